@@ -41,7 +41,7 @@ const outside = [
   'test/surfaces/relay-client/{live-connection,real-relay,reconnect}.test.ts',
   'test/surfaces/{ai-sdk,openai}/*.test.ts',
   'test/surfaces/*.test.ts',
-  'test/{docs,package}.test.ts',
+  'test/docs.test.ts',
 ];
 
 /**
@@ -108,6 +108,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [
             '**/node_modules/**',
+            'test/package.test.ts',
             ...outside,
             ...leftOut,
             ...(quick
@@ -137,6 +138,16 @@ export default defineConfig({
                 ]
               : []),
           ],
+          setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
+        },
+      },
+      // The package as its users get it, which takes long to make: `npm run test:package`.
+      {
+        test: {
+          ...shared,
+          name: 'package',
+          sequence: { ...shared.sequence, groupOrder: 2 },
+          include: ['test/package.test.ts'],
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },
       },

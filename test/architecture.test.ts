@@ -271,8 +271,6 @@ const maxColumns = 100;
 const wideFiles: Readonly<Record<string, string>> = {
   'surfaces/agents/shell/programs': 'a regular expression',
   'surfaces/pages/browser/parts/visible': 'a regular expression',
-  'surfaces/bullmq': 'not wrapped yet',
-  'surfaces/relay': 'not wrapped yet',
   'surfaces/sandbox': 'not wrapped yet',
 };
 
@@ -282,12 +280,6 @@ const longReason = /longer than 60 lines[,:] /i;
 
 /** Files whose long functions have no such comment, with the reason. */
 const longFunctions: Readonly<Record<string, string>> = {
-  'surfaces/bullmq/mailbox': 'its short functions share the connection and the place in the stream',
-  'surfaces/relay/create-relay': 'it puts the parts of a relay together, one after another',
-  'surfaces/relay/calls/node-lease': 'its short functions share the lease and its timers',
-  'surfaces/relay/calls/requests': 'its short functions share the requests of a node',
-  'surfaces/relay/events/source': 'its short functions share the state of one source',
-  'surfaces/relay/tools/registration': 'one sequence of checks before one write',
   'surfaces/sandbox/child': 'its short functions share the process and its streams',
   'surfaces/sandbox/thread': 'its short functions share the thread',
 };

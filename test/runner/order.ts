@@ -9,7 +9,6 @@ import { BaseSequencer } from 'vitest/node';
 /** Files that wait for other programs, longest first. `npm run test:quick` leaves them out. */
 export const slow = [
   'test/surfaces/approvals/page.test.ts',
-  'test/package.test.ts',
   'test/surfaces/redis/two-nodes.test.ts',
   'test/cli/gateway-servers.test.ts',
   'test/surfaces/relay-client/real-relay.test.ts',

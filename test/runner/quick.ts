@@ -39,7 +39,15 @@ const since = before();
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
 const { status } = spawnSync(
   process.execPath,
-  [vitest, 'run', '--changed', since, '--passWithNoTests', ...process.argv.slice(2)],
+  [
+    vitest,
+    'run',
+    '--project=!package',
+    '--changed',
+    since,
+    '--passWithNoTests',
+    ...process.argv.slice(2),
+  ],
   {
     stdio: 'inherit',
     env: { ...process.env, HOST_TOOLS_TEST_QUICK: changedFolders(since).join() || 'none' },

@@ -1,4 +1,4 @@
-/** What a worker tells Redis about the calls that it runs. */
+/** The commands that a worker sends about the calls that it runs. */
 import type { IRedisClient } from 'bullmq';
 import { gatherWrites, scriptsOn } from './connection.ts';
 import { leasePart } from './fleet-watch.ts';
@@ -6,7 +6,7 @@ import { type Letter, type Mailbox, openMailbox } from './mailbox.ts';
 import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf } from './names.ts';
 import { claimScript, renewScript, reportScript, settleScript } from './scripts.ts';
 
-/** What came of a claim. */
+/** The results of a claim; see `claimScript`. */
 export const claimed = { gone: 0, taken: 1, late: 2, yes: 3 } as const;
 
 /** A claim that has to be renewed. */
@@ -16,7 +16,7 @@ export interface Lease {
   readonly leaseMs: number;
 }
 
-/** How long what nobody reads stays. */
+/** Milliseconds after which mailboxes expire that no one reads. */
 const boxMs = 60_000;
 
 export class Claims {
@@ -51,13 +51,13 @@ export class Claims {
     return `${this.name}.${++this.#count}`;
   }
 
-  /** Claims a call. @returns What came of it, and the milliseconds left, -1 for no end. */
+  /** Claims a call. @returns the result, and the milliseconds until it times out; -1 for never */
   async claim({ id, claim, leaseMs }: Lease): Promise<[number, number]> {
     const args = [claim, Math.ceil(leaseMs * leasePart)];
     return (await this.#run(claimScript, [recordOf(this.#root, id)], args)) as [number, number];
   }
 
-  /** Sends texts to the host. @returns Whether the worker still has the call. */
+  /** Sends texts to the host. @returns whether the worker still has the call */
   async report(
     { id, claim }: Lease,
     host: string,
@@ -71,14 +71,14 @@ export class Claims {
   }
 
   /**
-   * Sends what is reported now together with what follows it, which takes less of the processor, and
-   * lets the host wait until Redis has done both.
+   * Sends the commands of this turn of the event loop together. This costs less processor time, but
+   * the host gets a report only after Redis has processed all of them.
    */
   gather(): void {
     gatherWrites(this.#client);
   }
 
-  /** Renews leases. @returns Which of them the worker still has, in their order. */
+  /** Renews leases. @returns for each of them, whether the worker still has the call */
   async renew(leases: readonly Lease[]): Promise<readonly boolean[]> {
     const args = leases.flatMap(({ id, claim, leaseMs }) => [
       id,
@@ -90,7 +90,7 @@ export class Claims {
     return seen.map((one) => one === 1);
   }
 
-  /** Forgets letters that were read. */
+  /** Deletes the letters that were read. */
   async settle(): Promise<void> {
     await this.#run(settleScript, [this.#box], [this.#root, this.#mailbox.next]);
   }

@@ -1,16 +1,16 @@
-/** A connection of BullMQ, and the commands of ours that it takes. */
+/** Sends this package's own commands over the connections that BullMQ makes. */
 import type { Writable } from 'node:stream';
 import type { IRedisClient } from 'bullmq';
 import { type FleetScript, fleetScripts } from './scripts.ts';
 
-/** Runs one of {@link fleetScripts}: first its keys, then its arguments. */
+/** Runs one of {@link fleetScripts} with its keys and arguments. */
 export type RunScript = (
   script: FleetScript,
   keys: readonly string[],
   args: readonly (string | number)[],
 ) => Promise<unknown>;
 
-/** Defines the scripts on a client. */
+/** Defines the scripts on a client, and returns the function that runs them. */
 export function scriptsOn(client: IRedisClient): RunScript {
   for (const { name, keys, lua } of fleetScripts)
     client.defineCommand(name, { numberOfKeys: keys, lua });
@@ -18,9 +18,9 @@ export function scriptsOn(client: IRedisClient): RunScript {
 }
 
 /**
- * Lets what is sent until the end of this turn leave in one piece: a command of ours may be followed
- * by one of BullMQ, and a write takes longer than anything else about a command. Only clients of
- * ioredis show their stream. Others write as they like.
+ * Sends all commands of this turn of the event loop in one write. A command of this package is
+ * often followed by one of BullMQ, and the write is the most expensive part of a command. This
+ * works only with clients of ioredis, because other clients do not expose their stream.
  */
 export function gatherWrites(client: IRedisClient): void {
   const { stream } = client as { readonly stream?: Partial<Writable> | null };
@@ -30,7 +30,7 @@ export function gatherWrites(client: IRedisClient): void {
   process.nextTick(() => stream.uncork?.());
 }
 
-/** Whether commands go out at once. */
+/** Whether the client sends commands at once, instead of queueing them until it is connected. */
 export function isLive({ status, isCluster }: IRedisClient): boolean {
   return status === 'ready' || (isCluster && status === 'connect');
 }

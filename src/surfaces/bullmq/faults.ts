@@ -1,19 +1,19 @@
-/** The errors with which calls on a fleet end that their handlers did not end. */
+/** The errors of calls that a fleet could not run, or could not run to their end. */
 import { executorError } from '../shared/executor-fault.ts';
 
-/** No worker took the call in time, and none will. */
+/** No worker took the call in time. It was withdrawn, so no worker will run it later. */
 export function notStarted(startTimeoutMs: number): Error {
   return executorError(
     'executor_lost',
     'not_started',
-    `No worker took the call within ${startTimeoutMs} ms, and it did not run: no worker serves the ` +
-      'queue, or all are busy.',
+    `No worker took the call within ${startTimeoutMs} ms, and it did not run: no worker serves ` +
+      'the queue, or all are busy.',
   );
 }
 
 const afterwards = 'The call may have had effects.';
 
-/** It is not known what became of a call. */
+/** The call may have run, but its outcome is not known. */
 export function lost(
   reason:
     | 'worker_lost'
@@ -27,21 +27,22 @@ export function lost(
   return executorError('executor_lost', reason, `${what} ${afterwards}`);
 }
 
-/** Redis may have forgotten that a worker has claimed the call. */
+/** Redis may have lost the record that a worker has claimed the call. */
 export function replaced(since: 'was sent' | 'waited'): Error {
   return lost('record_lost', `Redis was away or replaced while the call ${since}.`);
 }
 
-/** Redis was not there when the call began, so that nothing was sent. */
+/** Redis could not be reached when the call began, so nothing was sent. */
 export function unreachable(waitedMs: number): Error {
   return executorError(
     'executor_lost',
     'fleet_unreachable',
-    `The queue of the tool's workers could not be reached within ${waitedMs} ms. The call did not run.`,
+    `The queue of the tool's workers could not be reached within ${waitedMs} ms. The call did ` +
+      'not run.',
   );
 }
 
-/** Redis or BullMQ did not take the call, so that no worker will. */
+/** Redis or BullMQ did not accept the call, so no worker will run it. */
 export function refusedOffer(cause: unknown): Error {
   return executorError(
     'executor_lost',
@@ -51,7 +52,7 @@ export function refusedOffer(cause: unknown): Error {
   );
 }
 
-/** The worker has no such tool, or another one. */
+/** The worker does not have the tool, or has another definition of it. */
 export function refused(reason: 'definition_changed' | 'handler_missing'): Error {
   return executorError(
     'tool_not_available',

@@ -1,17 +1,17 @@
-/** What a worker's `around` is told. */
+/** The call that a worker passes to its `around`. */
 import type { TraceContext } from '../../index.ts';
 
 /** A call that a worker runs. */
 export interface FleetCall {
-  /** The name under which the host has the tool. */
+  /** The name of the tool in the host. */
   readonly toolName: string;
   /** The id of the call in its session. */
   readonly callId: string;
-  /** The id of the session in the host. */
+  /** The id of the host's session. */
   readonly sessionId: string;
-  /** Whom the session acts for. */
+  /** The principal that the session acts for. */
   readonly principal?: string | undefined;
-  /** Where the call is in a trace. Present if the host traces its calls. */
+  /** The trace that the call belongs to. Present if the host traces its calls. */
   readonly traceContext?: TraceContext | undefined;
 }
 

@@ -8,14 +8,14 @@ import { loadBullmq } from './load-bullmq.ts';
 /** Options of {@link fleetExecutor}. */
 export interface FleetExecutorOptions extends FleetPlace {
   /**
-   * Milliseconds within which a worker must take a call. After that it ends as `executor_lost` and
-   * is never run. @default 10000
+   * Milliseconds within which a worker must take a call. A call that no worker takes in that time
+   * ends as `executor_lost` and never runs. @default 10000
    */
   readonly startTimeoutMs?: number | undefined;
   /**
-   * Milliseconds within which it is noticed that a worker has died, or that Redis is gone. A worker
-   * whose event loop is blocked for three fifths of it counts as dead. From 100 to 3600000.
-   * @default 5000
+   * Milliseconds until the host notices that a worker has died, or that Redis cannot be reached. A
+   * worker whose event loop is blocked for three fifths of this time counts as dead. From 100 to
+   * 3600000. @default 5000
    */
   readonly leaseMs?: number | undefined;
 }
@@ -27,13 +27,13 @@ const table = {
 } satisfies TableOf<FleetExecutorOptions>;
 
 /**
- * Makes an executor whose calls are run by workers on other machines, which {@link serveFleet} or
- * `host-tools worker` starts. BullMQ carries the calls. All gates have been passed by then: workers
- * judge nothing. Several tools may share one executor. It connects at the first call, and disposing
- * it disconnects.
+ * Makes an executor that runs calls on workers, usually on other machines. BullMQ carries the
+ * calls. Start workers with {@link serveFleet} or `host-tools worker`. The host checks a call
+ * before it sends it; workers apply no rules of their own. Several tools may share one executor. It
+ * connects at the first call, and disconnects when it is disposed.
  *
- * A call whose worker dies is `executor_lost`, unless the definition says that the tool is
- * `idempotent`: then it runs again, at most twice.
+ * If a worker dies, its call ends as `executor_lost`. If the definition says that the tool is
+ * `idempotent`, the call runs again instead, at most twice.
  * @throws MisuseError `invalid_option`; `missing_dependency` without the package `bullmq`
  *
  * @example
@@ -54,7 +54,7 @@ const table = {
  */
 export function fleetExecutor(options: FleetExecutorOptions): Executor {
   const host = new FleetHost(readOptions('fleetExecutor', options, table));
-  // Now, and not at the first call, if it is missing.
+  // So that a missing package throws here instead of at the first call.
   loadBullmq();
   return Object.freeze({
     kind: 'fleet',

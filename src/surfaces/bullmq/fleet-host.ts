@@ -1,4 +1,4 @@
-/** All calls of one fleet executor. */
+/** Runs the calls of one fleet executor: offers them to workers, and processes their reports. */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import { nextTurn } from '../../limits/next-turn.ts';
 import { withDeadline } from '../../limits/with-deadline.ts';
@@ -11,22 +11,22 @@ import { FleetWatch } from './fleet-watch.ts';
 import { type FleetJob, isTooLarge, maxJobChars } from './job.ts';
 import type { Letter } from './mailbox.ts';
 
-/** The options as read. */
+/** The options of `fleetExecutor` after they were read. */
 export interface FleetHostOptions extends Required<Pick<FleetPlace, 'connection' | 'queue'>> {
   readonly prefix: string;
   readonly startTimeoutMs: number;
   readonly leaseMs: number;
 }
 
-/** How often a call of an idempotent tool may run. */
+/** Most runs of one call to an idempotent tool. */
 const maxRuns = 3;
-/** The most characters of letters that are read in one turn. */
+/** Most characters of letters that are processed in one turn of the event loop. */
 const turnChars = 4 * 1024 * 1024;
-/** Milliseconds after which a text that could not be sent is sent again. */
+/** Milliseconds before a text that could not be sent is sent again. */
 const retryMs = 250;
-/** How often it is looked whether Redis is there. */
+/** Milliseconds between checks of the connection, while it is not ready. */
 const lookMs = 20;
-/** How long an answer of Redis is waited for before a call ends without it. */
+/** Milliseconds to wait for Redis when a call that no worker has taken is withdrawn. */
 const answerMs = 1_000;
 
 export class FleetHost {
@@ -34,9 +34,9 @@ export class FleetHost {
   readonly #runs = new Map<string, FleetRun>();
   readonly #watch: FleetWatch;
   #link: FleetLink | undefined;
-  /** How often it was closed. Calls that begin afterwards connect anew. */
+  /** The number of times that it was closed. Calls that begin later connect again. */
   #closings = 0;
-  /** Calls whose outcome has come and whose records can go. */
+  /** Calls whose outcome has arrived, so that their records can be deleted. */
   #concluded: string[] = [];
   #settling = false;
 
@@ -45,7 +45,7 @@ export class FleetHost {
     this.#watch = new FleetWatch(options.leaseMs, this.#runs, () => this.#link);
   }
 
-  /** Runs a call, once or as often as an idempotent tool may. */
+  /** Runs a call. If it is lost and its tool is idempotent, it runs up to {@link maxRuns} times. */
   async execute(input: JsonObject, context: ToolContext): Promise<unknown> {
     const closings = this.#closings;
     for (let runs = 1; ; runs++) {
@@ -107,7 +107,10 @@ export class FleetHost {
     }
   }
 
-  /** Resolves once commands go out at once. @param closings When the call began. */
+  /**
+   * Resolves when the connection is ready.
+   * @param closings the value of `#closings` when the call began
+   */
   async #connected(signal: AbortSignal, until: number, closings: number): Promise<FleetLink> {
     for (;;) {
       if (this.#closings !== closings)
@@ -117,7 +120,7 @@ export class FleetHost {
       if (link.live) return link;
       const left = until - performance.now();
       if (left <= 0) throw unreachable(this.#options.startTimeoutMs);
-      // It is ready once only, and may be away again later.
+      // `ready` resolves only once, and the connection may have been lost again since then.
       await withDeadline(link.ready, Math.min(left, lookMs), () => {}).catch(() => {});
       if (!link.live) await new Promise((resolve) => setTimeout(resolve, lookMs));
     }
@@ -128,7 +131,7 @@ export class FleetHost {
     const link = new FleetLink({ ...this.#options, take: (letters) => this.#take(letters) });
     this.#link = link;
     link.ready.catch(() => {
-      // Such as a wrong password, which may be right the next time.
+      // For example, the password is wrong. The next call tries again with a new connection.
       if (this.#link === link) this.#link = undefined;
       void link.close();
     });
@@ -142,7 +145,7 @@ export class FleetHost {
       try {
         run?.take(letter);
       } catch (error) {
-        // The letters after it are those of other calls.
+        // Only this call fails, because the next letters belong to other calls.
         run?.fail(error);
       }
       chars += letter.text.length;
@@ -160,12 +163,15 @@ export class FleetHost {
     setImmediate(() => {
       this.#settling = false;
       const ids = this.#concluded.splice(0);
-      // Records go by themselves after a while.
+      // If this fails, the records expire by themselves.
       this.#link?.settle(ids).catch(() => {});
     });
   }
 
-  /** Ends a call that no worker has taken. @param fault Why it was not offered, if it was not. */
+  /**
+   * Ends a call that no worker has taken.
+   * @param fault the error with which it could not be offered, if that is the reason
+   */
   async #expire(link: FleetLink, run: FleetRun, fault?: Error): Promise<void> {
     if (run.over || run.concluded || run.started) return;
     const code = await withDeadline(
@@ -181,7 +187,7 @@ export class FleetHost {
     else run.fail(lost('record_lost', 'Redis has lost the call.'));
   }
 
-  /** Sends a run's worker what is unsent, in its order. */
+  /** Sends the unsent messages of a run to its worker, in their order. */
   async #tell(run: FleetRun): Promise<void> {
     if (run.sending) return;
     run.sending = true;
@@ -224,8 +230,8 @@ function jobOf(
   };
   if (isTooLarge(job))
     throw new TypeError(
-      'The call is too long for the queue: its arguments, its knobs and the metadata of its session ' +
-        `have more than ${maxJobChars} characters together.`,
+      'The call is too long for the queue: its arguments, its knobs and the metadata of its ' +
+        `session have more than ${maxJobChars} characters together.`,
     );
   return job;
 }

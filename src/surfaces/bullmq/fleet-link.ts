@@ -1,4 +1,4 @@
-/** A host's connection to its queue, and what it tells Redis about its calls. */
+/** A host's connection to its queue, and the commands that it sends about its calls. */
 import type { IRedisClient, Queue } from 'bullmq';
 import { withDeadline } from '../../limits/with-deadline.ts';
 import { gatherWrites, isLive, type RunScript, scriptsOn } from './connection.ts';
@@ -16,15 +16,18 @@ import {
   withdrawScript,
 } from './scripts.ts';
 
-/** What Redis says of a call; see `watchScript`. */
+/** The states of a call that `watchScript` returns. */
 export const states = { gone: 0, offered: 1, claimed: 2, lapsed: 3, done: 4, stale: 5 } as const;
 
-/** What came of a withdrawal: the call had ended, was not claimed and never will be, or was claimed. */
+/**
+ * The results of a withdrawal: the call had already ended, or it was not claimed and now never will
+ * be, or a worker had claimed it.
+ */
 export const withdrawn = { ended: 0, unclaimed: 1, claimed: 2 } as const;
 
-/** A host that is busy for this long does not lose its calls. */
+/** Least milliseconds that records are kept. A host that is busy for less time keeps its calls. */
 const leastTtlMs = 20_000;
-/** How long each answer is waited for when the connection is closed. */
+/** Milliseconds to wait for each answer while the connection is closed. */
 const goodbyeMs = 1_000;
 
 export interface LinkOptions extends Required<Pick<FleetPlace, 'connection' | 'queue'>> {
@@ -33,7 +36,7 @@ export interface LinkOptions extends Required<Pick<FleetPlace, 'connection' | 'q
   readonly take: (letters: readonly Letter[]) => Promise<void>;
 }
 
-/** What there is once Redis has answered. */
+/** The parts of a link that exist once Redis has answered. */
 interface Open {
   readonly client: IRedisClient;
   readonly run: RunScript;
@@ -41,15 +44,18 @@ interface Open {
 }
 
 export class FleetLink {
-  /** The host's name, which nobody can guess. */
+  /** The host's unguessable name. */
   readonly name = newName();
-  /** Resolves once Redis has answered, however long that takes. Rejects if it refuses. */
+  /** Resolves when Redis has answered. It waits without limit. Rejects if Redis refuses. */
   readonly ready: Promise<void>;
   readonly #options: LinkOptions;
   readonly #root: string;
   readonly #queue: Queue;
   #open: Open | undefined;
-  /** The run of Redis to which this connection leads, and its time at some time of ours. */
+  /**
+   * The run of Redis that this connection leads to, and the clock of Redis in milliseconds at the
+   * time `at` of this process.
+   */
   #server: { readonly run: string; readonly ms: number; readonly at: number } | undefined;
   #closed = false;
 
@@ -59,7 +65,7 @@ export class FleetLink {
     this.#root = rootOf(prefix, queue);
     const { Queue } = loadBullmq();
     this.#queue = new Queue(queue, { connection, prefix });
-    // Each call that is affected says so itself.
+    // Each affected call reports the failure itself.
     this.#queue.on('error', () => {});
     this.ready = this.#queue.backend.client.then(async (client) => {
       if (this.#closed) return;
@@ -73,7 +79,7 @@ export class FleetLink {
     this.ready.catch(() => {});
   }
 
-  /** Whether commands go out at once. */
+  /** Whether commands are sent at once, and the run of Redis is known. */
   get live(): boolean {
     return this.#isConnected && this.#server !== undefined;
   }
@@ -82,12 +88,12 @@ export class FleetLink {
     return this.#open !== undefined && isLive(this.#open.client);
   }
 
-  /** What workers sent before this time has been taken. */
+  /** Everything that workers sent before this time has been processed. */
   get readUntil(): number {
     return this.#opened.mailbox.readUntil;
   }
 
-  /** Only once it has been ready. */
+  /** Used only after {@link ready} has resolved. */
   get #opened(): Open {
     return this.#open as Open;
   }
@@ -96,7 +102,7 @@ export class FleetLink {
     return hostBoxOf(this.#root, this.name);
   }
 
-  /** How long what is left behind stays. */
+  /** Milliseconds after which records expire that this host no longer renews. */
   get #ttl(): number {
     return Math.max(leastTtlMs, this.#options.leaseMs * 4);
   }
@@ -114,16 +120,17 @@ export class FleetLink {
 
   /**
    * Offers a call to the workers.
-   * @param leftMs Until it times out.
-   * @returns Whether it is offered. Otherwise Redis was away for long or is another one since, and
-   * may have forgotten that it was.
+   * @param leftMs milliseconds until the call times out
+   * @returns whether the call is offered. If not, Redis was away for too long or has been replaced,
+   * so its record may have been lost.
    */
   async offer(id: string, job: FleetJob, leftMs: number): Promise<boolean> {
     const left = Number.isFinite(leftMs) ? Math.max(1, Math.ceil(leftMs)) : '';
     gatherWrites(this.#opened.client);
-    // Commands of one connection are carried out in their order, so the record is there first.
+    // Redis runs the commands of one connection in order, so the record exists before the job.
     const { run = '', ms = 0, at = 0 } = this.#server ?? {};
-    // Not later than the record goes if it gets there at once. Redis is ahead of this, if anything.
+    // The time when the record would expire if Redis got it now. This estimate is never later than
+    // the true time, since the clock of Redis can only be ahead of it.
     const until = Math.floor(ms + performance.now() - at + this.#ttl);
     const args = [left, this.#ttl, run, until];
     const recorded = this.#opened.run(offerScript, [recordOf(this.#root, id)], args);
@@ -140,29 +147,36 @@ export class FleetLink {
     return false;
   }
 
-  /** How calls are, in their order. */
+  /** Returns the state of each call, in the order of `ids`. */
   async watch(ids: readonly string[]): Promise<readonly unknown[]> {
     const args = [this.#root, this.#ttl, this.#ttl * 4, this.#opened.mailbox.next, ...ids];
     return (await this.#opened.run(watchScript, [this.#box], args)) as readonly unknown[];
   }
 
-  /** Sends texts to the worker that has claimed a call. @param first The number of the first one. */
+  /**
+   * Sends texts to the worker that has claimed a call.
+   * @param first the number of the first text
+   */
   async tell(id: string, claim: string, texts: readonly string[], first: number): Promise<void> {
     const keys = [recordOf(this.#root, id), workerBoxOf(this.#root, workerIn(claim))];
     await this.#opened.run(tellScript, keys, [claim, id, this.#ttl * 4, first, ...texts]);
   }
 
-  /** Ends a call here. @param goodbye What its worker is told. Undefined: only if it has none. */
+  /**
+   * Ends a call.
+   * @param goodbye the last message to its worker. If it is undefined, the call ends only if no
+   * worker has claimed it.
+   */
   async withdraw(id: string, goodbye: string | undefined): Promise<unknown> {
     const unlessClaimed = goodbye === undefined ? '1' : '0';
     const args = [this.#root, id, unlessClaimed, this.#ttl * 4, goodbye ?? ''];
     const code = await this.#opened.run(withdrawScript, [recordOf(this.#root, id)], args);
-    // Workers would skip the job. But there may be no worker.
+    // A worker would skip the job, but there may be no worker that removes it from the queue.
     if (code === withdrawn.unclaimed) void this.#queue.remove(id).catch(() => {});
     return code;
   }
 
-  /** Forgets letters that were read, and calls that have their outcome. */
+  /** Deletes the letters that were read, and the records of calls whose outcome has arrived. */
   async settle(ids: readonly string[]): Promise<void> {
     await this.#opened.run(
       settleScript,
@@ -178,14 +192,14 @@ export class FleetLink {
     this.#open?.client.off('ready', this.#learn);
     this.#open?.mailbox.close();
     const { backend } = this.#queue;
-    // Redis may have stopped without its connections being lost. Then nothing answers.
+    // Redis may have stopped without closing its connections. Then no command gets an answer.
     const inTime = (one: Promise<unknown> | undefined): Promise<boolean> =>
       withDeadline(Promise.resolve(one), goodbyeMs, () => false).then(
         (answer) => answer !== false,
         () => false,
       );
     const answers = open !== undefined && (await inTime(open.client.del(this.#box)));
-    // Closing it in peace would wait for Redis to come back.
+    // Closing without force would wait until Redis comes back.
     if (answers && (await inTime(backend.close(false)))) return;
     await inTime(backend.close(true));
   }

@@ -1,19 +1,19 @@
-/** Options that both ends of a fleet have. */
+/** The options that `fleetExecutor` and `serveFleet` share. */
 import type { ConnectionOptions } from 'bullmq';
 import { kind, object, required, withDefault } from '../../options/index.ts';
 
-/** Where the queue of a fleet is. */
+/** The queue of a fleet, and how to reach it. */
 export interface FleetPlace {
   /**
-   * How BullMQ reaches Redis 6.2 or later, in its own words: options such as `{ host, port }` or
-   * `{ url }`, or a client that BullMQ takes. A client is not closed here.
+   * BullMQ's `connection` option for Redis 6.2 or later: options such as `{ host, port }` or
+   * `{ url }`, or a client that BullMQ accepts. If you pass a client, you also close it.
    */
   readonly connection: ConnectionOptions;
   /** The name of the queue: 1 to 200 characters without colons. */
   readonly queue: string;
   /**
-   * What the keys of BullMQ's queue start with, as in its own options. In a cluster, it needs a hash
-   * tag, such as `{bull}`.
+   * The start of the keys of BullMQ's queue: the same as BullMQ's own option. A Redis cluster needs
+   * a hash tag in it, such as `{bull}`.
    * @default "bull"
    */
   readonly prefix?: string | undefined;

@@ -1,4 +1,4 @@
-/** One job of a call, as its host sees it: it is offered, a worker claims it, and it ends. */
+/** One run of a call, as its host sees it: it is offered, a worker claims it, and it ends. */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import { CallLink } from '../sandbox/call-link.ts';
 import type { HostMessage } from '../sandbox/messages.ts';
@@ -11,39 +11,39 @@ import { readRefusal } from './refusal.ts';
 
 type RunMessage = Extract<HostMessage, { t: 'run' }>;
 
-/** A call is one run of its handler here, so its messages need no numbers. */
+/** The number in all messages. Each run has its own record, so no other number is needed. */
 const only = 1;
 
 export class FleetRun {
   readonly id: string;
-  /** What the handler returned or threw, or why there is no such thing. */
+  /** Settles with the outcome of the handler, or rejects with the reason why there is none. */
   readonly settled: Promise<unknown>;
   readonly message: RunMessage;
-  /** The claim of the worker that runs it, once it has reported. */
+  /** The claim of the worker that runs it, once that worker has reported. */
   claim: string | undefined;
   /** A worker has claimed it. */
   started = false;
-  /** Its outcome has come. */
+  /** Its outcome has arrived. */
   concluded = false;
   /** It has ended, with an outcome or without one. */
   over = false;
-  /** What the worker is told when the run is withdrawn. */
+  /** The message to the worker when the run is withdrawn. */
   goodbye = '';
-  /** What has not been sent to the worker yet. */
+  /** Messages that have not been sent to the worker yet. */
   readonly unsent: string[] = [];
-  /** How many texts were sent to the worker. */
+  /** The number of messages that were sent to the worker. */
   told = 0;
   sending = false;
-  /** How many looks in a row have seen that its worker's lease had run out. */
+  /** The number of checks in a row that found the worker's lease expired. */
   lapsed = 0;
-  /** Since when its record has been missing, or has had an outcome that did not come. */
+  /** When its record was first missing, or first had an outcome that has not arrived. */
   strangeSince: number | undefined;
   readonly #link: CallLink;
   readonly #tell: (run: FleetRun) => void;
   #reject!: (error: unknown) => void;
   readonly #unconfirmed = new Unconfirmed();
 
-  /** @param tell Sends what is unsent. */
+  /** @param tell sends the unsent messages of the run */
   constructor(input: JsonObject, context: ToolContext, tell: (run: FleetRun) => void) {
     this.id = newJobId(context.idempotencyKey);
     this.#tell = tell;
@@ -65,11 +65,11 @@ export class FleetRun {
       this.over = true;
       this.#link.close();
     });
-    // Whoever waits for it may have gone before.
+    // No one may be waiting for it any more, and then it must not count as an unhandled rejection.
     this.settled.catch(() => {});
   }
 
-  /** Ends it without an outcome. The first end counts. */
+  /** Ends the run without an outcome, unless it has already ended. */
   fail(error: unknown): void {
     if (this.over || this.concluded) return;
     this.over = true;
@@ -77,11 +77,11 @@ export class FleetRun {
     this.#reject(error);
   }
 
-  /** Takes what a worker reports. */
+  /** Processes a message of a worker. */
   take({ claim, text }: Letter): void {
     if (this.over || this.concluded) return;
     this.claim ??= claim;
-    // Only one worker can have claimed it.
+    // Only one worker can have claimed the run, so a letter with another claim is not for it.
     if (this.claim !== claim) return;
     this.started = true;
     this.strangeSince = undefined;

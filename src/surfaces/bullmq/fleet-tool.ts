@@ -1,19 +1,20 @@
-/** The tools of a worker: how each is run. */
+/** The tools that a worker serves, and how it runs them. */
 import { MisuseError } from '../../errors/index.ts';
 import type { AnyTool, Executor, JsonObject, ToolContext } from '../../index.ts';
 import { issueLines } from '../../schema/issues.ts';
 import { internalsOf } from '../../surface-port.ts';
 
-/** A tool as a worker has it. */
+/** A tool of a worker. */
 export interface FleetTool {
   readonly fingerprint: string;
-  /** Runs a call, whose input was accepted by the host. */
+  /** Runs a call. The host has already validated its input. */
   run(input: JsonObject, context: ToolContext): unknown;
 }
 
 /**
  * Reads the definitions that a worker serves.
- * @throws MisuseError `invalid_option` for one that a worker cannot run, or two of one name
+ * @throws MisuseError `invalid_option` for a definition that a worker cannot run, and for two
+ * definitions with the same name
  */
 export function fleetTools(where: string, tools: readonly AnyTool[]): Map<string, FleetTool> {
   const table = new Map<string, FleetTool>();
@@ -30,7 +31,7 @@ export function fleetTools(where: string, tools: readonly AnyTool[]): Map<string
   return table;
 }
 
-/** Why a worker cannot run the calls of a tool; undefined if it can. */
+/** Says why a worker cannot run calls to a tool. Undefined if it can. */
 export function unservable(tool: AnyTool): string | undefined {
   const { handler, executor, create } = internalsOf(tool);
   if (executor?.kind === 'fleet')
@@ -51,7 +52,7 @@ function fleetTool(tool: AnyTool, refuse: (what: string) => MisuseError): FleetT
   return {
     fingerprint,
     async run(input, context) {
-      // The host has filled in the defaults.
+      // The defaults are already in the input, since the host has filled them in.
       const { value, issues } = await schema.revalidate(input);
       if (issues !== undefined)
         throw new TypeError(`The worker refuses the arguments.\n${issueLines(issues)}`);

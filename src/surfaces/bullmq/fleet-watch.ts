@@ -1,32 +1,33 @@
 /**
- * Looks after the calls of a host: whether their workers live. It keeps their records, which end
- * by themselves when the host does.
+ * Watches the calls of a host, and ends those whose workers have died. Each check also renews the
+ * records of the calls, which expire by themselves when the host dies.
  */
 import { lost, replaced } from './faults.ts';
 import { states } from './fleet-link.ts';
 import type { FleetRun } from './fleet-run.ts';
 
-/** The most calls that Redis is asked about at once. */
+/** Most calls in one query to Redis. */
 const chunk = 500;
 
-/** A worker's lease lasts this part of `leaseMs`. Looking takes some of the rest. */
+/** The part of `leaseMs` that a worker's lease lasts. The rest is for noticing that it expired. */
 export const leasePart = 0.8;
+/** The part of `leaseMs` between two checks. */
 const lookPart = 0.1;
 
-/** So many looks without an answer are a whole lease. */
+/** The number of unanswered checks that take a whole `leaseMs`. */
 const mostMissed = 1 / lookPart;
 
 /**
- * A lease that so many looks in a row have seen run out counts, whatever became of Redis meanwhile:
- * where each answer takes long, Redis always seems to have been away.
+ * The number of checks in a row that must find a lease expired before it counts even though Redis
+ * seems to have been away. When each answer is slow, Redis always seems to have been away.
  */
 const mostLapsed = 2 / lookPart;
 
-/** What the watch needs of the connection. */
+/** The part of a {@link FleetLink} that the watch needs. */
 export interface Watched {
-  /** How calls are, in their order. */
+  /** Returns the state of each call, in the order of `ids`. */
   watch(ids: readonly string[]): Promise<readonly unknown[]>;
-  /** What workers sent before this time has been taken, as `performance.now` has it. */
+  /** Everything that workers sent before this time has been processed; see `Mailbox`. */
   readonly readUntil: number;
 }
 
@@ -37,13 +38,13 @@ export class FleetWatch {
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
   /**
-   * How many looks in a row had no answer. Time alone would not tell, since this process may have
-   * been busy with other things.
+   * The number of checks in a row without an answer. A count is used instead of a time, because
+   * this process may have been too busy to check.
    */
   #missed = 0;
-  /** When Redis last answered. */
+  /** The time of the last answer of Redis. */
   #answeredAt = 0;
-  /** Leases that ran out before are not held against workers, since they could not renew them. */
+  /** Expired leases do not count before this time, because workers could not renew them. */
   #lenientUntil = 0;
 
   constructor(
@@ -56,7 +57,7 @@ export class FleetWatch {
     this.#link = link;
   }
 
-  /** Looks until there are no calls any more. */
+  /** Starts checking. It stops by itself when no call is left. */
   start(): void {
     if (this.#timer !== undefined) return;
     this.#missed = 0;
@@ -85,7 +86,7 @@ export class FleetWatch {
         for (const [index, run] of some.entries()) this.#judge(run, seen[index], link.readUntil);
       }
     } catch {
-      // It looks again soon.
+      // The next check follows soon.
     } finally {
       this.#looking = false;
     }
@@ -93,14 +94,14 @@ export class FleetWatch {
 
   #answered(): void {
     const now = performance.now();
-    // Redis, or this process, was away. So were the workers, perhaps.
+    // Redis or this process was away. Perhaps the workers could not reach Redis either.
     if (now - this.#answeredAt > this.#leaseMs / 2)
       this.#lenientUntil = now + this.#leaseMs * leasePart;
     this.#answeredAt = now;
     this.#missed = 0;
   }
 
-  /** Redis has not answered for a whole lease. */
+  /** Ends the calls that have started, because Redis has not answered for a whole lease. */
   #cutOff(): void {
     for (const run of this.#runs.values())
       if (run.started)
@@ -129,7 +130,8 @@ export class FleetWatch {
       case states.done:
         run.started = true;
     }
-    // The outcome is on its way, unless Redis has lost it.
+    // There is no record, or it says that the call is done. The outcome should arrive soon, unless
+    // Redis has lost it.
     run.strangeSince ??= now;
     const isRead = readUntil >= run.strangeSince;
     if (isRead && now - run.strangeSince >= this.#leaseMs * leasePart)

@@ -1,4 +1,4 @@
-/** A worker: it takes calls from the queue, and looks after those that it runs. */
+/** A worker: it takes calls from the queue, runs them, and renews their leases. */
 import { hostname } from 'node:os';
 import type { ConnectionOptions, Job, Worker } from 'bullmq';
 import { withDeadline } from '../../limits/with-deadline.ts';
@@ -11,7 +11,7 @@ import { type Bullmq, loadBullmq } from './load-bullmq.ts';
 import type { Letter } from './mailbox.ts';
 import { RunningCall } from './running-call.ts';
 
-/** The options as read. */
+/** The options of `serveFleet` after they were read. */
 export interface FleetWorkerOptions {
   readonly connection: ConnectionOptions;
   readonly queue: string;
@@ -21,25 +21,32 @@ export interface FleetWorkerOptions {
   readonly services: unknown;
   readonly around: Around | undefined;
   readonly onError: (error: Error) => void;
+  /**
+   * Milliseconds that Redis has to answer at the start. The default is longer than the limits that
+   * clients of Redis have for connecting, so that their errors come first.
+   * @default 20000
+   */
+  readonly startMs?: number | undefined;
 }
 
-/** How long what a worker tells Redis at its end may take. */
+/** Milliseconds that a closing worker has for its last messages. */
 const lastWordsMs = 2_000;
-/** A lease is renewed after this part of `leaseMs`. */
+/** The part of `leaseMs` between two renewals of a lease. */
 const renewPart = 0.2;
-/** BullMQ's own lock on a job, and how often it looks for jobs whose lock is lost. */
+/** Milliseconds that BullMQ's own lock on a job lasts. */
 const lockMs = 10_000;
+/** Milliseconds between BullMQ's checks for jobs whose lock is lost. */
 const stalledMs = 5_000;
-/** How often a job may be lost before a worker has claimed it. */
+/** How often a job may lose its lock before BullMQ fails it. */
 const maxStalls = 2;
-/** Jobs that are not calls are kept for people to look at, but not many. */
+/** Jobs that are not calls fail. The last ones are kept, so that people can inspect them. */
 const keptFailures = { count: 100 };
 
 export class FleetWorker {
   readonly #options: FleetWorkerOptions;
   readonly #bullmq: Bullmq;
   readonly #worker: Worker;
-  /** By the ids of their jobs. */
+  /** The running calls, by the ids of their jobs. */
   readonly #calls = new Map<string, RunningCall>();
   #claims: Claims | undefined;
   #renewal: { readonly timer: NodeJS.Timeout; readonly at: number } | undefined;
@@ -63,12 +70,12 @@ export class FleetWorker {
         stalledInterval: stalledMs,
         maxStalledCount: maxStalls,
         removeOnFail: keptFailures,
-        // Otherwise it would not look for jobs for a quarter of a minute after Redis was away.
+        // The default is 15 seconds, which is too long to wait for jobs after Redis was away.
         runRetryDelay: 1_000,
       },
     );
     this.#worker.on('error', (error) => {
-      // Before it has started, that is how the start fails.
+      // An error before the start has finished rejects `start`.
       if (this.#claims !== undefined) options.onError(error);
     });
   }
@@ -77,23 +84,33 @@ export class FleetWorker {
     return this.#calls.size;
   }
 
-  /** Starts to take calls. Rejects if Redis cannot be reached now. */
+  /** Starts to take calls. Rejects if Redis cannot be reached now, or does not answer. */
   async start(): Promise<void> {
+    const { startMs = 20_000 } = this.#options;
+    let fail = (_error: Error): void => {};
     const failed = new Promise<never>((_resolve, reject) => {
-      this.#worker.once('error', reject);
+      fail = reject;
     });
+    this.#worker.once('error', fail);
     try {
-      await Promise.race([this.#worker.waitUntilReady(), failed]);
+      const ready = Promise.race([this.#worker.waitUntilReady(), failed]);
+      await withDeadline(ready, startMs, () => {
+        throw new Error(
+          `serveFleet: expected Redis to answer within ${startMs} ms, got no answer. Check that ` +
+            '`connection` leads to Redis and that it is not overloaded, then start again.',
+        );
+      });
       const client = await this.#worker.backend.client;
       const { prefix, queue } = this.#options;
       this.#claims = new Claims(client, prefix, queue, (letters) => this.#take(letters));
       this.#worker.run().catch((error: Error) => this.#options.onError(error));
     } catch (error) {
-      failed.catch(() => {});
-      await this.#worker.backend.close(true).catch(() => {});
+      const closed = this.#worker.backend.close(true);
+      await withDeadline(closed, lastWordsMs, () => {}).catch(() => {});
       throw error;
+    } finally {
+      this.#worker.off('error', fail);
     }
-    failed.catch(() => {});
   }
 
   close(graceMs: number): Promise<void> {
@@ -113,7 +130,7 @@ export class FleetWorker {
       await withDeadline(Promise.all(left), lastWordsMs, () => {});
       await withDeadline(closed, lastWordsMs, () => this.#worker.backend.close(true));
     }
-    // What could not be sent by now never will be.
+    // The connection is closed, so messages that are still unsent cannot be sent any more.
     for (const call of [...this.#calls.values()]) call.drop('AbortError', 'The worker is closed.');
     clearTimeout(this.#renewal?.timer);
     this.#claims?.close();
@@ -121,7 +138,7 @@ export class FleetWorker {
 
   async #process(job: Job, token: string | undefined): Promise<void> {
     if (this.#closing !== undefined) {
-      // It came at the last moment. Another worker may take it.
+      // The job arrived while the worker was closing. Another worker may take it.
       await job.moveToWait(token);
       throw new this.#bullmq.WaitingError();
     }
@@ -138,7 +155,7 @@ export class FleetWorker {
     const [code, leftMs] = await claims.claim(lease);
     // The call has ended, another worker has taken it, or its time is up.
     if (code !== claimed.yes) return;
-    // This process may have been stopped meanwhile, and the host has given it up.
+    // If this process was suspended in the meantime, the host may have given the call up.
     const isLate = performance.now() - asked > call.leaseMs / 4;
     if (isLate && !(await claims.renew([lease]))[0]) return;
     const running = new RunningCall({
@@ -147,7 +164,7 @@ export class FleetWorker {
       leftMs,
       services: this.#options.services,
       report: (texts, first, isEnd) => {
-        // One call alone is in a hurry. Among many, what counts is how many are done.
+        // A single call is reported without delay. With several, throughput matters more.
         if (isEnd && this.#calls.size > 1) claims.gather();
         return claims.report(lease, call.host, texts, first, isEnd);
       },
@@ -183,7 +200,7 @@ export class FleetWorker {
     this.#claims?.settle().catch(() => {});
   }
 
-  /** Renews leases soon enough for a call with such a lease. */
+  /** Schedules the next renewal, early enough for a call with this lease. */
   #renewWithin(leaseMs: number): void {
     const at = performance.now() + leaseMs * renewPart;
     if (this.#renewal !== undefined && this.#renewal.at <= at) return;

@@ -1,14 +1,17 @@
-/** Reads what a host tells a worker. Anyone who can write to Redis may have written it. */
+/**
+ * Reads the messages of hosts to workers. They are not trusted, because anyone who can write to
+ * Redis can send one.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { excessOf } from '../../text/json-bounds.ts';
 import type { HostMessage } from '../sandbox/messages.ts';
 import { own } from '../sandbox/read-message.ts';
 
-/** The most characters of a message: an answer has the result of a call in it. */
+/** Most characters of a message. It is large because an answer contains the result of a call. */
 const maxChars = 16 * 1024 * 1024;
 const bounds = { maxDepth: 600, maxValues: 1_000_000 };
 
-/** The message; undefined if it is none. Never throws. */
+/** Reads a message. Returns undefined if the text is not one. Never throws. */
 export function readHostLetter(text: string): HostMessage | undefined {
   if (text.length > maxChars || excessOf(text, bounds) !== undefined) return undefined;
   let value: JsonValue;

@@ -1,4 +1,4 @@
-/** The public list of `host-tools/bullmq`. */
+/** The public exports of `host-tools/bullmq`. */
 export type { Around, FleetCall } from './fleet-call.ts';
 export type { FleetExecutorOptions } from './fleet-executor.ts';
 export { fleetExecutor } from './fleet-executor.ts';

@@ -1,4 +1,4 @@
-/** The data of a job: what a worker has to know of a call. */
+/** The data of a job: everything that a worker needs to know about a call. */
 import type { TraceContext } from '../../index.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import type { HostMessage } from '../sandbox/messages.ts';
@@ -6,7 +6,7 @@ import { own } from '../sandbox/read-message.ts';
 
 type RunMessage = Extract<HostMessage, { t: 'run' }>;
 
-/** A call as a job has it. Dashboards show it. */
+/** The data of a job. Dashboards for BullMQ show it. */
 export interface FleetJob {
   /** The version of this format. */
   readonly format: 1;
@@ -14,24 +14,27 @@ export interface FleetJob {
   readonly input: JsonObject;
   readonly context: RunMessage['context'];
   readonly fingerprint: string;
-  /** The name of the host, which its mailbox has too. */
+  /** The name of the host. Its mailbox has the same name. */
   readonly host: string;
-  /** Milliseconds for which a claim of the call lasts before it has to be renewed. */
+  /** Milliseconds that a worker's claim to the call lasts, unless it is renewed. */
   readonly leaseMs: number;
   readonly trace?: TraceContext | undefined;
 }
 
-/** The most characters of the data. */
+/** Most characters of the data. */
 export const maxJobChars = 4 * 1024 * 1024;
 
 const limits = { maxDepth: 80, maxValues: 200_000, maxChars: maxJobChars };
 
-/** Whether the data is more than workers take. */
+/** Whether the data is larger than workers accept. */
 export function isTooLarge(job: FleetJob): boolean {
   return JSON.stringify(job).length > maxJobChars;
 }
 
-/** Reads the data of a job, which anyone may have written. Undefined if it is not a call. */
+/**
+ * Reads the data of a job. It is not trusted, because anyone who can write to Redis can add a job.
+ * Returns undefined if it is not a call.
+ */
 export function readJob(data: unknown): FleetJob | undefined {
   const copy = copyJson(data, limits);
   if (!copy.ok || copy.overflow || !isJsonObject(copy.value)) return undefined;

@@ -1,4 +1,4 @@
-/** Loads the optional package with the queues on first use, synchronously. */
+/** Loads the optional package `bullmq` synchronously, on first use. */
 import { createRequire } from 'node:module';
 import { packageFault } from '../../surface-port.ts';
 
@@ -9,8 +9,8 @@ export type Bullmq = Pick<
 >;
 
 /**
- * @param load Loads a package.
- * @throws MisuseError `missing_dependency` if it is not installed.
+ * @param load loads a package
+ * @throws MisuseError `missing_dependency` if it is not installed
  */
 export function loadBullmq(
   load: (specifier: string) => unknown = createRequire(import.meta.url),

@@ -1,43 +1,50 @@
 /**
- * Reads the mailbox of a host or a worker: a stream that only its reader trims, so nothing gets lost
- * that was not read.
+ * Reads the mailbox of a host or a worker: a Redis stream. Only the reader trims it, so no entry is
+ * lost before it was read.
  */
 import type { IRedisClient } from 'bullmq';
 
 /** An entry of a mailbox. */
 export interface Letter {
-  /** The call. */
+  /** The id of the call. */
   readonly call: string;
-  /** The claim of the worker that sends it, or that it is meant for. */
+  /** The claim of the worker that sends the letter or receives it. */
   readonly claim: string;
   readonly text: string;
 }
 
 export interface MailboxOptions {
-  /** A connection for this mailbox alone, since reading blocks it. Makes another one if it ended. */
+  /**
+   * Makes a connection for this mailbox alone, because a read blocks its connection. Called again
+   * when that connection is lost.
+   */
   connect(): IRedisClient;
   readonly key: string;
-  /** Resolves once more may be read. */
+  /** Processes letters. The next read starts when this resolves. */
   take(letters: readonly Letter[]): Promise<void>;
 }
 
 export interface Mailbox {
-  /** The number that follows the last entry that was read. */
+  /** The id after that of the last entry that was read. */
   readonly next: string;
-  /** What was sent before this time has been read and taken, as `performance.now` has it. */
+  /** Everything that was sent before this time has been processed; a time of `performance.now`. */
   readonly readUntil: number;
   close(): void;
 }
 
-/** Milliseconds for which a read waits for entries. */
+/** Milliseconds that a read waits for entries. */
 const blockMs = 5_000;
-/** A read that waits for this long has found nothing. */
+/** Milliseconds after which a waiting read has found the mailbox empty. */
 const settledMs = 250;
-/** A read that takes this long has lost its connection without anyone noticing. */
+/** Milliseconds after which an unanswered read means that its connection is lost. */
 const stuckMs = 15_000;
-/** How many entries are read at a time: fewer after many characters. */
+/** How many entries are read at a time. After a read of many characters, it is `least`. */
 const batch = { most: 64, least: 2, chars: 8 * 1024 * 1024 };
 
+/**
+ * Opens a mailbox and reads it until it is closed. Longer than 60 lines, since its short functions
+ * share the connection and the position in the stream.
+ */
 export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
   let client = connect();
   let last = '0-0';
@@ -112,7 +119,7 @@ export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
 
 type Entry = readonly [id: string, fields: readonly string[]];
 
-/** The entries of what `XREAD` answered about one stream. */
+/** The entries in the answer of `XREAD` about one stream. */
 function entriesOf(reply: unknown): readonly Entry[] {
   if (!Array.isArray(reply)) return [];
   const [stream] = reply as readonly (readonly [string, readonly Entry[]])[];

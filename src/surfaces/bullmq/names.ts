@@ -1,7 +1,10 @@
-/** Names in Redis. They are not below those of BullMQ, some of whose commands delete by pattern. */
+/**
+ * Names of keys in Redis. They do not start with the prefix of BullMQ's keys, because some of its
+ * commands delete keys by pattern.
+ */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 
-/** What all keys of a queue start with. A hash tag in the prefix keeps them in one slot. */
+/** The start of all keys of a queue. A hash tag in the prefix keeps them in one cluster slot. */
 export function rootOf(prefix: string, queue: string): string {
   return `${prefix}-host-tools:${queue}:`;
 }
@@ -18,21 +21,21 @@ export function workerBoxOf(root: string, worker: string): string {
   return `${root}worker:${worker}`;
 }
 
-/** The name of a host or a worker that nobody can guess. It has no dot. */
+/** Makes an unguessable name for a host or a worker. It contains no dot. */
 export function newName(): string {
   return randomBytes(12).toString('hex');
 }
 
 /**
- * The id of a job. BullMQ refuses integers and colons, and answers a repeated id with the first job,
- * so each one is new.
+ * Makes the id of a job. Each id is unique, because BullMQ returns the existing job when an id is
+ * repeated. It starts with a word and has no colon, because BullMQ refuses integers and colons.
  */
 export function newJobId(idempotencyKey: string): string {
   const hash = createHash('sha256').update(randomUUID()).update(idempotencyKey).digest('hex');
   return `call-${hash.slice(0, 32)}`;
 }
 
-/** The worker in a claim, which is its name, a dot and a number. */
+/** The name of the worker that made a claim. A claim is that name, a dot and a number. */
 export function workerIn(claim: string): string {
   return claim.slice(0, claim.indexOf('.'));
 }

@@ -1,4 +1,4 @@
-/** One call that a worker has claimed. */
+/** A call that a worker has claimed: it runs the handler and reports to the host. */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import type { HostMessage, SandboxMessage } from '../sandbox/messages.ts';
 import { createOutbox, type Outbox } from '../sandbox/runner/outbox.ts';
@@ -6,11 +6,11 @@ import { Run } from '../sandbox/runner/run.ts';
 import type { FleetJob } from './job.ts';
 import { type Refusal, refusalText } from './refusal.ts';
 
-/** A call's number in its messages; see `FleetRun`. */
+/** The number in all messages; see `FleetRun`. */
 const only = 1;
-/** The most that is sent at once. */
+/** Most texts, and about the most characters, that are sent at once. */
 const most = { texts: 64, chars: 1024 * 1024 };
-/** Milliseconds after which what could not be sent is sent again. */
+/** Milliseconds before texts that could not be sent are sent again. */
 const retryMs = 250;
 
 /** Sends texts to the host. Resolves to whether the worker still has the call. */
@@ -19,7 +19,7 @@ export type Report = (texts: readonly string[], first: number, isEnd: boolean) =
 export interface RunningCallOptions {
   readonly job: FleetJob;
   readonly claim: string;
-  /** Milliseconds until the call times out, -1 for never. */
+  /** Milliseconds until the call times out; -1 for never. */
   readonly leftMs: number;
   readonly services: unknown;
   readonly report: Report;
@@ -28,11 +28,11 @@ export interface RunningCallOptions {
 export class RunningCall implements Outbox {
   readonly claim: string;
   readonly leaseMs: number;
-  /** The outcome has been delivered, or nobody wants it any more. */
+  /** Resolves when the outcome has been delivered, or when the host no longer wants it. */
   readonly ended: Promise<void>;
   /**
-   * The outcome is on its way. What is sent to Redis afterwards comes after it, so the job may be
-   * finished without waiting for an answer.
+   * Resolves when the outcome has been sent. Redis processes later commands after it, so the job
+   * can be finished without waiting for an answer.
    */
   readonly posted: Promise<void>;
   readonly #options: RunningCallOptions;
@@ -69,7 +69,7 @@ export class RunningCall implements Outbox {
       t: 'run',
       id: only,
       input: job.input,
-      // By the clock of this machine.
+      // The deadline by the clock of this machine, which may differ from the host's.
       context: leftMs < 0 ? context : { ...context, deadline: Date.now() + leftMs },
       count: 0,
       size: 0,
@@ -81,11 +81,11 @@ export class RunningCall implements Outbox {
   /** Runs the handler. Resolves when it has settled and its outcome is posted. */
   async start(handler: (input: JsonObject, context: ToolContext) => unknown): Promise<void> {
     const settled = this.#run.start(handler as never);
-    // A handler that does not stop keeps its place among those that run at once.
+    // A handler that does not stop still counts towards the worker's `concurrency`.
     await Promise.race([Promise.all([settled, this.posted]), this.#left]);
   }
 
-  /** Gives it up, whatever its handler does. Resolves when the host has been told. */
+  /** Gives the call up, even if its handler still runs. Resolves when the host has the message. */
   async leave(): Promise<void> {
     this.refuse('worker_closed');
     this.#run.abort({ name: 'AbortError', message: 'The worker is closing.' });
@@ -93,14 +93,14 @@ export class RunningCall implements Outbox {
     this.#leave();
   }
 
-  /** Reports why the handler does not run, or not to its end. */
+  /** Reports why the handler does not run, or does not finish. */
   refuse(reason: Refusal): void {
     if (this.#end !== undefined || this.#over) return;
     this.#end = refusalText(reason);
     this.#post(this.#end);
   }
 
-  /** Takes what the host says. */
+  /** Processes a message of the host. */
   take(message: HostMessage): void {
     if (message.t === 'abort') {
       this.#forget();
@@ -109,7 +109,7 @@ export class RunningCall implements Outbox {
     else if (message.t === 'confirm') this.#outbox.confirmed(message.count, message.size);
   }
 
-  /** Ends it: nobody wants its outcome any more. */
+  /** Aborts the call and discards its outcome, because the host no longer wants it. */
   drop(name: string, message: string): void {
     this.#forget();
     this.#run.abort({ name, message });
@@ -120,7 +120,7 @@ export class RunningCall implements Outbox {
     this.#pass(JSON.stringify(message), isEnd);
   }
 
-  /** Only the output of a handler comes as a text. */
+  /** Sends the output of the handler. Nothing else is sent as a text. */
   sendText(text: string): void {
     this.#pass(text, true);
   }
@@ -134,15 +134,16 @@ export class RunningCall implements Outbox {
   }
 
   #pass(text: string, isEnd: boolean): void {
-    // What a handler leaves behind may still report.
+    // Work that the handler has left running may still report, but the outcome was already sent.
     if (this.#end !== undefined || this.#over) return;
     if (isEnd) this.#end = text;
     this.#outbox.sendText(text);
   }
 
   #timeOut(): void {
-    // The host ends the call itself. This is for when it cannot say so. What the handler makes of it
-    // could reach the host before its own timer, and is no outcome.
+    // Usually the host ends the call and sends an abort. This timer is for a host that cannot. It
+    // discards the outcome, since whatever the handler does after the abort must not reach the host
+    // before the host's own timer ends the call.
     this.drop('TimeoutError', 'The call has timed out.');
   }
 
@@ -180,7 +181,7 @@ export class RunningCall implements Outbox {
     this.#sending = false;
   }
 
-  /** What is sent next: at least one text. */
+  /** The texts to send next: at least one. */
   #next(): string[] {
     let chars = 0;
     let count = 0;

@@ -1,48 +1,54 @@
 /**
- * The scripts that Redis runs. Each call has a record, which says who has to run it: a hash with
+ * The Lua scripts that Redis runs. Each call has a record, which says which worker runs it. The
+ * record is a hash with these fields:
  *
- * - `s`: `o` is offered, `c` is claimed by a worker, `d` has its outcome
- * - `d`: when it times out, by the clock of Redis; absent if never
- * - `w`: who has claimed it, a worker and a number; `u`: until when that worker's lease lasts
- * - `n`: how many messages the worker has sent; `t`: how many the host has
- * - `r`: the run of Redis in which it was offered
+ * - `s`: the state: `o` for offered, `c` for claimed by a worker, `d` for done (it has its outcome)
+ * - `d`: the time when the call times out; absent if it never does
+ * - `w`: the claim: the worker that has claimed the call, and a number
+ * - `u`: the time when the lease of that worker ends
+ * - `n`: the number of messages that the worker has sent
+ * - `t`: the number of messages that the host has sent
+ * - `r`: the run of Redis in which the call was offered
  *
- * A call may be claimed once. Its record is deleted when the call has ended, so what was not claimed by
- * then never will be. All times are those of Redis, since clocks of machines differ. A Redis that was
- * restarted, or a replica that took over, may have forgotten claims: what was offered before is not
- * claimed after that.
+ * A call can be claimed only once. Its record is deleted when the call has ended, so a call that
+ * was not claimed by then never runs. All times are those of Redis, because the clocks of machines
+ * differ. A Redis that was restarted, or a replica that took over, may have lost claims. So a call
+ * that was offered before that cannot be claimed afterwards.
  */
 
 const now = `local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 `;
 
-/** Tells one run of Redis from another. */
+/** Reads the id of the current run of Redis, which changes when it restarts or is replaced. */
 const server = `local server = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or ''
 `;
 
-/** Puts entries into a mailbox. One that nobody reads any more is forgotten. */
+/** Adds an entry to a mailbox. A mailbox without a reader expires. */
 const post = `local function post(box, ttl, ...)
   redis.call('XADD', box, '*', ...)
   if redis.call('PTTL', box) < 0 then redis.call('PEXPIRE', box, ttl) end
 end
 `;
 
-/** Makes sure that a mailbox is there and stays. Its numbers only rise, also if Redis has lost it. */
+/**
+ * Makes sure that a mailbox exists, and renews it. The ids of its entries only rise, even if Redis
+ * has lost the mailbox and it is created again.
+ */
 const keepBox = `local function keep(box, ttl, after)
   if redis.call('EXISTS', box) == 0 then redis.call('XADD', box, after, 'c', '') end
   redis.call('PEXPIRE', box, ttl)
 end
 `;
 
-/** A script and how many of its arguments are keys. */
+/** A script, and the number of its arguments that are keys. */
 export interface FleetScript {
   readonly name: string;
   readonly keys: number;
   readonly lua: string;
 }
 
-/** Says which run of Redis has a key, and its time. */
+/** KEYS: any key. Returns the run of the Redis that has the key, and its time. */
 export const serverScript: FleetScript = {
   name: 'hostToolsFleetServer',
   keys: 1,
@@ -50,10 +56,13 @@ export const serverScript: FleetScript = {
 };
 
 /**
- * KEYS: record. ARGV: milliseconds left or '', ttl, the run of Redis that it is meant for, until when.
- * A client of Redis sends again what it had no answer to. So a record that is there stays as it is,
- * and where it may have been forgotten, or its ttl may be over, there is no other one.
- * Returns 1, or 0 if there is no record.
+ * Offers a call: creates its record. A client of Redis repeats a command that got no answer. So an
+ * existing record is left as it is. If an earlier record may have been lost or may have expired, no
+ * new one is created.
+ * KEYS: record.
+ * ARGV: milliseconds until the call times out or '', ttl of the record, the run of Redis that the
+ * command is meant for, the time until which it may create the record.
+ * Returns 1 if there is a record, otherwise 0.
  */
 export const offerScript: FleetScript = {
   name: 'hostToolsFleetOffer',
@@ -67,9 +76,11 @@ return 1`,
 };
 
 /**
- * KEYS: record. ARGV: who claims it, milliseconds of the lease.
- * Returns 0 if the call has ended or was offered before Redis forgot things, 1 if another has claimed
- * it, 2 if its time is up; otherwise 3 and the milliseconds left, -1 for no end.
+ * Claims a call for a worker.
+ * KEYS: record. ARGV: claim, milliseconds of the lease.
+ * Returns 0 if the call has ended or was offered in another run of Redis, 1 if another worker has
+ * claimed it, 2 if it has timed out. Otherwise 3 and the milliseconds until it times out, or -1 if
+ * it never does.
  */
 export const claimScript: FleetScript = {
   name: 'hostToolsFleetClaim',
@@ -88,10 +99,11 @@ return {3, left}`,
 };
 
 /**
- * A worker's messages to the host.
- * KEYS: record, mailbox of the host. ARGV: claim, call, number of the first message, whether the last
- * one is the outcome, ttl of the mailbox, messages.
- * Returns 0 if the worker does not have the call any more.
+ * Sends a worker's messages to the host. Messages that were already sent are skipped.
+ * KEYS: record, mailbox of the host.
+ * ARGV: claim, call, number of the first message, '1' if the last message is the outcome, ttl of
+ * the mailbox, messages.
+ * Returns 0 if the worker no longer has the call, otherwise 1.
  */
 export const reportScript: FleetScript = {
   name: 'hostToolsFleetReport',
@@ -111,9 +123,11 @@ return 1`,
 };
 
 /**
- * A host's messages to the worker that runs a call.
- * KEYS: record, mailbox of the worker. ARGV: claim, call, ttl of the mailbox, number of the first
- * message, messages.
+ * Sends a host's messages to the worker that runs a call. Messages that were already sent are
+ * skipped.
+ * KEYS: record, mailbox of the worker.
+ * ARGV: claim, call, ttl of the mailbox, number of the first message, messages.
+ * Returns 0 if the worker no longer has the call, otherwise 1.
  */
 export const tellScript: FleetScript = {
   name: 'hostToolsFleetTell',
@@ -131,10 +145,12 @@ return 1`,
 };
 
 /**
- * Ends a call for the host. A call that was not claimed never will be.
- * KEYS: record. ARGV: root of the keys, call, whether only if it was not claimed, ttl of the mailbox,
- * what its worker is told.
- * Returns 0 if it has ended, 1 if it was not claimed, 2 if it was.
+ * Ends a call for the host, and sends a last message to its worker. A call that no worker has
+ * claimed can never be claimed after this.
+ * KEYS: record.
+ * ARGV: root of the keys, call, '1' to end it only if it was not claimed, ttl of the mailbox, the
+ * message to its worker.
+ * Returns 0 if the call had already ended, 1 if it was not claimed, 2 if it was.
  */
 export const withdrawScript: FleetScript = {
   name: 'hostToolsFleetWithdraw',
@@ -152,11 +168,11 @@ return 2`,
 };
 
 /**
- * Keeps the records of a host's calls, and says how they are.
- * KEYS: mailbox of the host. ARGV: root of the keys, ttl of records, ttl of the mailbox, number for a
- * new mailbox, calls.
- * Returns for each call: 0 no record, 1 offered, 2 claimed, 3 claimed and the lease is over, 4 has its
- * outcome, 5 offered before Redis forgot things.
+ * Renews the mailbox of a host and the records of its calls, and returns the states of the calls.
+ * KEYS: mailbox of the host.
+ * ARGV: root of the keys, ttl of records, ttl of the mailbox, first id of a new mailbox, calls.
+ * Returns for each call: 0 no record, 1 offered, 2 claimed, 3 claimed and the lease has expired,
+ * 4 has its outcome, 5 offered in another run of Redis.
  */
 export const watchScript: FleetScript = {
   name: 'hostToolsFleetWatch',
@@ -180,10 +196,11 @@ return states`,
 };
 
 /**
- * Renews the leases of a worker's calls.
- * KEYS: mailbox of the worker. ARGV: root of the keys, ttl of the mailbox, number for a new mailbox,
- * then for each call: call, claim, milliseconds.
- * Returns for each call 1, or 0 if the worker does not have it any more.
+ * Renews the mailbox of a worker and the leases of its calls.
+ * KEYS: mailbox of the worker.
+ * ARGV: root of the keys, ttl of the mailbox, first id of a new mailbox, then for each call: call,
+ * claim, milliseconds of the lease.
+ * Returns for each call 1, or 0 if the worker no longer has it.
  */
 export const renewScript: FleetScript = {
   name: 'hostToolsFleetRenew',
@@ -204,8 +221,8 @@ return states`,
 };
 
 /**
- * Forgets what a host or a worker has read.
- * KEYS: mailbox. ARGV: root of the keys, number of the first entry that stays, calls that have ended.
+ * Deletes the entries of a mailbox that were read, and the records of calls that have ended.
+ * KEYS: mailbox. ARGV: root of the keys, id of the first entry that stays, calls that have ended.
  */
 export const settleScript: FleetScript = {
   name: 'hostToolsFleetSettle',
@@ -215,6 +232,7 @@ for i = 3, #ARGV do redis.call('DEL', ARGV[1] .. 'call:' .. ARGV[i]) end
 return 1`,
 };
 
+/** All scripts, to be defined on a client. */
 export const fleetScripts: readonly FleetScript[] = [
   serverScript,
   offerScript,

@@ -1,4 +1,4 @@
-/** The workers' end of a fleet. */
+/** The worker's end of a fleet: it runs calls that hosts send. */
 import type { AnyTool } from '../../index.ts';
 import {
   anything,
@@ -19,31 +19,38 @@ import { FleetWorker } from './fleet-worker.ts';
 /** Options of {@link serveFleet}. */
 export interface ServeFleetOptions extends FleetPlace {
   /**
-   * The definitions whose calls this worker runs. Each has its `handler`, or an executor that is no
-   * fleet, and must otherwise be the one that the host has: a call of another fingerprint is refused.
+   * The definitions whose calls this worker runs. Each needs a `handler`, or an executor that is
+   * not a fleet. Everything else must be the same as in the host: the worker refuses a call if the
+   * fingerprint of its definition differs.
    */
   readonly tools: readonly AnyTool[];
-  /** How many calls run at a time in this process. From 1 to 10000. @default 8 */
+  /** Most calls that run at a time in this process. From 1 to 10000. @default 8 */
   readonly concurrency?: number | undefined;
-  /** What handlers get as `context.services`. That of the host does not cross. @default undefined */
+  /**
+   * The value of `context.services` in handlers. The host's services are not sent to workers.
+   * @default undefined
+   */
   readonly services?: unknown;
   /**
-   * Runs around each handler, for example to continue the trace of the call. It calls `run` once and
-   * returns what that returns. @default runs the handler
+   * Called instead of each handler, for example to continue the trace of the call. It calls `run`
+   * once, which runs the handler, and returns the result of `run`. @default calls `run`
    */
   readonly around?: Around | undefined;
-  /** Told of errors that no call has, such as a lost connection. @default ignores them */
+  /**
+   * Called with errors that do not belong to a call, such as a lost connection.
+   * @default ignores them
+   */
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
-/** A worker that serves a queue. */
+/** A worker that runs calls from a queue. */
 export interface FleetService {
-  /** How many calls run now. */
+  /** The number of calls that run now. */
   readonly running: number;
   /**
-   * Takes no more calls, and waits for those that run. Those that have not ended after `graceMs`,
-   * 5000 if not given, are given up: they end as `executor_lost`, or run elsewhere if the tool is
-   * idempotent.
+   * Takes no more calls, and waits for the running ones. After `graceMs` milliseconds, 5000 by
+   * default, it gives up the calls that have not ended: they end as `executor_lost`, or run again
+   * on another worker if the tool is idempotent.
    */
   close(options?: { readonly graceMs?: number | undefined }): Promise<void>;
 }
@@ -60,11 +67,11 @@ const table = {
 const closeTable = { graceMs: withDefault(milliseconds(0), 5_000) };
 
 /**
- * Runs calls that a {@link fleetExecutor} sends. Start it in any number of processes, on any number
- * of machines: BullMQ gives each call to one of them. Resolves when the worker is connected. Later it
- * connects again by itself.
+ * Starts a worker, which runs calls that a {@link fleetExecutor} sends. Start workers in any number
+ * of processes and on any number of machines: BullMQ gives each call to one of them. Resolves when
+ * the worker is connected. If it loses the connection later, it reconnects by itself.
  * @throws MisuseError `invalid_option`; `missing_dependency` without the package `bullmq`
- * @throws Error if Redis cannot be reached at the start
+ * @throws Error if Redis cannot be reached at the start, or does not answer within 20 seconds
  *
  * @example
  * ```ts
@@ -86,7 +93,7 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetServi
     try {
       onError(error);
     } catch {
-      // It is told of errors, and its own are not ours.
+      // The host's own function failed. There is no one else to report that to.
     }
   };
   const worker = new FleetWorker({ ...given, onError: tell, tools: fleetTools(where, tools) });

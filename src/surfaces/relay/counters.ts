@@ -2,7 +2,10 @@
 import type { ToolResult } from '../../index.ts';
 import type { RouteName } from './http/route-table.ts';
 
-/** What a node has counted since it started, and what is open on it now. Plain JSON. */
+/**
+ * The totals of a node since it started, and the numbers of its open streams and sessions. Plain
+ * JSON.
+ */
 export interface RelayMetrics {
   /** Sessions created on this node. */
   readonly sessionsCreated: number;

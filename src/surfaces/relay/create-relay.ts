@@ -25,7 +25,7 @@ export interface Relay<S = unknown> {
    * Answers a request of the relay's protocol. Mount it at the root of any server for web-standard
    * requests. Never rejects, and does not use `this`. The request's `signal` should abort when the
    * client goes away.
-   * @param info what only the server knows about the request @default nothing
+   * @param info facts about the request that only the server knows. @default none
    */
   fetch(request: Request, info?: RequestInfo): Promise<Response>;
   /**
@@ -35,15 +35,15 @@ export interface Relay<S = unknown> {
    * still open then. A store, bus or registry that the host has passed stays open. Idempotent.
    */
   close(): Promise<void>;
-  /** The counters of this node, and what is open on it. Plain JSON. */
+  /** The counters of this node, and the numbers of its open streams and sessions. Plain JSON. */
   metrics(): RelayMetrics;
   /** The registry of the host's tools. Sessions see its changes at once. */
   readonly registry: HostToolRegistry<S>;
 }
 
-/** Milliseconds that closing waits for running calls. */
+/** The most milliseconds that closing waits for running calls. */
 const longestDrainMs = 10_000;
-/** Milliseconds to send the answers of calls that have ended. */
+/** The most milliseconds that closing waits until the answers of ended calls are sent. */
 const leavingMs = 1_000;
 
 /**
@@ -63,10 +63,10 @@ const leavingMs = 1_000;
  * await relay.close();
  * ```
  */
+// Longer than 60 lines, since it only connects the parts of a node, and answering and closing share
+// them.
 export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S> {
-  // Longer than 60 lines, since it only connects the parts of a node, and answering and closing
-  // share them.
-  const { settings, origins: door, session, report, closeOwn } = readRelayOptions(options);
+  const { settings, origins, session, report, closeOwn } = readRelayOptions(options);
   const hub = createHub(settings.bus, (error) => report('bus', error));
   const calls = createCalls(settings, hub);
   const live = createLiveSessions(session as RelaySessionOptions, settings, hub, calls);
@@ -81,7 +81,7 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
     );
   const parts: NodeParts = {
     settings,
-    origins: door,
+    origins,
     hub,
     live,
     requests,

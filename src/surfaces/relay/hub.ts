@@ -1,19 +1,22 @@
 /**
- * Wake-ups of sessions on this node. The bus has one subscription for each session that this node
- * watches.
+ * Wakes the listeners of sessions on this node. The bus has one subscription for each session that
+ * this node watches.
  */
 import type { RelayBus } from './ports/bus.ts';
 import type { Wake } from './ports/documents.ts';
 
-/** Gets the wake-ups of a session. With undefined, it has to read everything again. */
+/**
+ * Gets the wake-ups of a session. `undefined` means that wake-ups may have been lost, so the
+ * listener must read everything again.
+ */
 export type WakeListener = (wake: Wake | undefined) => void;
 
-/** Listens to sessions and wakes them. */
+/** Listens for wake-ups of sessions, and sends them. */
 export interface Hub {
   /**
    * Calls the listener for each wake-up once the promise has resolved.
-   * @param about the id of a call or request: of the wake-ups that name an id, only those that name
-   * this one are needed. Others may come too. @default all are needed
+   * @param about the id of a call or request. The listener then needs only wake-ups that name this
+   * id or no id, but it may get others too. @default it needs all wake-ups
    * @returns a function that stops the listener
    */
   watch(code: string, listener: WakeListener, about?: string): Promise<() => void>;
@@ -26,9 +29,12 @@ export interface Hub {
 
 /** The listeners of a session. */
 interface Channel {
-  /** Those that need all wake-ups. */
+  /** Listeners that need all wake-ups. */
   readonly general: Set<WakeListener>;
-  /** By the subject of what they need, so that many calls at a time do not hear of each other. */
+  /**
+   * Listeners that need one subject, by the subject, so that concurrent calls do not wake each
+   * other.
+   */
   readonly special: Map<string, Set<WakeListener>>;
   readonly ready: Promise<() => void>;
 }
@@ -112,7 +118,10 @@ function tellAll(
   }
 }
 
-/** The text up to the next space, or to the end. An id that has spaces is found by its beginning. */
+/**
+ * Gets the text up to the next space, or to the end. So an id that has spaces is found by its first
+ * word.
+ */
 function firstWord(text: string, from: number): string {
   const end = text.indexOf(' ', from);
   return text.slice(from, end === -1 ? undefined : end);

@@ -32,7 +32,7 @@ export interface RelaySessionOptions<S = unknown> {
   readonly tools?: readonly AnyTool<S>[] | undefined;
   /**
    * The host's own registry, instead of `tools`, `rules`, `quotas`, `quotaStore`, `profiles` and
-   * `approvals`. The host may change it at any time, and closes it.
+   * `approvals`. The host may change it at any time, and must close it.
    * @default one is made from those options
    */
   readonly registry?: HostToolRegistry<S> | undefined;
@@ -49,8 +49,8 @@ export interface RelaySessionOptions<S = unknown> {
   readonly profiles?: readonly Profile[] | undefined;
   /**
    * How suspended approvals are signed and stored. The first secret signs, and all of them verify.
-   * `ttlMs` is how many milliseconds an approval can be answered, by default 3 600 000. Required
-   * for `approvalMode: "suspend"`. Not with `registry`. @default none
+   * An approval can be answered for `ttlMs` milliseconds, by default 3 600 000. Required for
+   * `approvalMode: "suspend"`. Not with `registry`. @default none
    */
   readonly approvals?: RegistryOptions<S>['approvals'];
   /** The id of the profile of every session. @default none: all tools are effective */
@@ -62,9 +62,9 @@ export interface RelaySessionOptions<S = unknown> {
   /** The `services` of the host's handlers and policies. @default undefined */
   readonly services?: S | undefined;
   /**
-   * Lists a few tools to an agent, which finds the others with `find_tools`, including those of the
-   * application. A tool that was found is listed by the node that found it, and can be called on
-   * all.
+   * Lists only a few tools to an agent. The agent finds the others with `find_tools`, including
+   * those of the application. A tool that it has found is listed only by the node that found it,
+   * but can be called on every node.
    * @default all tools are listed
    */
   readonly discovery?: DiscoveryOptions | undefined;
@@ -90,7 +90,7 @@ export interface RelaySessionOptions<S = unknown> {
    * the host answers with `POST /:code/approvals/:approvalId`. @default "ask"
    */
   readonly approvalMode?: 'ask' | 'suspend' | undefined;
-  /** Milliseconds that `approver` has from when it is asked. @default 300_000 */
+  /** Milliseconds that `approver` has to answer, from when it is asked. @default 300_000 */
   readonly approvalTimeoutMs?: number | undefined;
 }
 
@@ -101,12 +101,12 @@ export interface RelaySessionOptions<S = unknown> {
 export interface RelayOptions<S = unknown> {
   /**
    * Keeps everything that must outlive a node. The relay never closes a store that the host passes.
-   * @default `memoryStore()`: for one process, and gone with it
+   * @default `memoryStore()`, which is for one process and is lost when the process ends
    */
   readonly store?: RelayStore | undefined;
   /**
    * Carries wake-ups between nodes that share a store. The relay never closes a bus that the host
-   * passes. @default `memoryBus()`: for one process
+   * passes. @default `memoryBus()`, which is for one process
    */
   readonly bus?: RelayBus | undefined;
   /**
@@ -131,7 +131,7 @@ export interface RelayOptions<S = unknown> {
   readonly heartbeatMs?: number | undefined;
   /**
    * Milliseconds without a connected application after which a call ends as `executor_lost`. A node
-   * counts as dead after as long, or after three seconds if that is less. 1 to 2^31-1.
+   * counts as dead after the same time, but after at most three seconds. 1 to 2^31-1.
    * @default 10_000
    */
   readonly leaseMs?: number | undefined;
@@ -154,14 +154,15 @@ export interface RelayOptions<S = unknown> {
   readonly metrics?: boolean | undefined;
   /**
    * Origins of web pages that may call the relay, such as `https://app.example.com`. `"*"` allows
-   * all. Requests without an Origin do not come from a page of another site and pass. @default
-   * only pages of the relay's own origin, if its host is a loopback name or in `allowedHosts`
+   * all. Requests without an Origin pass, because they do not come from a page of another site.
+   * @default only pages of the relay's own origin, if its host is a loopback name or in
+   * `allowedHosts`
    */
   readonly allowedOrigins?: '*' | readonly string[] | undefined;
   /**
-   * Values of the `Host` header that are answered: names for any port, or `name:port`. `/healthz`
-   * and `/readyz` answer any. @default any; for `serveRelay` on a loopback address, the loopback
-   * names
+   * Values of the `Host` header that the relay accepts: names for any port, or `name:port`.
+   * `/healthz` and `/readyz` accept any value. @default any; for `serveRelay` on a loopback
+   * address, the loopback names
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
@@ -182,8 +183,8 @@ export interface RelayOptions<S = unknown> {
    */
   readonly pairing?: boolean | undefined;
   /**
-   * Refuses a definition that differs from the first one with its name in the session. @default
-   * false
+   * Refuses a definition that differs from the first one that the session had under its name.
+   * @default false
    */
   readonly pinDefinitions?: boolean | undefined;
   /**
@@ -192,8 +193,8 @@ export interface RelayOptions<S = unknown> {
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Gets one line per request, and failures. It never gets tokens, arguments or results. Errors
-   * that it throws are ignored. @default none
+   * Gets one line for each request, and lines about failures. It never gets tokens, arguments or
+   * results. Errors that it throws are ignored. @default none
    */
   readonly logger?: RelayLogger | undefined;
 }

@@ -1,4 +1,7 @@
-/** Reads a relay's options: checked, with defaults, and copied where the host could change them. */
+/**
+ * Reads a relay's options. They are checked, get their defaults, and are copied where the host
+ * could change them.
+ */
 import { randomBytes } from 'node:crypto';
 import { type HostToolRegistry, MisuseError } from '../../index.ts';
 import {
@@ -31,26 +34,26 @@ import { createReport, type Report, safeLogger } from './report.ts';
 import { hashOf } from './secrets.ts';
 import type { RelayLimits, RelayLogger, RelaySettings } from './settings.ts';
 
-/** Who may reach the relay. */
+/** Settings that say who may reach the relay. */
 export interface OriginSettings {
   readonly hostKeyHash: string | undefined;
-  /** Whether `/metrics` is answered. There is a host key then. */
+  /** Whether `/metrics` is answered. If so, there is a host key. */
   readonly metrics: boolean;
-  /** Undefined if none is allowed. */
+  /** Undefined if no origin is allowed. */
   readonly allowedOrigins: '*' | ReadonlySet<string> | undefined;
-  /** In lower case. Undefined if all are allowed. */
+  /** Names in lower case. Undefined if all are allowed. */
   readonly allowedHosts: ReadonlySet<string> | undefined;
   readonly clientAddress: RelayOptions['clientAddress'];
   /** How many proxies append to `X-Forwarded-For`. With 0 the header is not read. */
   readonly proxies: number;
 }
 
-/** The options of a relay as they were read. */
+/** The checked options of a relay. */
 export interface ReadRelayOptions<S> {
   readonly settings: RelaySettings;
   readonly origins: OriginSettings;
   readonly session: RelaySessionOptions<S>;
-  /** Gets failures that clients do not see. */
+  /** Logs failures that clients do not see. */
   readonly report: Report;
   /** Closes the store and the bus if the relay made them itself. */
   closeOwn(): Promise<void>;
@@ -113,11 +116,11 @@ export const sessionNames = (
   'facts discovery limits exposeErrors approver approvalMode approvalTimeoutMs'
 ).split(' ');
 const storeMethods = (
-  'apply create extend drop get set delete append read acquire renew release holder count schedule ' +
-  'unschedule due ping'
+  'apply create extend drop get set delete append read acquire renew release holder count ' +
+  'schedule unschedule due ping'
 ).split(' ') as (string & keyof RelayStore)[];
 const where = 'createRelay';
-/** Seconds: a day. */
+/** One day, in seconds. */
 const usualMaxTtl = 86_400;
 
 /** Reads the options of a relay. @throws MisuseError `invalid_option`, which names the option */
@@ -210,13 +213,15 @@ function readMaxTtl({
 function readHostKey(key: unknown): string | undefined {
   if (key === undefined) return undefined;
   // The message does not show the value: it may be a secret.
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{16,200}$/.test(key))
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{16,200}$/.test(key)) {
+    const shape =
+      typeof key === 'string' ? `${key.length} characters` : `a value of type ${typeof key}`;
     throw new MisuseError(
       'invalid_option',
       `createRelay: expected \`hostKey\` to be 16 to 200 visible ASCII characters without ` +
-        `spaces, got ${typeof key === 'string' ? `${key.length} characters` : `a value of type ${typeof key}`}. ` +
-        `Make one by \`openssl rand -hex 32\` and keep it outside the code.`,
+        `spaces, got ${shape}. Make one by \`openssl rand -hex 32\` and keep it outside the code.`,
     );
+  }
   return hashOf(key);
 }
 
@@ -224,8 +229,8 @@ function readMetrics({ metrics, hostKey }: { metrics: boolean; hostKey?: unknown
   if (metrics && hostKey === undefined)
     throw new MisuseError(
       'invalid_option',
-      'createRelay: expected `hostKey` together with `metrics`, got none. Counts are for the host only: ' +
-        'set a key, and give it to Prometheus as a Bearer token.',
+      'createRelay: expected `hostKey` together with `metrics`, got none. Counts are for the ' +
+        'host only: set a key, and give it to Prometheus as a Bearer token.',
     );
   return metrics;
 }

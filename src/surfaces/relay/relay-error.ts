@@ -4,10 +4,10 @@ import type { JsonObject } from '../../index.ts';
 
 const brand = Symbol('relay error');
 
-/** Thrown by route handlers, and answered as `{ error, message, code, ...details }`. */
+/** An error that route handlers throw. The answer is `{ error, message, code, ...details }`. */
 export interface RelayError extends Error {
   readonly status: number;
-  /** Stable, snake_case. */
+  /** A stable name in snake_case. */
   readonly error: string;
   /** The older code if there is one, such as `REQUEST_RATE_LIMIT`; else `error` again. */
   readonly code: string;
@@ -26,8 +26,8 @@ export interface RelayErrorMore {
 
 /**
  * Makes a relay error.
- * @param message for people: what was expected, what was got, and what to do. Never a secret, and
- * never another session's data
+ * @param message for people: what was expected, what was got, and what to do. It must not have a
+ * secret or data of another session
  */
 export function relayError(
   status: number,
@@ -46,7 +46,7 @@ export function relayError(
   });
 }
 
-/** 400 for a value of the wrong form. @param what such as `the body` */
+/** Makes the 400 for a value of the wrong form. @param what such as `the body` */
 export function wrongValue(
   error: 'invalid_request' | 'validation_error',
   what: string,
@@ -57,7 +57,7 @@ export function wrongValue(
 }
 
 /**
- * 400 `validation_error` for a field of the wrong form, with its path.
+ * Makes the 400 `validation_error` for a field of the wrong form, with its path.
  * @param path such as `environment.version`
  */
 export function wrongField(path: string, expected: string, got: unknown): RelayError {
@@ -74,7 +74,7 @@ export function isRelayError(error: unknown): error is RelayError {
   return typeof error === 'object' && error !== null && brand in error;
 }
 
-/** 503: the store cannot be reached. */
+/** Makes the 503 for when the store cannot be reached. */
 export function storeUnavailable(cause: unknown): RelayError {
   return relayError(503, 'store_unavailable', 'The relay cannot reach its store. Try again.', {
     headers: { 'Retry-After': '1' },
@@ -82,7 +82,7 @@ export function storeUnavailable(cause: unknown): RelayError {
   });
 }
 
-/** 503: the node is shutting down. */
+/** Makes the 503 for when the node is shutting down. */
 export function leaving(cause?: unknown): RelayError {
   return relayError(
     503,
@@ -92,7 +92,9 @@ export function leaving(cause?: unknown): RelayError {
   );
 }
 
-/** 404, with the same words for every reason, so that it reveals nothing. */
+/**
+ * Makes the 404 for a session. Its words are the same for every reason, so that it reveals nothing.
+ */
 export function sessionNotFound(): RelayError {
   return relayError(404, 'session_not_found', 'Session not found or expired');
 }

@@ -1,14 +1,14 @@
 /**
- * Reports failures to the host's logger: without secrets, not so often that they flood the log, and
- * without an effect on requests.
+ * Reports failures to the host's logger. Secrets are hidden, repeated failures do not flood the
+ * log, and a logger that fails does not affect requests.
  */
 import { loggedError, logTo } from '../../surface-port.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import type { RelayLogger } from './settings.ts';
 
 /**
- * Logs a failure. Each kind is logged at most once in ten seconds, with the number of failures left
- * out.
+ * Logs a failure. Each kind is logged at most once in ten seconds. The next line says how many
+ * failures were left out.
  * @param kind such as `store`
  */
 export type Report = (kind: string, error: unknown) => void;

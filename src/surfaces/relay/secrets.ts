@@ -1,13 +1,13 @@
 /**
- * Codes, tokens and tickets. They come from a cryptographic source, are stored as hashes and are
- * compared in constant time.
+ * Makes and compares codes, tokens and tickets. They come from a cryptographic source, are stored
+ * as hashes and are compared in constant time.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /**
- * Makes a session code: 40 bits that people can read out. It is an alias for pairing, never a
+ * Makes a session code of 40 bits, which people can read out. It is an alias for pairing, never a
  * credential.
  */
 export function newCode(): string {
@@ -25,7 +25,7 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The stored form of a token: its SHA-256 as hex. */
+/** Makes the stored form of a token, which is its SHA-256 as hex. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
@@ -41,7 +41,9 @@ export function sameHash(one: string, other: string): boolean {
 const logNames = new Map<string, string>();
 const mostLogNames = 1_000;
 
-/** A short name of a session for logs. It identifies the session but does not reveal its code. */
+/**
+ * Makes a short name of a session for logs. It identifies the session but does not reveal its code.
+ */
 export function logName(code: string): string {
   let name = logNames.get(code);
   if (name === undefined) {

@@ -3,15 +3,15 @@ import type { RelayBus } from './ports/bus.ts';
 import type { RelayStore } from './ports/store.ts';
 
 /**
- * Limits per session, or per address where a limit says so, shared by all nodes. A minute starts
- * with the first use.
+ * Limits per session, or per address where a limit says so, shared by all nodes. The minute of a
+ * limit starts with the first use.
  */
 export interface RelayLimits {
   /** Tools that a session may have. @default 1_000 */
   readonly toolsPerSession: number;
   /**
-   * Bytes of the results that a session keeps for agents that come back, as JSON. Above it, the
-   * oldest ones are removed; the newest is kept in any case. Results under 16 KB do not count.
+   * Bytes of the results that a session keeps for agents that come back, as JSON. Above this limit,
+   * the oldest are removed, but the newest is always kept. Results under 16 KB do not count.
    * @default 33_554_432
    */
   readonly resultBytesPerSession: number;
@@ -60,7 +60,7 @@ export interface RelaySettings {
   readonly store: RelayStore;
   readonly bus: RelayBus;
   readonly ttlMs: number;
-  /** How long a session may live at most, from its creation. */
+  /** The most milliseconds that a session may live from its creation. */
   readonly maxTtlMs: number;
   readonly requestTimeoutMs: number;
   readonly heartbeatMs: number;

@@ -1,4 +1,4 @@
-/** The contract of executors holds for calls that other processes run. */
+/** The executor of a fleet fulfils the contract of executors. */
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Executor } from '../../../src/index.ts';
 import { fleetExecutor } from '../../../src/surfaces/bullmq/index.ts';

@@ -1,4 +1,4 @@
-/** A line to Redis that can be cut after Redis has read a command and before its answer arrives. */
+/** A connection to Redis that can be cut after Redis has read a command, before it answers. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface CutLine {

@@ -1,13 +1,13 @@
 /**
- * A worker process of a fleet. It is told what to serve by lines on its standard input, and answers
- * each with a line: `{ queue, module, export, … }` serves a queue, `{ close: queue }` stops that.
+ * A worker process of a fleet. It reads commands as lines of its standard input, and answers each
+ * with a line: `{ queue, module, export, … }` serves a queue, and `{ close: queue }` stops that.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { defineTool, type ToolAnnotations } from '../../../src/index.ts';
 import { type FleetService, serveFleet } from '../../../src/surfaces/bullmq/index.ts';
 
-/** What a worker is told to serve. */
+/** The command to serve a queue. */
 export interface ServeOrder {
   readonly port: number;
   readonly queue: string;

@@ -1,4 +1,4 @@
-/** A host of a fleet in this process: a session whose tool `job` is run by workers. */
+/** A host of a fleet in this process. Workers run the calls to its tool `job`. */
 import { Queue } from 'bullmq';
 import {
   type AnyEvent,
@@ -11,7 +11,7 @@ import {
 import { type FleetExecutorOptions, fleetExecutor } from '../../../src/surfaces/bullmq/index.ts';
 import type { RedisServer } from '../redis/redis-server.ts';
 
-/** What the host's and the workers' definition have in common. */
+/** The part of the definition that host and workers share. */
 export const face = {
   name: 'job',
   description: 'Does a job.',
@@ -23,14 +23,14 @@ export interface FleetWorld {
   readonly session: ToolSession;
   readonly events: readonly AnyEvent[];
   call(input?: object, options?: Parameters<ToolSession['call']>[2]): Promise<ToolResult>;
-  /** `code reason` of a call that failed. */
+  /** Calls the tool, expects a failure, and returns `code reason` of it. */
   failure(input?: object, options?: Parameters<ToolSession['call']>[2]): Promise<string>;
 }
 
 export type WorldOptions = Partial<FleetExecutorOptions> & {
   readonly queue: string;
   readonly tool?: object;
-  /** Of the session. */
+  /** The metadata of the session. */
   readonly metadata?: JsonObject;
 };
 
@@ -69,14 +69,14 @@ export function failureOf(result: ToolResult): string {
   return result.success ? 'succeeded' : `${result.error.code} ${result.error.reason ?? ''}`.trim();
 }
 
-/** BullMQ's own view of a queue, as a dashboard has it. */
+/** A queue as BullMQ's dashboards see it. */
 export function dashboard(redis: RedisServer, queue: string): Queue {
   const one = new Queue(queue, { connection: connectionTo(redis) });
   one.on('error', () => {});
   return one;
 }
 
-/** A promise and what settles it. */
+/** A promise and the function that resolves it. */
 export function gate<T = void>(): { opened: Promise<T>; open(value: T): void } {
   let open!: (value: T) => void;
   const opened = new Promise<T>((resolve) => {

@@ -1,4 +1,4 @@
-/** Calls that workers of a fleet run: what reaches them, and how they end. */
+/** Calls that the workers of a fleet run: what reaches the workers, and how the calls end. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, HostToolRegistry, type ToolContext } from '../../../src/index.ts';
@@ -69,7 +69,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
     return service;
   };
 
-  test('a worker runs the call, and the host says where', async () => {
+  test('a worker runs the call, and the result says that a fleet ran it', async () => {
     const queue = newQueue();
     await serve(queue, ({ a }: { a: number }) => a + 1);
     const { call, session, registry } = world({ queue });
@@ -92,7 +92,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
     await board.close();
   });
 
-  test('a schema that parses gives the handler what it parsed', async () => {
+  test('the handler gets the input as the schema has parsed it', async () => {
     const queue = newQueue();
     const parameters = z.object({ at: z.iso.datetime(), count: z.number().default(3) });
     const tool = { parameters };
@@ -102,14 +102,14 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
     expect(seen).toEqual([{ at: '2024-01-02T03:04:05Z', count: 3 }]);
   });
 
-  test("the worker's services reach handlers, and those of the host do not cross", async () => {
+  test('handlers get the services of the worker, not those of the host', async () => {
     const queue = newQueue();
     const services = { name: 'of the worker' };
     await serve(queue, (_, context) => context.services, { services });
     expect((await world({ queue }).call()).output).toEqual(services);
   });
 
-  test('a worker may run calls in sandboxes of its own', async () => {
+  test('a worker can run calls in its own sandboxes', async () => {
     const queue = newQueue();
     const module = new URL('../sandbox/handlers/probes.js', import.meta.url);
     const executor = workerExecutor({ module, export: 'pid' });
@@ -125,7 +125,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
   });
 
   describe('starting', () => {
-    test('a queue that no worker serves ends the call, which then never runs', async () => {
+    test('a call that no worker takes in time ends, and never runs later', async () => {
       const queue = newQueue();
       const { failure } = world({ queue, startTimeoutMs: 2_000 });
       expect(await failure()).toBe('executor_lost not_started');
@@ -138,7 +138,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       await board.close();
     });
 
-    test('so does one whose workers are all busy', async () => {
+    test('a call ends in the same way if all workers are busy', async () => {
       const queue = newQueue();
       const { opened, open } = gate();
       let runs = 0;
@@ -157,7 +157,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       expect(runs).toBe(1);
     });
 
-    test('a call that is taken in time may run for longer', async () => {
+    test('a call that is taken in time may run longer than the start timeout', async () => {
       const queue = newQueue();
       const { opened, open } = gate();
       await serve(queue, () => opened);
@@ -169,7 +169,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
   });
 
   describe('cancelling', () => {
-    test('a call that was not taken never runs', async () => {
+    test('a call that no worker has taken never runs', async () => {
       const queue = newQueue();
       const { call } = world({ queue });
       const board = dashboard(redis, queue);
@@ -187,7 +187,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
     });
 
     test.each(['cancelled', 'timeout', 'session_closed'])(
-      'a handler hears that its call has ended: %s',
+      'the signal of a running handler aborts when its call ends: %s',
       async (code) => {
         const queue = newQueue();
         const started = gate();
@@ -215,7 +215,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       },
     );
 
-    test('cancelling at any moment ends the call once', async () => {
+    test('a call that is cancelled at any moment ends exactly once', async () => {
       const queue = newQueue();
       let started = 0;
       await serve(queue, async (_, { signal }) => {
@@ -243,7 +243,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
   });
 
   describe('definitions', () => {
-    test('a worker with another definition refuses', async () => {
+    test('a worker with another definition refuses the call', async () => {
       const queue = newQueue();
       let runs = 0;
       await serve(queue, () => void runs++, { tool: { description: 'Does another job.' } });
@@ -251,13 +251,13 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       expect(runs).toBe(0);
     });
 
-    test('a worker without the tool refuses', async () => {
+    test('a worker without the tool refuses the call', async () => {
       const queue = newQueue();
       await serve(queue, () => 1, { tool: { name: 'other' } });
       expect(await world({ queue }).failure()).toBe('tool_not_available handler_missing');
     });
 
-    test('what a worker cannot serve is refused when it starts', async () => {
+    test('a worker refuses to start with a tool that it cannot run', async () => {
       const connection = connectionTo(redis);
       const start = (...tools: never[]) => serveFleet({ connection, queue: 'q', tools });
       const handler = (): number => 1;
@@ -273,7 +273,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
   });
 
   describe('reports', () => {
-    test('all progress comes, in order, also if BullMQ trims its events', async () => {
+    test('all progress arrives in order, even if BullMQ trims its events', async () => {
       const queue = newQueue();
       const board = dashboard(redis, queue);
       await serve(queue, async (_, { progress }) => {
@@ -291,7 +291,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       await board.close();
     });
 
-    test('a handler that reports without end is held back, and the call ends in time', async () => {
+    test('a handler that emits very many events is held back, and its call still finishes', async () => {
       const queue = newQueue();
       const text = 'x'.repeat(60_000);
       await serve(queue, async (_, { emit, signal }) => {
@@ -305,7 +305,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       expect((await call()).output).toBe('done');
     });
 
-    test('outputs up to 4 MiB come, and larger ones say so', async () => {
+    test('an output of up to 4 MiB arrives, and a larger one is an error', async () => {
       const queue = newQueue();
       await serve(queue, ({ size }: { size: number }) => 'x'.repeat(size));
       const { call, failure } = world({ queue, tool: { maxOutputChars: Number.MAX_SAFE_INTEGER } });
@@ -341,7 +341,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
     });
   });
 
-  test('two hosts on one queue get their own answers', async () => {
+  test('two hosts on one queue each get the results of their own calls', async () => {
     const queue = newQueue();
     await serve(queue, ({ n }: { n: number }) => n);
     await serve(queue, ({ n }: { n: number }) => n);
@@ -354,7 +354,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
   });
 
   describe('closing', () => {
-    test('a worker finishes the calls that it runs, and takes no more', async () => {
+    test('a closing worker finishes its running calls and takes no more', async () => {
       const queue = newQueue();
       const { opened, open } = gate();
       const service = await serve(queue, () => opened);
@@ -368,7 +368,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       await closed;
     });
 
-    test('a call that does not end in time is given up', async () => {
+    test('a closing worker gives up a call that does not end within the grace period', async () => {
       const queue = newQueue();
       const service = await serve(queue, () => new Promise(() => {}));
       const { failure } = world({ queue });
@@ -378,7 +378,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       expect(await result).toBe('executor_lost worker_closed');
     });
 
-    test('a call that is given up runs elsewhere if its tool is idempotent', async () => {
+    test('a call that was given up runs on another worker if its tool is idempotent', async () => {
       const queue = newQueue();
       const tool = { annotations: { idempotent: true } };
       const service = await serve(queue, () => new Promise(() => {}), { tool });
@@ -401,7 +401,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
     });
   });
 
-  test('an executor that was disposed connects again for a later registration', async () => {
+  test('a disposed executor connects again when a tool is registered with it later', async () => {
     const queue = newQueue();
     await serve(queue, () => 'done');
     const executor = fleetExecutor({ connection: connectionTo(redis), queue });
@@ -437,7 +437,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
     }
   });
 
-  test('without the package, it says what to install', () => {
+  test('without the package, the error says what to install', () => {
     const missing = (): never => {
       const message = "Cannot find module 'bullmq'";
       throw Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });

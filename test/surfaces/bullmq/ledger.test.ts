@@ -1,6 +1,6 @@
 /**
- * A ledger over random kills: each call that a fleet accepts ends once, and what must not run twice
- * does not, whatever dies meanwhile.
+ * A ledger of calls while processes are killed at random: each call that a fleet accepts ends once,
+ * and a call that must not run twice never does.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ const tools = [
   { name: 'again', description: 'May run again.', annotations: { idempotent: true } },
 ] as const;
 
-/** The same numbers from 0 up to 1 for the same seed. */
+/** Makes pseudo-random numbers from 0 up to 1. The same seed gives the same numbers. */
 function numbers(seed: number): () => number {
   let state = seed * 2_654_435_761;
   return () => {
@@ -93,7 +93,7 @@ describe.skipIf(!redisAvailable)(`a ledger of calls over random kills${whyNot}`,
   };
 
   test.each(seeds)(
-    'accepted is ended, and nothing that must not runs twice (seed %i)',
+    'every accepted call ends, and no call runs twice that must not (seed %i)',
     async (seed) => {
       const random = numbers(seed);
       const pick = (count: number): number => Math.floor(random() * count);
@@ -112,7 +112,7 @@ describe.skipIf(!redisAvailable)(`a ledger of calls over random kills${whyNot}`,
       const events: AnyEvent[] = [];
       const hosts = [host(queue, events), host(queue, events)];
 
-      // One worker dies after the other. What has died comes back while the next one dies.
+      // The workers die one after the other. Each is restarted while the next one dies.
       let over = false;
       const chaos = async (): Promise<void> => {
         const back: Promise<void>[] = [];
@@ -132,7 +132,7 @@ describe.skipIf(!redisAvailable)(`a ledger of calls over random kills${whyNot}`,
           back[at] = pause(1_000 + pick(3_000)).then(() => worker?.signal('SIGCONT'));
         };
         const away = async (): Promise<void> => {
-          // A worker that finds no Redis at its start ends.
+          // A worker that cannot reach Redis when it starts exits.
           await Promise.all(back);
           await redis.kill('SIGKILL');
           await pause(pick(400));
@@ -189,7 +189,7 @@ describe.skipIf(!redisAvailable)(`a ledger of calls over random kills${whyNot}`,
           expect(of('finished').length, context).toBeGreaterThan(0);
         } else expect(result?.error?.code, context).toBe('executor_lost');
       }
-      // Kills cost some calls their result, and by far not all.
+      // Some calls lose their result because of the kills, but most do not.
       const shown = JSON.stringify([...endings]);
       expect(endings.get('succeeded') ?? 0, shown).toBeGreaterThan(calls.length / 4);
       if (process.env.HOST_TOOLS_LEDGER_SEEDS !== undefined)

@@ -1,4 +1,4 @@
-/** What becomes of calls when workers die, when Redis goes away, and when strangers write to it. */
+/** What happens to calls when workers die, when Redis goes away, and when strangers write to it. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,7 +100,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       .filter((line) => line.event === event);
 
   describe('workers', () => {
-    test('a worker that dies is noticed, also if it was the last one', async () => {
+    test('the call of a worker that dies ends, even if no worker is left', async () => {
       const one = await worker('held');
       const { failure } = world({ leaseMs: 1_000 });
       const result = failure();
@@ -109,7 +109,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       expect(await result).toBe('executor_lost worker_lost');
     });
 
-    test('the call of an idempotent tool runs again, on another worker', async () => {
+    test('a call to an idempotent tool runs again on another worker', async () => {
       const one = await worker('held', idempotent);
       const { call } = world({ leaseMs: 2_000, tool: idempotent });
       const result = call({ n: 1, ms: 0 });
@@ -121,7 +121,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       expect(new Set(keys).size).toBe(2);
     });
 
-    test('that of another tool does not, whatever BullMQ does with its job', async () => {
+    test('a call to another tool does not run again, even if BullMQ repeats its job', async () => {
       const one = await worker('held');
       const { failure } = world({ leaseMs: 1_000 });
       const result = failure();
@@ -129,7 +129,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await one.kill();
       await worker('noted');
       expect(await result).toBe('executor_lost worker_lost');
-      // As BullMQ's check for stalled jobs would do it, sooner.
+      // BullMQ's check for stalled jobs would do this later.
       const board = dashboard(redis, queue);
       const [job] = await board.getActive();
       await client.del(`bull:${queue}:${job?.id}:lock`);
@@ -141,7 +141,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await board.close();
     });
 
-    test('a call ends when its tool has been lost three times', async () => {
+    test('a call to an idempotent tool ends when its worker was lost three times', async () => {
       const { failure } = world({ leaseMs: 2_000, tool: idempotent });
       const result = failure();
       for (let runs = 1; runs <= 3; runs++) {
@@ -152,7 +152,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       expect(await result).toBe('executor_lost worker_lost');
     });
 
-    test('a worker that stops still is given up, and hears that when it goes on', async () => {
+    test('a suspended worker loses its call, and aborts the handler when it resumes', async () => {
       const one = await worker('held');
       const { failure } = world({ leaseMs: 1_000 });
       const result = failure();
@@ -163,13 +163,13 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await soon(() => noted('aborted')).toHaveLength(1);
     });
 
-    test('a handler that blocks its process for a part of the lease is not given up', async () => {
+    test('a handler may block its process for a part of the lease', async () => {
       await worker('blocking');
       const { call } = world();
       expect((await call({ ms: 1_000 })).output).toBe('finished');
     });
 
-    test.each([3_600_000, -3_600_000])('clocks may differ: %i ms', async (skewMs) => {
+    test.each([3_600_000, -3_600_000])('the clocks may differ by %i ms', async (skewMs) => {
       await worker('timed', {}, skewMs);
       const { call } = world();
       const { output } = await call({}, { timeoutMs: 50_000 });
@@ -177,13 +177,13 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       expect(output).toBeLessThanOrEqual(50_000);
     });
 
-    test('a host that dies takes its calls with it', async () => {
+    test('a worker aborts the calls of a host that has died', async () => {
       await worker('held');
       const { call, registry } = world({ leaseMs: 1_000 });
       const result = call();
       await soon(() => noted('started')).toHaveLength(1);
       const [record] = await client.keys(`bull-host-tools:${queue}:call:*`);
-      // As if nobody had looked after it any more.
+      // This is what happens when the host no longer renews the record.
       await client.del(record as string);
       await soon(() => noted('aborted')).toHaveLength(1);
       await registry.close();
@@ -226,10 +226,10 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
     test.each<[string, Record<string, string> | undefined]>([
       ['that has ended', undefined],
       ['that another worker has claimed', { s: 'c', w: 'other.1', u: '1' }],
-      ['whose outcome is there already', { s: 'd', w: 'other.1', u: '1' }],
-      ['whose time is up', { s: 'o', d: '1' }],
-      ['whose claim Redis may have forgotten', { s: 'o', r: 'another' }],
-    ])('a job of a call %s runs nothing', async (_title, record) => {
+      ['that already has its outcome', { s: 'd', w: 'other.1', u: '1' }],
+      ['that has timed out', { s: 'o', d: '1' }],
+      ['whose claim Redis may have lost', { s: 'o', r: 'another' }],
+    ])('the job of a call %s runs nothing', async (_title, record) => {
       let runs = 0;
       await serve(() => void runs++);
       const board = await add(record);
@@ -238,7 +238,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await board.close();
     });
 
-    test('a call stops at its deadline, also if the host does not say so', async () => {
+    test('a call stops at its deadline even if the host does not abort it', async () => {
       const aborted = gate<unknown>();
       await serve(
         (_, { signal }) =>
@@ -253,7 +253,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       const board = await add({ s: 'o', d: String((Number(seconds) + 2) * 1_000) });
       expect(await aborted.opened).toMatchObject({ name: 'TimeoutError' });
       await soon(() => board.getJobCounts()).toMatchObject({ waiting: 0, active: 0, failed: 0 });
-      // The host decides that it is a timeout, whatever the handler made of it.
+      // The host ends the call with a timeout, so the worker must not report an outcome.
       expect(await client.exists(`bull-host-tools:${queue}:host:0123456789abcdef01234567`)).toBe(0);
       await board.close();
     });
@@ -261,13 +261,13 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
     test.each<[string, object]>([
       ['of a stranger', { hello: 'world' }],
       ['of another format', job({ format: 2 })],
-      ['with a tool that is no text', job({ tool: { toString: 'x' } })],
+      ['whose tool is not a string', job({ tool: { toString: 'x' } })],
       ['with a mailbox elsewhere', job({ host: '../../other' })],
       ['with a lease that never ends', job({ leaseMs: 1e12 })],
       ['without a context', job({ context: null })],
       ['with a context that lacks parts', job({ context: { sessionId: 's' } })],
-      ['with a trace that is none', job({ trace: 'x' })],
-      ['with arguments that are no object', job({ input: [] })],
+      ['with an invalid trace', job({ trace: 'x' })],
+      ['whose arguments are not an object', job({ input: [] })],
       [
         'that is nested too deeply',
         job({ input: JSON.parse('{"a":'.repeat(500) + 1 + '}'.repeat(500)) }),
@@ -296,7 +296,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
   });
 
   describe('mailboxes', () => {
-    /** The call that runs, and the mailboxes of its host and its worker. */
+    /** Finds the running call, and the mailboxes of its host and its worker. */
     const running = async (service: FleetService) => {
       await soon(() => service.running).toBe(1);
       const root = `bull-host-tools:${queue}:`;
@@ -331,15 +331,18 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
 
     test.each([
       ['not JSON', 'x'],
-      ['nothing known', '{"t":"unknown","id":1}'],
-      ['too much', `{"t":"returned","id":1,"kind":"value","value":"${'x'.repeat(4_300_000)}"}`],
+      ['an unknown message', '{"t":"unknown","id":1}'],
       [
-        'too deep',
+        'a long message',
+        `{"t":"returned","id":1,"kind":"value","value":"${'x'.repeat(4_300_000)}"}`,
+      ],
+      [
+        'a message that is nested too deeply',
         `{"t":"returned","id":1,"kind":"value","value":${'['.repeat(600)}${']'.repeat(600)}}`,
       ],
-      ['about another call', '{"t":"returned","id":2,"kind":"value","value":1}'],
-      ['a refusal of its own', '!because'],
-    ])('a worker that sends %s loses its call, and no other', async (_title, text) => {
+      ['a message about another call', '{"t":"returned","id":2,"kind":"value","value":1}'],
+      ['an unknown refusal', '!because'],
+    ])('a worker that sends %s loses that call and no other', async (_title, text) => {
       const { opened, open } = gate();
       const service = await serve(() => opened);
       const { call, failure } = world();
@@ -351,7 +354,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       expect((await call()).success).toBe(true);
     });
 
-    test('a worker ignores what is no message of a host', async () => {
+    test('a worker ignores letters that are not a valid message about its call', async () => {
       const { opened, open } = gate();
       const service = await serve(() => opened);
       const { call } = world();
@@ -400,7 +403,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await board.close();
     });
 
-    test('while Redis is away, calls end', async () => {
+    test('calls end while Redis is away', async () => {
       const own = await startRedis();
       const { opened, open } = gate();
       let runs = 0;
@@ -422,7 +425,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       expect(await failure()).toBe('executor_lost fleet_unreachable');
       await own.restart();
       open();
-      // What was refused meanwhile does not run now, and what comes next does.
+      // A call that was refused in the meantime does not run now, but the next call does.
       const next = fleetWorld(own, { queue, startTimeoutMs: 60_000 });
       expect((await next.call()).success).toBe(true);
       expect(runs).toBe(2);
@@ -431,7 +434,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await own.stop();
     });
 
-    test('what Redis has forgotten ends', async () => {
+    test('calls end if Redis has lost their records', async () => {
       const own = await startRedis();
       const { opened, open } = gate();
       const tools = [defineTool({ ...face, handler: () => opened })];
@@ -448,7 +451,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await own.stop();
     });
 
-    test('what Redis has forgotten ends, also while other calls go on', async () => {
+    test('calls end if Redis has lost their records while other calls go on', async () => {
       const own = await startRedis();
       const { opened, open } = gate();
       const handler = ({ quick }: { quick?: boolean }) => (quick === true ? 1 : opened);
@@ -470,7 +473,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await own.stop();
     });
 
-    test('a Redis that takes no more data refuses the call at once', async () => {
+    test('a call fails at once if Redis accepts no more data', async () => {
       const own = await startRedis();
       const { failure, registry } = fleetWorld(own, { queue, startTimeoutMs: 60_000 });
       await own.connect().config('SET', 'maxmemory', '1');
@@ -502,14 +505,14 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await own.kill('SIGKILL');
       await soon(() => errors.length).toBeGreaterThan(0);
       await service.close({ graceMs: 10 });
-      // It does not go on trying to tell the host.
+      // The worker no longer tries to report to the host.
       await soon(() => service.running).toBe(0);
       expect(await result).toBe('executor_lost fleet_unreachable');
       await registry.close();
       await own.stop();
     });
 
-    test('a worker that cannot reach Redis at its start says so', async () => {
+    test('a worker does not start if it cannot reach Redis', async () => {
       const own = await startRedis();
       const connection = connectionTo(own);
       await own.stop();

@@ -1,4 +1,4 @@
-/** The example of the page runs as it is written: one host, three workers. */
+/** The example of `docs/fleet.md` runs as it is written, with one host and three workers. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The record of a call: who may run it, and what is heard of it, in any order of commands. */
+/** The record of a call: which worker may run it, and which messages arrive, for any commands. */
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -91,7 +91,7 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
       ...args,
     ) as Promise<unknown>;
 
-  test('one claim at most, none after the end, and each message once', () =>
+  test('allows one claim at most, none after the end, and each message once', () =>
     fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 16 }), async (commands) => {
         const root = `test-${++calls}:`;
@@ -103,7 +103,7 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
         expect(await offer('another')).toBe(0);
         expect(await offer(server, Number(now) - 1)).toBe(0);
         expect(await offer()).toBe(1);
-        // What the record should say.
+        // The expected state of the record.
         let owner: string | undefined;
         let state: 'offered' | 'claimed' | 'done' | 'gone' = 'offered';
         const heard: string[] = [];
@@ -111,7 +111,7 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
         const numberOf = (text: string | undefined): number => Number(text?.slice(1) ?? 0);
         const textsOf = (first: number, count: number): string[] =>
           Array.from({ length: count }, (_, at) => `m${first + at}`);
-        /** What is sent again, since its answer was lost, is taken once. */
+        /** A message that is repeated, because its answer was lost, counts once. */
         const take = (all: string[], texts: readonly string[]): void => {
           const last = numberOf(all.at(-1));
           all.push(...texts.filter((text) => numberOf(text) > last));
@@ -125,7 +125,7 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
                 state = 'claimed';
                 expect(code).toBe(3);
               } else if (state === 'gone') expect(code).toBe(0);
-              // A claim may be sent twice, when its answer was lost.
+              // A claim may be sent twice if its answer was lost.
               else expect(code).toBe(state === 'claimed' && one.by === owner ? 3 : 1);
               break;
             }
@@ -161,7 +161,7 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
               break;
             }
             case 'offer':
-              // A client sends it again, when its answer was lost. The host ends the call later.
+              // A client repeats it if its answer was lost. The host ends the call later.
               if (state !== 'gone') expect(await offer()).toBe(1);
               break;
             case 'watch': {

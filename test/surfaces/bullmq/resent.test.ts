@@ -1,4 +1,4 @@
-/** What becomes of calls when a client of Redis sends again what it had no answer to. */
+/** What happens to calls when a Redis client repeats a command that got no answer. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { defineTool } from '../../../src/index.ts';
 import { type FleetService, serveFleet } from '../../../src/surfaces/bullmq/index.ts';
@@ -15,7 +15,7 @@ import { type FleetWorld, face, fleetWorld, gate } from './fleet-world.ts';
 
 demandRedis();
 
-describe.skipIf(!redisAvailable)(`a host that sends an offer again${whyNot}`, () => {
+describe.skipIf(!redisAvailable)(`a host that repeats an offer${whyNot}`, () => {
   let redis: RedisServer;
   let line: CutLine;
   let world: FleetWorld;
@@ -52,7 +52,7 @@ describe.skipIf(!redisAvailable)(`a host that sends an offer again${whyNot}`, ()
     services.push(await serveFleet({ connection, queue, tools: [tool] }));
   };
 
-  test('does not take it from the worker that has claimed it meanwhile', async () => {
+  test('does not take the call from a worker that has claimed it in the meantime', async () => {
     let runs = 0;
     const held = gate<string>();
     await serve(({ name }: { name: string }) => (name === 'first' ? name : ++runs && held.opened));
@@ -67,7 +67,7 @@ describe.skipIf(!redisAvailable)(`a host that sends an offer again${whyNot}`, ()
     expect(runs).toBe(1);
   });
 
-  test('does not offer it to a Redis that has taken over and does not know it', async () => {
+  test('does not offer the call to a Redis that has taken over without its record', async () => {
     const other = await startRedis();
     try {
       const runs: string[] = [];

@@ -1,4 +1,4 @@
-/** Traces go on in the workers of a fleet. */
+/** The traces of calls continue in the workers of a fleet. */
 import { context, propagation, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -62,7 +62,7 @@ describe.skipIf(!redisAvailable)(`a trace${whyNot}`, () => {
     expect(attributes?.['host_tools.executor']).toBe('fleet');
   });
 
-  test('without telemetry in the host, there is no trace', async () => {
+  test('workers get no trace if the host has no telemetry', async () => {
     const told: FleetCall[] = [];
     const tools = [defineTool({ ...face, handler: () => 1 })];
     const queue = 'plain';

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A watch of one call, whose record Redis describes after a while. */
+/** Makes a watch of one call. Redis answers its queries after a delay. */
 function watched(answerMs: number, stateAt: () => number): { readonly faults: string[] } {
   const faults: string[] = [];
   const run = { id: 'call-1', lapsed: 0, fail: (error: Error) => void faults.push(error.message) };
@@ -26,13 +26,13 @@ function watched(answerMs: number, stateAt: () => number): { readonly faults: st
   return { faults };
 }
 
-test('a dead worker is noticed, also if each answer takes most of a lease', async () => {
+test('a dead worker is noticed even if each answer takes most of a lease', async () => {
   const { faults } = watched(70, () => states.lapsed);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(faults[0]).toContain('has died');
 });
 
-test('a worker that renews its lease after Redis was away is not given up', async () => {
+test('a worker does not lose its call if it renews its lease after Redis was away', async () => {
   let looks = 0;
   const { faults } = watched(70, () => (++looks <= 5 ? states.lapsed : states.claimed));
   await vi.advanceTimersByTimeAsync(5_000);

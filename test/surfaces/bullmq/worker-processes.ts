@@ -12,9 +12,9 @@ export interface WorkerProcess {
   serve(order: ServeOrder): Promise<void>;
   /** Resolves when it has stopped serving the queue. */
   close(queue: string): Promise<void>;
-  /** Stops it as it stands, or lets it go on. */
+  /** Suspends the process, or resumes it. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Resolves when it is gone. */
+  /** Kills the process. Resolves when it has exited. */
   kill(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export async function startWorker(): Promise<WorkerProcess> {
   };
 }
 
-/** Kills what is left. */
+/** Kills the remaining processes. */
 export async function killWorkers(): Promise<void> {
   for (const child of children) {
     children.delete(child);

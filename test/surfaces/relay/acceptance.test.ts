@@ -64,7 +64,7 @@ async function suspended(
   });
 }
 
-describe('changes that nobody listened to', () => {
+describe('changes of tools while no client listens', () => {
   const names = (list: readonly { name: string }[]): string[] => list.map(({ name }) => name);
   const updatesOf = async ({
     application,
@@ -79,7 +79,7 @@ describe('changes that nobody listened to', () => {
     );
   };
 
-  test('are told as they were, also of tools that are gone by then', async () => {
+  test('are delivered later as they happened, even for tools that are gone by then', async () => {
     const all = await world();
     await all.application('POST', 'register-tools', registration('a', 'b'));
     await all.application('POST', 'update-tools', {
@@ -95,7 +95,7 @@ describe('changes that nobody listened to', () => {
     ]);
   });
 
-  test('show the last definition of a tool that came back', async () => {
+  test('show the last definition of a tool that was removed and added again', async () => {
     const all = await world();
     await all.application('POST', 'register-tools', registration('a', 'b'));
     await all.application('POST', 'update-tools', { removed: ['a'], reason: 'one' });
@@ -116,7 +116,7 @@ describe('changes that nobody listened to', () => {
 });
 
 describe('an approval', () => {
-  test('that nobody gives in time ends its request', async () => {
+  test('that is not answered in time ends its request', async () => {
     const all = await world(suspending);
     const approvalId = await suspended(all, 'r-1');
     all.clock.now += 59_999;
@@ -148,7 +148,7 @@ describe('an approval', () => {
     ]);
   });
 
-  test('that nobody gives in time ends its request also where nobody asks for it', async () => {
+  test('that is not answered in time ends its request even if no client asks for it', async () => {
     const all = await world({
       ...suspending,
       leaseMs: 20,
@@ -162,7 +162,7 @@ describe('an approval', () => {
     });
   });
 
-  test('with arguments that the session does not take is refused, and the call still waits for one', async () => {
+  test('with arguments that are too large for the session is refused, and the call keeps waiting', async () => {
     const all = await world({
       session: {
         rules: [{ effect: 'ask' }],
@@ -192,33 +192,29 @@ describe('an approval', () => {
     });
   });
 
-  test(
-    'with arguments that no session takes is refused, and uses nothing up where the call is ' +
-      'suspended',
-    async () => {
-      const all = await world(suspending);
-      const approvalId = await suspended(all, 'r-1');
-      const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`) as object;
-      expect(
-        await all.host(`approvals/${approvalId}`, { decision: 'allow_once', input: deep }),
-      ).toMatchObject({
-        status: 400,
-        body: { error: 'invalid_decision' },
-      });
-      expect(await all.host(`approvals/${approvalId}`, { decision: 'reject_once' })).toMatchObject({
-        status: 200,
-        body: { approvalId },
-      });
-    },
-  );
+  test('with arguments that are nested too deeply is refused, and does not use up a suspended approval', async () => {
+    const all = await world(suspending);
+    const approvalId = await suspended(all, 'r-1');
+    const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`) as object;
+    expect(
+      await all.host(`approvals/${approvalId}`, { decision: 'allow_once', input: deep }),
+    ).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_decision' },
+    });
+    expect(await all.host(`approvals/${approvalId}`, { decision: 'reject_once' })).toMatchObject({
+      status: 200,
+      body: { approvalId },
+    });
+  });
 
   test.each([
-    ['by its decision', { decision: 'reject_once', by: 'ann', message: 'Not now.' }],
+    ['as a decision', { decision: 'reject_once', by: 'ann', message: 'Not now.' }],
     [
-      'by an answer in the place of the decision',
+      'as a whole answer in place of the decision',
       { decision: { decision: 'reject_once', by: 'ann', message: 'Not now.' } },
     ],
-  ])('is given %s', async (_, body) => {
+  ])('can be answered %s', async (_, body) => {
     const all = await world(suspending);
     const approvalId = await suspended(all, 'r-1');
     expect(await all.host(`approvals/${approvalId}`, body)).toMatchObject({
@@ -242,7 +238,7 @@ describe('an approval', () => {
     { decision: { decision: 'yes' } },
     { decision: { decision: 'allow_once' }, by: 'ann' },
     { decision: { decision: { decision: 'allow_once' } } },
-  ])('is not given by %j, and still waits', async (body) => {
+  ])('is not answered by %j, and keeps waiting', async (body) => {
     const all = await world(suspending);
     const approvalId = await suspended(all, 'r-1');
     expect((await all.host(`approvals/${approvalId}`, body)).status).toBe(400);
@@ -253,7 +249,7 @@ describe('an approval', () => {
 });
 
 describe('a request', () => {
-  test('is queued until an application has it, and runs until it is answered', async () => {
+  test('is queued until an application gets it, and runs until it is answered', async () => {
     const { agent, application } = await world({ leaseMs: 5_000 });
     await application('POST', 'register-tools', registration('add'));
     const status = async (): Promise<unknown> => (await agent('GET', 'requests/r-1')).body.status;
@@ -274,7 +270,7 @@ describe('a request', () => {
 });
 
 describe('a relay that closes', () => {
-  test('waits for the answer of an application that it has sent away', async () => {
+  test('waits for the answer of an application that it has disconnected', async () => {
     const { agent, application, close } = await world({ leaseMs: 300 });
     await application('POST', 'register-tools', registration('add'));
     const asked = agent('POST', 'request', { requestId: 'r-1', tool: 'add' });
@@ -294,7 +290,7 @@ describe('a relay that closes', () => {
 });
 
 describe('a limit', () => {
-  test('counts a minute of the clock that is given', async () => {
+  test('counts a minute by the injected clock', async () => {
     const { clock, agent } = await world({ limits: { requestsPerMinute: 2 } });
     const call = async (): Promise<number> =>
       (await agent('POST', 'request', { tool: 'nothing' })).status;
@@ -306,16 +302,16 @@ describe('a limit', () => {
   });
 });
 
-describe("the host's part", () => {
+describe("the host's session options", () => {
   test.each([
-    ['a way to wait for people without a secret', { approvalMode: 'suspend' }, 'secret'],
-    ['a profile that there is not', { profile: 'none' }, 'profile'],
-    ['a policy that is none', { policies: [() => undefined] }, 'policies[0]'],
-    ['a hook that is none', { hooks: [5] }, 'hook'],
-    ['an approver that is none', { approver: 'ann' }, 'approver'],
-    ['facts that are none', { facts: 5 }, 'facts'],
-    ['limits that there are not', { limits: { calls: 1 } }, 'limits'],
-  ])('with %s is refused at once', (_, session, said) => {
+    ['suspended approvals without a secret', { approvalMode: 'suspend' }, 'secret'],
+    ['an unknown profile', { profile: 'none' }, 'profile'],
+    ['an invalid policy', { policies: [() => undefined] }, 'policies[0]'],
+    ['an invalid hook', { hooks: [5] }, 'hook'],
+    ['an invalid approver', { approver: 'ann' }, 'approver'],
+    ['invalid facts', { facts: 5 }, 'facts'],
+    ['unknown limits', { limits: { calls: 1 } }, 'limits'],
+  ])('with %s are refused when the relay is created', (_, session, said) => {
     expect(() => createRelay({ session } as never)).toThrow(said);
   });
 });

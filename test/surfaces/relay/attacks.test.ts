@@ -189,7 +189,7 @@ const asking = (store?: ApprovalStore): RelayOptions => ({
 });
 
 describe('an agent', () => {
-  test('counts against the limit over MCP however it writes the method', async () => {
+  test('cannot avoid the limit over MCP by spelling the method differently', async () => {
     const world = await attacked({ limits: { requestsPerMinute: 5 } });
     const say = await openMcp(world);
     const statuses: number[] = [];
@@ -204,7 +204,7 @@ describe('an agent', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
   });
 
-  test('does not approve over MCP what it asks for', async () => {
+  test('cannot approve its own call over MCP', async () => {
     const world = await attacked(asking(), [tool('danger')]);
     let ran = 0;
     const stop = world.serve(() => ({ result: ++ran }));
@@ -221,7 +221,7 @@ describe('an agent', () => {
     await stop();
   });
 
-  test('opens so many streams on a node, and takes none from the application', async () => {
+  test('can open only so many streams on a node, and takes none from the application', async () => {
     // Its limit per minute is lower; without it the number that is open at once is bounded too.
     const { relay, code, agentToken, sessionToken } = await attacked({
       limits: { streamsPerMinute: 2_000 },
@@ -249,7 +249,7 @@ describe('an agent', () => {
     await again.body?.cancel();
   });
 
-  test('that reads all changes from the beginning has the definitions read once', async () => {
+  test('that reads all changes from the beginning causes only one read of the definitions', async () => {
     const inner = memoryStore();
     let readings = 0;
     const store: RelayStore = {
@@ -275,7 +275,7 @@ describe('an agent', () => {
 });
 
 describe('large results', () => {
-  test('do not pile up: the last ones are kept, and of the others that they are done', async () => {
+  test('do not pile up: the newest are kept, and the older requests are only marked as done', async () => {
     // Room for sixteen of them.
     const limits = {
       requestsPerMinute: 100,
@@ -307,8 +307,8 @@ describe('large results', () => {
   });
 });
 
-describe('a host that decides twice', () => {
-  test('while the first answer is on its way has one result, which is true', async () => {
+describe('a host that answers an approval twice', () => {
+  test('causes one run if the first answer is still being processed', async () => {
     const records = new Map<string, never>();
     let open = (): void => {};
     const gate = new Promise<void>((resolve) => {
@@ -348,7 +348,7 @@ describe('a host that decides twice', () => {
 });
 
 describe('clients that do not read', () => {
-  test('hold no more than a bound together: those that wait longest are cut', () => {
+  test('share one limit of unread bytes: those that have waited longest are disconnected', () => {
     const unread = createUnreadAnswers(250_000);
     const cut: string[] = [];
     const answer = (name: string): ServerResponse =>
@@ -375,7 +375,7 @@ describe('clients that do not read', () => {
   });
 });
 
-describe('a connection that sends requests ahead', () => {
+describe('a connection that sends requests before it has read the answers', () => {
   const ahead = async (
     requests: number,
     path: string,
@@ -398,18 +398,18 @@ describe('a connection that sends requests ahead', () => {
     };
   };
 
-  test('is answered while they are few', async () => {
+  test('gets all answers if there are few', async () => {
     expect((await ahead(8, '/healthz')).answers).toBe(8);
   });
 
-  test('is cut where they are many, and nothing of them is kept', async () => {
+  test('is closed if there are many, and the server keeps none of them', async () => {
     const { answers, closingMs } = await ahead(500, '/openapi.json');
     expect(answers).toBeLessThan(500);
     // A server that still held a request would wait for it, for five seconds.
     expect(closingMs).toBeLessThan(4_500);
   });
 
-  test('and goes leaves nothing of those that waited behind another', async () => {
+  test('leaves no waiting request behind when it is lost', async () => {
     const served = await serveRelay({ port: 0 });
     const { code, agentToken } = (await (
       await fetch(`${served.url}/api/sessions`, {
@@ -435,7 +435,7 @@ describe('a connection that sends requests ahead', () => {
 });
 
 describe('an application', () => {
-  test('that is redirected brings nothing anywhere else', async () => {
+  test('that is redirected sends nothing to the other address', async () => {
     const asked: string[] = [];
     const elsewhere = createServer((request, response) => {
       asked.push(`${request.method} ${request.url}`);

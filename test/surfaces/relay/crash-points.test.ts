@@ -126,9 +126,9 @@ const points = (['refused', 'unanswered'] as const).flatMap((last) =>
   Array.from({ length: 24 }, (_, operations) => ({ last, operations })),
 );
 
-describe('a node that dies in the middle', () => {
+describe('a node that dies', () => {
   test.each(points)(
-    'of a request, after $operations operations, the next one $last',
+    'during a request, after $operations operations, with the next one $last, loses nothing',
     async ({ operations, last }) => {
       const { survivor, node, send, session, runs, connect, told } = await world(operations, last);
       await connect(survivor);
@@ -160,7 +160,7 @@ describe('a node that dies in the middle', () => {
   );
 
   test.each(points)(
-    'of an update, after $operations operations, the next one $last',
+    'during an update, after $operations operations, with the next one $last, loses nothing',
     async ({ operations, last }) => {
       const { survivor, node, send, session, connect, told } = await world(operations, last);
       await connect(survivor);

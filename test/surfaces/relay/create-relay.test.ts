@@ -59,7 +59,7 @@ const ping = defineTool({
 });
 
 describe('a session', () => {
-  test('from the registration to the result', async () => {
+  test('works from the registration to the result', async () => {
     const all = await world({ session: { tools: [ping] } });
     const { ask, code, sessionToken, agentToken, relay } = all;
     await ask('POST', `/${code}/register-tools`, {
@@ -103,7 +103,7 @@ describe('a session', () => {
     expect(relay.registry.get('ping')).toBe(ping);
   });
 
-  test("of a registry of the host's leaves it open", async () => {
+  test("that uses the host's registry leaves it open", async () => {
     const registry = new HostToolRegistry();
     registry.register(ping);
     const { ask, code, agentToken, relay } = await world({ session: { registry } });
@@ -131,7 +131,7 @@ describe('over MCP', () => {
   });
   const accept = { Accept: 'application/json, text/event-stream' };
 
-  test('an agent calls a tool, from an allowed page and host too', async () => {
+  test('an agent can call a tool, also from an allowed origin and host', async () => {
     const page = 'https://app.example.com';
     const {
       ask,
@@ -168,7 +168,7 @@ describe('over MCP', () => {
     expect((await ask('DELETE', `/${code}/mcp`, { token, headers })).status).toBe(200);
   });
 
-  test('calls count as requests, whatever else is said does not', async () => {
+  test('tool calls count as requests, and other messages do not', async () => {
     const { ask, code, agentToken: token } = await world({ limits: { requestsPerMinute: 2 } });
     const call = rpc(2, 'tools/call', { name: 'ping', arguments: {} });
     for (let time = 0; time < 5; time++)
@@ -184,7 +184,7 @@ describe('over MCP', () => {
     ).toMatchObject({ status: 400 });
   });
 
-  test('sessions of the protocol end with the relay session', async () => {
+  test('MCP sessions end with the relay session', async () => {
     const { ask, code, agentToken: token, sessionToken } = await world();
     const opened = await ask('POST', `/${code}/mcp`, { token, body: initialize, headers: accept });
     expect((await ask('DELETE', `/${code}`, { token: sessionToken })).status).toBe(204);
@@ -196,7 +196,7 @@ describe('over MCP', () => {
 });
 
 describe('operations', () => {
-  test('a node lives, and is ready while its store answers', async () => {
+  test('a node is alive, and is ready while its store answers', async () => {
     const { ask } = await world();
     expect(await ask('GET', 'http://relay.test/healthz')).toMatchObject({
       status: 200,
@@ -214,7 +214,7 @@ describe('operations', () => {
     });
   });
 
-  test('a store that does not answer within a second is away', async () => {
+  test('a store that does not answer within a second counts as unavailable', async () => {
     const { ask } = await world({ store: { ...memoryStore(), ping: () => new Promise(() => {}) } });
     vi.useFakeTimers();
     const asked = ask('GET', 'http://relay.test/readyz');
@@ -225,7 +225,7 @@ describe('operations', () => {
 });
 
 describe('closing', () => {
-  test('waits for what runs, takes its answer, refuses what is new', async () => {
+  test('waits for running calls, takes their answers and refuses new requests', async () => {
     const all = await world();
     const { ask, code, sessionToken, agentToken, relay } = all;
     await ask('POST', `/${code}/register-tools`, {
@@ -268,7 +268,7 @@ describe('closing', () => {
     expect((await ask('GET', 'http://relay.test/healthz')).status).toBe(200);
   });
 
-  test("tells streams to connect elsewhere, and leaves a store of the host's open", async () => {
+  test("tells streams to reconnect elsewhere, and leaves the host's store open", async () => {
     const close = vi.fn(async () => {});
     const { relay, code, sessionToken, ask } = await world({ store: { ...memoryStore(), close } });
     const stream = ask('GET', `/${code}/stream`, { token: sessionToken });
@@ -286,7 +286,7 @@ describe('the port for sockets', () => {
       token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } },
     );
 
-  test('opens streams for whoever may have them, and no other route', async () => {
+  test('opens only streams, and only for clients that may have them', async () => {
     const { relay, code, sessionToken, agentToken } = await world();
     const port = serverPortOf(relay)!.sockets;
     expect(
@@ -309,7 +309,7 @@ describe('the port for sockets', () => {
       expect((await port.open(at(path, token), {})) as Response).toMatchObject({ status });
   });
 
-  test('takes answers as the route does', async () => {
+  test('takes answers like the HTTP route', async () => {
     const { relay, ask, code, sessionToken } = await world();
     const { respond } = (await serverPortOf(relay)!.sockets.open(
       at(`/api/sessions/${code}/stream`, sessionToken),
@@ -329,7 +329,7 @@ describe('the port for sockets', () => {
     });
   });
 
-  test('takes progress as the route does, and answers only what it refuses', async () => {
+  test('takes progress like the HTTP route, and replies only to refused reports', async () => {
     const { relay, ask, code, sessionToken } = await world();
     const { frames } = (await serverPortOf(relay)!.sockets.open(
       at(`/api/sessions/${code}/stream`, sessionToken),

@@ -73,7 +73,7 @@ async function world(session: RelaySessionOptions = {}) {
 }
 
 describe('an agent over REST', () => {
-  test('is shown few tools, finds the application’s, and is shown them from then on', async () => {
+  test('sees few tools, finds those of the application, and sees them from then on', async () => {
     const { names, find, metadata } = await world();
     expect(await names()).toEqual(['get_weather', 'find_tools']);
     const etag = (await metadata()).headers.get('etag') ?? '';
@@ -84,7 +84,7 @@ describe('an agent over REST', () => {
     expect(await metadata({ 'If-None-Match': etag })).toMatchObject({ status: 200 });
   });
 
-  test('with nothing new to find, what it knows is current', async () => {
+  test('gets 304 for the metadata while it has found nothing new', async () => {
     const { find, metadata } = await world();
     await find('circle');
     const etag = (await metadata()).headers.get('etag') ?? '';
@@ -101,7 +101,7 @@ test.each(['find_tools', 'Find-Tools'])('an application cannot take the name %s'
   expect(JSON.stringify((await find('circle')).body)).toContain('draw_circle');
 });
 
-test('an agent over MCP is told that the list has changed', async () => {
+test('an agent over MCP is notified when its list of tools changes', async () => {
   const { mcp, names } = await world();
   const client = await mcp();
   const told = new Promise<void>((resolve) => {

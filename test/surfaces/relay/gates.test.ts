@@ -103,19 +103,19 @@ const gates: readonly (readonly [string, RelaySessionOptions, object, string])[]
     'policy_denied',
   ],
   [
-    'an approval that nobody gives',
+    'an approval that no one can answer',
     { rules: [{ effect: 'ask', tools: 'wipe' }] },
     args,
     'approval_denied',
   ],
   [
-    'an approval that a person refuses',
+    'an approval that a person rejects',
     { rules: [{ effect: 'ask', tools: 'wipe' }], approver: () => 'reject_once' },
     args,
     'approval_denied',
   ],
   [
-    'an approval that is waited for',
+    'a suspended approval',
     {
       rules: [{ effect: 'ask', tools: 'wipe' }],
       approvalMode: 'suspend',
@@ -127,110 +127,98 @@ const gates: readonly (readonly [string, RelaySessionOptions, object, string])[]
 ];
 
 describe.each(gates)('%s', (_, session, input, code) => {
-  test(
-    'holds over REST, waiting or not, and over MCP in both eras; nothing reaches the ' +
-      'application, and each call has one end',
-    async () => {
-      const all = await world(session);
-      for (const wait of [true, false]) {
-        const { body } = await all.ask('POST', `/${all.code}/request`, {
-          token: all.agentToken,
-          body: { tool: 'wipe', args: input, wait },
-        });
-        expect(body).toMatchObject({ result: { success: false, error: { code } } });
-      }
-      for (const pin of [undefined, '2026-07-28']) {
-        const client = await all.mcp(pin);
-        const result = await client.callTool({ name: 'wipe', arguments: { ...input } });
-        expect(result._meta?.['host-tools/error']).toMatchObject({ code });
-      }
-      expect(await all.given()).toEqual([]);
-      const calls = all.events
-        .filter(({ type }) => type === 'tool:pre')
-        .map((event) => (event as { callId: string }).callId);
-      expect(calls).toHaveLength(4);
-      expect(
-        all.events
-          .filter(({ type }) => type === 'tool:error')
-          .map((event) => (event as { callId: string }).callId),
-      ).toEqual(calls);
-      expect(all.events.filter(({ type }) => type === 'tool:post')).toEqual([]);
-    },
-  );
+  test('stops calls over REST, waiting or not, and over both eras of MCP; none reaches the application, and each ends once', async () => {
+    const all = await world(session);
+    for (const wait of [true, false]) {
+      const { body } = await all.ask('POST', `/${all.code}/request`, {
+        token: all.agentToken,
+        body: { tool: 'wipe', args: input, wait },
+      });
+      expect(body).toMatchObject({ result: { success: false, error: { code } } });
+    }
+    for (const pin of [undefined, '2026-07-28']) {
+      const client = await all.mcp(pin);
+      const result = await client.callTool({ name: 'wipe', arguments: { ...input } });
+      expect(result._meta?.['host-tools/error']).toMatchObject({ code });
+    }
+    expect(await all.given()).toEqual([]);
+    const calls = all.events
+      .filter(({ type }) => type === 'tool:pre')
+      .map((event) => (event as { callId: string }).callId);
+    expect(calls).toHaveLength(4);
+    expect(
+      all.events
+        .filter(({ type }) => type === 'tool:error')
+        .map((event) => (event as { callId: string }).callId),
+    ).toEqual(calls);
+    expect(all.events.filter(({ type }) => type === 'tool:post')).toEqual([]);
+  });
 });
 
-test(
-  'every route, with every token, asked to run the tool: only the three that are for it come to ' +
-    'the gates',
-  async () => {
-    const all = await world({ rules: [{ effect: 'deny', tools: 'wipe' }] });
-    const rpc = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'wipe', arguments: args },
-    };
-    const bodies = [
-      {
-        requestId: 'r',
-        tool: 'wipe',
-        args,
-        wait: true,
-        side: 'agent',
-        result: 1,
-        decision: 'allow_once',
-        reason: 'x',
-        availableTools: [],
-        added: [],
-      },
-      { event: 'tool-request', data: { requestId: 'r', tool: 'wipe', args } },
-      rpc,
-    ];
-    const reached = new Set<string>();
-    for (const { name, method, path, stream } of routes) {
-      // These two end the session or wait for what comes.
-      if (name === 'delete' || stream === true) continue;
-      const place = path
-        .replace('/api/sessions', '')
-        .replace(':code', all.code)
-        .replace(':requestId', 'r')
-        .replace(':approvalId', 'r');
-      for (const token of [all.agentToken, all.sessionToken, hostKey, undefined])
-        for (const body of method === 'POST' ? bodies : [undefined]) {
-          const before = all.events.length;
-          await all.ask(method, place, {
-            ...(token === undefined ? {} : { token }),
-            ...(body === undefined ? {} : { body }),
-          });
-          if (all.events.slice(before).some(({ type }) => type === 'tool:pre')) reached.add(name);
-        }
-    }
-    expect([...reached]).toEqual(['request']);
-    expect(await all.given()).toEqual([]);
-    expect(all.events.filter(({ type }) => type === 'tool:post')).toEqual([]);
-  },
-);
+test('of all routes with all tokens, only the route for calls reaches the gates', async () => {
+  const all = await world({ rules: [{ effect: 'deny', tools: 'wipe' }] });
+  const rpc = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'wipe', arguments: args },
+  };
+  const bodies = [
+    {
+      requestId: 'r',
+      tool: 'wipe',
+      args,
+      wait: true,
+      side: 'agent',
+      result: 1,
+      decision: 'allow_once',
+      reason: 'x',
+      availableTools: [],
+      added: [],
+    },
+    { event: 'tool-request', data: { requestId: 'r', tool: 'wipe', args } },
+    rpc,
+  ];
+  const reached = new Set<string>();
+  for (const { name, method, path, stream } of routes) {
+    // These two end the session or wait for what comes.
+    if (name === 'delete' || stream === true) continue;
+    const place = path
+      .replace('/api/sessions', '')
+      .replace(':code', all.code)
+      .replace(':requestId', 'r')
+      .replace(':approvalId', 'r');
+    for (const token of [all.agentToken, all.sessionToken, hostKey, undefined])
+      for (const body of method === 'POST' ? bodies : [undefined]) {
+        const before = all.events.length;
+        await all.ask(method, place, {
+          ...(token === undefined ? {} : { token }),
+          ...(body === undefined ? {} : { body }),
+        });
+        if (all.events.slice(before).some(({ type }) => type === 'tool:pre')) reached.add(name);
+      }
+  }
+  expect([...reached]).toEqual(['request']);
+  expect(await all.given()).toEqual([]);
+  expect(all.events.filter(({ type }) => type === 'tool:post')).toEqual([]);
+});
 
-test(
-  'in the source, one place sends calls to applications, and one place runs it: the executor of ' +
-    'a session tool',
-  () => {
-    const folder = join(import.meta.dirname, '../../../src/surfaces/relay');
-    const holding = (pattern: RegExp): string[] =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter(
-          (file) => file.endsWith('.ts') && pattern.test(readFileSync(join(folder, file), 'utf8')),
-        )
-        .sort();
-    // Records of the log that are calls, and documents that hold one.
-    expect(holding(/kind: 'call', id/)).toEqual(['calls/call-run.ts']);
-    expect(holding(/state: 'open'[,\s]*\}/)).toEqual(['calls/call-run.ts']);
-    expect(holding(/calls\.run\(/)).toEqual(['calls/live-session-open.ts']);
-    expect(holding(/kind: 'remote' as const,\s+execute: \(input/)).toEqual([
-      'tools/relayed-tools.ts',
-    ]);
-    // Agents' calls go in by these doors of the core.
-    expect(holding(/session\.call\(/)).toEqual(['calls/request-run.ts']);
-    expect(holding(/createMcpHandler\(/)).toEqual(['http/mcp-route.ts']);
-  },
-);
+test('in the source, one place sends calls to applications, and only the executor of a session tool runs it', () => {
+  const folder = join(import.meta.dirname, '../../../src/surfaces/relay');
+  const holding = (pattern: RegExp): string[] =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter(
+        (file) => file.endsWith('.ts') && pattern.test(readFileSync(join(folder, file), 'utf8')),
+      )
+      .sort();
+  // Records of the log that are calls, and documents that hold one.
+  expect(holding(/kind: 'call', id/)).toEqual(['calls/call-run.ts']);
+  expect(holding(/state: 'open'[,\s]*\}/)).toEqual(['calls/call-run.ts']);
+  expect(holding(/calls\.run\(/)).toEqual(['calls/live-session-open.ts']);
+  expect(holding(/kind: 'remote' as const,\s+execute: \(input/)).toEqual([
+    'tools/relayed-tools.ts',
+  ]);
+  // Agents' calls go in by these doors of the core.
+  expect(holding(/session\.call\(/)).toEqual(['calls/request-run.ts']);
+  expect(holding(/createMcpHandler\(/)).toEqual(['http/mcp-route.ts']);
+});

@@ -7,7 +7,7 @@ import { watchedBus } from './watched-ports.ts';
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a hub', () => {
-  test('has one subscription a session, however many listen, and none once all have stopped', async () => {
+  test('has one subscription per session for all listeners, and none after the last one has stopped', async () => {
     const watched = watchedBus();
     const hub = createHub(watched.bus, () => {});
     const stops = await Promise.all(['a', 'a', 'a', 'b'].map((code) => hub.watch(code, () => {})));
@@ -20,7 +20,7 @@ describe('a hub', () => {
     stop();
   });
 
-  test('wakes those of the session, in order, and nobody who has stopped', async () => {
+  test('wakes the listeners of the session in order, except those that have stopped', async () => {
     const { bus } = watchedBus();
     const hub = createHub(bus, () => {});
     const heard: unknown[] = [];
@@ -35,7 +35,7 @@ describe('a hub', () => {
     expect(heard).toEqual(['tools', 'lease']);
   });
 
-  test('tells one function that listens twice twice, until both have stopped', async () => {
+  test('calls a function once per watch, until each watch has stopped', async () => {
     const { bus } = watchedBus();
     const hub = createHub(bus, () => {});
     const listener = vi.fn();
@@ -50,7 +50,7 @@ describe('a hub', () => {
     expect(listener).toHaveBeenCalledTimes(3);
   });
 
-  test('wakes a listener about an id for that id and for what names none, and for no other', async () => {
+  test('wakes a listener for an id only for that id and for wake-ups without an id', async () => {
     const watched = watchedBus();
     const hub = createHub(watched.bus, () => {});
     const heard: unknown[] = [];
@@ -76,7 +76,7 @@ describe('a hub', () => {
     expect([heard.length, watched.listening]).toEqual([6, 0]);
   });
 
-  test('finds a listener about an id with spaces by the beginning of the id', async () => {
+  test('finds a listener for an id with spaces by the first word of the id', async () => {
     const { bus } = watchedBus();
     const hub = createHub(bus, () => {});
     const heard = vi.fn();
@@ -86,7 +86,7 @@ describe('a hub', () => {
     expect(heard.mock.calls).toEqual([['call:one two']]);
   });
 
-  test('passes on that messages may have been lost', async () => {
+  test('tells listeners that messages may have been lost', async () => {
     const watched = watchedBus();
     const listener = vi.fn();
     await createHub(watched.bus, () => {}).watch('a', listener);
@@ -94,7 +94,7 @@ describe('a hub', () => {
     expect(listener).toHaveBeenCalledWith(undefined);
   });
 
-  test('keeps a listener that throws, or that stops another, from the rest', async () => {
+  test('protects listeners from one that throws or stops another', async () => {
     const { bus } = watchedBus();
     const report = vi.fn();
     const hub = createHub(bus, report);
@@ -112,30 +112,26 @@ describe('a hub', () => {
     expect(report).toHaveBeenCalledTimes(1);
   });
 
-  test(
-    'rejects for all who wait for a subscription that fails, and tries again for whoever comes ' +
-      'next',
-    async () => {
-      const { bus } = watchedBus();
-      let fails = true;
-      const flaky: RelayBus = {
-        ...bus,
-        subscribe: async (...args) =>
-          fails ? Promise.reject(new Error('no bus')) : bus.subscribe(...args),
-      };
-      const hub = createHub(flaky, () => {});
-      const both = await Promise.allSettled([hub.watch('a', () => {}), hub.watch('a', () => {})]);
-      expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-      fails = false;
-      const heard = vi.fn();
-      await hub.watch('a', heard);
-      hub.wake('a', 'tools');
-      await settle();
-      expect(heard).toHaveBeenCalledWith('tools');
-    },
-  );
+  test('rejects all watches that wait for a failed subscription, and subscribes again for the next one', async () => {
+    const { bus } = watchedBus();
+    let fails = true;
+    const flaky: RelayBus = {
+      ...bus,
+      subscribe: async (...args) =>
+        fails ? Promise.reject(new Error('no bus')) : bus.subscribe(...args),
+    };
+    const hub = createHub(flaky, () => {});
+    const both = await Promise.allSettled([hub.watch('a', () => {}), hub.watch('a', () => {})]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails = false;
+    const heard = vi.fn();
+    await hub.watch('a', heard);
+    hub.wake('a', 'tools');
+    await settle();
+    expect(heard).toHaveBeenCalledWith('tools');
+  });
 
-  test('reports a wake, and an end of a subscription, that fails', async () => {
+  test('reports a failed wake-up and a failed end of a subscription', async () => {
     const report = vi.fn();
     const bus: RelayBus = {
       publish: () => Promise.reject(new Error('publish')),

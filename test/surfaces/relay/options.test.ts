@@ -10,7 +10,7 @@ import { isRelayError, relayError } from '../../../src/surfaces/relay/relay-erro
 import { createReport, faultOf, safeLogger } from '../../../src/surfaces/relay/report.ts';
 import { brokenStore } from './http/app-kit.ts';
 
-describe('an option that is none', () => {
+describe('a wrong option', () => {
   test.each<[string, unknown]>([
     ['ttlSeconds', 0],
     ['ttlSeconds', 2_000_001],
@@ -58,7 +58,7 @@ describe('an option that is none', () => {
     }
   });
 
-  test('is not told back where it is a secret', () => {
+  test('is not repeated in the message if it is a secret', () => {
     expect(() => readRelayOptions({ hostKey: 'my secret key' })).not.toThrow('my secret key');
     expect(() => readRelayOptions({ hostKey: 'my secret key' })).toThrow(
       'expected `hostKey` to be 16 to 200 visible ASCII characters without spaces, got 13 ' +
@@ -122,12 +122,15 @@ describe('an option that is none', () => {
       () => redisApprovals({ timeout: 5 } as never),
       'redisApprovals: unknown option `timeout`',
     ],
-  ])('is named, with the one that was probably meant: %s', (_, call, message) => {
-    expect(call).toThrow(message);
-    expect(call).toThrow(expect.objectContaining({ code: 'invalid_option' }));
-  });
+  ])(
+    'with an unknown name is reported with the name that was probably meant: %s',
+    (_, call, message) => {
+      expect(call).toThrow(message);
+      expect(call).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    },
+  );
 
-  test('is named where a relay is to be served', async () => {
+  test('is also reported by serveRelay', async () => {
     await expect(serveRelay({ prot: 0 } as never)).rejects.toThrow(
       'serveRelay: unknown option `prot`; did you mean `port`?',
     );
@@ -137,7 +140,7 @@ describe('an option that is none', () => {
   });
 });
 
-describe('what stands on Object.prototype', () => {
+describe('a member of Object.prototype', () => {
   const polluted = {
     pairing: true,
     hostKey: 'x',
@@ -153,7 +156,7 @@ describe('what stands on Object.prototype', () => {
       delete (Object.prototype as Record<string, unknown>)[key];
   });
 
-  test('is no option of a relay, its limits, its session or its store', () => {
+  test('does not count as an option of a relay, its limits, its session or its store', () => {
     for (const [key, value] of Object.entries(polluted))
       Object.defineProperty(Object.prototype, key, {
         value,
@@ -179,7 +182,7 @@ describe('what stands on Object.prototype', () => {
   });
 });
 
-describe('what is left out', () => {
+describe('an absent option', () => {
   test('has its default', () => {
     const {
       settings,
@@ -220,7 +223,7 @@ describe('what is left out', () => {
     expect(session).toEqual({});
   });
 
-  test('is a clock that works, where the host has one that does not', () => {
+  test('is also assumed for a clock that does not work', () => {
     for (const now of [
       () => Number.NaN,
       () => 'later' as never,
@@ -233,13 +236,13 @@ describe('what is left out', () => {
   });
 });
 
-test('a key of the host is kept as its hash', () => {
+test('the host key is kept as a hash', () => {
   expect(
     JSON.stringify(readRelayOptions({ hostKey: 'my-secret-key-of-the-host' }).origins),
   ).not.toContain('my-secret-key');
 });
 
-test('a store and a bus of the host are not closed', async () => {
+test("the host's store and bus are not closed", async () => {
   const close = vi.fn(async () => {});
   const { closeOwn, settings } = readRelayOptions({
     store: { ...memoryStore(), close },
@@ -251,7 +254,7 @@ test('a store and a bus of the host are not closed', async () => {
 });
 
 describe('a guarded port', () => {
-  test('says store_unavailable for whatever a store rejects or throws with', async () => {
+  test('turns whatever a store rejects or throws with into store_unavailable', async () => {
     const report = vi.fn();
     const store = guardStore(brokenStore(), report);
     const methods = Object.values(store).filter((member) => typeof member === 'function') as ((
@@ -281,7 +284,7 @@ describe('a guarded port', () => {
     expect(report).toHaveBeenCalledTimes(19);
   });
 
-  test('hands on what is a relay error already, and what is given', async () => {
+  test('passes on relay errors and results unchanged', async () => {
     const refused = relayError(404, 'session_not_found', 'No.');
     const store = guardStore({ ...memoryStore(), ping: () => Promise.reject(refused) }, vi.fn());
     await expect(store.ping()).rejects.toBe(refused);
@@ -289,7 +292,7 @@ describe('a guarded port', () => {
     expect(await store.get('s', ['k', 'x'])).toEqual([{ value: 'v', version: 1 }, undefined]);
   });
 
-  test('loses wakes without a word to the sender', async () => {
+  test('does not tell the sender about a lost wake-up', async () => {
     const report = vi.fn();
     const fail = () => Promise.reject(new Error('gone'));
     const bus = guardBus({ publish: fail, subscribe: fail }, report);
@@ -302,7 +305,7 @@ describe('a guarded port', () => {
 });
 
 describe('a report', () => {
-  test('tells each kind once in ten seconds, and then how many were left out', () => {
+  test('logs each kind once in ten seconds, and then how many failures were left out', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const error = vi.fn();
     const report = createReport(safeLogger({ info() {}, warn() {}, error }));
@@ -341,11 +344,11 @@ describe('a report', () => {
       new Error(`${'long '.repeat(1_000)}${'a'.repeat(43)}`),
       expect.stringMatching(/^(?:long ){90,}.*…$/),
     ],
-  ])('of %s says %s', (error, message) => {
+  ])('of %s logs %s', (error, message) => {
     expect((faultOf(error) as Error).message).toEqual(message);
   });
 
-  test('hides tokens in the stack and in causes too, and keeps both bounded', () => {
+  test('hides tokens in the stack and in causes, and limits the size of both', () => {
     const token = 'a'.repeat(43);
     const { stack, cause } = faultOf(
       new Error(`${token}\n`.repeat(1_000), { cause: new Error(`because of ${token}`) }),
@@ -402,7 +405,7 @@ describe('a logger', () => {
     expect(lines).toMatchObject([{ route: '/healthz', status: 200 }]);
   });
 
-  test('hears what the host’s own function for addresses throws', async () => {
+  test("gets the errors of the host's clientAddress function", async () => {
     const error = vi.fn();
     const clientAddress = () => {
       throw new Error('no header');

@@ -36,7 +36,7 @@ function sortedSet(names: Iterable<string>): readonly string[] {
 describe('the page on the protocol', () => {
   const routeRows = rowsOf(section('Routes').split('\n### ')[0] ?? '');
 
-  test('lists every route with who may use it, and no other', () => {
+  test('lists exactly the routes, with who may use them', () => {
     const listed = routeRows.flatMap(([cell = '', who]) =>
       [...cell.matchAll(/`(GET|POST|DELETE) (\/[^`]*)`/g)].map(([, method, path]) => ({
         key: `${method} ${path}`,
@@ -52,7 +52,7 @@ describe('the page on the protocol', () => {
       );
   });
 
-  test('names no route elsewhere that there is not', () => {
+  test('mentions no route elsewhere that does not exist', () => {
     const there = new Set(routes.map(({ method, path }) => `${method} ${path}`));
     const named = [...page.matchAll(/`(GET|POST|DELETE) (\/[^`?\s]*)`/g)].map(
       ([, method, path]) => `${method} ${path}`,
@@ -60,7 +60,7 @@ describe('the page on the protocol', () => {
     expect(named.filter((route) => !there.has(route))).toEqual([]);
   });
 
-  test('lists every error with its status, and no other', () => {
+  test('lists exactly the errors, with their status', () => {
     const listed = Object.fromEntries(
       rowsOf(section('Errors')).map(([name = '', status]) => [
         name.replaceAll('`', ''),
@@ -71,7 +71,7 @@ describe('the page on the protocol', () => {
     for (const code of rateLimitCodes) expect(page).toContain(`\`${code}\``);
   });
 
-  test('lists every event, and no other', () => {
+  test('lists exactly the events', () => {
     const folder = join(root, 'src/surfaces/relay');
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))

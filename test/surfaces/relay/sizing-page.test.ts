@@ -62,7 +62,7 @@ test('the extrapolated figures follow from the measured ones', () => {
   ]);
 });
 
-test('so does the number of connected sessions', () => {
+test('the number of connected sessions follows from the measured figures too', () => {
   expect(page).toContain(
     `${sessions(idleNode)} sessions per node and ${sessions(idleRedis)} per Redis`,
   );

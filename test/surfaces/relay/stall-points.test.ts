@@ -141,90 +141,96 @@ const points = stalls.flatMap((stall) =>
     [true, false].map((othersLook) => ({
       stall,
       operations,
-      at: `${operations}${othersLook ? '' : ', while nobody else looks'}`,
+      at: `${operations}${othersLook ? '' : ', without other nodes that look'}`,
       othersLook,
     })),
   ).flat(),
 );
 
 describe.each(['relayed', 'own'])('a request of the tool `%s`', (tool) => {
-  test.each(points)('$stall it is carried out: $at', async ({ operations, stall, othersLook }) => {
-    const { steady, slowed, send, session, runs, connect } = await world(
-      operations,
-      stall,
-      othersLook,
-    );
-    await connect(steady);
-    const request = { requestId: 'r', tool, args: {} };
-    const asked = send(slowed, 'POST', `/${session.code}/request`, session.agentToken, request);
-    // Whoever has waited for long enough asks again, another node.
-    await vi.advanceTimersByTimeAsync(2 * leaseMs);
-    const again = send(steady, 'POST', `/${session.code}/request`, session.agentToken, request);
-    const [first, second] = await within(Promise.all([asked, again]));
-    const status = await within(
-      send(slowed, 'GET', `/${session.code}/requests/r`, session.agentToken),
-    );
-    expect([first.status, second.status, status.status]).toEqual([200, 200, 200]);
-    expect([first.body.result, status.body.result]).toEqual([
-      second.body.result,
-      second.body.result,
-    ]);
-    const { success, error } = second.body.result as {
-      readonly success: boolean;
-      readonly error?: { readonly code: string; readonly reason?: string };
-    };
-    // The application is there all the time. A tool of the host that its node began may have run,
-    // and is not run again.
-    if (tool === 'relayed' || success) expect([success, runs]).toEqual([true, ['r']]);
-    else
-      expect([error, runs.length <= 1]).toMatchObject([
-        { code: 'executor_lost', reason: 'node_lost' },
-        true,
+  test.each(points)(
+    'has one result (paused: $stall it takes effect, operation $at)',
+    async ({ operations, stall, othersLook }) => {
+      const { steady, slowed, send, session, runs, connect } = await world(
+        operations,
+        stall,
+        othersLook,
+      );
+      await connect(steady);
+      const request = { requestId: 'r', tool, args: {} };
+      const asked = send(slowed, 'POST', `/${session.code}/request`, session.agentToken, request);
+      // Whoever has waited for long enough asks again, another node.
+      await vi.advanceTimersByTimeAsync(2 * leaseMs);
+      const again = send(steady, 'POST', `/${session.code}/request`, session.agentToken, request);
+      const [first, second] = await within(Promise.all([asked, again]));
+      const status = await within(
+        send(slowed, 'GET', `/${session.code}/requests/r`, session.agentToken),
+      );
+      expect([first.status, second.status, status.status]).toEqual([200, 200, 200]);
+      expect([first.body.result, status.body.result]).toEqual([
+        second.body.result,
+        second.body.result,
       ]);
-    const told = await within(
-      send(steady, 'GET', `/${session.code}/events?mode=poll&after=0`, session.agentToken),
-    );
-    const results = (
-      told.body.events as readonly { readonly event: string; readonly data: object }[]
-    ).filter(({ event }) => event === 'tool-result');
-    expect(results.at(-1)?.data).toEqual(second.body);
-  });
+      const { success, error } = second.body.result as {
+        readonly success: boolean;
+        readonly error?: { readonly code: string; readonly reason?: string };
+      };
+      // The application is there all the time. A tool of the host that its node began may have run,
+      // and is not run again.
+      if (tool === 'relayed' || success) expect([success, runs]).toEqual([true, ['r']]);
+      else
+        expect([error, runs.length <= 1]).toMatchObject([
+          { code: 'executor_lost', reason: 'node_lost' },
+          true,
+        ]);
+      const told = await within(
+        send(steady, 'GET', `/${session.code}/events?mode=poll&after=0`, session.agentToken),
+      );
+      const results = (
+        told.body.events as readonly { readonly event: string; readonly data: object }[]
+      ).filter(({ event }) => event === 'tool-result');
+      expect(results.at(-1)?.data).toEqual(second.body);
+    },
+  );
 });
 
-describe('an application whose node stands still', () => {
+describe('an application whose node is paused', () => {
   // Its registration and its stream, the delivery of a call, its answer.
   const points = stalls.flatMap((stall) =>
     Array.from({ length: 40 }, (_, operations) => ({ stall, operations })),
   );
 
-  test.each(points)('$stall it is carried out: $operations', async ({ operations, stall }) => {
-    const { steady, slowed, send, session, runs, connect } = await world(operations, stall, true);
-    await connect(slowed);
-    const call = async (requestId: string) => {
-      const { status, body } = await within(
-        send(steady, 'POST', `/${session.code}/request`, session.agentToken, {
-          requestId,
-          tool: 'relayed',
-        }),
-      );
-      expect(status).toBe(200);
-      return body.result as {
-        readonly success: boolean;
-        readonly error?: { readonly code: string };
+  test.each(points)(
+    'gets each call at most once (paused: $stall it takes effect, operation $operations)',
+    async ({ operations, stall }) => {
+      const { steady, slowed, send, session, runs, connect } = await world(operations, stall, true);
+      await connect(slowed);
+      const call = async (requestId: string) => {
+        const { status, body } = await within(
+          send(steady, 'POST', `/${session.code}/request`, session.agentToken, {
+            requestId,
+            tool: 'relayed',
+          }),
+        );
+        expect(status).toBe(200);
+        return body.result as {
+          readonly success: boolean;
+          readonly error?: { readonly code: string };
+        };
       };
-    };
-    const first = await call('first');
-    if (!first.success) expect(first.error).toMatchObject({ code: 'executor_lost' });
-    await vi.advanceTimersByTimeAsync(2 * stallMs);
-    expect(await call('second')).toMatchObject({ success: true });
-    expect([
-      runs.filter((id) => id === 'first').length <= 1,
-      runs.filter((id) => id === 'second'),
-    ]).toEqual([true, ['second']]);
-    if (first.success) expect(runs).toEqual(['first', 'second']);
-    const status = await within(
-      send(slowed, 'GET', `/${session.code}/requests/first`, session.agentToken),
-    );
-    expect(status.body.result).toEqual(first);
-  });
+      const first = await call('first');
+      if (!first.success) expect(first.error).toMatchObject({ code: 'executor_lost' });
+      await vi.advanceTimersByTimeAsync(2 * stallMs);
+      expect(await call('second')).toMatchObject({ success: true });
+      expect([
+        runs.filter((id) => id === 'first').length <= 1,
+        runs.filter((id) => id === 'second'),
+      ]).toEqual([true, ['second']]);
+      if (first.success) expect(runs).toEqual(['first', 'second']);
+      const status = await within(
+        send(slowed, 'GET', `/${session.code}/requests/first`, session.agentToken),
+      );
+      expect(status.body.result).toEqual(first);
+    },
+  );
 });

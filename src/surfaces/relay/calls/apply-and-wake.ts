@@ -1,4 +1,4 @@
-/** Operations on a session, and the messages that tell the nodes of them. */
+/** Carries out operations on a session, and sends the messages that tell the nodes about them. */
 import type { Hub } from '../hub.ts';
 import type { Wake } from '../ports/documents.ts';
 import type { Applied } from '../ports/store.ts';
@@ -8,19 +8,20 @@ import type { RelaySettings } from '../settings.ts';
 /** A message that is sent once the operations have taken place. */
 export interface Telling {
   readonly wake: Wake;
-  /** Adds a space and the version that the `set` of this index has given. */
+  /** The index of a `set`. A space and the version that it returned are appended to the message. */
   readonly versionOf?: number;
 }
 
-/** What is needed to change a session and to tell of it. */
+/** The parts of a node that change a session and tell the other nodes about it. */
 export interface Change {
   readonly settings: Pick<RelaySettings, 'store' | 'bus'>;
   readonly hub: Pick<Hub, 'wake'>;
 }
 
 /**
- * Carries out operations on a session. If they have taken place, the messages are sent: by the store
- * in the same step if it can reach the listeners of the bus, otherwise afterwards.
+ * Carries out operations on a session, and sends the messages if the operations have taken place. A
+ * store that can reach the listeners of the bus sends them in the same step. Otherwise they are
+ * sent afterwards.
  */
 export async function applyAndWake<const T extends readonly StoreOp[]>(
   { settings: { store, bus }, hub }: Change,
@@ -44,15 +45,16 @@ export async function applyAndWake<const T extends readonly StoreOp[]>(
   return applied;
 }
 
-/** Characters that the version of a document takes at most, with the space before it. */
+/** The most characters of a document's version, with the space before it. */
 const versionChars = 20;
-/** Most characters of the messages of a bus that says nothing about it. */
+/** The most characters of a message if the bus sets no limit. */
 const usualChars = 1_000;
 
 /**
- * A message with a document, to which its version is added; without them if the bus cannot carry so
- * much.
+ * Makes a message that carries a document and its version, or a message without them if they are
+ * too long for the bus.
  * @param textOf makes the JSON of the document
+ * @param versionOf the index of the `set` that writes the document
  */
 export function tellingOf(
   { bus }: Pick<RelaySettings, 'bus'>,
@@ -74,7 +76,7 @@ export interface Carried<D> {
   readonly version: number;
 }
 
-/** The document that a message {@link tellingOf} carries; undefined if it carries none. */
+/** Reads the document from a message that {@link tellingOf} made; undefined if it carries none. */
 export function carriedBy<D>(
   message: Wake | undefined,
   wake: 'log:application' | `call:${string}`,
@@ -87,7 +89,7 @@ export function carriedBy<D>(
       version: Number(message.slice(end + 1)),
     };
   } catch {
-    // A message for another id that begins with this one: it is none of ours.
+    // The message is about another call, whose id begins with this one.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Announces in the agent's log the approvals that a session asks for. */
+/** Announces the approvals that a session asks for. The announcements go to the agent's log. */
 import type { ToolSession } from '../../../index.ts';
 import type { Hub } from '../hub.ts';
 import { type LogRecord, logKeep } from '../ports/documents.ts';

@@ -1,14 +1,16 @@
 /** Takes an application's answer to a call. The first one wins. */
 import type { CallAnswer, CallDocument } from '../ports/documents.ts';
 import { applyAndWake, tellingOf } from './apply-and-wake.ts';
-import { type FoundCall, findCall, withoutArgs, writeCall } from './call-documents.ts';
+import { type FoundCall, findCall, mostTries, withoutArgs, writeCall } from './call-documents.ts';
 import type { CallParts } from './call-parts.ts';
+import { busy } from './session-document.ts';
 import { checkUse, countedFirst, type Use } from './use.ts';
 
 /**
  * Stores an answer and wakes the call's caller. Later answers have no effect.
  * @param use counted first, in the same step
  * @returns false for a call that the session does not have
+ * @throws RelayError 503 `busy`
  */
 export async function answerCall(
   parts: CallParts,
@@ -19,10 +21,11 @@ export async function answerCall(
 ): Promise<boolean> {
   const { settings, state } = parts;
   const key = `${code} ${id}`;
-  // A call that was delivered here is as it was then, unless something has happened to it.
+  // If the call was delivered from this node, its stored state is known and need not be read. If it
+  // has changed since then, the write is refused, and the call is read after all.
   let found: FoundCall | undefined = state.delivered.get(key);
   state.delivered.delete(key);
-  for (;;) {
+  for (let tries = 0; tries < mostTries; tries++) {
     found ??= await findCall(settings.store, code, id);
     if (found?.document.state !== 'open') {
       await countAlone(parts, code, use);
@@ -38,6 +41,7 @@ export async function answerCall(
     checkUse(use, applied);
     found = undefined;
   }
+  throw busy();
 }
 
 async function countAlone(

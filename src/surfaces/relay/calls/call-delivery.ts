@@ -11,7 +11,7 @@ import { changeCall, type FoundCall, withoutArgs, writeCall } from './call-docum
 import type { CallParts } from './call-parts.ts';
 
 /**
- * Milliseconds in which a call that was read counts as new. A store that takes longer was
+ * A call counts as new for this many milliseconds after it was read. A store that takes longer was
  * unavailable, and the caller may have given up in the meantime.
  */
 export const momentMs = 500;
@@ -35,7 +35,7 @@ export interface Recipient {
   isNew(): boolean;
 }
 
-/** A call for a connection, or whether the call is lost. */
+/** The data of the call for a connection. Without data, whether the call is lost. */
 export type Delivery = { readonly data: JsonObject } | { readonly lost: boolean };
 
 /** Claims the `attempt`th delivery of a call for a connection. */
@@ -72,32 +72,38 @@ export async function deliverCall(
   const given: Delivery = delivery as Delivery;
   if (document === undefined || !('data' in given)) return given;
   remember(parts, code, id, { document, version });
-  // The store may have taken longer to store the claim than the call may take.
+  // The call may have become too late while the store stored the claim.
   return isTooLate(document.deadline, to, now) ? { lost: false } : given;
 }
 
-/** A new call that a message has carried, and when it came, on the clock of `performance.now()`. */
+/**
+ * A new call that a message carried, and when the message came, on the clock of
+ * `performance.now()`.
+ */
 export interface Offer extends Carried<CallDocument & { readonly id: string }> {
   readonly at: number;
 }
 
-/** The new call that a message offers to the application's connections. */
+/** Reads the new call from a message to the application's connections; undefined if it has none. */
 export function offerIn(wake: Wake | undefined): Offer | undefined {
   const carried = carriedBy<CallDocument & { readonly id: string }>(wake, 'log:application');
   return carried && { ...carried, at: performance.now() };
 }
 
-/** What a connection takes in one step. */
+/** The result of {@link takeOffered}. */
 export interface Taken {
   readonly page: LogPage;
-  /** The calls that are now delivered to it, by their ids: the data of their `tool-request`. */
+  /**
+   * The calls that are now delivered to the connection: the data of a `tool-request`, by the call's
+   * id.
+   */
   readonly claimed: ReadonlyMap<string, JsonObject>;
 }
 
 /**
  * Renews the connection's lease, reads the log and claims the first delivery of new calls, in one
- * step. Undefined if it has no longer the lease, or one of the calls has changed: each has then to
- * be looked at by itself.
+ * step. Resolves to undefined if the connection no longer has the lease, or if one of the calls has
+ * changed. Each call must then be delivered by itself.
  * @param after the entry after which to read
  */
 export async function takeOffered(
@@ -124,16 +130,19 @@ export async function takeOffered(
   const claimed = new Map<string, JsonObject>();
   for (const [index, { offer, id, found }] of claims.entries()) {
     remember(parts, code, id, { ...found, version: results[index + 2] as number });
-    // The store may have taken longer to store the claim than the call may take.
+    // The call may have become too late while the store stored the claim.
     if (isTimely(offer)) claimed.set(id, dataOf(id, found.document));
   }
   return { page: results[0] as LogPage, claimed };
 }
 
-/** Most calls of which a node knows how they are stored. */
+/** The most calls whose stored state a node remembers. */
 const mostRemembered = 10_000;
 
-/** Keeps how a call is stored, so that its answer can be written without reading it. */
+/**
+ * Remembers the stored state of a call, so that its answer can be written without reading the call
+ * again.
+ */
 function remember(
   { state: { delivered } }: CallParts,
   code: string,
@@ -155,7 +164,7 @@ function delivered(
   return { ...next, attempt: document.attempt + 1, epoch };
 }
 
-/** The data of the event `tool-request`. */
+/** Makes the data of the event `tool-request`. */
 function dataOf(id: string, { tool, args = {}, deadline, attempt }: CallDocument): JsonObject {
   return { requestId: id, tool, args, deadline, attempt };
 }
@@ -176,8 +185,8 @@ function isTooLate(deadline: number, to: Pick<Recipient, 'isNew'>, now: () => nu
 
 /**
  * True when another running application has received the call and may have started it. An
- * application without a name gets every call, and has to recognize those that it has run by their
- * ids.
+ * application without a name gets every call. It must recognize the calls that it has already run
+ * by their ids.
  */
 function mustNotRunAgain({ attempt, client, idempotent }: CallDocument, to: Recipient): boolean {
   return attempt > 0 && client !== undefined && client !== to.client && !idempotent;

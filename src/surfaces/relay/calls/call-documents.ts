@@ -1,8 +1,12 @@
-/** The documents of calls to the application, changed by compare-and-set. */
+/** Reads and changes the documents of calls to the application, by compare-and-set. */
 import { type CallDocument, keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import type { StoreOp } from '../ports/store-ops.ts';
 import type { StoredValue } from '../ports/stored.ts';
+import { busy } from './session-document.ts';
+
+/** The most tries to change a call. Other nodes may change it at the same time. */
+export const mostTries = 20;
 
 /** A document, and the version that the next write has to name. */
 export interface FoundCall {
@@ -20,12 +24,12 @@ export async function findCall(
   return callIn(stored);
 }
 
-/** The call that a stored value is. */
+/** Reads a call from a stored value. */
 export function callIn(stored: StoredValue | undefined): FoundCall | undefined {
   return stored && { document: JSON.parse(stored.value) as CallDocument, version: stored.version };
 }
 
-/** The operation that writes a call over the version that was found. */
+/** Makes the operation that writes a call over the version that was found. */
 export function writeCall(id: string, { document, version }: FoundCall): SetCall {
   return { op: 'set', key: keys.call(id), value: JSON.stringify(document), version };
 }
@@ -34,9 +38,11 @@ type SetCall = Extract<StoreOp, { readonly op: 'set' }>;
 
 /**
  * Changes a call, and tries again if it has been changed in the meantime.
- * @param next the document after the change; undefined to change nothing
- * @param write writes it. @returns false when the version was another
+ * @param next makes the document after the change; undefined to change nothing
+ * @param write carries out the operation that writes the document; resolves to false if the version
+ * has changed
  * @returns the document after the change; undefined for an unknown call
+ * @throws RelayError 503 `busy`
  */
 export async function changeCall(
   store: RelayStore,
@@ -45,24 +51,28 @@ export async function changeCall(
   next: (document: CallDocument) => CallDocument | undefined,
   write: (op: SetCall) => Promise<boolean>,
 ): Promise<CallDocument | undefined> {
-  for (;;) {
+  for (let tries = 0; tries < mostTries; tries++) {
     const found = await findCall(store, code, id);
     if (found === undefined) return undefined;
     const document = next(found.document);
     if (document === undefined) return found.document;
     if (await write(writeCall(id, { document, version: found.version }))) return document;
   }
+  throw busy();
 }
 
 /**
- * What is left of a call that has ended, so that a late answer is recognised. It is removed when the
- * call's entry is dropped from the log.
+ * Makes the document that is kept of an ended call, so that a late answer is recognized. It is
+ * removed once the call's entry is dropped from the log.
  */
 export function endedCall(document: CallDocument): CallDocument {
   return { ...withoutArgs(document), state: 'ended' };
 }
 
-/** A call without its arguments and its answer. Members by name: a copy of the rest costs more. */
+/**
+ * Copies a call without its arguments and its answer. Naming the members costs less than copying
+ * the rest.
+ */
 export function withoutArgs(document: CallDocument): CallDocument {
   const { tool, deadline, idempotent, attempt, epoch, client, state } = document;
   return client === undefined

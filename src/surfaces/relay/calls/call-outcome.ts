@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../json/index.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 import type { CallAnswer } from '../ports/documents.ts';
 
-/** Most bytes of an application's message. */
+/** The most bytes of an application's message. */
 const maxMessageBytes = 8_000;
 
 /** Returns the result, or a failure. The application's own message is never hidden. */

@@ -1,4 +1,4 @@
-/** What the calls of a node work with, and the state that they share. */
+/** The parts of a node that its calls use, and the state that they share. */
 import { connectionFault } from '../../shared/executor-fault.ts';
 import type { Hub } from '../hub.ts';
 import { type CallDocument, keys, type LogRecord, logKeep } from '../ports/documents.ts';
@@ -9,15 +9,18 @@ import { callIn, changeCall, endedCall, type FoundCall } from './call-documents.
 import { gather } from './dropped.ts';
 import type { Usage } from './usage.ts';
 
-/** What this node knows about its calls. The keys are `code id`. */
+/** The state of the calls on this node. Keys without another description are `code id`. */
 export interface CallState {
-  /** Calls whose result is not stored yet. */
+  /** Calls that are kept open because their result is not stored yet. */
   readonly kept: Set<string>;
-  /** Calls that were delivered here, as they are stored. Limited in number. */
+  /** The stored state of calls that were delivered from this node. Limited in number. */
   readonly delivered: Map<string, FoundCall>;
-  /** Kept calls that have been answered, as they are stored. */
+  /** The stored state of kept calls that have been answered. */
   readonly answered: Map<string, FoundCall>;
-  /** By session: ended calls whose entries were dropped from the log, until they are removed. */
+  /**
+   * Ended calls whose entries were dropped from the log, until the calls are removed. The keys are
+   * the codes of the sessions.
+   */
   readonly dropped: Map<string, string[]>;
   /** True while the node disconnects its applications and waits for their answers. */
   draining: boolean;
@@ -45,7 +48,7 @@ export function newCallState(): CallState {
   };
 }
 
-/** The operation that adds to the application's log. */
+/** Makes the operation that adds an entry to the application's log. */
 export function logEntry(record: LogRecord): Extract<StoreOp, { readonly op: 'append' }> {
   return { op: 'append', log: 'application', value: JSON.stringify(record), keep: logKeep };
 }
@@ -54,8 +57,8 @@ export function logEntry(record: LogRecord): Extract<StoreOp, { readonly op: 'ap
 export const logGrown: Telling = { wake: 'log:application' };
 
 /**
- * Adds to the application's log and wakes its connections. Rejects with a connection fault when the
- * session is gone.
+ * Adds an entry to the application's log and wakes its connections. Rejects with a connection fault
+ * when the session is gone.
  */
 export async function tellApplication(
   parts: CallParts,
@@ -68,8 +71,9 @@ export async function tellApplication(
 }
 
 /**
- * Removes the calls whose entries were dropped from the log, some at a time and in the background. A
- * call that is still open stays, and so do the last ones when their node dies.
+ * Removes ended calls whose entries were dropped from the log, many at a time and in the
+ * background. Open calls stay. The last calls also stay if this node dies before it has enough of
+ * them; they are removed with the session.
  */
 export function forgetDropped(
   { settings: { store }, state: { dropped } }: CallParts,
@@ -87,7 +91,7 @@ export function forgetDropped(
     );
     if (ended.length > 0) await store.apply(code, ended);
   };
-  // What cannot be removed now goes with the session.
+  // Calls that cannot be removed now are removed with the session.
   remove().catch(() => {});
 }
 

@@ -1,4 +1,4 @@
-/** Runs one call at the application. This is the body of a relayed tool's executor. */
+/** Has the application run one call. This is the body of a relayed tool's executor. */
 import type { JsonObject, ToolContext } from '../../../index.ts';
 import { type Stop, stopOf } from '../../../surface-port.ts';
 import { connectionFault, isFault } from '../../shared/executor-fault.ts';
@@ -33,7 +33,7 @@ export async function runCall(
   let unwatch: (() => void) | undefined;
   let answered: FoundCall | undefined;
   let begun = false;
-  /** Looks at the call once the wait has begun. */
+  /** Does what the last wake-up asked for. It is repeated if it came before the wait had begun. */
   let heed: (() => void) | undefined;
   try {
     const onWake: WakeListener = (wake) => {
@@ -77,7 +77,7 @@ export async function runCall(
   }
 }
 
-/** Ends a call. One that was answered need not be read again. */
+/** Ends a call. An answered call need not be read again. */
 async function end(
   parts: CallParts,
   code: string,
@@ -94,10 +94,10 @@ async function end(
 }
 
 /**
- * Stores a call and adds it to the application's log, in one step. The store may take longer for
- * that than the call may take. The call is then ended at once, whether it is stored or not, so that
- * it is not delivered late. If this node is leaving, another node continues the call.
- * @returns false for a call that is already stored: a node that has died has started it
+ * Stores a call and adds it to the application's log, in one step. If the call ends while the store
+ * works on that, it is marked as ended at once, whether it is stored or not, so that it is not
+ * delivered late. If this node is leaving, another node continues the call.
+ * @returns false for a call that is already stored, because a node that has died has started it
  */
 async function send(
   parts: CallParts,
@@ -146,7 +146,10 @@ async function announce(
   );
 }
 
-/** Runs `late` if the call ends while the store works on it, unless this node is leaving. */
+/**
+ * Does some work of the store. If the call ends in the meantime, `late` runs, unless this node is
+ * leaving.
+ */
 async function unlessStopped<T>(
   { state }: CallParts,
   stop: Stop,
@@ -165,7 +168,10 @@ async function unlessStopped<T>(
   }
 }
 
-/** A call that was delivered, or even answered, is left to the node that stores its result. */
+/**
+ * Makes a check for an open call that was delivered fewer than `attempt` times. A call that was
+ * delivered or even answered is left to the node that stores its result.
+ */
 function isUndelivered(attempt: number): (document: CallDocument) => boolean {
   return (document) => document.state === 'open' && document.attempt < attempt;
 }

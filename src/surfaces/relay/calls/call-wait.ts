@@ -14,8 +14,8 @@ export interface CallWait {
   readonly id: string;
   readonly store: RelayStore;
   /**
-   * Milliseconds without an answer after which a call is delivered again, and without a connection
-   * after which it is given up.
+   * A call is delivered again after this many milliseconds without an answer, and given up after as
+   * many without a connected application.
    */
   readonly leaseMs: number;
   /** Whether the call has ended without an answer. */
@@ -35,11 +35,11 @@ export interface BegunWait {
   readonly answer: Promise<FoundCall>;
   /** Reads the document at once. */
   look(): void;
-  /** Takes the document as it is stored. */
+  /** Uses a document that came with a wake-up, as if it had been read. */
   take(found: FoundCall): void;
 }
 
-/** How often the document is read without a wake-up in each `leaseMs`. */
+/** How many times in each `leaseMs` the document is read without a wake-up. */
 const looksPerLease = 4;
 
 interface Settle {
@@ -61,7 +61,7 @@ interface WaitState {
   readonly onStop: () => void;
 }
 
-/** Starts to wait. */
+/** Starts a wait. */
 export function waitForAnswer(call: CallWait): BegunWait {
   const asked = performance.now();
   const state: WaitState = {

@@ -1,6 +1,6 @@
 /**
- * Calls to the application. They are stored, delivered until they are answered, and given up when
- * no application is connected.
+ * Makes calls to the application. A call is stored, delivered until it is answered, and given up
+ * when no application is connected.
  */
 import type { JsonObject, ToolContext } from '../../../index.ts';
 import type { Hub } from '../hub.ts';
@@ -25,14 +25,15 @@ import type { Use } from './use.ts';
 /** The calls of all sessions on this node. */
 export interface Calls {
   /**
-   * Runs one call at the application. This is the body of a relayed tool's executor.
+   * Has the application run one call. This is the body of a relayed tool's executor.
    * @param idempotent whether the application allows the tool to run twice
    */
   run(code: string, input: JsonObject, context: ToolContext, idempotent: boolean): Promise<unknown>;
   /**
    * Takes an answer. The first one wins; later ones have no effect. False for a call that the
    * session does not have.
-   * @param use counted first, in the same step; rejects with its refusal
+   * @param use counted first, in the same step. If it is refused, the promise rejects with its
+   * refusal
    */
   answer(code: string, id: string, answer: CallAnswer, use?: Use): Promise<boolean>;
   /**
@@ -57,25 +58,28 @@ export interface Calls {
     to: Omit<Recipient, 'isNew'>,
     after: number,
   ): Promise<Taken | undefined>;
-  /** How often each tool of the application has been called; a few seconds may be missing. */
+  /**
+   * How many times each tool of the application was called. Calls of the last few seconds may be
+   * missing.
+   */
   usage(code: string): Promise<ReadonlyMap<string, number>>;
-  /** Stores what was counted of {@link usage}. Never rejects. */
+  /** Stores the counts of {@link usage} that this node has not stored yet. Never rejects. */
   storeUsage(): Promise<void>;
   /**
-   * Keeps a call open until {@link end}, because its result is not stored yet and another node may
-   * have to do that.
+   * Keeps a call open after its answer, until {@link end}. Its result is not stored yet, and
+   * another node may have to do that.
    */
   keep(code: string, id: string): void;
   /**
-   * The operation that ends a kept call that was answered, for the step that stores its result;
-   * undefined if {@link end} has to do it.
+   * Makes the operation that ends a kept call that was answered. The step that stores the result
+   * carries it out. Undefined if {@link end} must end the call.
    */
   ending(code: string, id: string): StoreOp | undefined;
   /** Undoes {@link keep}. */
   letGo(code: string, id: string): void;
   /**
    * Ends a call whose result is kept elsewhere, or not at all.
-   * @param reason what the application gets if it has not answered
+   * @param reason the reason that the application gets if it has not answered
    */
   end(code: string, id: string, reason: string): Promise<void>;
   /** Marks this node as one that disconnects its applications and waits for their answers. */

@@ -1,15 +1,24 @@
-/** What entries that a log has dropped were about, until it is removed together. */
+/**
+ * Gathers the ids from entries that a log has dropped, so that their documents are removed
+ * together.
+ */
 import type { LogRecord } from '../ports/documents.ts';
 
-/** Documents that are removed together: one by one would cost as much as the calls themselves. */
+/**
+ * How many documents are removed together. Removing them one by one would cost as much as the calls
+ * themselves.
+ */
 const atOnce = 64;
-/** Most sessions of which this is kept. What is forgotten goes with its session. */
+/**
+ * The most sessions whose ids are kept. Documents whose ids are forgotten are removed with their
+ * session.
+ */
 const mostSessions = 1_000;
 
 /**
  * Gathers the ids of dropped entries of one kind.
- * @param dropped ids by session
- * @returns those of the session once there are enough of them to be removed
+ * @param dropped the ids that were gathered so far, by session
+ * @returns the ids of the session once there are enough of them to be removed
  */
 export function gather(
   dropped: Map<string, string[]>,

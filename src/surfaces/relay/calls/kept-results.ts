@@ -1,4 +1,4 @@
-/** Bounds the bytes of the results that a session keeps. The oldest results go first. */
+/** Limits the bytes of the results that a session keeps. The oldest results are removed first. */
 import { keys, logKeep, type RequestDocument } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { busy } from './session-document.ts';
@@ -12,30 +12,30 @@ export interface StoredResult {
 }
 
 /**
- * Bytes from which a result counts. Smaller ones are bounded by their number, and to count them
- * would make every call slower.
+ * The size in bytes from which a result counts. Smaller results are limited by their number, and
+ * counting them would make every call slower.
  */
 export const countedBytes = 16_384;
-/** More than one, since calls may end at the same time on other nodes. */
+/** The most tries to store the list. Calls may end on other nodes at the same time. */
 const mostTries = 20;
 
-/** In the list: id, bytes and entry. */
+/** A result in the stored list. */
 type Kept = readonly [id: string, bytes: number, entry: number];
 
 /** Counts the results of sessions. */
 export interface ResultCounts {
   /**
-   * Counts a result, and removes the oldest ones while all of them have more bytes than a session
-   * may keep. Their requests stay, as done. The newest result is kept in any case.
+   * Counts a result, and removes the oldest ones while the results of the session have more bytes
+   * than it may keep. Their requests stay and are done. The newest result is always kept.
    * @throws RelayError 503 `busy`
    */
   count(code: string, result: StoredResult): Promise<void>;
 }
 
 /**
- * Makes the counts of a node. Results of a session that end at the same time are counted together:
- * one by one, they would keep each other from being counted.
- * @param mostBytes of the results of a session
+ * Makes the counts of a node. Results of a session that come at the same time are counted together.
+ * If they were counted one by one, their writes would make each other fail.
+ * @param mostBytes the most bytes of the results of a session
  */
 export function createResultCounts(
   store: Pick<RelayStore, 'get' | 'set'>,
@@ -67,7 +67,7 @@ export function createResultCounts(
   };
 }
 
-/** Results that are counted next. */
+/** Results that are counted together next. */
 interface Batch {
   readonly results: StoredResult[];
   readonly counted: Promise<void>;

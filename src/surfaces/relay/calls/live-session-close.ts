@@ -11,8 +11,8 @@ import { endOfSession } from './session-document.ts';
  */
 const idleMs = 600_000;
 /**
- * Milliseconds after its last use in which a session is not closed to free memory, because its
- * grants, windows and loop guard end with it.
+ * Milliseconds after its last use during which a session is not closed to free memory. Its grants,
+ * windows and loop guard would end with it.
  */
 const freshMs = 60_000;
 
@@ -54,7 +54,10 @@ export async function makeRoom(parts: LiveSessionParts): Promise<void> {
   }
 }
 
-/** False if the session has begun to close before. One of the same code may be open by now. */
+/**
+ * Removes a session from the open ones. False if it has already begun to close. Another session of
+ * the same code may be open by now.
+ */
 function forget(alive: Map<string, LiveEntry>, entry: LiveEntry): boolean {
   return alive.get(entry.code) === entry && alive.delete(entry.code);
 }
@@ -69,7 +72,10 @@ export async function closeIdle(parts: LiveSessionParts): Promise<void> {
   }
 }
 
-/** Looks whether the host has extended the session. While the store is away, it counts as open. */
+/**
+ * Whether a session has expired. Its end is read again, because the host may have extended it.
+ * While the store cannot be reached, the session counts as open.
+ */
 async function hasExpired(
   { settings: { store, now } }: LiveSessionParts,
   entry: LiveEntry,

@@ -1,4 +1,4 @@
-/** Describes what a session shows, without keeping it open on this node. */
+/** Describes the tools that a session shows, without keeping the session open on this node. */
 import type { HostTool, ToolSession } from '../../../index.ts';
 import { nextTurn } from '../../../limits/next-turn.ts';
 import type { SessionDocument, ToolsDocument } from '../ports/documents.ts';
@@ -9,23 +9,23 @@ import { getLive } from './live-session-open.ts';
 import type { LiveSessionParts } from './live-session-parts.ts';
 import { governedSessionOptions } from './session-registry.ts';
 
-/** Tools above which other requests get their turn. */
+/** If a session has more tools than this, other requests get a turn between the steps. */
 const manyTools = 50;
 
-/** What a session shows. */
+/** The tools that a session shows. */
 export interface DescribedSession {
   /** The effective tools, in their order. */
   readonly tools: readonly HostTool[];
-  /** Changes with what is listed, as `LiveSessions.listed` does. */
+  /** Changes when the listed tools change, like `LiveSessions.listed`. */
   readonly listing: string;
-  /** What the application has registered. */
+  /** The registration of the application. */
   readonly registered: ToolsDocument | undefined;
 }
 
 /**
- * Describes a session. One that is open here is asked. Otherwise a session is opened for this
- * reading alone, because only a session knows which tools profile and rules leave to it. Kept open,
- * it would take a hundred kilobytes for ten minutes.
+ * Describes a session. If the session is not open on this node, one is opened and closed again,
+ * because only a session knows which tools its profile and rules allow. If it stayed open, it would
+ * take a hundred kilobytes for ten minutes.
  */
 export async function describeLive(
   parts: LiveSessionParts,
@@ -61,14 +61,14 @@ export async function describeLive(
   }
 }
 
-/** Other requests get their turn between the steps if there are many tools. */
+/** Reads the tools of a session. If there are many, other requests get a turn between the steps. */
 async function shownBy(
   session: ToolSession,
   registered: ToolsDocument | undefined,
 ): Promise<DescribedSession> {
   if ((registered?.definitions.length ?? 0) > manyTools) {
     await nextTurn();
-    // Finds out which of them are shown, which is half of the work.
+    // This step finds out which tools are shown, which is half of the work.
     session.effectiveTools();
     await nextTurn();
   }

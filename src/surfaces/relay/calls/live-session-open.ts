@@ -76,7 +76,7 @@ async function open(parts: LiveSessionParts, document: SessionDocument): Promise
   return entry;
 }
 
-/** Brings the tools to a revision, once earlier updates have finished. */
+/** Updates the tools to a revision, once earlier updates have finished. */
 function follow(parts: LiveSessionParts, entry: LiveEntry, wanted: number): Promise<void> {
   entry.syncing = entry.syncing.catch(() => {}).then(() => sync(parts, entry, wanted));
   return entry.syncing;

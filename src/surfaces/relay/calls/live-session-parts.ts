@@ -1,4 +1,4 @@
-/** What the live sessions of a node work with, and the state that they share. */
+/** The parts of a node that its live sessions use, and the state that they share. */
 import type { HostToolRegistry } from '../../../index.ts';
 import type { Hub } from '../hub.ts';
 import type { RelaySessionOptions } from '../options.ts';
@@ -23,7 +23,7 @@ export interface LiveSessionParts {
   readonly hub: Hub;
   readonly calls: Calls;
   readonly registry: HostToolRegistry;
-  /** Most characters of the definitions of all live sessions. */
+  /** The most characters of the definitions of all live sessions. */
   readonly mostChars: number;
   readonly state: LiveState;
 }

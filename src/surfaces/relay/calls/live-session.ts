@@ -1,10 +1,10 @@
-/** One relay session that agents use on this node. */
+/** A relay session that agents use on this node. */
 import type { ToolSession } from '../../../index.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import type { RelayError } from '../relay-error.ts';
 import type { RelayedTools } from '../tools/relayed-tools.ts';
 
-/** A relay session as this node holds it. */
+/** A relay session that is open on this node. */
 export interface LiveSession {
   readonly code: string;
   /** The governed session that every call from an agent goes through. */
@@ -12,7 +12,8 @@ export interface LiveSession {
   /** Whether a tool belongs to the application. */
   isRelayed(name: string): boolean;
   /**
-   * Keeps the session from being closed as idle. @returns a function that releases it; idempotent
+   * Keeps the session from being closed as idle.
+   * @returns a function that releases it; idempotent
    */
   retain(): () => void;
   /** Adds a function that runs when the session closes on this node. */
@@ -23,13 +24,15 @@ export interface LiveSession {
 export interface LiveEntry extends LiveSession {
   readonly tools: RelayedTools;
   readonly closers: (() => void | Promise<void>)[];
-  /** As far as is known here: the host may have extended the session. */
+  /** The end of the session, as far as this node knows. The host may have extended it. */
   expiresAt: number;
   /** Stops listening for wake-ups. */
   stop: () => void;
   /** The revision of the tools that the session has. */
   revision: number;
-  /** Settles after the last update of the tools that was started. Updates run one by one. */
+  /**
+   * Settles when the last update of the tools that was started has ended. Updates run one by one.
+   */
   syncing: Promise<void>;
   /** How many callers retain it. */
   held: number;

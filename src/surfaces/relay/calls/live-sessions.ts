@@ -29,15 +29,15 @@ export interface LiveSessions {
    */
   get(document: SessionDocument): Promise<LiveSession>;
   /**
-   * The tools that a session shows, with what its application has registered. A session that is not
-   * open on this node is not kept open.
+   * Describes the tools that a session shows, and its application's registration. A session that is
+   * not open on this node is not kept open.
    */
   describe(document: SessionDocument): Promise<DescribedSession>;
-  /** Changes with every change of the host that may change what sessions show. */
+  /** Changes whenever the host changes something that may change the tools that sessions show. */
   readonly epoch: number;
   /**
-   * Changes with what a session lists, such as with what its agent finds; undefined for a session
-   * that is not open on this node.
+   * Changes whenever the listed tools of a session change, for example when its agent finds a tool.
+   * Undefined for a session that is not open on this node.
    */
   listed(code: string): string | undefined;
   /** Finds the host's tool that has this name or one that is too similar. */
@@ -50,14 +50,15 @@ export interface LiveSessions {
 
 const sweepMs = 60_000;
 /**
- * Most characters of the definitions of all live sessions. What is built from them takes ten times
- * as much memory. Above it, unused sessions close sooner, longest unused first.
+ * The most characters of the definitions of all live sessions. The objects that are built from them
+ * take ten times as much memory. Above this limit, unused sessions close sooner, longest unused
+ * first.
  */
 const mostLiveChars = 64 * 1_024 * 1_024;
 
 /**
  * Makes the live sessions of a node.
- * @throws MisuseError for options that no session can be made with
+ * @throws MisuseError if no session can be made with the options
  */
 export function createLiveSessions(
   options: RelaySessionOptions,
@@ -68,7 +69,7 @@ export function createLiveSessions(
 ): LiveSessions {
   const registry = sessionRegistry(options, settings);
   const registryState = registryStateOf(registry);
-  // Checked here, so that a mistake shows before an agent's first call.
+  // The options are checked here, so that a mistake shows before an agent's first call.
   readSessionOptions(
     governedSessionOptions(options, 'session') as SessionOptions<never>,
     registryState,

@@ -1,12 +1,12 @@
 /**
- * Results that the relay writes itself. They are for a call that must not run again after its node
- * died, a result that could not be stored, an approval that was not answered, and a call that its
- * agent has cancelled.
+ * Makes the results that the relay writes itself. They are for a call that must not run again after
+ * its node died, a result that could not be stored, an approval that was not answered, and a call
+ * that its agent has cancelled.
  */
 import { errorCodes, type ToolResult } from '../../../index.ts';
 import type { RequestDocument } from '../ports/documents.ts';
 
-/** The result of a call whose node died. @param durationMs since the request was accepted */
+/** Makes the result of a call whose node died. @param durationMs since the request was accepted */
 export function lostResult(callId: string, toolName: string, durationMs: number): ToolResult {
   return executorLost(
     callId,
@@ -17,7 +17,7 @@ export function lostResult(callId: string, toolName: string, durationMs: number)
   );
 }
 
-/** The result of a request that ran, but whose own result could not be stored. */
+/** Makes the result of a request that ran, but whose own result could not be stored. */
 export function unkeptResult(callId: string, toolName: string, durationMs: number): ToolResult {
   return executorLost(
     callId,
@@ -43,10 +43,10 @@ function executorLost(
   };
 }
 
-/** What is known of a cancelled call. */
+/** Whether a cancelled call has run, as far as that is known. */
 export type HasRun = 'no' | 'perhaps';
 
-/** The result of a request that its agent has cancelled. */
+/** Makes the result of a request that its agent has cancelled. */
 export function cancelledResult(
   callId: string,
   toolName: string,
@@ -67,7 +67,7 @@ export function cancelledResult(
   };
 }
 
-/** The result of a request whose approval was not answered in time. */
+/** Makes the result of a request whose approval was not answered in time. */
 export function unansweredResult(
   callId: string,
   { tool, createdAt, waitsUntil = createdAt }: RequestDocument,

@@ -1,39 +1,51 @@
 /**
- * A node's own lease: requests name the node that runs them, and a node without its lease is taken
- * for dead. It is the lease of a session of the node's own.
+ * The lease that shows that a node is alive. Requests name the node that runs them, and a node
+ * without its lease counts as dead. The lease belongs to a session that the node makes for itself.
  */
 import type { Hub } from '../hub.ts';
 import { keys } from '../ports/documents.ts';
+import { leaving } from '../relay-error.ts';
 import type { RelaySettings } from '../settings.ts';
 
-/** The lease of a node, and those of others. */
+/** The lease of a node, and a view of the leases of other nodes. */
 export interface NodeLease {
   /** Milliseconds that a lease lasts without a renewal. */
   readonly leaseMs: number;
   /**
-   * Takes the lease, which is renewed from then on. Resolves when it is held. Called again, it
-   * resolves at once.
+   * Takes the lease, which {@link renew} renews from then on. Resolves when the node has the lease.
+   * Later calls share the result of the first one, unless it has failed.
    */
   begin(): Promise<void>;
   /** Whether another node holds its lease. */
   isAlive(node: string): Promise<boolean>;
   /**
-   * False for a lease after the store could not be reached, or this node stood still: the leases of
-   * others may have expired for that reason alone.
+   * Whether the leases of other nodes can be trusted. False for the time of a lease after the store
+   * could not be reached or this node was paused, because other leases may have expired for that
+   * reason alone.
    */
   isSteady(): boolean;
-  /** Renews the lease, and notes that the store has answered. Rejects when it does not. */
+  /**
+   * Renews the lease, and notes that the store has answered. Rejects when the store does not
+   * answer.
+   */
   renew(): Promise<void>;
-  /** Gives the lease up, so that other nodes take over at once what this one has left. */
+  /** Gives the lease up, so that other nodes take over the requests of this node at once. */
   end(): Promise<void>;
 }
 
-/** Most milliseconds that a node's lease lasts. */
+/** The most milliseconds that a node's lease lasts. */
 const mostLeaseMs = 3_000;
-/** Milliseconds after which the session of a dead node expires. One that is alive extends its own. */
+/**
+ * Milliseconds after which the session of a dead node expires. A node that is alive extends its
+ * own.
+ */
 const sessionMs = 86_400_000;
 
-/** Makes the lease of a node. @param look looks after one of the node's requests */
+/**
+ * Makes the lease of a node. Longer than 60 lines, since its short functions share the lease and
+ * the times of its renewals.
+ * @param look looks after one of the node's requests
+ */
 export function createNodeLease(
   { store, leaseMs: longest, node, now }: RelaySettings,
   hub: Pick<Hub, 'watch'>,
@@ -44,8 +56,9 @@ export function createNodeLease(
   let epoch: number | undefined;
   /** When the session of the lease ends; 0 if that is not known. */
   let endsAt = 0;
-  /** The lease was taken, and was not given up. */
+  /** True from when the lease is taken until it is given up. */
   let holds = false;
+  let ended = false;
   let beginning: Promise<void> | undefined;
   let unwatch = (): void => {};
   let renewedAt = Number.NEGATIVE_INFINITY;
@@ -56,13 +69,22 @@ export function createNodeLease(
     endsAt = (await store.create(name, keys.nodeLease, '', end)) ? end : 0;
     epoch = await store.acquire(name, keys.nodeLease, node, leaseMs);
   };
-  /** A lease ends with its session, and other nodes would take over what this one runs. */
+  /**
+   * Extends the session of the lease. If it expired, the lease would end with it, and other nodes
+   * would take over the requests of this node.
+   */
   const extend = async (): Promise<void> => {
     if (endsAt - now() > sessionMs / 2) return;
     const end = Math.floor(now()) + sessionMs;
     if (await store.extend(name, end)) endsAt = end;
   };
+  const giveUp = async (): Promise<void> => {
+    unwatch();
+    holds = false;
+    if (epoch !== undefined) await store.drop(name);
+  };
   const begin = async (): Promise<void> => {
+    if (ended) throw leaving();
     unwatch = await hub.watch(name, (wake) => {
       const [code, id] = wake?.startsWith(lookPrefix)
         ? (JSON.parse(wake.slice(lookPrefix.length)) as [string, string])
@@ -71,6 +93,10 @@ export function createNodeLease(
     });
     await acquire();
     holds = true;
+    if (!ended) return;
+    // The node has ended in the meantime.
+    await giveUp();
+    throw leaving();
   };
   return {
     leaseMs,
@@ -95,22 +121,23 @@ export function createNodeLease(
         const renewed =
           epoch !== undefined && (await store.renew(name, keys.nodeLease, epoch, leaseMs));
         if (!renewed && holds) await acquire();
+        if (ended) await giveUp();
       }
-      // Counted from before the store was asked: it may have been unavailable in the meantime.
+      // The time is that before the store was asked, because the store may have been unavailable in
+      // the meantime.
       if (time - renewedAt > leaseMs) steadyFrom = performance.now() + leaseMs;
       renewedAt = time;
     },
-    async end() {
-      unwatch();
-      holds = false;
-      if (epoch !== undefined) await store.drop(name);
+    end() {
+      ended = true;
+      return giveUp();
     },
   };
 }
 
 const lookPrefix = 'look:';
 
-/** The message that asks a node to look after one of its requests. */
+/** Makes the message that asks a node to look after one of its requests. */
 export function lookWake(code: string, id: string): `look:${string}` {
   return `${lookPrefix}${JSON.stringify([code, id])}`;
 }

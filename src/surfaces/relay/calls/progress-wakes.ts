@@ -1,7 +1,7 @@
 /**
- * The progress of calls as messages of the bus: from the node that the application tells to the one
- * that runs the call, and from there to those that agents listen to. Nothing of it is stored, so an
- * agent that does not listen misses it.
+ * Sends the progress of calls over the bus. A report goes from the node that the application has
+ * sent it to, to the node that runs the call, and from there to the nodes that agents listen to.
+ * Progress is not stored, so an agent that does not listen misses it.
  */
 import type { JsonObject, ToolContext, ToolSession } from '../../../index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
@@ -9,10 +9,10 @@ import type { Hub } from '../hub.ts';
 import type { CallProgress, Wake } from '../ports/documents.ts';
 
 const heardPrefix = 'progress:';
-/** Most bytes of a message, since messages of the bus are short. */
+/** The most bytes of the text of a report, because messages of the bus are short. */
 const maxMessageBytes = 256;
 
-/** The message for the node that runs a call. */
+/** Makes the message for the node that runs a call. */
 export function reportWake(id: string, progress: CallProgress): Wake {
   return `${reportPrefix(id)}${JSON.stringify(progress)}`;
 }
@@ -25,7 +25,7 @@ export function passOnReport(wake: Wake, id: string, context: ToolContext): void
   context.progress(done, total, message);
 }
 
-/** Tells the progress of agents' calls over REST to those who listen, while the session is open. */
+/** Announces the progress of calls over REST to listening agents, while the session is open. */
 export function announceProgress(session: ToolSession, code: string, hub: Hub): void {
   session.events.on('tool:progress', ({ surface, callId, done, total, message }) => {
     if (surface !== 'relay') return;
@@ -40,7 +40,7 @@ export function announceProgress(session: ToolSession, code: string, hub: Hub): 
   });
 }
 
-/** The data of the event `tool-progress` that a message is for; undefined for other messages. */
+/** Reads the data of a `tool-progress` event from a message; undefined for other messages. */
 export function progressIn(wake: Wake | undefined): JsonObject | undefined {
   return wake?.startsWith(heardPrefix)
     ? (JSON.parse(wake.slice(heardPrefix.length)) as JsonObject)

@@ -1,16 +1,16 @@
 /**
- * Aborts the call of a request. A real `AbortController` costs a call a twentieth of its time, and
- * of its signal the core uses these members only.
+ * Aborts the call of a request. A real `AbortController` would take a twentieth of the time of a
+ * call, and the core uses only these members of its signal.
  */
 
-/** What cancels a call. */
+/** Cancels one call. */
 export interface RequestAbort {
   /** Passed to the session that makes the call, and to no one else. */
   readonly signal: AbortSignal;
   abort(): void;
 }
 
-/** Makes one that has not aborted. */
+/** Makes the abort of one call. */
 export function createRequestAbort(): RequestAbort {
   let listener: (() => void) | undefined;
   const signal = {

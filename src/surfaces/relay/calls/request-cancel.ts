@@ -1,6 +1,6 @@
 /**
- * Cancels a request for the agent that asked for it. The node that is told stores the result; the
- * node that runs the call then aborts it.
+ * Cancels a request for its agent. The node that the agent asks stores the result, and the node
+ * that runs the call then aborts it.
  */
 import type { ToolResult } from '../../../index.ts';
 import { resumeCall, stateOf } from '../../../surface-port.ts';
@@ -12,11 +12,12 @@ import { type RequestParts, requestKey, warn } from './request-parts.ts';
 import { type RequestStatus, statusOf } from './request-status.ts';
 import { busy } from './session-document.ts';
 
-/** More than one, since the node that runs the request may write its document at the same time. */
+/** The most tries. The node that runs the request may write its document at the same time. */
 const mostTries = 20;
 
 /**
- * Cancels a request. One that is done keeps its result, so cancelling twice is the same as once.
+ * Cancels a request. A request that is done keeps its result, so cancelling it again changes
+ * nothing.
  * @returns its status afterwards; undefined for an unknown request
  * @throws RelayError 503 `busy`
  */
@@ -31,7 +32,7 @@ export async function cancelRequest(
     const found = await documents.find(code, id);
     if (found === undefined) return undefined;
     if (found.document.status === 'done') {
-      // An earlier attempt may have ended before the application was told.
+      // An earlier attempt may have failed before it told the application.
       if (found.document.cancelled === true) await calls.end(code, id, 'cancelled');
       return statusOf(parts, code, id);
     }
@@ -91,7 +92,7 @@ async function withdraw(
       if (callId !== id || token === undefined) continue;
       const result = await resumeCall(stateOf(session), token, {
         decision: 'reject_once',
-        // Of four eyes, an answer without a name would be refused.
+        // If the session may not answer its own approvals, an answer without a name is refused.
         by: 'agent',
         message: 'The agent has cancelled the call.',
       });

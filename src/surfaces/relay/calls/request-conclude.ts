@@ -5,10 +5,7 @@ import { unansweredResult, unkeptResult } from './lost-result.ts';
 import type { FoundRequest, RequestDocuments } from './request-documents.ts';
 import { type RequestParts, warn } from './request-parts.ts';
 
-/**
- * How often a request is taken over before a result that cannot be stored is replaced by an error
- * that says so.
- */
+/** After so many takeovers, a result that cannot be stored is replaced by an error that says so. */
 const mostTaken = 3;
 
 /**
@@ -36,7 +33,7 @@ export async function conclude(
     if ((await documents.write(code, id, document, found.version)) === undefined) return undefined;
     await lookAgain(parts, code, id, waitsUntil);
     hub.wake(code, `request:${id}`);
-    // The call begins when it is approved, perhaps before the store would have ended it here.
+    // The call is not ended here. It may be approved and begin before the store has ended it.
     return result;
   }
   const finished = await finish(parts, code, id, found, result);
@@ -70,7 +67,7 @@ async function finish(
   }
 }
 
-/** Schedules another look at the request for when the time for its approval is over. */
+/** Schedules another look at a request for when the time to answer its approval is over. */
 export function lookAgain(
   { settings: { store, now } }: RequestParts,
   code: string,
@@ -102,7 +99,7 @@ export function giveUp(
   return conclude(parts, code, id, found, unansweredResult(id, found.document));
 }
 
-/** The reason that the application gets for an unanswered call. */
+/** Chooses the reason that the application gets for an unanswered call. */
 function endingOf(result: ToolResult): string {
   const code = result.success ? undefined : result.error.code;
   return code === 'timeout' || code === 'cancelled' ? code : 'executor_lost';

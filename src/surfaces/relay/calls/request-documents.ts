@@ -22,7 +22,10 @@ export interface FoundRequest {
 /** A request that was stored. */
 export interface StoredRequest {
   readonly version: number;
-  /** Settles when a later look at it is scheduled. Rejects when the store does; it is tried again. */
+  /**
+   * Resolves when a later look at the request is scheduled. Rejects when the store does; the look
+   * is then scheduled later.
+   */
   readonly scheduled: Promise<void>;
 }
 
@@ -30,7 +33,8 @@ export interface StoredRequest {
 export interface RequestDocuments {
   /**
    * Stores a request and schedules a later look at it.
-   * @param use counted first, in the same step. @throws its refusal, and 404 for an unknown session
+   * @param use counted first, in the same step
+   * @throws the refusal of the use, and 404 for an unknown session
    * @returns undefined if the id is already in use
    */
   create(
@@ -41,7 +45,10 @@ export interface RequestDocuments {
     use: Use | undefined,
   ): Promise<StoredRequest | undefined>;
   find(code: string, id: string): Promise<FoundRequest | undefined>;
-  /** @returns the new version; undefined if another node has taken over the request */
+  /**
+   * Writes a document.
+   * @returns the new version; undefined if another node has taken over the request
+   */
   write(
     code: string,
     id: string,
@@ -50,7 +57,7 @@ export interface RequestDocuments {
   ): Promise<number | undefined>;
   /**
    * Stores the result and announces it in the agent's log.
-   * @param ending ends the request's call in the same step, if that is all there is to do
+   * @param ending the operation that ends the request's call in the same step, if one is enough
    * @returns false if another node has taken over the request; otherwise whether the call has ended
    */
   finish(
@@ -60,33 +67,36 @@ export interface RequestDocuments {
     result: ToolResult,
     ending: StoreOp | undefined,
   ): Promise<false | { readonly callEnded: boolean }>;
-  /** Ends the scheduled looks at a request, some time later. */
+  /** Removes the scheduled looks at a request, some time later. */
   release(code: string, id: string): void;
-  /** Does now what {@link release} has left, and schedules what could not be scheduled. */
+  /**
+   * Removes the looks that {@link release} has left, and schedules those that could not be
+   * scheduled before.
+   */
   flush(): Promise<void>;
 }
 
-/** The request that a stored value is. */
+/** Reads a request from a stored value. */
 export function requestIn(stored: StoredValue | undefined): FoundRequest | undefined {
   return (
     stored && { document: JSON.parse(stored.value) as RequestDocument, version: stored.version }
   );
 }
 
-/** What the documents of a node need to know beyond the store. */
+/** The state of the documents of a node. */
 interface Kept extends Change {
   readonly results: ResultCounts;
-  /** Scheduled looks that are of no use any more. */
+  /** Scheduled looks that are no longer needed. */
   readonly done: DueItem[];
   /** Looks that could not be scheduled yet. */
   readonly missing: Set<DueItem>;
-  /** By session: requests whose entries were dropped from the log. */
+  /** Requests whose entries were dropped from the log, by the code of their session. */
   readonly dropped: Map<string, string[]>;
 }
 
 /**
  * Makes the documents of requests. Each method rejects when the store does.
- * @param mostBytes of the results of a session
+ * @param mostBytes the most bytes of the results of a session
  */
 export function createRequestDocuments(change: Change, mostBytes: number): RequestDocuments {
   const { store } = change.settings;
@@ -130,16 +140,16 @@ async function create(
     };
   if (applied.gone) throw sessionNotFound();
   checkUse(use, applied);
-  // An agent that keeps asking for the same request is counted too.
+  // The id is in use, so nothing was counted. Repeating the same request counts too.
   const counted = use && (await store.apply(code, [use.op]));
   if (counted !== undefined && counted.results === undefined) checkUse(use, counted);
   return undefined;
 }
 
 /**
- * Schedules a look. It is on its way before anything else of the request is, so no one waits for it
- * but the agent. If the node dies before that, no agent was told of the request, and one that asks
- * again has it taken over.
+ * Schedules a look at a request. This is sent to the store before all later operations of the
+ * request, so that only the answer to the agent waits for it. If the node dies before that, no
+ * agent has an answer yet. An agent that asks again has the request taken over.
  */
 function schedule(kept: Kept, item: DueItem, dueMs: number): Promise<void> {
   const done = kept.done.splice(0);
@@ -172,7 +182,7 @@ async function finish(
     { wake: 'log:agent' },
   ]);
   if (applied.results === undefined)
-    // If the call has changed, it is ended by itself.
+    // If the call has changed, it is ended in a step of its own.
     return applied.refused === 2
       ? finish(kept, code, id, { document, version }, result, undefined)
       : false;
@@ -185,7 +195,10 @@ async function finish(
   return { callEnded: ending !== undefined };
 }
 
-/** Removes requests whose entries were dropped: a result is kept for as long as its entry. */
+/**
+ * Removes requests whose entries were dropped from the log, because a result is kept as long as its
+ * entry.
+ */
 function removeDropped(
   { settings: { store }, dropped }: Kept,
   code: string,
@@ -193,7 +206,7 @@ function removeDropped(
 ): void {
   const ids = gather(dropped, code, values, 'result');
   if (ids === undefined) return;
-  // What cannot be removed now goes with the session.
+  // Requests that cannot be removed now are removed with the session.
   store
     .apply(
       code,

@@ -2,19 +2,19 @@
 import type { ToolResult } from '../../../index.ts';
 import type { WakeListener } from '../hub.ts';
 import { keys } from '../ports/documents.ts';
-import { relayError, sessionNotFound } from '../relay-error.ts';
+import { leaving, relayError, sessionNotFound } from '../relay-error.ts';
 import { callIn, type FoundCall } from './call-documents.ts';
 import { lookWake } from './node-lease.ts';
 import { type FoundRequest, requestIn } from './request-documents.ts';
 import { isOwn, type RequestParts, requestKey } from './request-parts.ts';
 
 /**
- * Most milliseconds that a node has to end a request whose call was answered. After that, a node
- * that is asked for the request ends it, whoever holds the lease.
+ * The most milliseconds that a node has to end a request whose call was answered. After that, a
+ * node that is asked for the request ends it, even if the other node is still alive.
  */
 const answeredMs = 400;
 
-/** A request and its call, as they are stored. */
+/** The stored documents of a request and its call. */
 export interface FoundPair {
   readonly found: FoundRequest | undefined;
   readonly call: FoundCall | undefined;
@@ -30,7 +30,7 @@ export async function findPair(
   return { found: requestIn(request), call: callIn(call) };
 }
 
-/** True when the application has answered and the answer has not become the result yet. */
+/** True when the application has answered but the answer has not become the result yet. */
 export function isAnswered({ found, call }: FoundPair): boolean {
   return (
     found?.document.status !== 'done' &&
@@ -40,11 +40,11 @@ export function isAnswered({ found, call }: FoundPair): boolean {
 }
 
 /**
- * Waits until the result is stored. Reads the documents when the hub wakes it, and once per lease of
- * a node. If the node that should end the request does not, this one takes it over.
- * @param withinMs returns undefined after that. @default without end
+ * Waits until the result is stored. Reads the documents when the hub wakes it, and once per lease
+ * of a node. If the node that should end the request does not do so, this node takes it over.
+ * @param withinMs milliseconds after which the result is undefined. @default no limit
  * @throws RelayError 404 when the session is gone, or when the result was large and is no longer
- * kept
+ * kept; 503 once this node is closed and there is no result
  */
 export async function joinRequest(
   parts: RequestParts,
@@ -60,6 +60,8 @@ export async function joinRequest(
     if (wake === undefined || wake === 'closed' || isOfIt) woken();
   };
   const stop = await hub.watch(code, onWake, id);
+  const wake = (): void => woken();
+  state.joins.add(wake);
   const begunAt = performance.now();
   const graceMs = Math.min(answeredMs, lease.leaseMs / 2);
   let answeredAt: number | undefined;
@@ -72,6 +74,8 @@ export async function joinRequest(
       const pair = await findPair(parts, code, id);
       const result = resultIn(pair);
       if (result !== undefined) return result;
+      // No one here would look after the request. The client has to ask another node.
+      if (state.closed) throw leaving();
       const time = performance.now();
       if (isAnswered(pair)) answeredAt ??= time;
       const isLate = answeredAt !== undefined && time - answeredAt >= graceMs;
@@ -90,11 +94,15 @@ export async function joinRequest(
     }
   } finally {
     clearTimeout(timer);
+    state.joins.delete(wake);
     stop();
   }
 }
 
-/** @throws RelayError 404 for a request that has no result any more */
+/**
+ * Gets the result if it is stored.
+ * @throws RelayError 404 for a request that has no result any more
+ */
 function resultIn({ found }: FoundPair): ToolResult | undefined {
   if (found === undefined) throw sessionNotFound();
   const { result, status } = found.document;
@@ -108,8 +116,8 @@ function resultIn({ found }: FoundPair): ToolResult | undefined {
 }
 
 /**
- * Takes a request over if the node that should end it is gone. The scheduled looks do so later, if
- * that node could still schedule one.
+ * Takes a request over if the node that should end it is gone. A scheduled look would do so later,
+ * but that node may have died before it could schedule one.
  */
 export async function lookAfter(
   parts: RequestParts,
@@ -123,7 +131,7 @@ export async function lookAfter(
     await parts.takeUp(code, id, false);
 }
 
-/** Whether the node that should end a request does not. */
+/** Whether the node that should end a request has left it. */
 async function isLeft(
   parts: RequestParts,
   code: string,
@@ -138,12 +146,12 @@ async function isLeft(
   if (isLate || node === settings.node) return true;
   if (node === undefined) return false;
   if (!lease.isSteady()) {
-    // It is too early to tell, and whoever asked may not ask again.
+    // It is too early to tell. A look is scheduled, because the agent may not ask again.
     await settings.store.schedule(code, id, lease.leaseMs);
     return false;
   }
   if (!(await lease.isAlive(node))) return true;
-  // It may have failed to run the request, which is then still its own.
+  // The node is alive, but it may have failed to run the request. It then has to look after it.
   hub.wake(keys.node(node), lookWake(code, id));
   return false;
 }

@@ -1,4 +1,4 @@
-/** What the requests of a node work with, and the state that they share. */
+/** The parts of a node that its requests use, and the state that they share. */
 import type { ToolResult } from '../../../index.ts';
 import type { Hub } from '../hub.ts';
 import { faultOf } from '../report.ts';
@@ -9,18 +9,20 @@ import type { NodeLease } from './node-lease.ts';
 import type { RequestAbort } from './request-abort.ts';
 import type { RequestDocuments } from './request-documents.ts';
 
-/** The requests that this node works on. The keys come from {@link requestKey}. */
+/** The state of the requests on this node. The keys come from {@link requestKey}. */
 export interface RequestState {
   /** Requests that run on this node, with promises of their results. */
   readonly running: Map<string, Promise<ToolResult>>;
   /** Running requests that have passed the checks before their tool runs. */
   readonly started: Set<string>;
-  /** Abort the calls of the requests that run on this node. */
+  /** The aborts of the calls of the requests that run on this node. */
   readonly aborts: Map<string, RequestAbort>;
   /** Requests that are being stored by this node, and how many callers wait for that. */
   readonly writing: Map<string, number>;
   /** Requests that this node is looking after at the moment. */
   readonly taking: Map<string, Promise<boolean>>;
+  /** Wake the clients that wait here for requests of other nodes. */
+  readonly joins: Set<() => void>;
   /** True once the node takes over no further requests. */
   closing: boolean;
   /** True once the requests that still run are left to other nodes. */
@@ -37,7 +39,7 @@ export interface RequestParts {
   readonly lease: NodeLease;
   /**
    * Looks after a request, and takes it over if its node is gone.
-   * @param isAnswered its call was answered, and its node should have ended it long ago
+   * @param isAnswered whether its call was answered and its node should have ended it long ago
    * @returns whether this node runs it now, or has ended it
    */
   takeUp(code: string, id: string, isAnswered: boolean): Promise<boolean>;
@@ -51,6 +53,7 @@ export function newRequestState(): RequestState {
     aborts: new Map(),
     writing: new Map(),
     taking: new Map(),
+    joins: new Set(),
     closing: false,
     closed: false,
   };

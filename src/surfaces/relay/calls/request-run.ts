@@ -33,7 +33,7 @@ export function runRequest(parts: RequestParts, run: Run): Promise<ToolResult> {
   const { id } = run;
   const { code } = run.session;
   const abort = createRequestAbort();
-  // The wake-up of a cancellation may have been lost.
+  // The request is also read at intervals, because the wake-up of a cancellation may be lost.
   const looking = setInterval(() => lookForCancel(parts, code, id, abort), settings.leaseMs / 2);
   calls.keep(code, id);
   const key = requestKey(code, id);
@@ -99,7 +99,8 @@ async function runAndConclude(
 }
 
 /**
- * Runs the call that a request asks for. @param timeoutMs the milliseconds that the call has left
+ * Runs the call that a request asks for.
+ * @param timeoutMs the milliseconds that the call has left
  */
 export function beginRequest(
   parts: RequestParts,
@@ -139,6 +140,6 @@ function lookForCancel(
 /** Gets the result of a request, whichever node runs it. */
 export async function join(parts: RequestParts, code: string, id: string): Promise<ToolResult> {
   const running = parts.state.running.get(requestKey(code, id));
-  // Without a limit it waits until there is one.
+  // Without a limit, `joinRequest` waits until there is a result.
   return (await (running ?? joinRequest(parts, code, id))) as ToolResult;
 }

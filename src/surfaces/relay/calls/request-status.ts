@@ -11,7 +11,10 @@ export interface RequestStatus {
   readonly result?: ToolResult;
 }
 
-/** Milliseconds that an agent waits for a result whose answer is stored. */
+/**
+ * Milliseconds that an agent that asks for the status waits for the result, if the application's
+ * answer is already stored.
+ */
 const answeredMs = 900;
 
 /** Finds the status of a request. Undefined for an unknown request. */

@@ -1,6 +1,6 @@
 /**
- * Takes a request from an agent. A new one is stored before it runs; a known id joins the existing
- * request.
+ * Takes a request from an agent. A new request is stored before it runs. A request with a known id
+ * joins the existing one.
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { JsonValue, ToolResult } from '../../../index.ts';
@@ -22,8 +22,8 @@ export interface AgentCall {
   /** @default {} */
   readonly args?: JsonValue | undefined;
   /**
-   * True: wait for the result. False: wait only until the call has passed the checks before its
-   * tool runs.
+   * Whether to wait for the result. If false, the wait ends once the call has passed the checks
+   * before its tool runs.
    */
   readonly wait: boolean;
   /** Counted in the step that stores the request. @default nothing is counted */

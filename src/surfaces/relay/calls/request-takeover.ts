@@ -33,8 +33,8 @@ export async function takeOverDue(parts: RequestParts): Promise<void> {
 }
 
 /**
- * See {@link RequestParts.takeUp}. Whoever asks meanwhile gets the same answer: a request that this
- * node took over a second time would no longer have the version with which it runs.
+ * See {@link RequestParts.takeUp}. Concurrent callers share one result. If this node took a request
+ * over a second time, the version with which it runs would no longer be the current one.
  */
 export function takeUp(
   parts: RequestParts,
@@ -70,7 +70,7 @@ async function takeUpOnce(
   const { document } = found;
   if (isUnanswered(parts, document)) return (await giveUp(parts, code, id, found)) !== undefined;
   if (document.status === 'done') {
-    // Its node died between storing the result and waking those who wait for it.
+    // Its node died after it had stored the result and before it woke the clients that wait for it.
     hub.wake(code, 'log:agent');
     documents.release(code, id);
     return true;
@@ -79,7 +79,7 @@ async function takeUpOnce(
   if (document.result !== undefined || isOwn(parts, code, id)) return false;
   const { node: owner } = document;
   if (!isAnswered && owner !== undefined && owner !== node && (await lease.isAlive(owner))) {
-    // It may have failed to run the request, which is then still its own.
+    // The node is alive, but it may have failed to run the request. It then has to look after it.
     hub.wake(keys.node(owner), lookWake(code, id));
     return false;
   }

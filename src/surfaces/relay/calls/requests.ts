@@ -26,24 +26,26 @@ export interface Requests {
   submit(document: SessionDocument, call: AgentCall): Promise<Submitted>;
   status(code: string, requestId: string): Promise<RequestStatus | undefined>;
   /**
-   * Cancels a request; one that is done keeps its result.
+   * Cancels a request. A request that is done keeps its result.
    * @returns its status afterwards; undefined for an unknown request
    */
   cancel(document: SessionDocument, requestId: string): Promise<RequestStatus | undefined>;
   /** Answers a call that waits for approval; undefined if no such call is waiting. */
   readonly decide: Decide;
   /**
-   * Takes over requests that dead nodes have left. This also happens by itself, three times in each
-   * lease of a node.
+   * Takes over requests that dead nodes have left. The node also does this by itself, three times
+   * in each of its leases.
    */
   takeOver(): Promise<void>;
   /** Stops taking over requests, and waits up to `waitMs` milliseconds for those that run here. */
   close(waitMs: number): Promise<void>;
 }
 
-/** Milliseconds that closing waits until the counts of calls are stored and the lease is given up. */
+/**
+ * Milliseconds that closing waits until the counts of calls are stored and the lease is given up.
+ */
 const storingMs = 1_000;
-/** How often in its lease a node renews it and looks for requests that are due. */
+/** How many times in each lease a node renews it and looks for requests that are due. */
 const looksPerLease = 3;
 
 /** Makes the requests of a node. */
@@ -80,7 +82,7 @@ export function createRequests(
     await look();
   };
   const timer = setInterval(() => {
-    // What still runs while the node shuts down is its own until it has ended.
+    // While the node shuts down, its requests stay its own until they have ended.
     (state.closing ? renew() : takeOver()).catch(() => {});
   }, lease.leaseMs / looksPerLease);
   timer.unref?.();
@@ -91,29 +93,37 @@ export function createRequests(
     takeOver,
     cancel: (session, requestId) => cancelRequest(parts, session, requestId),
     decide: (document, approvalId, answer) => decideRequest(parts, document, approvalId, answer),
-    async close(waitMs) {
-      state.closing = true;
-      calls.drain();
-      await pTimeout(Promise.allSettled(state.running.values()), {
-        milliseconds: Math.max(1, waitMs),
-        fallback: () => [],
-      });
-      clearInterval(timer);
-      state.closed = true;
-      calls.leave();
-      const stored = Promise.all([calls.storeUsage(), documents.flush(), lease.end()]);
-      await pTimeout(
-        stored.then(
-          () => {},
-          () => {},
-        ),
-        { milliseconds: storingMs, fallback: () => {} },
-      );
-    },
+    close: (waitMs) => closeRequests(parts, waitMs, () => clearInterval(timer)),
   };
 }
 
-/** Callers share a run that has not ended. */
+/** Waits for the requests that run here, and leaves those that still run to other nodes. */
+async function closeRequests(
+  { state, calls, documents, lease }: RequestParts,
+  waitMs: number,
+  stopLooking: () => void,
+): Promise<void> {
+  state.closing = true;
+  calls.drain();
+  await pTimeout(Promise.allSettled(state.running.values()), {
+    milliseconds: Math.max(1, waitMs),
+    fallback: () => [],
+  });
+  stopLooking();
+  state.closed = true;
+  calls.leave();
+  for (const wake of state.joins) wake();
+  const stored = Promise.all([calls.storeUsage(), documents.flush(), lease.end()]);
+  await pTimeout(
+    stored.then(
+      () => {},
+      () => {},
+    ),
+    { milliseconds: storingMs, fallback: () => {} },
+  );
+}
+
+/** Makes a function whose callers share a run that has not ended. */
 function once(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   return () => {

@@ -1,4 +1,4 @@
-/** The document of a session, created and changed by compare-and-set. */
+/** Creates and changes the document of a session, by compare-and-set. */
 import { keys, type SessionDocument } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { relayError } from '../relay-error.ts';
@@ -70,7 +70,7 @@ export async function changeSession(
   throw busy();
 }
 
-/** When a session ends, in epoch milliseconds; undefined for an unknown session. */
+/** Reads when a session ends, in epoch milliseconds; undefined for an unknown session. */
 export async function endOfSession(
   store: Pick<RelayStore, 'get'>,
   code: string,
@@ -79,7 +79,7 @@ export async function endOfSession(
   return stored === undefined ? undefined : (JSON.parse(stored.value) as SessionDocument).expiresAt;
 }
 
-/** The relay error 503 for when other writers were faster each time. */
+/** Makes the relay error 503 for when other writers were faster each time. */
 export function busy(): Error {
   return relayError(503, 'busy', 'Other requests keep changing this session. Try again.', {
     headers: { 'Retry-After': '1' },

@@ -1,4 +1,6 @@
-/** The host's part of every session: the registry, and the options of each session. */
+/**
+ * Makes the host's part of every session, which is the registry and the options of each session.
+ */
 import { HostToolRegistry, type SessionOptions } from '../../../index.ts';
 import type { RelaySessionOptions } from '../options.ts';
 import type { RelaySettings } from '../settings.ts';
@@ -41,7 +43,7 @@ const governed = [
   'approvalTimeoutMs',
 ] as const;
 
-/** The options of the governed session behind a relay session. */
+/** Makes the options of the governed session behind a relay session. */
 export function governedSessionOptions(options: RelaySessionOptions, code: string): SessionOptions {
   const { exposeErrors = 'masked' } = options;
   const given = governed.flatMap((name) =>

@@ -1,7 +1,7 @@
 /**
- * How often each tool of an application has been called, over all nodes. A node counts in memory
- * and adds to the store from time to time, so that a call costs no operation of its own. A node
- * that dies loses what it has counted in the last seconds.
+ * Counts how many times each tool of an application was called, over all nodes. A node counts in
+ * memory and adds to the store from time to time, so that a call needs no operation of its own. A
+ * node that dies loses the counts of its last seconds.
  */
 import { keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
@@ -10,17 +10,17 @@ import type { RelayStore } from '../ports/store.ts';
 export interface Usage {
   /** Counts one call. */
   count(code: string, tool: string): void;
-  /** The calls of each tool so far, including those that this node has not stored yet. */
+  /** Reads the calls of each tool so far, including those that this node has not stored yet. */
   read(code: string): Promise<ReadonlyMap<string, number>>;
-  /** Stores what is counted, as far as the store can be reached. Never rejects. */
+  /** Stores the counts, unless the store cannot be reached. Never rejects. */
   flush(): Promise<void>;
 }
 
-/** Milliseconds after a call until what is counted is stored. */
+/** Milliseconds after a call until the counts are stored. */
 const flushMs = 1_000;
-/** Most names in a session's counts. Names that have been counted longest go first. */
+/** The most names in a session's counts. The names that were counted first are removed first. */
 const mostNames = 2_000;
-/** More than one, since other nodes may add at the same time. */
+/** The most tries to add counts. Other nodes may add theirs at the same time. */
 const mostTries = 5;
 
 interface State {
@@ -61,7 +61,7 @@ async function flush(state: State): Promise<void> {
   state.timer = undefined;
   const { pending } = state;
   state.pending = new Map();
-  // Counts are not worth a retry: what the store cannot take now is lost.
+  // Counts are not worth a retry. Those that the store cannot take now are lost.
   for (const [code, counts] of pending) await add(state.store, code, counts).catch(() => {});
 }
 

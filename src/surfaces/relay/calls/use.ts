@@ -1,4 +1,4 @@
-/** A use that a limit counts, in the same step as what it is a use of. */
+/** A use that counts against a limit, in the same step as the operations that it is for. */
 import type { Refused } from '../ports/store.ts';
 import type { StoreOp } from '../ports/store-ops.ts';
 
@@ -9,12 +9,15 @@ export interface Use {
   refusal(retryAfterMs: number): Error;
 }
 
-/** The operations of a step that counts a use first, if there is one to count. */
+/** Makes the operations that a step begins with: the count of the use, if there is one. */
 export function countedFirst(use: Use | undefined): readonly StoreOp[] {
   return use === undefined ? [] : [use.op];
 }
 
-/** @throws the refusal of the use if it was what did not fit */
+/**
+ * Checks whether the use was what the step was refused for.
+ * @throws the refusal of the use
+ */
 export function checkUse(use: Use | undefined, { refused, retryAfterMs }: Refused): void {
   if (use !== undefined && refused === 0 && retryAfterMs > 0) throw use.refusal(retryAfterMs);
 }

@@ -1,6 +1,6 @@
 /**
- * The lease that gives the newest connection of an application its calls. Older connections find
- * out that they were replaced.
+ * The lease of the connection that gets an application's calls. The newest connection takes it, and
+ * older ones find out that they were replaced.
  */
 import { randomUUID } from 'node:crypto';
 import { keys } from '../ports/documents.ts';
@@ -12,17 +12,17 @@ export interface ApplicationLease {
   readonly epoch: number;
   /**
    * Renews the lease. False when another connection has it, the session is gone, or this connection
-   * has released the lease. Calls ask the store one after another.
+   * has released the lease. Concurrent calls ask the store one after another.
    */
   renew(): Promise<boolean>;
   /**
-   * Releases the lease permanently, even if a running renewal takes it again. True if no application
-   * is connected after that; false if another connection has the lease.
+   * Releases the lease for good, even if a renewal that is under way takes it again. True if no
+   * application is connected after that; false if another connection has the lease.
    */
   release(): Promise<boolean>;
 }
 
-/** Whose lease it is. */
+/** The session and the client that a lease is for. */
 interface LeaseRequest {
   readonly code: string;
   readonly client?: string | undefined;
@@ -41,7 +41,7 @@ export async function takeLease(
 
 /**
  * Takes the lease over from the last connection of the same client, or takes it if it is free.
- * `replaced` if another client has it. Undefined for an unknown session.
+ * Resolves to `replaced` if another client has it, and to undefined for an unknown session.
  */
 export async function continueLease(
   store: RelayStore,
@@ -51,7 +51,8 @@ export async function continueLease(
   const before = await store.holder(code, keys.applicationLease);
   const isOwn = before?.holder.startsWith(`${client} `) === true;
   const holder = holderOf(client);
-  // Another client may take a free lease at the same time, so only an own one is stolen.
+  // Another client may take a free lease at the same time, so only a lease of this client is
+  // stolen.
   const epoch =
     before === undefined || isOwn
       ? await store.acquire(code, keys.applicationLease, holder, leaseMs, isOwn)
@@ -61,7 +62,7 @@ export async function continueLease(
   return session === undefined ? undefined : 'replaced';
 }
 
-/** The names of clients have no spaces. */
+/** Makes a holder that starts with the client's name. Names of clients have no spaces. */
 function holderOf(client: string | undefined): string {
   return client === undefined ? randomUUID() : `${client} ${randomUUID()}`;
 }
@@ -77,7 +78,7 @@ function leaseOf(
   let released = false;
   let last: Promise<unknown> = Promise.resolve();
   let waiting: Promise<boolean> | undefined;
-  // One by one, so that the epoch is that of the store's last answer.
+  // Operations run one by one, so that `epoch` always comes from the store's last answer.
   const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
     const turn = last.then(run);
     last = turn.catch(() => {});

@@ -1,8 +1,8 @@
 /** Limits how much may wait for a client that reads slowly, and waits until the client has read. */
 
 /**
- * Most bytes that wait for a client beyond those that its connection has taken. A single larger
- * event passes when nothing else waits.
+ * The most bytes that may wait for a client, in addition to those that its connection has taken. A
+ * single larger event passes when nothing else waits.
  */
 export const bufferBytes = 1_048_576;
 

@@ -1,11 +1,14 @@
-/** Events as JSON. */
+/** Converts events to JSON. */
 import type { JsonObject } from '../../../index.ts';
 import type { StreamEvent } from './ports.ts';
 
-/** Texts of data that many connections are sent. */
+/** The JSON of data that is sent to many connections. */
 const texts = new WeakMap<JsonObject, string>();
 
-/** The JSON of an event's data. For a change of tools, which is shared, it is written once. */
+/**
+ * Makes the JSON of an event's data. Many connections may be sent the same change of tools, so its
+ * JSON is made only once.
+ */
 export function dataText({ event, data }: StreamEvent): string {
   if (event !== 'tool-availability-update') return JSON.stringify(data);
   const known = texts.get(data);
@@ -15,7 +18,7 @@ export function dataText({ event, data }: StreamEvent): string {
   return text;
 }
 
-/** The JSON of `{ event, id, data }`. */
+/** Makes the JSON of `{ event, id, data }`. */
 export function eventText(one: StreamEvent): string {
   const id = one.id === undefined ? '' : `,"id":${one.id}`;
   return `{"event":${JSON.stringify(one.event)}${id},"data":${dataText(one)}}`;

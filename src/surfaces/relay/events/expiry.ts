@@ -1,4 +1,4 @@
-/** The end of a session, as a connection waits for it. The host may move it meanwhile. */
+/** Waits for the end of a session. The host may move the end in the meantime. */
 import { longestTimerMs } from '../../../options/index.ts';
 import { endOfSession } from '../calls/session-document.ts';
 import type { RelaySettings } from '../settings.ts';

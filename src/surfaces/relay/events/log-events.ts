@@ -30,15 +30,17 @@ export interface LogRead {
 export interface EventLookup {
   readonly store: RelayStore;
   readonly code: string;
-  /** Whose log is read. */
+  /** The side whose log is read. */
   readonly side: Side;
   /**
-   * The data of a `tool-request`; undefined when there is nothing to deliver.
+   * Gets the data of a `tool-request`; undefined when there is nothing to deliver.
    * @param isNew whether the call was made a moment ago, while this reader listened, so that its
    * caller still waits
    */
   deliver(id: string, attempt: number, isNew: () => boolean): Promise<JsonObject | undefined>;
-  /** The tools as last read. Kept while the entries of one read are made into events. */
+  /**
+   * The tools as they were last read. They are kept while the entries of one read become events.
+   */
   tools: ToolsDocument | undefined;
 }
 
@@ -56,10 +58,12 @@ export async function updateEvent(
   const [session] = await store.get(code, [keys.session]);
   if (session === undefined) return undefined;
   const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
-  // Whoever reads the same entries needs the tools as they were after the last of them, or later.
+  // Connections that read the same entries share the data. It must show the tools as they were
+  // after the last of these entries, or later.
   const key = `${code} ${side} ${upTo} ${toolsRevision} ${JSON.stringify(record)}`;
   const data = await updateData(store, key, record, async () => {
-    // Kept between events, because several changes in a row would each read all definitions again.
+    // The tools are kept between events. Otherwise each of several changes in a row would read all
+    // definitions again.
     if (lookup.tools === undefined || lookup.tools.revision < toolsRevision)
       lookup.tools = (await readTools(store, code))?.document;
     return describeUpdate(code, record, lookup.tools);
@@ -100,7 +104,10 @@ export async function eventOf(
   );
 }
 
-/** An agent that waits for a result that is no longer kept has to hear that its call is done. */
+/**
+ * Gets the result of a request. If it is no longer kept, an agent that waits for it must still
+ * learn that its call is done.
+ */
 function resultOf(id: string, { result, status, tool }: RequestDocument): ToolResult | undefined {
   return result ?? (status === 'done' ? unkeptResult(id, tool, 0) : undefined);
 }

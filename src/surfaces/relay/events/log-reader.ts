@@ -24,9 +24,7 @@ export interface LogReader {
   next(): AsyncGenerator<StreamEvent, void>;
   /** Notes a new call that a message has offered, so that the next read takes it in one step. */
   offer(offer: Offer): void;
-  /**
-   * Notes that wake-ups may have been lost, so that the next entries may be older than they seem.
-   */
+  /** Notes that wake-ups may have been lost. The next entries may then be older than they seem. */
   markStale(): void;
   /**
    * Stores how far the side has read, for a later client without a place of its own. The stored
@@ -41,14 +39,20 @@ export interface LogReading {
   readonly store: RelayStore;
   readonly code: string;
   readonly side: Side;
-  /** The last event that the client has; undefined: start with what the side has not read yet. */
+  /**
+   * The id of the last event that the client has. If undefined, the reader starts with the entries
+   * that the side has not read yet.
+   */
   readonly after: number | undefined;
-  /** Milliseconds between two reads within which an entry is known to be new. */
+  /**
+   * If two reads are at most this many milliseconds apart, the entries of the second are known to
+   * be new.
+   */
   readonly newWithinMs: number;
   readonly deliver: EventLookup['deliver'];
   /**
-   * Reads the log after a place and takes what was offered, in one step; undefined if that does not
-   * fit. Absent if the side takes no calls.
+   * Reads the log after a place and claims the offered calls, in one step. Resolves to undefined if
+   * the step was refused. Absent if the side takes no calls.
    */
   readonly take?:
     | ((offers: readonly Offer[], after: number) => Promise<Taken | undefined>)
@@ -57,11 +61,14 @@ export interface LogReading {
   now(): number;
 }
 
-/** Most changes of tools that a client gets one by one when it connects. */
+/** The most changes of tools that a client gets one by one when it connects. */
 const mostUpdates = 100;
-/** Most offers that wait for the next read. The log has them all. */
+/**
+ * The most offers that wait for the next read. Further offers are not lost, since the log has all
+ * calls.
+ */
 const mostOffers = 16;
-/** More than one try, since other connections may store their place at the same time. */
+/** The most tries to store the place. Other connections may store theirs at the same time. */
 const mostTries = 3;
 
 /** The state of a reader. */
@@ -70,7 +77,7 @@ interface Progress {
   readonly lookup: EventLookup;
   /** The place that was stored when the reader opened. */
   readonly storedPlace: number;
-  /** The client has no place of its own. */
+  /** Whether the client has no place of its own. */
   readonly isFresh: boolean;
   place: number;
   /** The client knows the changes of tools up to this entry. */
@@ -183,10 +190,10 @@ function everythingNow({ reading }: Progress): ToolsRecord {
   };
 }
 
-/** What is known of the calls of one read. */
+/** What is known about the calls of one read. */
 interface ReadCalls {
   readonly isNew: () => boolean;
-  /** Whether the read was a moment ago. */
+  /** Whether the log was read a moment ago. */
   readonly isRecent: () => boolean;
   readonly claimed: Taken['claimed'];
 }
@@ -203,8 +210,8 @@ async function* readEntries(
     ({ id, value }): LogRead => ({ id, record: JSON.parse(value) as LogRecord }),
   );
   const updates = reads.filter(({ id, record }) => record.kind === 'tools' && id > progress.known);
-  // Too many changes from a time without a listener become one event, which takes the place of the
-  // first.
+  // If too many changes happened while the client did not listen, they become one event in the
+  // place of the first.
   const folds = catchingUp && updates.length > mostUpdates;
   let toolsChanged = false;
   for (const read of await withoutDoneCalls(lookup, reads, calls.claimed)) {
@@ -228,8 +235,9 @@ async function* readEntries(
 }
 
 /**
- * The event of an entry. A call that is already this client's needs no delivery. But if the client
- * has read slowly since then, its caller may have given up.
+ * Makes the event of an entry. A call that this client has already claimed needs no further
+ * delivery. But if the client has been slow to read since then, the caller may have given up, so
+ * the call is read again.
  */
 async function eventOfRead(
   progress: Progress,
@@ -243,7 +251,9 @@ async function eventOfRead(
   return { id, event: 'tool-request', data };
 }
 
-/** Whether a call that this client has claimed is still open, and no one else's. */
+/**
+ * Whether a call that this client has claimed is still open and was not delivered to another one.
+ */
 async function isStillOwed({ reading }: Progress, id: string): Promise<boolean> {
   const { store, code, now } = reading;
   const document = (await findCall(store, code, id))?.document;

@@ -1,6 +1,6 @@
 /**
- * Polls: get the events for a client that cannot hold a stream open, or the first ones that arrive
- * while it waits.
+ * Polls, for clients that cannot hold a stream open. A poll returns the events that the client has
+ * missed, or the first ones that arrive while it waits.
  */
 import pTimeout from 'p-timeout';
 import { momentMs, offerIn } from '../calls/call-delivery.ts';
@@ -21,7 +21,7 @@ import {
   statusEvent,
 } from './source.ts';
 
-/** Most events of a poll that no log has. */
+/** The most events of one poll that are not in a log. */
 const mostPassing = 100;
 
 /** One poll and its state. */
@@ -29,9 +29,9 @@ interface Poll {
   readonly request: StreamRequest;
   readonly signal: AbortSignal;
   source: EventSource | undefined;
-  /** Events that arrived while the poll waits, and that no log has. */
+  /** Events that arrived during the poll and are not in a log. */
   readonly passing: StreamEvent[];
-  /** Why the connection is over. */
+  /** Why the connection is over; undefined while it is not. */
   over: EndReason | undefined;
   /** Ends the current wait. */
   wake: () => void;
@@ -40,7 +40,8 @@ interface Poll {
 /**
  * Waits for events for up to `waitMs` milliseconds. An application stays connected for one lease
  * after its poll, so that the connection lasts until the next poll. When the connection is over,
- * the last event is a `goodbye`. Rejects like the opening of a stream, and when the store fails.
+ * the last event is a `goodbye`. Rejects in the same cases as opening a stream, and when the store
+ * fails.
  */
 export async function pollEvents(
   parts: ConnectionParts,
@@ -85,7 +86,10 @@ export async function pollEvents(
   }
 }
 
-/** The lease of a poll that goes on. Others take theirs when they open. */
+/**
+ * Continues the lease of the client's last poll. Other polls take a lease when they open their
+ * source.
+ */
 async function continuedLease(
   { settings: { store, leaseMs } }: ConnectionParts,
   { code, side, client, continues }: StreamRequest,
@@ -95,7 +99,10 @@ async function continuedLease(
     : undefined;
 }
 
-/** Hears whether the application is connected. The first time says what was so before the poll. */
+/**
+ * Makes a listener for whether the application is connected. Its first call tells the state before
+ * the poll, so it makes no event.
+ */
 function onChange(poll: Poll, now: () => number): (connected: boolean) => void {
   let isFirst = true;
   return (connected) => {
@@ -104,7 +111,7 @@ function onChange(poll: Poll, now: () => number): (connected: boolean) => void {
   };
 }
 
-/** Keeps an event that no log has, and ends the wait. */
+/** Keeps an event that is not in a log, and ends the wait. */
 function pass(poll: Poll, event: StreamEvent): void {
   if (poll.passing.length < mostPassing) poll.passing.push(event);
   poll.wake();
@@ -122,7 +129,7 @@ async function waitForEvents(
       poll.wake = resolve;
     });
     const logged = await readEvents(poll, reader);
-    // First, because the last event has to tell the client's place.
+    // These events come first, because the id of the last event must be the client's place.
     const events = [...poll.passing.splice(0), ...logged];
     const readAt = performance.now();
     const left = until - readAt;
@@ -149,8 +156,8 @@ async function readEvents(poll: Poll, reader: LogReader): Promise<StreamEvent[]>
 }
 
 /**
- * Removes calls whose deadline has passed while the store was slow after they were read. If a
- * caller still waits, it asks again.
+ * Removes calls whose deadline has passed since they were read, because the store was slow. A
+ * caller that still waits has its call delivered again.
  */
 function withoutLateCalls(
   events: readonly StreamEvent[],

@@ -1,12 +1,12 @@
-/** The events of a connection to a session, in order, over any transport. */
+/** The interfaces of event streams. They are the same for every transport. */
 import type { JsonObject } from '../../../index.ts';
 import type { Side } from '../ports/documents.ts';
 
 /** An event in the form that every transport carries. */
 export interface StreamEvent {
   /**
-   * Its place in the side's log; absent for events that are not replayed (`connected`, `heartbeat`,
-   * `goodbye`).
+   * Its place in the side's log. Absent for events that are not replayed, such as `connected`,
+   * `heartbeat` and `goodbye`.
    */
   readonly id?: number;
   readonly event: string;
@@ -16,19 +16,19 @@ export interface StreamEvent {
 /** Takes events. */
 export interface EventSink {
   /**
-   * Takes an event. False when the sink is full because its client reads too slowly. The stream is
-   * then over, and `end` is not called.
+   * Takes an event. Returns false when the sink is full because its client reads too slowly. The
+   * stream is then over, and `end` is not called.
    */
   send(event: StreamEvent): boolean;
   /**
-   * Undefined while there is room for more. Otherwise resolves once there is room, or after five
-   * seconds. A sender with many events waits for it between them, so that a client that reads is
-   * not dropped. Never rejects.
+   * Returns undefined while there is room for more. Otherwise resolves once there is room, or after
+   * five seconds. A sender with many events waits for it between them, so that a client that reads
+   * is not dropped. Never rejects.
    */
   ready?(): Promise<void> | undefined;
   /**
-   * Ends the sink after the last event. A `goodbye` with the reason may have been sent before.
-   * Called once, and not after `close`.
+   * Ends the sink after the last event. A `goodbye` with the reason may have been sent before. It
+   * is called once, and not after `close`.
    */
   end(): void;
 }
@@ -50,8 +50,8 @@ export interface StreamRequest {
    */
   readonly client?: string;
   /**
-   * A poll that goes on from the last one of its client. If another application has connected in
-   * between, it does not take the calls from that one, and ends as replaced.
+   * True for a poll that continues the last poll of its client. If another application has
+   * connected in between, the poll does not take over its calls but ends as replaced.
    */
   readonly continues?: boolean;
 }
@@ -71,7 +71,7 @@ export interface EventStreams {
   open(request: StreamRequest, sink: EventSink): Promise<OpenStream>;
   /**
    * Gets the events after `request.after`, or else the first ones that arrive within `waitMs`
-   * milliseconds. Empty if none arrive or `signal` aborts.
+   * milliseconds. The list is empty if none arrive or `signal` aborts.
    */
   poll(
     request: StreamRequest,

@@ -1,6 +1,6 @@
 /**
- * Whether an application is connected, for the agents of this node. All streams of a session share
- * one look at its lease.
+ * Tells the agents of this node whether an application is connected. All streams of a session share
+ * one lookup of its lease.
  */
 import type { Hub } from '../hub.ts';
 import { keys } from '../ports/documents.ts';
@@ -9,26 +9,29 @@ import type { RelaySettings } from '../settings.ts';
 /** Tells whether applications are connected. */
 export interface Presence {
   /**
-   * Calls the listener with what is known, once that is known, and at each change.
-   * @returns a function that stops it; idempotent
+   * Calls the listener once it is known whether an application is connected, and then at each
+   * change.
+   * @returns a function that stops the listener; idempotent
    */
   watch(code: string, listener: (connected: boolean) => void): Promise<() => void>;
 }
 
-/** What is known of one session. */
+/** The state of one watched session. */
 interface Watched {
   readonly code: string;
   readonly listeners: Set<(connected: boolean) => void>;
-  /** Undefined until the first look has succeeded. */
+  /** Undefined until the first lookup has succeeded. */
   connected: boolean | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** Looks do not overlap. */
+  /** True while the lease is looked up. Lookups do not overlap. */
   looking: boolean;
   again: boolean;
   stop: (() => void) | undefined;
+  /** Resolves once the wake-ups of the session are listened for. All listeners wait for it. */
+  readonly ready: Promise<void>;
 }
 
-/** What a presence needs. */
+/** The parts of a presence. */
 interface World {
   readonly settings: Pick<RelaySettings, 'store' | 'leaseMs' | 'heartbeatMs'>;
   readonly watched: Map<string, Watched>;
@@ -39,7 +42,7 @@ export function createPresence(settings: World['settings'], hub: Hub): Presence 
   const world: World = { settings, watched: new Map() };
   return {
     async watch(code, listener) {
-      const one = world.watched.get(code) ?? begin(world, code);
+      const one = world.watched.get(code) ?? begin(world, hub, code);
       // A function of its own for each watch, so that one listener can be added twice.
       const own = (connected: boolean): void => listener(connected);
       one.listeners.add(own);
@@ -47,28 +50,19 @@ export function createPresence(settings: World['settings'], hub: Hub): Presence 
         one.listeners.delete(own);
         if (one.listeners.size === 0) end(world, one);
       };
-      if (one.listeners.size > 1) {
-        if (one.connected !== undefined) own(one.connected);
-        return stop;
-      }
+      if (one.connected !== undefined) own(one.connected);
       try {
-        const stopWatching = await hub.watch(code, (wake) => {
-          // Wake-ups may have been lost, or the lease has another holder or none.
-          if (wake === 'lease' || wake === undefined) look(world, one);
-        });
-        if (world.watched.get(code) === one) one.stop = stopWatching;
-        else stopWatching();
+        await one.ready;
       } catch (error) {
         stop();
         throw error;
       }
-      look(world, one);
       return stop;
     },
   };
 }
 
-function begin({ watched }: World, code: string): Watched {
+function begin(world: World, hub: Hub, code: string): Watched {
   const one: Watched = {
     code,
     listeners: new Set(),
@@ -77,8 +71,18 @@ function begin({ watched }: World, code: string): Watched {
     looking: false,
     again: false,
     stop: undefined,
+    ready: hub
+      .watch(code, (wake) => {
+        // Wake-ups may have been lost, or the lease has another holder or none.
+        if (wake === 'lease' || wake === undefined) look(world, one);
+      })
+      .then((stop) => {
+        if (world.watched.get(code) !== one) return stop();
+        one.stop = stop;
+        look(world, one);
+      }),
   };
-  watched.set(code, one);
+  world.watched.set(code, one);
   return one;
 }
 
@@ -89,14 +93,14 @@ function end({ watched }: World, one: Watched): void {
   one.stop = undefined;
 }
 
-/** Looks at the lease now, and again when it ends if it is not renewed. */
+/** Looks up the lease now, and again when it would expire. */
 function look(world: World, one: Watched): void {
   one.again = true;
   if (one.looking) return;
   one.looking = true;
   const { leaseMs } = world.settings;
   void run(world, one)
-    // While the store is away, what was known counts.
+    // While the store cannot be reached, the last known state counts.
     .catch(() => {
       one.again = false;
       return leaseMs;
@@ -111,7 +115,7 @@ function look(world: World, one: Watched): void {
     });
 }
 
-/** @returns the milliseconds until the next look */
+/** @returns the milliseconds until the next lookup */
 async function run(
   { settings: { store, leaseMs, heartbeatMs } }: World,
   one: Watched,

@@ -1,6 +1,6 @@
 /**
- * A stream of events. It reads its source whenever the bus wakes it and at every heartbeat, until
- * the client, the session or the node is gone.
+ * Sends a stream of events. The stream reads its source whenever the bus wakes it and at every
+ * heartbeat, until the client, the session or the node is gone.
  */
 
 import { offerIn } from '../calls/call-delivery.ts';
@@ -27,18 +27,18 @@ interface Push {
   retry: ReturnType<typeof setTimeout> | undefined;
   source: EventSource | undefined;
   unwatch: (() => void) | undefined;
-  /** Stops listening to whether the application is connected. */
+  /** Stops listening for whether the application is connected. */
   ignore: (() => void) | undefined;
   /** Stops waiting for the end of the session. */
   outlive: (() => void) | undefined;
   /** Removes the stream from the node's count. */
   exit: () => void;
   stopped: boolean;
-  /** The log is being read. Reads must not overlap. */
+  /** True while the log is read. Reads must not overlap. */
   reading: boolean;
-  /** There may be more to read. */
+  /** True if there may be more to read. */
   again: boolean;
-  /** The last read failed and was logged. */
+  /** True if the last read failed, which was logged. */
   failing: boolean;
 }
 
@@ -116,7 +116,7 @@ function follow(push: Push): void {
         push.ignore = stop;
         if (push.stopped) stop();
       },
-      // The stream has its own subscription, so this fails only while the bus comes and goes.
+      // The stream has a subscription of its own, so this fails only if the bus failed just now.
       () => {},
     );
 }

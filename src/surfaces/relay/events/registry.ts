@@ -10,8 +10,8 @@ import { pushEvents } from './push.ts';
 import type { ConnectionParts, EndReason } from './source.ts';
 
 /**
- * Most streams and polls of one side of a session on a node, so that one token cannot take all
- * connections of a node.
+ * The most streams and polls of one side of a session on a node. The limit keeps one token from
+ * taking all connections of the node.
  */
 const mostOfSession = 1_024;
 

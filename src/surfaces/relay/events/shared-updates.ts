@@ -1,23 +1,24 @@
 /**
- * Large changes of tools. A session may have a thousand agents that listen, and a change may be a
- * megabyte: it is made once for all of them, and each is sent it in a turn of its own.
+ * Makes the data of large changes of tools. A thousand agents may listen to a session, and a change
+ * may take a megabyte. So its data is made once for all of them, and each turn of the event loop
+ * sends it to one of them.
  */
 import type { JsonObject } from '../../../index.ts';
 import { nextTurn } from '../../../limits/next-turn.ts';
 import type { ToolsRecord } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 
-/** Definitions above which a change is large. */
+/** A change with more definitions than this is large. */
 const manyTools = 50;
-/** Changes that a node keeps, and milliseconds for which it does. */
+/** How many changes a node keeps, and for how many milliseconds. */
 const mostKept = 8;
 const keptMs = 1_000;
 
 /** The changes of one node. */
 interface Shared {
-  /** The one that was made longest ago comes first. */
+  /** The oldest change comes first. */
   readonly kept: Map<string, Promise<JsonObject>>;
-  /** The turn of the last connection that waits for one. */
+  /** Resolves at the turn of the last connection that waits for one. */
   turn: Promise<void>;
 }
 
@@ -28,16 +29,16 @@ function mayBeLarge({ added, modified, all }: ToolsRecord): boolean {
   return all === true || added.length + modified.length > manyTools;
 }
 
-/** Whether it does. */
+/** Whether the data of a change carries many definitions. */
 function isLarge({ updates }: JsonObject): boolean {
   const { added, modified } = updates as { readonly [kind: string]: readonly unknown[] };
   return (added?.length ?? 0) + (modified?.length ?? 0) > manyTools;
 }
 
 /**
- * The data of a change.
+ * Gets the data of a change.
  * @param key the same for connections that can be sent the same data
- * @param make makes it from the present tools
+ * @param make makes the data from the current tools
  */
 export async function updateData(
   store: RelayStore,

@@ -6,6 +6,7 @@
 import type { Calls } from '../calls/calls.ts';
 import type { Hub } from '../hub.ts';
 import { keys, type SessionDocument } from '../ports/documents.ts';
+import type { RelayStore } from '../ports/store.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import type { RelaySettings } from '../settings.ts';
 import { type ApplicationLease, takeLease } from './application-lease.ts';
@@ -16,7 +17,7 @@ import type { Presence } from './presence.ts';
 /** Why a connection ends. */
 export type EndReason = 'replaced' | 'session_closed' | 'session_expired' | 'shutting_down';
 
-/** What the connections of a node share. */
+/** The parts of a node that its connections share. */
 export interface ConnectionParts {
   readonly settings: RelaySettings;
   readonly hub: Hub;
@@ -50,7 +51,7 @@ export interface EventSource {
   leave(): void;
 }
 
-/** Tells an agent whether an application is connected. */
+/** Makes the event that tells an agent whether an application is connected. */
 export function statusEvent(connected: boolean, at: number): StreamEvent {
   const timestamp = new Date(at).toISOString();
   return { event: 'application-status', data: { connected, timestamp } };
@@ -59,7 +60,7 @@ export function statusEvent(connected: boolean, at: number): StreamEvent {
 /** Milliseconds after which a client should reconnect when a node ends. */
 const retryMs = 500;
 
-/** The last event of a connection. A client should reconnect only if the node ends. */
+/** Makes the last event of a connection. A client should reconnect only if the node ends. */
 export function goodbye(reason: EndReason): StreamEvent {
   const reconnect = reason === 'shutting_down';
   return { event: 'goodbye', data: { reason, reconnect, ...(reconnect ? { retryMs } : {}) } };
@@ -80,15 +81,12 @@ export async function openEventSource(
   const [session] = await store.get(code, [keys.session]);
   if (session === undefined) throw sessionNotFound();
   const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
-  let lease: ApplicationLease | undefined;
+  const lease =
+    side === 'application' ? (taken ?? (await leaseOf(store, code, client, leaseMs))) : undefined;
+  if (lease !== undefined) hub.wake(code, 'lease');
   let left = false;
-  if (side === 'application') {
-    lease = taken ?? (await takeLease(store, { code, client }, leaseMs));
-    if (lease === undefined) throw sessionNotFound();
-    hub.wake(code, 'lease');
-  }
 
-  /** Agents hear that no application is connected. */
+  /** Releases the lease. The wake-up tells agents that no application is connected. */
   const letGo = (): void => {
     lease?.release().then(
       (released) => released && hub.wake(code, 'lease'),
@@ -133,4 +131,16 @@ export async function openEventSource(
       letGo();
     },
   };
+}
+
+/** Takes the lease of a new connection. Rejects with 404 when the session is gone. */
+async function leaseOf(
+  store: RelayStore,
+  code: string,
+  client: string | undefined,
+  leaseMs: number,
+): Promise<ApplicationLease> {
+  const lease = await takeLease(store, { code, client }, leaseMs);
+  if (lease === undefined) throw sessionNotFound();
+  return lease;
 }

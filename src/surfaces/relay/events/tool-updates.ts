@@ -1,20 +1,20 @@
 /**
- * Changes of tools. The logs keep only names; many waiting changes are folded into one; events
- * carry the current definitions.
+ * Makes and folds changes of tools. The logs keep only names, and the events carry the current
+ * definitions. Many waiting changes are folded into one.
  */
 import type { HostTool, JsonObject } from '../../../index.ts';
 import type { RelayedDefinition, ToolsDocument, ToolsRecord } from '../ports/documents.ts';
 import type { ToolsChange } from '../tools/next-document.ts';
 import { tightening } from '../tools/relayed-tool.ts';
 
-/** The reason of a registration's change. */
+/** The reason of a change that a registration makes. */
 export const registrationReason = 'plugin-registration';
 
-/** Most bytes of the names of one record. */
+/** The most bytes of the names in one record. */
 const maxNameBytes = 65_536;
 
 /**
- * Makes the record of a change. If the names have more than 64 KB together, they are left out and
+ * Makes the record of a change. If its names take more than 64 KB together, they are left out and
  * the record says `all`.
  * @param at epoch milliseconds
  */
@@ -100,8 +100,8 @@ export function describeUpdate(
 }
 
 /**
- * A definition in the form that both sides get: with the annotations that the checks use, and
- * without members that only the relay needs.
+ * Makes the form of a definition that both sides get. It has the annotations that the checks use,
+ * and no members that only the relay needs.
  */
 export function shownDefinition(definition: RelayedDefinition): JsonObject {
   const { annotations, constraints } = definition;
@@ -109,13 +109,13 @@ export function shownDefinition(definition: RelayedDefinition): JsonObject {
   return constraints === undefined ? shown : { ...shown, constraints };
 }
 
-/** What clients see of a tool. */
+/** The members of a tool that clients see. */
 export type ShownTool = Pick<
   HostTool,
   'name' | 'description' | 'parameters' | 'outputSchema' | 'title' | 'annotations'
 >;
 
-/** A tool without members that say nothing. */
+/** Makes the JSON of a tool, without absent members and without empty annotations. */
 export function shownTool({
   name,
   description,

@@ -1,4 +1,4 @@
-/** Calls of agents over REST, and the host's answers to approvals. */
+/** Routes for agents that call tools over REST, and for the host's answers to approvals. */
 import type { ApprovalAnswer, JsonObject, JsonValue } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
 import type { RequestStatus } from '../calls/request-status.ts';
@@ -8,7 +8,7 @@ import { callBody, fieldOf, parseBody, readObject } from './bodies.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
 import { answer } from './responses.ts';
 
-/** A call as an agent asks for it. */
+/** A call that an agent requests. */
 export interface ReadRequest {
   readonly requestId: string | undefined;
   readonly tool: string;
@@ -23,7 +23,7 @@ const decisions: ReadonlySet<unknown> = new Set([
   'reject_always',
 ]);
 
-/** Handlers of these routes. */
+/** Makes the handlers of these routes. */
 export function agentRoutes({
   limits,
   requests,
@@ -70,7 +70,7 @@ export function agentRoutes({
 }
 
 /**
- * Cancels a call of an agent.
+ * Cancels an agent's call.
  * @throws RelayError 404 `request_not_found`, 429
  */
 export async function cancelCall(

@@ -80,7 +80,7 @@ export async function changeTools<R extends object>(
   throw busy();
 }
 
-/** Writes into the logs of both sides. */
+/** Appends a record to the logs of both sides. */
 async function announce(store: RelayStore, code: string, record: LogRecord): Promise<void> {
   for (const side of sides)
     if ((await store.append(code, side, JSON.stringify(record), logKeep)) === undefined)

@@ -49,7 +49,7 @@ async function ask(
 }
 
 /**
- * The name under which an address is counted. An IPv4 address stays whole, also if it is written as
+ * The name under which an address is counted. An IPv4 address stays whole, even if it is written as
  * IPv6. Of an IPv6 address only the first half counts, because a client usually has all addresses
  * with the same first half. Any other text is cut.
  */

@@ -13,7 +13,7 @@ import { checkText, readText } from './bodies.ts';
 import { mcpSessionStore } from './mcp-sessions.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
 
-/** Handler of the route. */
+/** Makes the handler of the route. */
 export function mcpRoute({
   live,
   limits,

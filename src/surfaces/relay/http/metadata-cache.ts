@@ -1,6 +1,6 @@
 /**
- * Keeps the last written metadata of sessions, so that it is not built again for each request. No
- * session has to be open for that.
+ * Keeps the metadata that was last written for each session, so that it is not built again for
+ * every request. The session need not be open on this node.
  */
 
 import { nextTurn } from '../../../limits/next-turn.ts';
@@ -10,7 +10,7 @@ import { describeSession, type MetadataVersion, type WrittenMetadata } from './m
 
 /** Most characters of text that a node keeps. ETags are kept when texts are dropped. */
 const mostTextChars = 32 * 1_024 * 1_024;
-/** Tools above which other requests get their turn before they are written. */
+/** With more tools than this, other requests get a turn before the metadata is written. */
 const manyTools = 50;
 /** Most sessions and versions whose ETags a node keeps. */
 const mostPages = 10_000;
@@ -18,15 +18,14 @@ const mostPages = 10_000;
 /** Metadata whose text may have been dropped. */
 export interface KeptMetadata extends Pick<WrittenMetadata, 'headers'> {
   readonly written: WrittenMetadata | undefined;
-  /** What the session listed, as `LiveSessions.listed` says. */
+  /** The tools that the session listed, as `LiveSessions.listed` returns them. */
   readonly listing: string;
 }
 
 /** Reads the metadata of sessions. */
 export interface MetadataCache {
   /**
-   * Reads the current metadata. Its text is only missing if the client has it according to
-   * `isKnown`.
+   * Reads the current metadata. Its text is missing only if `isKnown` says that the client has it.
    */
   read(
     document: SessionDocument,
@@ -43,7 +42,7 @@ export interface MetadataCacheLimits {
   readonly pages?: number;
 }
 
-/** The metadata of a session in one version, and what it was written from. */
+/** The metadata of a session in one version, and the state that it was written from. */
 interface Page {
   readonly epoch: number;
   readonly revision: number;

@@ -14,21 +14,21 @@ const versions = ['1.0.0', '2.0.0'] as const;
 export type MetadataVersion = (typeof versions)[number];
 const newest: MetadataVersion = '2.0.0';
 
-/** Metadata as it is kept: all of it but what changes with every call and connection. */
+/** Metadata without the values that change with every call and connection. */
 export interface WrittenMetadata {
-  /** JSON in pieces. A value belongs between each two. */
+  /** The JSON in pieces. A value is inserted between every two of them. */
   readonly pieces: readonly string[];
   /**
-   * What belongs between the pieces: the count of calls of the tool with this name, or undefined for
-   * whether an application is connected.
+   * The values between the pieces: the name of a tool stands for the number of calls to it, and
+   * undefined for whether an application is connected.
    */
   readonly gaps: readonly (string | undefined)[];
   readonly headers: Readonly<Record<string, string>> & { readonly ETag: string };
 }
 
-/** What is filled in when metadata is sent. */
+/** The values that are inserted when metadata is sent. */
 export interface PassingMetadata {
-  /** Calls by tool. */
+  /** The number of calls by tool. */
   readonly usage: ReadonlyMap<string, number>;
   readonly connected: boolean;
 }
@@ -93,7 +93,7 @@ export async function describeSession(
   };
 }
 
-/** The JSON of metadata with what changes all the time. */
+/** Inserts the current values, and returns the complete JSON. */
 export function fillMetadata(
   { pieces, gaps }: Pick<WrittenMetadata, 'pieces' | 'gaps'>,
   { usage, connected }: PassingMetadata,
@@ -167,7 +167,7 @@ async function newerBody(
   return { pieces, gaps };
 }
 
-/** What is known of a tool because its application has registered it. */
+/** The members that only a tool has which the application has registered. */
 function registrationOf(
   { name, constraints }: RelayedDefinition,
   { registeredAt, changedAt = {} }: ToolsDocument,
@@ -181,7 +181,7 @@ function registrationOf(
   };
 }
 
-/** The older manifest, without the application. */
+/** The body of version 1.0.0: a manifest of the tools, without the application. */
 function olderBody(
   { code, expiresAt }: SessionDocument,
   shown: readonly ShownTool[],

@@ -29,7 +29,7 @@ export interface NodeParts {
   readonly requests: Pick<Requests, 'submit' | 'status' | 'cancel' | 'decide'>;
   readonly calls: Pick<Calls, 'answer' | 'progress' | 'usage'>;
   readonly streams: EventStreams;
-  /** Streams as answers over HTTP. */
+  /** Answer a request over HTTP with a stream. */
   readonly respond: {
     sse(streams: EventStreams, request: StreamRequest): Promise<Response>;
     poll(
@@ -40,7 +40,7 @@ export interface NodeParts {
     ): Promise<Response>;
   };
   readonly limits: RateLimits;
-  /** Clients are sides of sessions, as {@link clientOf} names them. */
+  /** Its clients are sides of sessions, with the names that {@link clientOf} gives them. */
   readonly pace: RefusalPace;
   readonly counters: Counters;
   readonly report: Report;
@@ -72,7 +72,7 @@ export function clientOf(exchange: Exchange | SessionExchange): string | undefin
     : undefined;
 }
 
-/** The same, by its parts. */
+/** Makes the same name from its parts. */
 export function clientNamed(code: string, side: Side): string {
   return `${code} ${side}`;
 }

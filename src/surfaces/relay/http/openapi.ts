@@ -160,7 +160,7 @@ const descriptions: Readonly<Record<number, string>> = {
   503: 'Not ready.',
 };
 
-/** The document. It must not be changed. */
+/** The document. Callers must not modify it. */
 export const openApiDocument: JsonObject = {
   openapi: '3.1.0',
   info: {
@@ -214,8 +214,9 @@ function operationOf(route: Route): JsonObject {
           : { type: 'string' },
   }));
   const isNested = path.startsWith('/api/') && name === 'openapi';
+  const suffix = name === 'mcp' ? `-${method.toLowerCase()}` : isNested ? '-nested' : '';
   return {
-    operationId: `${name}${isNested ? '-nested' : ''}${name === 'mcp' ? `-${method.toLowerCase()}` : ''}`,
+    operationId: `${name}${suffix}`,
     summary,
     ...(inPath.length + parameters.length === 0 ? {} : { parameters: [...inPath, ...parameters] }),
     ...(body === undefined

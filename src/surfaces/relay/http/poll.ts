@@ -5,7 +5,7 @@ import type { EventStreams, StreamRequest } from '../events/ports.ts';
  * Answers 200 `{ events: [{ id, event, data }] }`: the events that are available, or else the first
  * that arrive within `waitMs`. The client polls again with the last id as `after`. Rejects like
  * `streams.poll`.
- * @param signal ends the wait, when the client has gone
+ * @param signal ends the wait when the client has gone away
  */
 export async function pollResponse(
   streams: EventStreams,

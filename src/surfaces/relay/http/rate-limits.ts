@@ -23,13 +23,13 @@ export interface RateLimits {
   take(kind: SessionLimit, code: string): Promise<void>;
   /** One use of the limit that a side of a session has. */
   takeBySide(kind: SideLimit, code: string, side: Side): Promise<void>;
-  /** Uses that are counted together with what they are for. */
+  /** Uses that are counted in the same step as the operation that they are for. */
   readonly uses: { readonly request: Use; readonly response: Use };
 }
 
 /**
- * Limits of a session: the first part of the key, the code of the refusal, what is counted, and the
- * option; undefined for a fixed limit.
+ * Limits of a session: the first part of the key, the code of the refusal, the words for what is
+ * counted, and the option; undefined for a fixed limit.
  */
 const sessionLimits = {
   request: ['requests', 'REQUEST_RATE_LIMIT', 'requests', 'requestsPerMinute'],

@@ -1,6 +1,6 @@
 /**
- * Sessions that were read a moment ago, for answers of applications. What such a request writes is
- * refused if the session is gone, so it need not be read again for each answer.
+ * Keeps sessions that were read a moment ago, for answers of applications. A session need not be
+ * read again for each answer, because the store refuses the write if the session is gone.
  */
 import type { SessionDocument } from '../ports/documents.ts';
 import { hashOf } from '../secrets.ts';
@@ -12,15 +12,18 @@ const recentMs = 10_000;
 /** Most sessions that are kept. */
 const mostKept = 10_000;
 
-/** Finds sessions as `access.ts` does, but reads each only from time to time. */
+/** Finds sessions like `access.ts`, but reads each of them only once in a while. */
 export interface RecentSessions {
-  /** As `authorize` does. Tokens are never withdrawn; any refusal is that of a new reading. */
+  /**
+   * Like `authorize`. A kept session is good enough to admit a client, because tokens are never
+   * withdrawn. Before a client is refused, its session is read again.
+   */
   authorize(asked: AccessRequest): Promise<Admitted>;
-  /** As `findSession` does. */
+  /** Like `findSession`. */
   find(code: string): Promise<SessionDocument>;
 }
 
-/** Makes the memory of a node. */
+/** Starts with no sessions. */
 export function recentSessions({
   store,
   now,

@@ -1,12 +1,12 @@
 /**
- * Slows a client down whose requests are refused again and again. A refusal costs the node little,
- * but thousands in a second would keep it from serving other sessions.
+ * Slows down a client whose requests are refused again and again. One refusal costs the node
+ * little, but thousands per second would keep it from serving other sessions.
  */
 
-/** Refusals within a second that change nothing. */
+/** Most refusals within a second that have no consequence. */
 const freeRefusals = 20;
 const secondMs = 1_000;
-/** A slowed client may use one part in so many of the node's time. */
+/** A slowed client may use at most one part in this many of the node's time. */
 const share = 20;
 /** Milliseconds between two requests of a slowed client. */
 const leastGapMs = 50;
@@ -26,16 +26,16 @@ interface Refused {
   gapMs: number;
 }
 
-/** Keeps clients apart by a key of the caller: a side of a session. */
+/** The pace of each client. The caller names the clients; each is a side of a session. */
 export interface RefusalPace {
   /**
-   * Called before a request is worked on. Resolves when its turn has come; undefined if it has come
-   * already.
+   * Called before a request is processed. Resolves when the request may start. Undefined if it may
+   * start at once.
    */
   enter(client: string): Promise<void> | undefined;
-  /** Called for each refused request. @param workMs milliseconds that the request took */
+  /** Called after each refused request. @param workMs milliseconds that the request took */
   refused(client: string, workMs: number): void;
-  /** Clients that are remembered. */
+  /** The number of clients that are remembered. */
   readonly size: number;
 }
 
@@ -61,7 +61,7 @@ export function createRefusalPace({
 }: RefusalPaceOptions): RefusalPace {
   const clients = new Map<string, Refused>();
   let sweepAt = 0;
-  /** Forgets those that have not been refused for a second. */
+  /** Forgets clients whose second of counting has passed and that are no longer slowed. */
   const sweep = (at: number): void => {
     if (at < sweepAt) return;
     sweepAt = at + secondMs;

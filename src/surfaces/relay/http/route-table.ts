@@ -13,7 +13,7 @@ export const basePath = '/api/sessions';
 
 /**
  * Who may use a route. `creator`: anyone, or only the host if it has set a key. `either`: both
- * sides of the session. `operator`: the host, if the node offers its counts.
+ * sides of the session. `operator`: the host, if the option `metrics` is on.
  */
 export type Access =
   | 'anyone'
@@ -64,7 +64,7 @@ export type SessionRouteName =
 /** The name of a route in logs. */
 export type RouteName = OpenRouteName | SessionRouteName;
 
-/** What routes have beside their names and paths. */
+/** The optional properties of a route. */
 type More = Pick<Route, 'ticket' | 'body' | 'stream' | 'late'>;
 
 const route = (

@@ -7,19 +7,18 @@ import {
   createSessionDocument,
   keptAfterwardsMs,
 } from '../calls/session-document.ts';
-import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
+import type { SessionDocument, Side } from '../ports/documents.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';
 import { hashOf, newToken } from '../secrets.ts';
 import type { RelaySettings } from '../settings.ts';
-import { findSession, sessionExpired, type TicketDocument } from './access.ts';
+import { findSession, sessionExpired } from './access.ts';
 import { fieldOf, readObject } from './bodies.ts';
 import type { NodeParts, OpenHandlers, SessionHandlers } from './node-parts.ts';
 import { answer } from './responses.ts';
+import { createTicket } from './tickets.ts';
 
 /** The longest life of a session that the options allow. */
 const mostTtlSeconds = 2_000_000;
-/** Milliseconds for which a ticket is valid. */
-const ticketMs = 30_000;
 
 /** Makes the handlers of the routes without a token. */
 export function openSessionRoutes({
@@ -84,14 +83,8 @@ export function sessionRoutes({
     async ticket({ request, document, side }) {
       await request.body?.cancel().catch(() => {});
       await limits.take('ticket', document.code);
-      const ticket = newToken();
-      const value: TicketDocument = { side: side as Side, expiresAt: Math.floor(now()) + ticketMs };
-      if (
-        (await store.set(document.code, keys.ticket(hashOf(ticket)), JSON.stringify(value), 0)) ===
-        undefined
-      )
-        throw sessionNotFound();
-      return answer(200, { ticket, expiresAt: new Date(value.expiresAt).toISOString() });
+      const { ticket, expiresAt } = await createTicket(settings, document.code, side as Side);
+      return answer(200, { ticket, expiresAt: new Date(expiresAt).toISOString() });
     },
 
     async extend({ request, bounds, document }) {
@@ -131,8 +124,8 @@ function readTtl({ ttlSeconds, ...rest }: JsonObject): number {
 }
 
 /**
- * Moves the end of a session to so many milliseconds from now, but not beyond the longest life that
- * a session may have. It never becomes earlier.
+ * Moves the end of a session to `ttlMs` milliseconds from now, but not beyond the longest life that
+ * a session may have. The end never becomes earlier.
  * @returns the document afterwards
  * @throws RelayError 404, 410, 503 `busy`
  */
@@ -144,10 +137,10 @@ async function extendSession(
   const { code, createdAt } = document;
   const end = Math.floor(Math.min(now() + ttlMs, createdAt + maxTtlMs));
   if (end <= document.expiresAt) return document;
-  // First, so that the store never drops a session that is not over.
+  // The store is extended first, so that it never drops a session that has not expired.
   if (!(await store.extend(code, end + keptAfterwardsMs))) throw sessionNotFound();
   const after = await changeSession(store, code, (current) => {
-    // It may have expired while the store was asked.
+    // The session may have expired while the store was answering.
     if (now() >= current.expiresAt) throw sessionExpired();
     return end > current.expiresAt ? { ...current, expiresAt: end } : undefined;
   });

@@ -13,6 +13,7 @@ export function streamRoutes({
   limits,
   draining,
 }: NodeParts): Pick<SessionHandlers, 'stream' | 'events' | 'agent'> {
+  const untilDraining = withEither(draining);
   const open = async (exchange: SessionExchange): Promise<Response> => {
     const { request } = exchange;
     const url = new URL(request.url);
@@ -25,17 +26,42 @@ export function streamRoutes({
       ? limits.takeBySide('stream', code, side)
       : limits.takeBySide('read', code, side));
     if (mode === 'sse') return respond.sse(streams, wanted);
-    return respond.poll(
-      streams,
-      wanted,
-      settings.heartbeatMs,
-      AbortSignal.any([request.signal, draining]),
+    return untilDraining(request.signal, (signal) =>
+      respond.poll(streams, wanted, settings.heartbeatMs, signal),
     );
   };
   return { stream: open, events: open, agent: onlySocket };
 }
 
-/** The socket of agents has no other form. Its upgrades do not come here. */
+/**
+ * Makes a function that runs `work` with a signal which aborts when `nodeSignal` or the signal of a
+ * request does. `AbortSignal.any` is not used, because in Node 20 each call leaves an entry on the
+ * signal of the node, and the number of entries would grow as long as the node runs.
+ */
+function withEither(nodeSignal: AbortSignal) {
+  const running = new Set<AbortController>();
+  nodeSignal.addEventListener('abort', () => {
+    for (const one of running) one.abort();
+  });
+  return async <T>(
+    requestSignal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    const either = new AbortController();
+    const abort = (): void => either.abort();
+    running.add(either);
+    requestSignal.addEventListener('abort', abort, { once: true });
+    if (nodeSignal.aborted || requestSignal.aborted) abort();
+    try {
+      return await work(either.signal);
+    } finally {
+      running.delete(either);
+      requestSignal.removeEventListener('abort', abort);
+    }
+  };
+}
+
+/** Refuses plain requests to the route of the agent's WebSocket. Upgrades never reach it. */
 async function onlySocket(): Promise<never> {
   throw relayError(
     426,

@@ -43,7 +43,7 @@ export function toolRoutes(
   };
 }
 
-/** For the version that shows neither counts nor connections. */
+/** Used for the version of the metadata that shows neither counts nor connections. */
 const nothingPassing: PassingMetadata = { usage: new Map(), connected: false };
 
 async function readMetadata(
@@ -57,7 +57,7 @@ async function readMetadata(
   const { headers, written } = await cache.read(document, version, isKnown);
   if (written === undefined || isKnown(headers.ETag))
     return new Response(null, { status: 304, headers });
-  // Counts and connections are none of the ETag's business, so they are read only for a whole answer.
+  // The ETag does not depend on counts and connections, so they are read only for a full answer.
   const passing =
     written.gaps.length === 0
       ? nothingPassing

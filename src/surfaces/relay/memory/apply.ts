@@ -1,4 +1,4 @@
-/** Several operations on one session in memory, in one step. */
+/** Carries out several operations on one session in memory, in one step. */
 import type { Applied, Refused } from '../ports/store.ts';
 import type { OpResult, StoreOp } from '../ports/store-ops.ts';
 import {
@@ -13,23 +13,29 @@ import { isHeld, type Leases, renewLease } from './leases.ts';
 import { appendEntry, emptyLog, entryChars, type Log, readEntries } from './log.ts';
 import { countUse, leftOf, type Window } from './windows.ts';
 
-/** What operations work on. Plain data, because there are many sessions. */
+/**
+ * The parts of a session that operations work on. It is plain data, because there are many
+ * sessions.
+ */
 export interface SessionData {
   readonly documents: Documents;
   readonly logs: Map<string, Log>;
   readonly leases: Leases;
-  /** Counted uses by key; undefined before the first. */
+  /** Counted uses by key; undefined before the first use. */
   counts: Map<string, Window> | undefined;
 }
 
-/** What operations need beside the session. */
+/** What operations need besides the session. */
 export interface ApplyWorld {
   readonly place: Place;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-/** Carries out operations; none of them if one does not fit. @throws Error when the store is full */
+/**
+ * Carries out all operations, or none if one of them does not fit.
+ * @throws Error when the store is full
+ */
 export function applyOps<T extends readonly StoreOp[]>(
   world: ApplyWorld,
   session: SessionData | undefined,
@@ -38,7 +44,8 @@ export function applyOps<T extends readonly StoreOp[]>(
   const refused = session === undefined ? refusedOfNone(ops) : firstMisfit(world, session, ops);
   if (refused !== undefined) return refused;
   const { budget } = world.place;
-  // Each operation checks its own room. Those before it must not have taken place if one has none.
+  // Each operation checks the size budget itself. The sum is checked first, so that no operation
+  // takes place if a later one does not fit into the budget.
   if (session !== undefined && ops.length > 1)
     budget.check(ops.reduce((sum, op) => sum + roomOf(session, op), 0));
   return { results: ops.map((op) => run(world, session, op)) } as unknown as Applied<T>;
@@ -51,13 +58,16 @@ function refusedOfNone(ops: readonly StoreOp[]): Refused | undefined {
   return refused === -1 ? undefined : { refused, gone: true, retryAfterMs: 0 };
 }
 
-/** Finds the first operation that does not fit, after those before it, without doing anything. */
+/**
+ * Finds the first operation that does not fit, given the effects of those before it. Changes
+ * nothing.
+ */
 function firstMisfit(
   { now }: ApplyWorld,
   { documents, leases, counts }: SessionData,
   ops: readonly StoreOp[],
 ): Refused | undefined {
-  // What the operations so far would change, for those that follow.
+  // The changes that the operations so far would make. Later operations depend on them.
   let versions: Map<string, number> | undefined;
   let released: Set<string> | undefined;
   let uses: Map<string, number> | undefined;
@@ -90,13 +100,16 @@ function firstMisfit(
   return undefined;
 }
 
-/** Most characters that an operation may take. */
+/** The most characters that an operation may add. */
 function roomOf({ documents }: SessionData, op: StoreOp): number {
   if (op.op === 'set') return Math.max(0, roomFor(documents, op.key, op.value));
   return op.op === 'append' ? entryChars + op.value.length : 0;
 }
 
-/** Carries out an operation that fits. Undefined for the session: it is none that writes. */
+/**
+ * Carries out an operation that fits. The session is undefined only for operations that do not
+ * write.
+ */
 function run({ place, now }: ApplyWorld, session: SessionData | undefined, op: StoreOp): OpResult {
   switch (op.op) {
     case 'get':

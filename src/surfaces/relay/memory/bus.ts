@@ -24,10 +24,9 @@ function tell({ stopped, listener }: Subscription, message: string): void {
 }
 
 /**
- * Carries wake-ups within this process. A message arrives in a microtask. That is after the
- * sender's synchronous work, so a listener never runs in the middle of it, and all listeners see
- * the same order even if one of them sends. It is before any input or timer, so it costs next to
- * nothing.
+ * Carries wake-ups within this process. A message arrives in a microtask. By then the sender's
+ * synchronous work is done, so a listener never interrupts it, and all listeners see the same order
+ * even if one of them sends. No input or timer comes in between, so a message costs almost no time.
  *
  * @example
  * ```ts

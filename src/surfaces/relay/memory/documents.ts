@@ -8,7 +8,7 @@ interface Kept extends StoredValue {
   readonly shared: SharedString | undefined;
 }
 
-/** A session's documents. Plain data, because there are many sessions. */
+/** A session's documents. They are plain data, because there are many sessions. */
 export interface Documents {
   readonly kept: Map<string, Kept>;
   /**
@@ -27,7 +27,7 @@ export function getDocument({ kept }: Documents, key: string): StoredValue | und
   return found && { value: found.value, version: found.version };
 }
 
-/** What the documents of all sessions share: equal strings, and the size budget. */
+/** The equal strings and the size budget that the documents of all sessions share. */
 export interface Place {
   readonly strings: SharedStrings;
   readonly budget: SizeBudget;
@@ -38,7 +38,7 @@ const entryChars = 100;
 const charsOf = (key: string, { value, shared }: Pick<Kept, 'value' | 'shared'>): number =>
   entryChars + key.length + (shared === undefined ? value.length : 0);
 
-/** Most characters that writing a document takes beyond what there is under its key. */
+/** The most characters that a write adds to those of the document that it replaces. */
 export function roomFor({ kept }: Documents, key: string, value: string): number {
   const before = kept.get(key);
   return (
@@ -94,7 +94,7 @@ export function deleteDocument(
   return true;
 }
 
-/** Gives back the shared strings of the documents, and the characters that they take. */
+/** Releases the shared strings of the documents, and their characters in the budget. */
 export function endDocuments({ kept }: Documents, { strings, budget }: Place): void {
   for (const [key, document] of kept) {
     budget.add(-charsOf(key, document));

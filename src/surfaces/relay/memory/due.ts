@@ -1,9 +1,9 @@
-/** Items in memory that become due by a monotonic clock. */
+/** Keeps items in memory that become due by a monotonic clock. */
 
 import type { DueItem } from '../ports/store.ts';
 import { type Timed, timeQueue } from './queue.ts';
 
-/** Items by the time when they are due. */
+/** Items, ordered by the time when they are due. */
 export interface MemoryDue {
   schedule(item: DueItem, delayMs: number): void;
   unschedule(session: string, key: string): void;

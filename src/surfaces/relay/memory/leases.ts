@@ -8,12 +8,13 @@ interface Lease {
   readonly holder: string;
   readonly epoch: number;
   /**
-   * Monotonic milliseconds; 0 once the lease was released. The entry stays, because of its epoch.
+   * Monotonic milliseconds; 0 once the lease was released. The entry is kept, so that the next
+   * epoch is higher than this one.
    */
   until: number;
 }
 
-/** Leases by name. Plain data, because there are many sessions. */
+/** Leases by name. The map is plain data, because there are many sessions. */
 export type Leases = Map<string, Lease>;
 
 function held(leases: Leases, name: string, epoch?: number): Lease | undefined {

@@ -3,7 +3,7 @@
 import type { Appended, LogPage } from '../ports/stored.ts';
 import type { SizeBudget } from './size-budget.ts';
 
-/** The entries of a log. Plain data, because there are many logs. */
+/** The entries of a log. They are plain data, because there are many logs. */
 export interface Log {
   /** The id of the newest entry. */
   last: number;
@@ -23,7 +23,7 @@ const charsOf = (values: readonly string[]): number =>
 
 /**
  * Adds an entry to a log.
- * @param keep most entries that stay
+ * @param keep how many of the newest entries stay
  * @throws Error when the store is full; nothing changes then
  */
 export function appendEntry(log: Log, budget: SizeBudget, value: string, keep: number): Appended {
@@ -45,7 +45,7 @@ export function appendEntry(log: Log, budget: SizeBudget, value: string, keep: n
   return { id: log.last, dropped };
 }
 
-/** Gives back the characters that a log takes. */
+/** Releases the characters of a log in the budget. */
 export function endLog({ values, start }: Log, budget: SizeBudget): void {
   budget.add(-charsOf(values.slice(start)));
 }

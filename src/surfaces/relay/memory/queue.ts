@@ -13,7 +13,7 @@ export interface Timed<T> {
   place: number;
 }
 
-/** Items by their times. */
+/** Items, ordered by their times. */
 export interface TimeQueue<T> {
   size(): number;
   add(at: number, item: T): Timed<T>;

@@ -9,11 +9,14 @@ export interface SizeBudget {
   add(chars: number): void;
   /**
    * Checks that `more` characters fit. Zero or fewer always fit.
-   * @param from the count without them @default `used`
-   * @throws Error when they do not fit
+   * @param from the count that they are added to. @default `used`
+   * @throws Error if they do not fit
    */
   check(more: number, from?: number): void;
-  /** Checks that a session may begin. @throws Error when the rest is reserved for open sessions */
+  /**
+   * Checks that a session may begin.
+   * @throws Error if all that is left is reserved for open sessions
+   */
   admit(): void;
   readonly used: number;
 }

@@ -16,20 +16,21 @@ import { type MemoryWindows, memoryWindows } from './windows.ts';
 /** Settings of {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /**
-   * Epoch milliseconds. Sessions expire by this clock, and a jump of it may end a window early.
-   * Leases and due items use a monotonic clock instead. @default `Date.now`
+   * The time in epoch milliseconds. Sessions expire by this clock. If it jumps, a window may end
+   * early. Leases and due items use a monotonic clock instead. @default `Date.now`
    */
   readonly now?: (() => number) | undefined;
   /**
-   * The most characters of everything that is kept, including an overhead for each key and entry; a
-   * document that sessions share counts once. Above it writes reject, as they do in a Redis that
-   * has run out of memory; above three quarters of it no session can be created. From 1. @default 1
-   * 073 741 824, which is 1 to 2 GB
+   * The most characters that the store keeps, from 1. The count includes an overhead for each key
+   * and entry; a document that sessions share counts once. When the store is full, writes reject,
+   * as they do in a Redis that has run out of memory. Once it is three quarters full, no session
+   * can be created.
+   * @default 1_073_741_824, which takes 1 to 2 GB of memory
    */
   readonly maxChars?: number | undefined;
 }
 
-/** Plain data, because there are many sessions. */
+/** A session. It is plain data, because there are many sessions. */
 interface Session extends SessionData {
   readonly name: string;
   /** Its `at` is in epoch milliseconds. */
@@ -56,8 +57,8 @@ interface Memory {
 const sessionChars = 500;
 
 /**
- * Most sessions, and most windows, that one operation frees, so that callers do not wait long when
- * many end at once.
+ * The most sessions and the most windows that one operation frees. The limit keeps callers from
+ * waiting long when many end at once.
  */
 const sweptAtOnce = 500;
 

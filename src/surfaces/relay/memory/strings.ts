@@ -9,7 +9,7 @@ import type { SizeBudget } from './size-budget.ts';
 export interface SharedString {
   readonly value: string;
   readonly key: string;
-  /** How many documents use it. */
+  /** How many documents use the string. */
   count: number;
 }
 
@@ -24,7 +24,7 @@ export interface SharedStrings {
   give(shared: SharedString): void;
   /** Characters that become free when one document gives the copy back. */
   freed(shared: SharedString): number;
-  /** How many strings there are. */
+  /** The number of shared strings. */
   size(): number;
 }
 
@@ -35,8 +35,8 @@ export interface SharedStrings {
 const shortest = 1_024;
 const longest = 1_048_576;
 /**
- * V8 hashes strings that are longer than about this by their length alone. Many strings of one
- * length would make a map slow, so a digest is their key.
+ * V8 hashes strings above about this length by their length alone. Many strings of the same length
+ * would make a map slow, so their keys are digests.
  */
 const longestKey = 8_192;
 
@@ -55,7 +55,7 @@ export function sharedStrings(budget: SizeBudget): SharedStrings {
         strings.set(key, shared);
         return shared;
       }
-      // The digest does not distinguish lone surrogates.
+      // Strings that differ only in lone surrogates have the same digest.
       if (known.value !== value) return undefined;
       known.count += 1;
       return known;

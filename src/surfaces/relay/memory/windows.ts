@@ -14,7 +14,7 @@ export interface Window {
 }
 
 /**
- * Milliseconds until a use would be allowed; 0 if it is now.
+ * Computes the milliseconds until a use is allowed; 0 if it is allowed now.
  * @param window the window of the last use, which may have ended
  */
 export function leftOf(

@@ -1,6 +1,9 @@
-/** Limits of an application's answer. The relay checks them, and so does the client beforehand. */
+/**
+ * Limits of an application's answer. The client checks them before it sends an answer, and the
+ * relay checks them again.
+ */
 
-/** Deepest nesting of a body. */
+/** The deepest nesting that a body may have. */
 export const maxBodyDepth = 100;
-/** Most values of an application's answer: its result and the id of the call. */
+/** The most JSON values in an application's answer, which has a result and the id of the call. */
 export const maxAnswerValues = 125_000;

@@ -1,20 +1,20 @@
 /**
- * The port through which nodes wake each other. A message says that the store has something new, and
- * may repeat what. Messages may get lost.
+ * The port through which nodes wake each other. A message says that the store has something new,
+ * and may carry a copy of it. Messages may get lost.
  */
 
 /** Carries messages between the nodes of one relay, including the sending node. */
 export interface RelayBus {
   /**
-   * Most characters of a message. Where a call or an answer fits, it goes with the message, and the
-   * node that hears it need not read the store. @default 1_000
+   * The most characters in a message. A call or an answer that fits is sent with the message, so
+   * that the node that gets the message need not read the store. @default 1_000
    */
   readonly maxMessageChars?: number | undefined;
   /** See `RelayStore.carrier`. @default none */
   readonly carrier?: object | undefined;
   /**
-   * Sends a message to all current listeners. Channels are short strings. A listener that subscribes
-   * while a message is on its way may get it too.
+   * Sends a message to all current listeners. Channels are short strings. A listener that
+   * subscribes while a message is on its way may get it too.
    */
   publish(channel: string, message: string): Promise<void>;
   /**

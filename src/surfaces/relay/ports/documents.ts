@@ -1,5 +1,6 @@
 /**
- * What the store keeps for a session: documents by key, two logs and one lease. Values are JSON.
+ * The data that the store keeps for a session: documents by key, two logs and one lease. Values are
+ * JSON.
  */
 import type { JsonObject, JsonValue, ToolResult } from '../../../index.ts';
 
@@ -13,22 +14,23 @@ export const keys = {
   request: (id: string): string => `request:${id}`,
   call: (id: string): string => `call:${id}`,
   ticket: (hash: string): string => `ticket:${hash}`,
+  tickets: 'tickets',
   mcpSessions: 'mcp',
   mcpSession: (hash: string): string => `mcp:${hash}`,
   /** How far a side has read its log. */
   cursor: (side: Side): string => `cursor:${side}`,
-  /** Held by the connection that gets the application's calls. */
+  /** The lease of the connection that gets the application's calls. */
   applicationLease: 'application',
-  /** A session of its own for each node, with a lease that it holds while it is alive. */
+  /** The name of a node's own session. The node holds a lease in it while it is alive. */
   node: (node: string): string => `node:${node}`,
   nodeLease: 'node',
-  /** How often each tool has been called. */
+  /** How many times each tool was called. */
   usage: 'usage',
-  /** The large results that are kept, and their sizes. */
+  /** The list of the large results that are kept, with their sizes. */
   keptResults: 'kept-results',
 } as const;
 
-/** `session`: the tokens and the expiry. Read at every request. */
+/** `session`: the tokens and the expiry. Every request reads it. */
 export interface SessionDocument {
   readonly code: string;
   /** Epoch milliseconds. */
@@ -38,7 +40,7 @@ export interface SessionDocument {
   readonly tokens: Readonly<Record<Side, readonly string[]>>;
   /** Sides that have exchanged the code for a token. */
   readonly paired: readonly Side[];
-  /** The `revision` of `tools`; 0 before a registration. */
+  /** The `revision` of `tools`; 0 before the first registration. */
   readonly toolsRevision: number;
 }
 
@@ -50,37 +52,43 @@ export interface RelayedDefinition {
   readonly outputSchema?: JsonObject;
   readonly title?: string;
   readonly annotations?: JsonObject;
-  /** What the application says of the limits of its tool. Only shown. */
+  /**
+   * The limits of the tool, as its application describes them. They are shown, but not enforced.
+   */
   readonly constraints?: JsonObject;
   /**
-   * The cost of the patterns of its schemas, in instructions; absent if there are none. The sum of
-   * a session is limited.
+   * The cost of the regular expressions in its schemas, in instructions; absent if there are none.
+   * The sum over all tools of a session is limited.
    */
   readonly patternSize?: number;
 }
 
-/**
- * `tools`: what the application has registered. The definitions are stored under their own key.
- */
+/** `tools`: the application's registration. Its definitions are stored under a key of their own. */
 export interface ToolsDocument {
-  /** From 1; grows with each change. */
+  /** Starts at 1 and grows with each change. */
   readonly revision: number;
   readonly pluginType: string;
   readonly pluginVersion: string;
   readonly capabilities: readonly JsonValue[];
   readonly environment: JsonObject;
-  /** What the application says of its limits. Only shown; absent if it says nothing. */
+  /**
+   * The application's limits, as it describes them. They are shown, but not enforced. Absent if it
+   * describes none.
+   */
   readonly constraints?: JsonObject;
   readonly definitions: readonly RelayedDefinition[];
   /**
-   * The definitions that were removed last, for clients that read older changes later. Limited in
-   * size.
+   * The definitions that were removed last. Clients that read older changes later still need them.
+   * Limited in size.
    */
   readonly gone?: readonly RelayedDefinition[];
   /** Epoch milliseconds. */
   readonly registeredAt: number;
   readonly updatedAt: number;
-  /** When tools were added or changed since the registration. Others are as old as it. */
+  /**
+   * When each tool was added or changed, if that was after the registration. All other tools are as
+   * old as the registration.
+   */
   readonly changedAt?: Readonly<Record<string, number>>;
   /** If definitions are pinned: the hash of the first definition of each name. */
   readonly pins?: Readonly<Record<string, string>>;
@@ -96,20 +104,23 @@ export interface RequestDocument {
   readonly status: 'queued' | 'running' | 'done';
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** The node that runs it; absent if an earlier version has stored it. */
-  readonly node?: string;
   /**
-   * The result of the call. Before the request is done: the result that says that it waits for
-   * approval.
+   * The node that runs it. Absent while no node runs it, and in documents that an earlier version
+   * of the relay has stored.
    */
+  readonly node?: string;
+  /** The result of the call. While the call waits for approval, this is the result that says so. */
   readonly result?: ToolResult;
-  /** While the call waits for approval: until when it can be answered, in epoch milliseconds. */
+  /**
+   * While the call waits for approval, the time until which the approval can be answered, in epoch
+   * milliseconds.
+   */
   readonly waitsUntil?: number;
-  /** The approval was answered and the call runs. It must not be started again. */
+  /** Set once the approval was answered and the call runs. The call must not be started again. */
   readonly resumed?: true;
-  /** The agent has cancelled the request, which is done. Its approval must not run it. */
+  /** Set once the agent has cancelled the request. An answer to its approval must not run it. */
   readonly cancelled?: true;
-  /** How often the request was taken over. */
+  /** How many times the request was taken over. */
   readonly taken?: number;
 }
 
@@ -120,43 +131,46 @@ export interface CallDocument {
   readonly args?: JsonObject;
   /** Epoch milliseconds. */
   readonly deadline: number;
-  /** The call may run twice. */
+  /** Whether the call may run twice. */
   readonly idempotent: boolean;
-  /** How often it was delivered. */
+  /** How many times it was delivered. */
   readonly attempt: number;
   /** The epoch of the connection that received it last; 0 before the first delivery. */
   readonly epoch: number;
   /** The application that received it last, if it has given a name. */
   readonly client?: string;
-  /** `lost`: it was delivered to an application that is gone, and must not run twice. */
+  /**
+   * `lost` means that the call was delivered to an application that is gone, and that it must not
+   * run twice.
+   */
   readonly state: 'open' | 'answered' | 'lost' | 'ended';
   readonly answer?: CallAnswer;
 }
 
-/** What the application answered. */
+/** An application's answer to a call. */
 export type CallAnswer = { readonly result: JsonValue } | { readonly error: JsonValue };
 
-/** How far a call has got, as its application says. */
+/** The progress of a call, as its application reports it. */
 export interface CallProgress {
-  /** From 0, in a unit of the tool's choice. */
+  /** Starts at 0, in a unit that the tool chooses. */
   readonly done: number;
   readonly total?: number;
   /** One line. */
   readonly message?: string;
 }
 
-/** Most entries that a side's log keeps. */
+/** The most entries that a side's log keeps. */
 export const logKeep = 1_000;
 
 /** An entry of a log. It names what happened; the documents hold the data. */
 export type LogRecord =
-  /** Application: a call to deliver, at least for the `attempt`th time. */
+  /** For the application: a call to deliver, at least for the `attempt`th time. */
   | { readonly kind: 'call'; readonly id: string; readonly attempt: number }
-  /** Application: a call that has no waiting caller. */
+  /** For the application: a call that no caller waits for any more. */
   | { readonly kind: 'cancel'; readonly id: string; readonly reason: string }
-  /** Agent: a request is done. */
+  /** For the agent: a request is done. */
   | { readonly kind: 'result'; readonly id: string }
-  /** Agent: a call waits for approval. */
+  /** For the agent: a call waits for approval. */
   | {
       readonly kind: 'approval';
       readonly approvalId: string;
@@ -165,10 +179,10 @@ export type LogRecord =
       readonly message?: string;
       readonly risk?: string;
     }
-  /** Both: the tools changed. Definitions are looked up when the entry is delivered. */
+  /** For both sides: the tools changed. Definitions are looked up when the entry is delivered. */
   | ToolsRecord;
 
-/** The names of a change of tools. */
+/** A change of tools, by their names. */
 export interface ToolsRecord {
   readonly kind: 'tools';
   readonly added: readonly string[];
@@ -185,23 +199,29 @@ export interface ToolsRecord {
 export type Wake =
   /** The side's log has grown. */
   | 'log:application'
-  /** The application's log has grown by a new call: the call, and its version. */
+  /**
+   * The application's log has grown by a new call. The message carries the call and its version.
+   */
   | `log:application ${string}`
   | 'log:agent'
   /** `tools` has changed. */
   | 'tools'
-  /** Another connection has the application's lease. */
+  /** The holder of the application's lease has changed. */
   | 'lease'
   /** The session was deleted. */
   | 'closed'
-  /** A call has ended or was answered, perhaps with its document and version, or a request is done. */
+  /** A call has ended or was answered. The message may carry its document and version. */
   | `call:${string}`
+  /** A request is done, or its call waits for approval. */
   | `request:${string}`
   /** The agent has cancelled a request. */
   | `cancel:${string}`
-  /** To a node, whose channel has the name of its session: look after one of its requests. */
+  /**
+   * Sent to a node, on the channel of the node's own session: it should look after one of its
+   * requests.
+   */
   | `look:${string}`
-  /** The application has reported the progress of a call, for the node that runs it. */
+  /** For the node that runs a call: the application has reported its progress. */
   | `report:${string}`
-  /** A call has made progress, for those who listen. */
+  /** For agents that listen: a call has made progress. */
   | `progress:${string}`;

@@ -6,8 +6,8 @@ import type { RelayBus } from './bus.ts';
 import type { RelayStore } from './store.ts';
 
 /**
- * Makes a store that rejects only with `store_unavailable`. It cannot be closed; its owner does
- * that.
+ * Makes a store that rejects only with `store_unavailable`. It has no `close`, because its owner
+ * closes the store.
  */
 export function guardStore(store: RelayStore, report: Report): RelayStore {
   const guard =
@@ -45,8 +45,8 @@ export function guardStore(store: RelayStore, report: Report): RelayStore {
 }
 
 /**
- * Makes a bus whose messages may get lost silently, and whose subscriptions fail like the store. It
- * cannot be closed; its owner does that.
+ * Makes a bus whose `publish` never rejects and whose `subscribe` rejects only with
+ * `store_unavailable`. It has no `close`, because its owner closes the bus.
  */
 export function guardBus(bus: RelayBus, report: Report): RelayBus {
   return {

@@ -15,7 +15,7 @@ export type SingleOperations = Pick<
  * ```ts
  * import { memoryStore, type RelayStore, singleOperations } from 'host-tools/relay';
  *
- * // A store of your own has an `apply` of its own; here it is the one in memory.
+ * // Your store implements `apply` itself. This example uses that of the memory store.
  * const inner = memoryStore();
  * const apply: RelayStore['apply'] = (session, ops) => inner.apply(session, ops);
  * const store: RelayStore = { ...inner, apply, ...singleOperations(apply) };

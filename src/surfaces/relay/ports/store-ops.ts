@@ -15,9 +15,9 @@ export interface SetOp {
   readonly op: 'set';
   /** The key of the document. */
   readonly key: string;
-  /** What is written. */
+  /** The new value. */
   readonly value: string;
-  /** It fits only over this version; 0: over no document. @default over any */
+  /** The version that the document must have; 0 means that it must not exist. @default any */
   readonly version?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface DeleteOp {
   readonly op: 'delete';
   /** The key of the document. */
   readonly key: string;
-  /** Only this version is removed. @default any */
+  /** The document is removed only if it has this version. @default any */
   readonly version?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface AppendOp {
   readonly log: string;
   /** The entry. */
   readonly value: string;
-  /** Most entries that stay. */
+  /** How many of the newest entries the log keeps. */
   readonly keep: number;
 }
 
@@ -51,51 +51,54 @@ export interface ReadOp {
   readonly log: string;
   /** The id after which to read. */
   readonly after: number;
-  /** Most entries to read. */
+  /** The most entries to read. */
   readonly limit: number;
 }
 
-/** Extends a lease, as `renew` of a store does. With 0 ms, it is released. */
+/** Extends a lease, like `renew` of a store. With 0 milliseconds, it releases the lease. */
 export interface RenewOp {
   /** The kind of operation. */
   readonly op: 'renew';
   /** The name of the lease. */
   readonly lease: string;
-  /** It fits only if this is the epoch of its holder. */
+  /** The epoch of the holder. The operation does not fit if it is not the current one. */
   readonly epoch: number;
-  /** Milliseconds that it lasts from now on. */
+  /** How many milliseconds the lease lasts from now. */
   readonly ttlMs: number;
 }
 
-/** Counts a use of a key of the session, which ends with the session. */
+/** Counts one use of a key of the session. The count ends with the session. */
 export interface CountOp {
   /** The kind of operation. */
   readonly op: 'count';
-  /** The key. Other sessions, and the store's `count`, have keys of their own. */
+  /** The key. It is separate from the keys of other sessions and of the store's `count`. */
   readonly key: string;
-  /** It fits only while fewer uses are counted. */
+  /** The most uses in a window. The operation does not fit if as many were counted. */
   readonly limit: number;
   /** Milliseconds from the first use to the end of the window. */
   readonly windowMs: number;
 }
 
-/** Sends a message to the channel of the session's name, if the store has a `carrier`. */
+/** Sends a message to the channel that has the session's name, if the store has a `carrier`. */
 export interface PublishOp {
   /** The kind of operation. */
   readonly op: 'publish';
   /** The message. */
   readonly message: string;
   /**
-   * The index of an earlier `set`: a space and the version that it has given are added to the
-   * message. @default nothing is added
+   * The index of an earlier `set`. A space and the version that this `set` returned are appended to
+   * the message. @default nothing is appended
    */
   readonly versionOf?: number | undefined;
 }
 
-/** One operation of `RelayStore.apply`. Each does what the method of its name does. */
+/** One operation of `RelayStore.apply`. Each does what the method of the same name does. */
 export type StoreOp = GetOp | SetOp | DeleteOp | AppendOp | ReadOp | RenewOp | CountOp | PublishOp;
 
-/** What each kind of operation gives: `set` the new version, `delete` whether there was one. */
+/**
+ * The result of each kind of operation. `set` returns the new version, and `delete` whether it has
+ * removed a document.
+ */
 interface OpResults {
   readonly get: readonly (StoredValue | undefined)[];
   readonly set: number;
@@ -107,5 +110,5 @@ interface OpResults {
   readonly publish: true;
 }
 
-/** What an operation gives. */
+/** The result of an operation. */
 export type OpResult<O extends StoreOp = StoreOp> = OpResults[O['op']];

@@ -1,6 +1,6 @@
 /**
- * The port through which a relay keeps what must outlive a node: documents, logs, leases and counters
- * of sessions, and counters and due items that do not belong to a session.
+ * The port through which a relay keeps what must outlive a node: documents, logs, leases and
+ * counters of sessions, and counters and due items that do not belong to a session.
  */
 
 import type { OpResult, StoreOp } from './store-ops.ts';
@@ -19,34 +19,34 @@ export interface LeaseHolder {
   readonly remainingMs: number;
 }
 
-/** An operation did not fit, and none of them has taken place. */
+/** The outcome if one operation did not fit. None of them has taken place. */
 export interface Refused {
-  /** Absent. */
+  /** Always absent. */
   readonly results?: undefined;
   /** The index of the first operation that did not fit. */
   readonly refused: number;
-  /** There is no such session. */
+  /** Whether the operation was refused because the session does not exist. */
   readonly gone: boolean;
   /** For a refused `count`: the milliseconds until its window ends. Otherwise 0. */
   readonly retryAfterMs: number;
 }
 
-/** All operations have taken place. */
+/** The outcome if all operations have taken place. */
 export interface AppliedAll<T extends readonly StoreOp[] = readonly StoreOp[]> {
-  /** What each operation gives, in their order. */
+  /** The result of each operation, in their order. */
   readonly results: { readonly [I in keyof T]: OpResult<T[I]> };
-  /** Absent. */
+  /** Always absent. */
   readonly refused?: undefined;
 }
 
-/** What the operations of {@link RelayStore.apply} give, or which one did not fit. */
+/** The results of the operations of {@link RelayStore.apply}, or the operation that did not fit. */
 export type Applied<T extends readonly StoreOp[] = readonly StoreOp[]> = AppliedAll<T> | Refused;
 
 /** An item that a node should attend to. */
 export interface DueItem {
   /** The session that the item was scheduled for. It may no longer exist. */
   readonly session: string;
-  /** What is due in that session. */
+  /** Identifies the item within its session. */
   readonly key: string;
 }
 
@@ -59,17 +59,18 @@ export interface DueItem {
  */
 export interface RelayStore {
   /**
-   * Carries out operations on one session in their order, in one step. Each sees what the ones
-   * before it have done. If one does not fit, none takes place: a `set` over another version, a
-   * `renew` that {@link renew} would refuse, a `count` above its limit, and every `set`, `append`,
-   * `renew` and `count` in an unknown session. From 1 to 100 operations, and 1 000 keys to get.
-   * `singleOperations` makes `get`, `set`, `delete`, `append`, `read` and `renew` from it.
+   * Carries out 1 to 100 operations on one session, in their order and in one atomic step. They get
+   * at most 1 000 keys. Each operation sees the effects of those before it. If one does not fit,
+   * none takes place. These do not fit: a `set` over another version, a `renew` that {@link renew}
+   * would refuse, a `count` above its limit, and every `set`, `append`, `renew` and `count` in an
+   * unknown session. `singleOperations` makes `get`, `set`, `delete`, `append`, `read` and `renew`
+   * from it.
    */
   apply<const T extends readonly StoreOp[]>(session: string, ops: T): Promise<Applied<T>>;
   /**
-   * What carries the messages that {@link apply} publishes. Listeners of a bus with the same carrier
-   * hear them. Without one, `publish` does nothing, and the relay sends the messages itself when the
-   * operations have taken place. @default none
+   * Identifies what carries the messages that {@link apply} publishes. Listeners of a bus with the
+   * same carrier get them. Without a carrier, `publish` does nothing, and the relay sends the
+   * messages itself once the operations have taken place. @default none
    */
   readonly carrier?: object | undefined;
   /**

@@ -1,24 +1,24 @@
-/** What a store gives back. */
+/** The values that a store returns. */
 
 /** A document and its version. */
 export interface StoredValue {
   /** The value as it was written. */
   readonly value: string;
-  /** From 1. Grows by one with each write. */
+  /** A whole number from 1. It grows by one with each write. */
   readonly version: number;
 }
 
 /** An entry of a log. */
 export interface LogEntry {
-  /** From 1, without gaps within a log, even after entries were dropped. */
+  /** A whole number from 1, without gaps within a log, even after entries were dropped. */
   readonly id: number;
   /** The value as it was added. */
   readonly value: string;
 }
 
-/** What `RelayStore.read` finds. */
+/** The result of `RelayStore.read`. */
 export interface LogPage {
-  /** In order, at most as many as asked for. */
+  /** The entries in order, at most as many as requested. */
   readonly entries: readonly LogEntry[];
   /** The id of the oldest entry that is kept; 0 for an empty log. */
   readonly first: number;
@@ -26,7 +26,7 @@ export interface LogPage {
   readonly last: number;
 }
 
-/** What an added entry has become. */
+/** The result of adding an entry. */
 export interface Appended {
   /** The entry's id. */
   readonly id: number;

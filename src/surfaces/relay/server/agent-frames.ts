@@ -1,6 +1,6 @@
 /**
- * What an agent sends over its WebSocket: calls, and cancellations. Results come as events of the
- * stream, as to every agent of the session.
+ * The frames that an agent sends over its WebSocket: calls and cancellations. Results are sent as
+ * events of the stream, like to every agent of the session.
  */
 import type { ToolResult } from '../../../index.ts';
 import type { JsonObject, JsonValue } from '../../../json/index.ts';
@@ -15,8 +15,8 @@ import { type FrameKind, idOf, workOfFrame } from './frame-work.ts';
 import type { SocketFrame } from './socket-port.ts';
 
 /**
- * Most calls of one socket that have not passed their checks yet. They may wait for an approver, so
- * the socket goes on reading meanwhile.
+ * Most calls of one socket that have not passed their checks yet. Such a call may wait for an
+ * approver, and the socket continues to read frames while it does.
  */
 const mostUnchecked = 256;
 
@@ -24,15 +24,15 @@ const mostUnchecked = 256;
 interface AgentSocket {
   readonly parts: NodeParts;
   readonly code: string;
-  /** Calls that are on their way into the store. A cancellation waits for them. */
+  /** Calls that are being stored, by id. A cancellation of such a call waits for it. */
   readonly storing: Map<string, Promise<unknown>>;
-  /** Calls that have not passed their checks. */
+  /** The number of calls that have not passed their checks. */
   unchecked: number;
 }
 
 type Reply = (event: StreamEvent) => void;
 
-/** The frames of one socket of an agent. */
+/** Makes the frames of one socket of an agent. */
 export function agentFrames(parts: NodeParts, code: string): ReadonlyMap<string, SocketFrame> {
   const socket: AgentSocket = { parts, code, storing: new Map(), unchecked: 0 };
   return new Map<string, SocketFrame>([
@@ -41,7 +41,7 @@ export function agentFrames(parts: NodeParts, code: string): ReadonlyMap<string,
   ]);
 }
 
-/** Takes a call. Resolves when it is in the store, or when it was refused. */
+/** Processes a call. Resolves when it is stored or refused. */
 async function takeRequest(socket: AgentSocket, data: unknown, reply: Reply): Promise<void> {
   const { parts, code, storing } = socket;
   const kind: FrameKind = { code, side: 'agent', route: 'request', event: 'request-refused' };
@@ -70,7 +70,8 @@ async function request(
     throw relayError(
       429,
       'rate_limit_exceeded',
-      `More than ${mostUnchecked} calls of this socket wait for their checks. Wait for some of them.`,
+      `More than ${mostUnchecked} calls of this socket wait for their checks. Wait for some of ` +
+        'them.',
       { code: 'REQUEST_RATE_LIMIT', headers: { 'Retry-After': '1' } },
     );
   socket.unchecked++;
@@ -81,7 +82,7 @@ async function request(
   await submit(socket, session, call, { reply, letGo });
 }
 
-/** Resolves when a new call is in the store, or when one that was there has been answered. */
+/** Submits a call. Resolves when a new call is stored, or when a known call has been answered. */
 function submit(
   { parts: { requests, counters, report } }: AgentSocket,
   session: SessionDocument,
@@ -94,7 +95,7 @@ function submit(
     const onStored = (isNew: boolean): void => {
       isStored = true;
       isKnown = !isNew;
-      // What becomes of a new call is an event of the stream.
+      // The result of a new call is sent as an event of the stream.
       if (isNew) resolve();
     };
     requests.submit(session, { ...call, wait: false, onStored }).then(
@@ -102,7 +103,7 @@ function submit(
         letGo();
         if ('result' in given) {
           counters.called(given.result);
-          // Its event may have passed long ago.
+          // The event with the result may have been sent long ago.
           if (isKnown) reply(resultEvent(given.requestId, given.result));
         }
         resolve();
@@ -110,7 +111,7 @@ function submit(
       (error: unknown) => {
         letGo();
         if (!isStored || isKnown) reject(error);
-        // The node or the session ends, and the stream with it.
+        // A relay error means that the node or the session ends, which also ends the stream.
         else if (!isRelayError(error)) report('internal', error);
       },
     );
@@ -130,7 +131,7 @@ async function takeCancel(socket: AgentSocket, data: unknown, reply: Reply): Pro
     event: 'cancel-refused',
   };
   const id = idOf(data);
-  // The call may have been sent just before.
+  // The call may have been sent just before, so that it is not stored yet.
   const before = id === undefined ? undefined : storing.get(id);
   await workOfFrame(parts, kind, data, reply, async (session, body) => {
     if (parts.closed.aborted) throw leaving();

@@ -1,4 +1,4 @@
-/** What an application sends over its WebSocket besides answers. */
+/** The frames other than answers that an application sends over its WebSocket. */
 import { progressBody } from '../http/bodies.ts';
 import type { NodeParts } from '../http/node-parts.ts';
 import { takeProgress } from '../http/progress-route.ts';
@@ -6,7 +6,7 @@ import { leaving } from '../relay-error.ts';
 import { type FrameKind, workOfFrame } from './frame-work.ts';
 import type { SocketFrame } from './socket-port.ts';
 
-/** The frames of one socket of an application. */
+/** Makes the frames of one socket of an application. */
 export function applicationFrames(
   parts: NodeParts,
   code: string,

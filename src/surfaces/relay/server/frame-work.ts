@@ -1,4 +1,4 @@
-/** What all frames have in common: they are paced, counted and refused like requests over HTTP. */
+/** Processes frames like requests over HTTP: it paces, counts and refuses them in the same way. */
 import { isJsonObject, type JsonObject } from '../../../json/index.ts';
 import type { StreamEvent } from '../events/ports.ts';
 import { findSession } from '../http/access.ts';
@@ -13,14 +13,15 @@ import { type RelayError, wrongValue } from '../relay-error.ts';
 export interface FrameKind {
   readonly code: string;
   readonly side: Side;
-  /** The route that does the same. */
+  /** The HTTP route that does the same. */
   readonly route: SessionRouteName;
-  /** Tells the client of a refusal. */
+  /** The event that tells the client about a refusal. */
   readonly event: string;
 }
 
 /**
- * Does what a client asks for when its turn has come, and counts it. Never rejects.
+ * Does the work of a client's request when the pace allows it, and counts the request. Never
+ * rejects.
  * @param client as `clientNamed` makes it
  */
 export async function paced<T>(
@@ -46,7 +47,7 @@ export async function paced<T>(
 
 /**
  * Does the work of a frame, and tells the client if it is refused. Never rejects.
- * @param work gets the session as it is now, since it may have ended
+ * @param work gets the session as it is now, since it may have changed or ended
  */
 export async function workOfFrame(
   parts: NodeParts,
@@ -62,7 +63,7 @@ export async function workOfFrame(
   if ('refusal' in outcome) reply({ event, data: { ...idIn(data), ...toldOf(outcome.refusal) } });
 }
 
-/** The id that a frame names; a refusal has it, so that the client knows what was refused. */
+/** The id that a frame names. A refusal repeats it, so that the client knows what was refused. */
 export function idOf(data: unknown): string | undefined {
   if (!isJsonObject(data)) return undefined;
   const id = fieldOf(data, 'requestId', 'id');

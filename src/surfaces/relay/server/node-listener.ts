@@ -10,8 +10,8 @@ import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 export type Answer = (request: Request, info: { readonly address?: string }) => Promise<Answered>;
 
 /**
- * Milliseconds that a client may take to finish sending a body that is not read. The answer is sent
- * before that.
+ * Milliseconds that a client has to finish sending a body that is not read. The answer is sent
+ * before this time starts.
  */
 const unwantedMs = 5_000;
 
@@ -59,7 +59,7 @@ function failed(): Reply {
   });
 }
 
-/** Undefined for an answer that was written in one piece. */
+/** Sends an answer. Returns undefined if it was written in one piece. */
 function send(
   answered: Answered,
   incoming: IncomingMessage,
@@ -110,9 +110,9 @@ function sendWhole(
 }
 
 /**
- * The headers as names and values in turn, which Node takes as they are. `Connection` is left out if
- * the request is still arriving: closing at once would cut off the client before it has read the
- * answer.
+ * Lists the headers as names and values in turn, which Node uses without change. `Connection` is
+ * left out while the request is still arriving, because closing the connection at once would cut
+ * off the client before it has read the answer.
  */
 function rawOf(headers: Readonly<Record<string, string>>, { complete }: IncomingMessage): string[] {
   const raw: string[] = [];

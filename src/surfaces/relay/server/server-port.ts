@@ -1,10 +1,10 @@
-/** What a relay offers to `serveRelay` in addition to its public members. */
+/** The members of a relay that only `serveRelay` may use. */
 import type { Answered } from '../http/reply.ts';
 import type { SocketPort } from './socket-port.ts';
 
 /** A relay as `serveRelay` sees it. */
 export interface ServerPort {
-  /** Like `fetch`, but an answer whose text is known is not made into a Response. */
+  /** Like `fetch`, but does not convert an answer whose text is known to a Response. */
   answered(request: Request, info: { readonly address?: string }): Promise<Answered>;
   readonly sockets: SocketPort;
 }

@@ -1,5 +1,5 @@
 /**
- * Admits WebSockets to a relay with the checks of its streams, and takes what arrives as frames.
+ * Admits WebSockets to a relay with the checks of its streams, and connects their frames to it.
  */
 
 import type { JsonObject } from '../../../index.ts';

@@ -22,7 +22,7 @@ const tooMuch: Readonly<Record<JsonExcess, string>> = {
     `Expected an answer of at most ${maxAnswerValues} values. A member with a key that is new in ` +
     'the answer counts as five.',
 };
-/** Bytes and values of a frame around its data. */
+/** Most bytes and values of a frame in addition to its data. */
 const around = { bytes: 1_024, values: 20 } as const;
 
 /** Reads the text of a frame. */
@@ -65,8 +65,8 @@ function bounded(text: string, { event, data }: JsonObject, frame: SocketFrame):
     return {
       error: 'invalid_frame',
       message:
-        `Expected a frame \`${event}\` of at most ${maxValues} values. A member with a key that is ` +
-        'new in the frame counts as five.',
+        `Expected a frame \`${event}\` of at most ${maxValues} values. A member with a key that ` +
+        'is new in the frame counts as five.',
     };
   return { data, frame };
 }

@@ -1,6 +1,6 @@
 /**
- * What a relay offers to WebSockets, which cannot be answered with a Response: its checks, then a
- * stream and a way to send answers.
+ * The part of a relay that serves WebSockets, which cannot be answered with a Response: the checks
+ * of a request, then a stream and a way to answer calls.
  */
 import type { JsonObject } from '../../../index.ts';
 import type { EventStreams, StreamEvent, StreamRequest } from '../events/ports.ts';
@@ -12,8 +12,8 @@ export interface SocketFrame {
   /** Bounds of its data. */
   readonly bounds: BodyBounds;
   /**
-   * Takes the data of a frame within these bounds. Never rejects.
-   * @param reply sends an event to the client, also later
+   * Processes the data of a frame that is within these bounds. Never rejects.
+   * @param reply sends an event to the client, at any time
    */
   take(data: unknown, reply: (event: StreamEvent) => void): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface SocketAdmission {
    * changed, such as whether the session has ended. Only called if `stream.side` is `application`.
    */
   respond(data: unknown): Promise<{ readonly status: number; readonly body: JsonObject }>;
-  /** Frames other than `response` that this client may send, by event. @default none */
+  /** The frames other than `response` that this client may send, by event. @default none */
   readonly frames?: ReadonlyMap<string, SocketFrame>;
 }
 
@@ -36,9 +36,9 @@ export interface SocketAdmission {
 export interface SocketPort {
   /**
    * Runs the checks of `GET /api/sessions/:code/stream` (application), and of `/:code/events` and
-   * `/:code/agent` (agent):
-   * route, Origin, token or `?ticket=`, side, expiry, `?client=`, `?after=`. Any other route is a
-   * 404. For a refused request it resolves with a Response. Does not reject.
+   * `/:code/agent` (agent): route, Origin, token or `?ticket=`, side, expiry, `?client=`,
+   * `?after=`. Any other route is a 404. Resolves with a Response for a refused request. Never
+   * rejects.
    */
   open(request: Request, info: { readonly address?: string }): Promise<Response | SocketAdmission>;
   readonly heartbeatMs: number;

@@ -1,6 +1,6 @@
 /**
  * Upgrades `node:http` requests to WebSockets after the relay's own checks. The package `ws`
- * implements the protocol and is imported on first use.
+ * implements the protocol. It is imported on first use.
  */
 
 import type { IncomingMessage } from 'node:http';

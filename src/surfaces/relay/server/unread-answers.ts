@@ -6,9 +6,9 @@ import type { ServerResponse } from 'node:http';
 
 /** Answers and streams that wait for their clients. */
 export interface UnreadAnswers {
-  /** Watches an answer that was written in one piece. */
+  /** Watches an answer that was written in one piece, until it was sent. */
   add(outgoing: ServerResponse): void;
-  /** Counts the waiting bytes of a stream until `release` or its end. */
+  /** Counts the waiting bytes of a stream until `release`. */
   watch(outgoing: ServerResponse): void;
   release(outgoing: ServerResponse): void;
 }

@@ -1,5 +1,6 @@
 /**
- * One WebSocket of a session. Events go out as text frames, and answers and the like come in.
+ * Serves one WebSocket of a session. It sends events as text frames, and receives answers and other
+ * frames.
  */
 import type { RawData, WebSocket } from 'ws';
 import type { JsonObject } from '../../../index.ts';
@@ -31,7 +32,7 @@ export const closeCodes = {
   leaving: 1001,
   /** The client sent a binary frame. */
   binary: 1003,
-  /** The client sent too many frames that the relay cannot read. */
+  /** The client sent too many frames that the relay cannot read, or its stream was refused. */
   misuse: 1008,
   /** The relay failed. */
   failed: 1011,
@@ -40,8 +41,8 @@ export const closeCodes = {
 } as const;
 
 /**
- * Most frames of one socket that are taken at the same time. Meanwhile the socket is not read, so
- * that only frames that have arrived by then wait.
+ * Most frames of one socket that are processed at the same time. Beyond that, the socket is not
+ * read, so that only frames that have already arrived wait.
  */
 const mostAtOnce = 16;
 /** Unreadable frames after which the socket is closed. */
@@ -62,22 +63,22 @@ interface Serving extends SocketAdmission {
   readonly socket: WebSocket;
   readonly logger: RelayLogger;
   readonly backpressure: Backpressure;
-  /** Takes of frames that arrived while {@link mostAtOnce} others were being taken. */
+  /** Functions that process the frames which wait for one of {@link mostAtOnce} places. */
   readonly waiting: (() => Promise<void>)[];
   /** The stream, once it is open. */
   opened: OpenStream | undefined;
   over: boolean;
-  /** Frames that could not be read. */
+  /** The number of frames that could not be read. */
   faults: number;
-  /** Frames that are being taken. */
+  /** The number of frames that are being processed. */
   taking: number;
-  /** The client has answered the last ping. */
+  /** Whether the client has answered the last ping. */
   answered: boolean;
   /** The reason of the last `goodbye`. */
   reason: string;
   /**
-   * Bytes of a frame that is larger than the buffer. Such a frame does not count while it is being
-   * sent.
+   * Bytes of a frame that is being sent and is larger than the buffer. They do not count as
+   * waiting.
    */
   large: number;
 }
@@ -129,7 +130,7 @@ function listen(serving: Serving): void {
   socket.on('pong', () => {
     serving.answered = true;
   });
-  // A violation of the protocol. `close` follows.
+  // The client has violated the protocol. The event `close` follows.
   socket.on('error', () => {});
   socket.once('close', () => leave(serving));
 }

@@ -1,17 +1,17 @@
-/** What an application declares that it can do becomes facts of its session. */
+/** Turns the capabilities that an application declares into facts of its session. */
 import type { JsonValue, ToolSession } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
 import { learnDeclared } from '../../shared/declared-facts.ts';
 
 /**
- * Sets the facts `app.capabilities.<type>`: true, or the level if one is declared. Those of an
- * earlier registration that no longer hold are removed.
+ * Sets the facts `app.capabilities.<type>`: true, or the level if one is declared. Facts of an
+ * earlier registration are removed if they are no longer declared.
  */
 export function learnApplication(session: ToolSession, capabilities: readonly JsonValue[]): void {
   const declared = new Map<string, JsonValue>();
   for (const one of capabilities) {
     const { type, level } = typeof one === 'string' ? { type: one, level: true } : claimOf(one);
-    // Of several with one type, the first that has a level counts.
+    // If several have the same type, the first one with a level counts.
     if (typeof type === 'string' && (declared.get(type) ?? true) === true)
       declared.set(type, level ?? true);
   }

@@ -1,7 +1,7 @@
-/** The turns that long lists of definitions leave to other work of the node. */
+/** Lets other work of the node run while a long list of definitions is processed. */
 import { createPause, type Pause } from '../../../limits/stretches.ts';
 
-/** Milliseconds. Short, because the steps before and after a list take as long again. */
+/** Milliseconds between two pauses. The steps before and after a list take about as long again. */
 const stretchMs = 5;
 
 /** Makes a pause for the steps between definitions. */

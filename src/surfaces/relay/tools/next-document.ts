@@ -20,6 +20,7 @@ export type ToolsContent = Omit<
   'revision' | 'registeredAt' | 'updatedAt' | 'changedAt' | 'gone'
 >;
 
+/** The content of a document: the part without its revision, times and removed definitions. */
 export function contentOf({
   revision: _,
   registeredAt: _registeredAt,
@@ -37,7 +38,7 @@ export interface DocumentStep {
   readonly at: number;
   /** False for an update. */
   readonly registered: boolean;
-  /** Called between definitions, since comparing many takes a while. */
+  /** Called between definitions, because comparing many of them takes a while. */
   readonly pause: Pause;
 }
 
@@ -70,7 +71,7 @@ export async function nextDocument(
   };
 }
 
-/** When the tools that are left were added or changed since the registration. */
+/** When the remaining tools were added or changed since the registration. */
 function changeTimes(
   before: ToolsDocument | undefined,
   { definitions }: ToolsContent,
@@ -86,7 +87,7 @@ function changeTimes(
   return left.length === 0 ? {} : { changedAt: Object.fromEntries(left) };
 }
 
-/** The definitions that were removed last, as many as fit. */
+/** The definitions that were removed most recently, as many as fit within the limit. */
 function goneOf(
   before: ToolsDocument | undefined,
   definitions: readonly RelayedDefinition[],

@@ -1,7 +1,7 @@
 /**
- * Checks what an application declares of itself: capabilities, environment and constraints. Fields
- * that the protocol names must have their types. Others are kept as they are, since applications
- * may say more than the protocol knows.
+ * Checks what an application declares about itself: capabilities, environment and constraints.
+ * Fields that the protocol defines must have their types. Other fields are kept unchanged, because
+ * applications may declare more than the protocol defines.
  */
 
 import type { JsonValue } from '../../../index.ts';

@@ -92,11 +92,11 @@ export async function readDefinitions(
         );
       const holder = taken(name);
       if (holder !== undefined) {
+        const conflict =
+          holder === name ? 'is that of' : `could be taken for \`${cleanLine(holder, 200)}\`,`;
         failed.push({
           toolName,
-          error:
-            `Its name ${holder === name ? 'is that of' : `could be taken for \`${cleanLine(holder, 200)}\`,`} ` +
-            'a tool of the host. Choose another name.',
+          error: `Its name ${conflict} a tool of the host. Choose another name.`,
           recoverable: false,
         });
         continue;
@@ -155,7 +155,7 @@ function readDefinition(
     ...(constraints === undefined ? {} : { constraints }),
     ...(patterns.left < before ? { patternSize: before - patterns.left } : {}),
   };
-  // A trial run of the core's own checks, so that every definition that is read can be registered.
+  // Runs the core's own checks, so that every definition that is accepted can be registered.
   defineRelayedTool(definition, { source: 'relay', timeoutMs: 1, executor: nowhere });
   return definition;
 }
@@ -197,8 +197,8 @@ function readSchema(
 }
 
 /**
- * Keeps the hints that make a check stricter, and `idempotent`. An application may say of its own
- * tool that a call can be delivered again; no check uses that hint.
+ * Keeps the hints that make a check stricter, and `idempotent`. That one says that a call to the
+ * application's own tool can be delivered again; no check uses it.
  */
 function readHints(hints: JsonObject): JsonObject | undefined {
   const said = (hint: string): boolean => hints[hint] === true || hints[`${hint}Hint`] === true;
@@ -206,7 +206,7 @@ function readHints(hints: JsonObject): JsonObject | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept.map((hint) => [hint, true]));
 }
 
-/** Limits of a tool as its application states them. They are shown and nothing else. */
+/** The limits of a tool as its application states them. They are shown, and not enforced. */
 function readConstraints(constraints: JsonValue | undefined): JsonObject | undefined {
   if (constraints === undefined || constraints === null) return undefined;
   if (!isJsonObject(constraints))

@@ -1,6 +1,6 @@
 /**
- * Checks and cleans the bodies of registrations and updates, except for the definitions, which are
- * read one by one later.
+ * Checks and cleans the bodies of registrations and updates. Their definitions are not read here,
+ * but later, one by one.
  */
 
 import type { JsonObject, JsonValue } from '../../../index.ts';
@@ -29,7 +29,7 @@ export interface Registration {
   /** Objects and strings, at most 100. */
   readonly capabilities: readonly JsonValue[];
   readonly environment: JsonObject;
-  /** What the application says of its limits. @default {} */
+  /** The application's own limits, as it states them. @default {} */
   readonly constraints?: JsonObject;
   /** Not yet checked; at least one. */
   readonly availableTools: readonly unknown[];
@@ -48,8 +48,9 @@ export interface ToolsUpdate {
 }
 
 /**
- * Reads `{ pluginType, pluginVersion?, capabilities?, availableTools, environment?, constraints? }`,
- * or `tools` instead of `availableTools`. Other members are ignored.
+ * Reads the body of a registration: `{ pluginType, pluginVersion?, capabilities?, availableTools,
+ * environment?, constraints? }`. `tools` is another name of `availableTools`. Other members are
+ * ignored.
  * @throws RelayError 400 `validation_error`; 422 `registration_failed` for an empty list
  */
 export function readRegistration(body: unknown): Registration {
@@ -88,17 +89,16 @@ export function readRegistration(body: unknown): Registration {
     throw relayError(
       422,
       'registration_failed',
-      'Expected at least one tool in `availableTools`, got none. Use `update-tools` to remove tools.',
-      {
-        details: { failedTools: [] },
-      },
+      'Expected at least one tool in `availableTools`, got none. Use `update-tools` to remove ' +
+        'tools.',
+      { details: { failedTools: [] } },
     );
   return registration;
 }
 
 /**
- * Reads `{ added?, removed?, modified?, reason? }`. `removed` holds names, or objects with a
- * `name`.
+ * Reads the body of an update: `{ added?, removed?, modified?, reason? }`. `removed` holds names,
+ * or objects with a `name`.
  * @throws RelayError 400 `validation_error`, also when the update is empty
  */
 export function readUpdate(body: unknown): ToolsUpdate {

@@ -1,12 +1,12 @@
 /**
- * How a registration or an update changes the tools of a session's application: pure functions from
- * document to document.
+ * Applies registrations and updates to the tools of a session's application: pure functions that
+ * make the next document from the previous one.
  */
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
 import type { Pause } from '../../../limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
-import { relayError } from '../relay-error.ts';
+import { type RelayError, relayError } from '../relay-error.ts';
 import { definitionPause } from './definition-pause.ts';
 import {
   contentOf,
@@ -33,7 +33,7 @@ export interface RegistrationOptions {
   readonly taken: (name: string) => string | undefined;
   /** Most tools of a session. */
   readonly maxTools: number;
-  /** Whether a name keeps the first definition that it had in the session. */
+  /** Whether a name keeps its first definition for the whole session. */
   readonly pinDefinitions: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface RegistrationResponse {
 
 /** The answer to `POST /:code/update-tools`. */
 export interface UpdateResponse extends ToolsChange {
-  /** False when no part of the update could be done. */
+  /** False if nothing of the update could be done. */
   readonly success: boolean;
   /** Names to remove or modify that the session does not have. */
   readonly notFound: readonly string[];
@@ -93,18 +93,10 @@ export async function registerTools(
   const read = await readDefinitions(availableTools, { taken: options.taken, pause });
   const pinned = await pinIf(options.pinDefinitions, read.definitions, before, pause);
   const failedTools = [...read.failed, ...pinned.failed];
-  if (pinned.definitions.length === 0)
-    throw relayError(
-      422,
-      'registration_failed',
-      `None of the ${availableTools.length} tools can be registered. \`failedTools\` says why.`,
-      {
-        details: { failedTools: failedTools.map((one) => ({ ...one })) },
-      },
-    );
+  if (pinned.definitions.length === 0) throw noneRegistered(availableTools.length, failedTools);
   const taken = new Map(pinned.definitions.map((one) => [one.name, one]));
   const former = definitionsByName(before);
-  // In the order of the list. A pinned definition takes the place of the one that was refused.
+  // The order is that of the list. A pinned definition takes the place of a refused one.
   const definitions = read.definitions.flatMap(
     ({ name }) => taken.get(name) ?? former.get(name) ?? [],
   );
@@ -138,11 +130,20 @@ export async function registerTools(
   };
 }
 
+function noneRegistered(count: number, failedTools: readonly FailedTool[]): RelayError {
+  return relayError(
+    422,
+    'registration_failed',
+    `None of the ${count} tools can be registered. \`failedTools\` says why.`,
+    { details: { failedTools: failedTools.map((one) => ({ ...one })) } },
+  );
+}
+
 /**
  * Updates tools: removes, then modifies, then adds. Adding an existing name replaces its
- * definition, as modifying does. If a definition fails, the former one stays. A list with more
- * tools than a session may have is refused as a whole; if only the sum is too large, those beyond
- * it fail.
+ * definition, as modifying does. If a definition fails, the former one stays. An update that alone
+ * has more tools than a session may have is refused as a whole. If only the sum is too large, the
+ * tools beyond the limit fail.
  * @throws RelayError 409 `no_tools_registered`; 413 `too_many_tools`
  */
 export async function updateTools(
@@ -205,7 +206,7 @@ export async function updateTools(
   };
 }
 
-/** Adds or replaces definitions up to the limits. @returns those beyond the limits */
+/** Adds or replaces definitions up to the limits. @returns a failure for each one beyond them */
 function addWithin(
   tools: Map<string, RelayedDefinition>,
   definitions: readonly RelayedDefinition[],

@@ -1,6 +1,6 @@
 /**
- * Makes a tool of the core from a definition that an application has registered. An executor runs
- * its calls, and no hint of the definition relaxes a check.
+ * Makes a tool for the core from a definition that an application has registered. An executor runs
+ * its calls. No hint in the definition can relax a check.
  */
 import type { AnyTool, Executor, JsonObject, ToolAnnotations } from '../../../index.ts';
 import { createDefinition, type OutsideOrigin } from '../../../surface-port.ts';
@@ -10,7 +10,7 @@ import type { RelayedDefinition } from '../ports/documents.ts';
 export interface RelayedToolOptions {
   /** The tool's source in rules, approvals and events, such as `relay:ABCD2345`. */
   readonly source: string;
-  /** The application's own description of its kind. It becomes the tool's category. */
+  /** The kind of application, as it names itself. It becomes the tool's category. */
   readonly pluginType?: string;
   /** Milliseconds that a call may take, from when it is executed. */
   readonly timeoutMs: number;

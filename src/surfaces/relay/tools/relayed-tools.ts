@@ -22,8 +22,8 @@ import { defineRelayedTool } from './relayed-tool.ts';
 /** The tools of one session. */
 export interface RelayedTools {
   /**
-   * Makes the session's own tools match the document, and its facts what the application declares.
-   * It lets other requests run between tools. Calls must not overlap.
+   * Makes the session's own tools match the document, and its facts match what the application
+   * declares. It lets other requests run between tools. Calls to this function must not overlap.
    */
   show(document: ToolsDocument): Promise<void>;
   has(name: string): boolean;
@@ -95,7 +95,8 @@ export function createRelayedTools({
   return {
     async show({ definitions, pluginType, capabilities }) {
       const pause = definitionPause();
-      // First, so that agents hear of one change where tools of the host depend on them.
+      // The facts come first, because tools of the host may depend on them: then agents hear of one
+      // change instead of two.
       learnApplication(session, capabilities);
       const wanted = new Set(definitions.map(({ name }) => name));
       for (const [name, { registration }] of shown) {
@@ -108,7 +109,7 @@ export function createRelayedTools({
           put(definition, pluginType);
         } catch (error) {
           if (error instanceof MisuseError && error.code === 'closed') return;
-          // For example, a tool of the host has taken the name in the meantime. The former
+          // For example, a tool of the host has got the same name in the meantime. The former
           // definition must not stay callable.
           shown.get(definition.name)?.registration.unregister();
           shown.delete(definition.name);

@@ -9,9 +9,9 @@ import type { FailedTool } from './read-definitions.ts';
 const maxPins = 5_000;
 
 /**
- * Accepts definitions that are the first with their name, or equal to the first. The others fail,
- * and the pinned definition remains.
- * @param pause called between definitions, since comparing many takes a while
+ * Accepts a definition if it is the first with its name or equal to the first. Other definitions
+ * fail, and the pinned one remains.
+ * @param pause called between definitions, because comparing many of them takes a while
  */
 export async function pinDefinitions(
   definitions: readonly RelayedDefinition[],

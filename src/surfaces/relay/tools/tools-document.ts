@@ -1,6 +1,6 @@
 /**
- * Reads and writes the `tools` document. Its definitions are stored under a key of their own, so
- * that sessions of one application share them if the store keeps equal values once.
+ * Reads and writes the `tools` document. Its definitions are stored under a separate key, so that
+ * sessions of the same application share them in a store that keeps equal values only once.
  */
 import { randomUUID } from 'node:crypto';
 import { keys, type RelayedDefinition, type ToolsDocument } from '../ports/documents.ts';
@@ -38,8 +38,8 @@ export async function readTools(store: RelayStore, code: string): Promise<FoundT
 }
 
 /**
- * Writes the document that follows `before`. False if another writer was faster or the session is
- * gone.
+ * Writes the document that follows `before`. Returns false if another writer was faster, or if the
+ * session is gone.
  */
 export async function writeTools(
   store: RelayStore,

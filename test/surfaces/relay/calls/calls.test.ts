@@ -1,13 +1,15 @@
 /** Calls on their way to the application: written down, waited for, given up. */
 import { describe, expect, test, vi } from 'vitest';
 import type { ToolContext } from '../../../../src/index.ts';
+import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
 import {
   type CallDocument,
   keys,
   type SessionDocument,
 } from '../../../../src/surfaces/relay/ports/documents.ts';
+import type { RelayStore } from '../../../../src/surfaces/relay/ports/store.ts';
 import { leaseMs, nodeOf, pass, streamWorld } from '../events/stream-world.ts';
-import { listen, type Node } from '../relay-world.ts';
+import { listen, type Node, relayWorld } from '../relay-world.ts';
 
 const now = streamWorld();
 
@@ -50,7 +52,7 @@ const timeout = () => new DOMException('late', 'TimeoutError');
 const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a call', () => {
-  test('is settled by the answer of the application, on any node, and leaves nothing of itself', async () => {
+  test("is settled by the application's answer at any node, and leaves no arguments or answer behind", async () => {
     const [one, other] = [nodeOf(now), nodeOf(now)];
     const session = await now.world.session();
     const application = await listen(other, session, { answer: ({ args }) => args });
@@ -66,7 +68,7 @@ describe('a call', () => {
     expect(now.wires.listening).toBe(1);
   });
 
-  test('has the first answer; later ones change nothing, and one of no call is refused', async () => {
+  test('takes the first answer; later answers change nothing, and one to an unknown call is refused', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     await listen(one, session);
@@ -82,7 +84,7 @@ describe('a call', () => {
     expect(await one.calls.answer(session.code, 'c', { result: 'third' })).toBe(true);
   });
 
-  test('answered before anybody looks is not waited for', async () => {
+  test('that is answered before its node looks is settled at once', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     await listen(one, session, { answer: () => 'early' });
@@ -95,7 +97,7 @@ describe('a call', () => {
     expect(asked.settled).toEqual(['early']);
   });
 
-  test('that has ended before the store has written it down reaches no application', async () => {
+  test('that ends before the store has stored it reaches no application', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     await listen(one, session);
@@ -113,8 +115,8 @@ describe('a call', () => {
   });
 
   test.each([
-    ['its own', false],
-    ['one that another node may have to finish', true],
+    ['a call of this node alone', false],
+    ['a call that another node may have to finish', true],
   ])('that ends while its entry is being stored is not delivered (%s)', async (_, isKept) => {
     const one = nodeOf(now);
     const session = await now.world.session();
@@ -130,7 +132,7 @@ describe('a call', () => {
     expect((await documentOf(session))?.state).toBe('ended');
   });
 
-  test('that ends while the entry of its second delivery is being stored has only the first', async () => {
+  test('that ends while the entry of its second delivery is being stored is not delivered again', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     const application = await listen(one, session);
@@ -145,7 +147,7 @@ describe('a call', () => {
     expect(application.of('tool-cancel')).toMatchObject([{ data: { reason: 'timeout' } }]);
   });
 
-  test('that is claimed for a connection only after its deadline is not delivered', async () => {
+  test('whose claim is stored only after its deadline is not delivered', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     const application = await listen(one, session);
@@ -159,7 +161,7 @@ describe('a call', () => {
     expect(asked.settled).toHaveLength(1);
   });
 
-  test('is settled without any wake: by a heartbeat and a quarter of a lease', async () => {
+  test('is settled without wake-ups within a heartbeat and a quarter of a lease', async () => {
     const one = nodeOf(now, { heartbeatMs: 100 });
     const session = await now.world.session();
     now.wires.deaf = true;
@@ -172,7 +174,7 @@ describe('a call', () => {
   test.each([
     ['timeout', timeout()],
     ['cancelled', new Error('stop')],
-  ])('that ends as %s is told to the application', async (reason, cause) => {
+  ])('that ends as %s is cancelled at the application', async (reason, cause) => {
     const one = nodeOf(now);
     const session = await now.world.session();
     const application = await listen(one, session);
@@ -198,7 +200,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('is not given up for leases that ran out while the store was away', async () => {
+  test('is not given up because leases expired while the store was unavailable', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     await listen(one, session);
@@ -215,7 +217,7 @@ describe('a call', () => {
   });
 
   test.each(['set', 'append', 'get'] as const)(
-    'fails at once where the store is away when it begins (%s), or waits',
+    'ends if the store fails when the call begins (%s)',
     async (operation) => {
       const one = nodeOf(now);
       const session = await now.world.session();
@@ -240,7 +242,7 @@ describe('a call', () => {
     expect(asked.settled).toMatchObject([{ message: 'The relay session is over.' }]);
   });
 
-  test('is delivered again each lease while it has no answer, with a growing attempt', async () => {
+  test('is delivered again after each lease without an answer, with a growing attempt', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     const application = await listen(one, session);
@@ -252,7 +254,7 @@ describe('a call', () => {
     expect(application.of('tool-request')).toHaveLength(4);
   });
 
-  test('of a clock that has jumped reaches whoever connects then, within two leases', async () => {
+  test('reaches an application that connects after the clock has jumped, within two leases', async () => {
     let skew = 0;
     const one = nodeOf(now, { now: () => Date.now() + skew });
     const session = await now.world.session(undefined, 86_400_000);
@@ -264,7 +266,7 @@ describe('a call', () => {
     expect(asked.settled).toEqual(['there']);
   });
 
-  test('that was begun by a node that is gone is fetched, not sent anew', async () => {
+  test('that was begun by a node that is gone is joined and not sent again', async () => {
     const [dying, heir] = [nodeOf(now), nodeOf(now)];
     const session = await now.world.session();
     const application = await listen(heir, session);
@@ -283,7 +285,7 @@ describe('a call', () => {
   });
 });
 
-describe('what an application answers', () => {
+describe("an application's answer", () => {
   test.each([
     [{ result: null }, null],
     [{ result: false }, false],
@@ -291,7 +293,7 @@ describe('what an application answers', () => {
     [{ error: { message: 'said', reason: 'no_rows' } }, 'said'],
     [{ error: null }, 'The application reported a failure without a message.'],
     [{ error: { code: 7 } }, 'The application reported a failure without a message.'],
-  ])('%j is taken as it is', async (answer, shown) => {
+  ])('%j becomes the outcome', async (answer, shown) => {
     const one = nodeOf(now);
     const session = await now.world.session();
     await listen(one, session);
@@ -316,4 +318,24 @@ test('a thousand calls that have ended leave no timers of their own and no subsc
   await pass(1_000);
   expect([vi.getTimerCount(), now.wires.listening]).toEqual([timers, 1]);
   expect(all.map(({ settled }) => settled)).toEqual(all.map((_, index) => [`c${index}`]));
+});
+
+test('a call whose document changes before every write is refused as busy, not tried for ever', async () => {
+  const store = memoryStore();
+  let writes = 0;
+  const apply: RelayStore['apply'] = async () => {
+    if (++writes > 1_000) throw new Error('This would never end.');
+    return { refused: 0, gone: false, retryAfterMs: 0 };
+  };
+  const world = relayWorld({ ...store, apply });
+  const { calls } = world.node();
+  const { code } = await world.session();
+  const document = { tool: 't', deadline: 0, idempotent: false, attempt: 0, epoch: 0 };
+  await store.set(code, keys.call('c'), JSON.stringify({ ...document, state: 'open' }));
+  const busy = { status: 503, error: 'busy' };
+  await expect(calls.answer(code, 'c', { result: 1 })).rejects.toMatchObject(busy);
+  await expect(calls.end(code, 'c', 'cancelled')).rejects.toMatchObject(busy);
+  const to = { epoch: 1, client: undefined, isNew: () => true };
+  await expect(calls.deliver(code, 'c', 1, to)).rejects.toMatchObject(busy);
+  expect(writes).toBe(60);
 });

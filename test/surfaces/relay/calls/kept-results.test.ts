@@ -26,7 +26,7 @@ async function storeWith(ids: readonly string[]) {
 }
 
 describe('the results of a session', () => {
-  test('stay within the bound, the newest ones, and always the last', async () => {
+  test('stay within the limit: the newest are kept, and the last one always', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: countedBytes, max: 200_000 }), { minLength: 1, maxLength: 30 }),
@@ -50,7 +50,7 @@ describe('the results of a session', () => {
     );
   });
 
-  test('that end at the same time all count', async () => {
+  test('that end at the same time are all counted', async () => {
     const ids = Array.from({ length: 200 }, (_, index) => `r${index}`);
     const { store, left } = await storeWith(ids);
     const nodes = [createResultCounts(store, 400_000), createResultCounts(store, 400_000)];
@@ -72,14 +72,14 @@ describe('the results of a session', () => {
     expect(await left()).toEqual(['old', 'new', 'newer']);
   });
 
-  test('that are small cost nothing', async () => {
+  test('that are small cost no operation', async () => {
     const watched = watchedStore();
     const counts = createResultCounts(watched.store, 1);
     await counts.count(code, { id: 'r', bytes: countedBytes - 1, entry: 1 });
     expect(watched.operations).toEqual([]);
   });
 
-  test('are not taken from a request that runs again or is gone', async () => {
+  test('are not removed from a request that runs again or is gone', async () => {
     const { store } = await storeWith([]);
     await store.set(code, keys.request('a'), JSON.stringify({ status: 'queued', result: {} }));
     const counts = createResultCounts(store, 100_000);
@@ -90,14 +90,14 @@ describe('the results of a session', () => {
   });
 });
 
-describe('over a node', () => {
+describe('on a node', () => {
   let world: World;
   beforeEach(() => {
     world = relayWorld();
   });
   afterEach(() => world.close());
 
-  test('a result that was removed leaves its request done, and agents hear that it is not kept', async () => {
+  test('a request whose result was removed stays done, and agents learn that it is not kept', async () => {
     const much = defineTool({
       name: 'much',
       description: 'Gives much.',

@@ -33,7 +33,7 @@ describe('a session that is described', () => {
     expect(node.live.count).toBe(1);
   });
 
-  test('leaves nothing in the registry, however many there are', async () => {
+  test('leaves nothing in the registry, however many sessions are described', async () => {
     const registry = new HostToolRegistry();
     let open = 0;
     registry.events.on('session:start', () => void open++);

@@ -13,14 +13,22 @@ const hourMs = 3_600_000;
 let time = 0;
 let store: RelayStore;
 let lease: NodeLease;
+/** Subscriptions that were not given up. */
+let listening = 0;
 
 beforeEach(() => {
   vi.useFakeTimers();
   time = 1_000_000;
   store = memoryStore({ now: () => time });
   const settings = { store, leaseMs: 10_000, node: 'one', now: () => time };
-  const hub = { watch: async () => () => {} };
-  lease = createNodeLease(settings as unknown as RelaySettings, hub, () => {});
+  listening = 0;
+  const watch = async () => {
+    listening++;
+    return () => {
+      listening = 0;
+    };
+  };
+  lease = createNodeLease(settings as unknown as RelaySettings, { watch }, () => {});
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -52,7 +60,16 @@ test('a lease that was given up is not taken again by a renewal that was under w
   expect(await isHeld()).toBe(false);
 });
 
-test('a node is steady while it has renewed within a lease, and again a lease after it could', async () => {
+test('a lease that is being taken when the node ends is given up again', async () => {
+  const beginning = lease.begin();
+  await lease.end();
+  await expect(beginning).rejects.toMatchObject({ error: 'shutting_down' });
+  expect([await isHeld(), listening]).toEqual([false, 0]);
+  await expect(lease.begin()).rejects.toMatchObject({ error: 'shutting_down' });
+  expect([await isHeld(), listening]).toEqual([false, 0]);
+});
+
+test('a node is steady while it renews within a lease, and is so again one lease after an outage', async () => {
   expect(lease.isSteady()).toBe(false);
   await lease.renew();
   expect(lease.isSteady()).toBe(false);

@@ -16,7 +16,7 @@ async function delivered(application: Listener): Promise<void> {
 }
 
 describe('the progress of a call', () => {
-  test('goes from the node of the application over that of the call to those of agents', async () => {
+  test("goes from the application's node to the call's node, and from there to the agents' nodes", async () => {
     const [calls, applications, agents] = [world.node(), world.node(), world.node()];
     const session = await world.session([relayed('slow')]);
     const application = await listen(applications, session);
@@ -45,7 +45,7 @@ describe('the progress of a call', () => {
     expect(agent.of('tool-progress')).toHaveLength(2);
   });
 
-  test('is what a poll of agents waits for too, without a place in the log', async () => {
+  test("also ends the wait of an agent's poll, and has no place in the log", async () => {
     const node = world.node();
     const session = await world.session([relayed('slow')]);
     const application = await listen(node, session);
@@ -76,7 +76,7 @@ describe('the progress of a call', () => {
   });
 
   test.each(['r-2', '__proto__', 'r {"done":1}', ''])(
-    'of %j, which is unknown, is refused',
+    'of the unknown call %j is refused',
     async (id) => {
       const node = world.node();
       const session = await world.session([relayed('slow')]);
@@ -93,7 +93,7 @@ describe('the progress of a call', () => {
     },
   );
 
-  test('is bounded: of one call agents hear at most a thousand', async () => {
+  test('is limited: agents get at most a thousand reports of one call', async () => {
     const node = world.node();
     const session = await world.session([relayed('slow')]);
     const application = await listen(node, session);
@@ -111,7 +111,7 @@ describe('the progress of a call', () => {
   });
 });
 
-test("agents hear the progress of the host's tools as well, shortened", async () => {
+test("agents also get the progress of the host's tools, shortened", async () => {
   const node = world.node({
     session: {
       tools: [
@@ -137,7 +137,7 @@ test("agents hear the progress of the host's tools as well, shortened", async ()
   expect(Buffer.byteLength(String(data?.message))).toBeLessThanOrEqual(256);
 });
 
-test('a direct call of the session is no agent’s, and is not told', async () => {
+test('the progress of a direct call to the session is not sent to agents', async () => {
   const node = world.node();
   const session = await world.session([relayed('slow')]);
   const application = await listen(node, session);
@@ -152,7 +152,7 @@ test('a direct call of the session is no agent’s, and is not told', async () =
 });
 
 test.each(['tools', 'closed', 'call:progress:', undefined] as const)(
-  '%j is no progress',
+  '%j is not read as progress',
   (wake) => {
     expect(progressIn(wake)).toBeUndefined();
   },

@@ -10,7 +10,7 @@ const sessionWith = (handler: () => Promise<unknown>) => {
   return session;
 };
 
-test('ends a call of a session once, as cancelled', async () => {
+test('ends a call once, as cancelled', async () => {
   const abort = createRequestAbort();
   const session = sessionWith(() => new Promise(() => {}));
   const result = session.call('wait', {}, { signal: abort.signal });
@@ -20,7 +20,7 @@ test('ends a call of a session once, as cancelled', async () => {
   expect(abort.signal).toMatchObject({ aborted: true, reason: { name: 'AbortError' } });
 });
 
-test('ends a call that comes later before its tool runs', async () => {
+test('ends a later call before its tool runs', async () => {
   const abort = createRequestAbort();
   abort.abort();
   const handler = vi.fn(async () => 'done');
@@ -28,7 +28,7 @@ test('ends a call that comes later before its tool runs', async () => {
   expect([result.success, handler.mock.calls.length]).toEqual([false, 0]);
 });
 
-test('does nothing to a call that has ended', async () => {
+test('does not affect a call that has ended', async () => {
   const abort = createRequestAbort();
   const result = await sessionWith(async () => 'done').call('wait', {}, { signal: abort.signal });
   abort.abort();

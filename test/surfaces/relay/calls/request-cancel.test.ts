@@ -31,7 +31,7 @@ function waitingTool(seen: { aborted: boolean; started: boolean }) {
 }
 
 describe('a cancelled call to the application', () => {
-  test('ends as cancelled, is told to the application, and to whoever waits for it', async () => {
+  test('ends as cancelled, and the application and waiting clients learn of it', async () => {
     const node = world.node();
     const session = await world.session([relayed('slow')]);
     const application = await listen(node, session);
@@ -68,7 +68,7 @@ describe('a cancelled call to the application', () => {
     });
   });
 
-  test('of another node aborts there, whatever node is told', async () => {
+  test('is aborted on the node that runs it, whichever node gets the cancellation', async () => {
     const [one, other] = [world.node(), world.node()];
     const session = await world.session([relayed('slow')]);
     const application = await listen(other, session);
@@ -83,7 +83,7 @@ describe('a cancelled call to the application', () => {
     await vi.waitFor(() => expect(application.of('tool-cancel')).toHaveLength(1));
   });
 
-  test('again is the same; an answer that comes later changes nothing', async () => {
+  test('can be cancelled again with the same result, and a late answer changes nothing', async () => {
     const node = world.node();
     const session = await world.session([relayed('slow')]);
     const application = await listen(node, session);
@@ -96,7 +96,7 @@ describe('a cancelled call to the application', () => {
     expect(application.of('tool-cancel')).toHaveLength(1);
   });
 
-  test('that is done keeps its result, and nobody is told', async () => {
+  test('that is done keeps its result, and the application gets no cancellation', async () => {
     const node = world.node();
     const session = await world.session([relayed('echo')]);
     const application = await listen(node, session, { answer: () => 'said' });
@@ -109,7 +109,7 @@ describe('a cancelled call to the application', () => {
   });
 
   test.each(['r-2', '__proto__', 'constructor', ''])(
-    '%j that is unknown is unknown',
+    'with the unknown id %j is not found',
     async (id) => {
       const node = world.node();
       const session = await world.session([relayed('echo')]);
@@ -117,7 +117,7 @@ describe('a cancelled call to the application', () => {
     },
   );
 
-  test('of another session is unknown, and goes on', async () => {
+  test('of another session is not found, and goes on', async () => {
     const node = world.node();
     const session = await world.session([relayed('slow')]);
     const foreign = await world.session([relayed('slow')]);
@@ -129,7 +129,7 @@ describe('a cancelled call to the application', () => {
     expect(await waiting).toMatchObject({ result: { success: true, output: 'here' } });
   });
 
-  test('many times at once is cancelled once', async () => {
+  test('is cancelled once, however many cancellations come at the same time', async () => {
     const nodes: Node[] = [world.node(), world.node(), world.node()];
     const session = await world.session([relayed('slow')]);
     const application = await listen(nodes[0] as Node, session);
@@ -146,7 +146,7 @@ describe('a cancelled call to the application', () => {
 });
 
 describe("a cancelled call to the host's tool", () => {
-  test('has its signal aborted, on another node too', async () => {
+  test('gets its signal aborted, also from another node', async () => {
     const seen = { aborted: false, started: false };
     const node = world.node({ session: { tools: [waitingTool(seen)] } });
     const session = await world.session();
@@ -157,7 +157,7 @@ describe("a cancelled call to the host's tool", () => {
     await vi.waitFor(() => expect(seen.aborted).toBe(true));
   });
 
-  test('has its signal aborted even if no message of the bus arrives', async () => {
+  test('gets its signal aborted even if no message of the bus arrives', async () => {
     const bus = memoryBus();
     const deaf = relayWorld(undefined, { ...bus, publish: async () => {} });
     const seen = { aborted: false, started: false };

@@ -70,15 +70,15 @@ async function withinASecond<T>(work: Promise<T>): Promise<T | 'nothing'> {
 
 const given = { requestId: 'r', result: { success: true, output: 'late' } };
 
-describe('an answer that is stored when its node is dead', () => {
-  test('is given within a second to whoever asks again at another node', async () => {
+describe('an answer that is stored after its node has died', () => {
+  test('reaches within a second a client that asks again at another node', async () => {
     const { heir, session, answer } = await left();
     await answer();
     const asked = heir.requests.submit(session, { requestId: 'r', tool: 'act', wait: true });
     expect(await withinASecond(asked)).toMatchObject(given);
   });
 
-  test('is given within a second to whoever waits there already', async () => {
+  test('reaches within a second a client that already waits at another node', async () => {
     const { heir, session, answer } = await left();
     const asked = heir.requests.submit(session, { requestId: 'r', tool: 'act', wait: true });
     await vi.advanceTimersByTimeAsync(200);
@@ -86,14 +86,14 @@ describe('an answer that is stored when its node is dead', () => {
     expect(await withinASecond(asked)).toMatchObject(given);
   });
 
-  test('is the status within a second', async () => {
+  test('is in the status within a second', async () => {
     const { heir, session, answer } = await left();
     await answer();
     const status = heir.requests.status(session.code, 'r');
     expect(await withinASecond(status)).toMatchObject({ ...given, status: 'done' });
   });
 
-  test('becomes the result although nobody asks, once the lease of the node has run out', async () => {
+  test('becomes the result without a request once the lease of the node has expired', async () => {
     const { heir, session, answer } = await left();
     await answer();
     await vi.advanceTimersByTimeAsync(8_000);
@@ -129,7 +129,7 @@ describe('a request whose node is dead', () => {
   });
 });
 
-test('a store that was away lets no node take over what others still run', async () => {
+test('after an outage of the store, no node takes over requests that other nodes still run', async () => {
   const ports = watchedStore(store);
   await world.close();
   world = relayWorld(ports.store, bus);
@@ -148,7 +148,7 @@ test('a store that was away lets no node take over what others still run', async
   expect(nodes.flatMap(({ lines }) => lines).join()).not.toMatch(/taken over/);
 });
 
-test('a request that its own node could not end is ended by it, while it is alive', async () => {
+test('a request that its node could not end at first is ended by the same node while it is alive', async () => {
   const ports = watchedStore(store);
   await world.close();
   world = relayWorld(ports.store, bus);
@@ -170,7 +170,7 @@ test('a request that its own node could not end is ended by it, while it is aliv
   });
 });
 
-test('a request that was taken over for an agent that asked is taken over again', async () => {
+test('a request that was taken over because an agent asked can be taken over again', async () => {
   const [dying, heir] = [doomed.node(usual), world.node(usual)];
   const session = await world.session([relayed('act')]);
   await listen(heir, session, { client: 'app' });
@@ -188,7 +188,7 @@ test('a request that was taken over for an agent that asked is taken over again'
   expect(await nodeOf()).toBe(heir.settings.node);
 });
 
-test('a request that was asked for again too early to tell is looked at later', async () => {
+test('a request that an agent asks for before its node counts as dead is looked at later', async () => {
   const heir = world.node(usual);
   const session = await world.session([relayed('act')]);
   await listen(heir, session, { client: 'app' });
@@ -207,7 +207,7 @@ function orphan(tool: string): RequestDocument {
   return { tool, args: {}, hash, status: 'queued', createdAt: Date.now(), node: 'gone' };
 }
 
-describe('a tool of the host that runs once', () => {
+describe('a host tool that must not run twice', () => {
   /** A node with a tool that ends when it is told to, and another node. */
   async function running(annotations: ToolAnnotations = {}) {
     const ports = watchedStore(store);
@@ -239,7 +239,7 @@ describe('a tool of the host that runs once', () => {
   }
   const done = { requestId: 'r', result: { success: true, output: 'done' } };
 
-  test('ends by itself while its node shuts down', async () => {
+  test('ends normally while its node shuts down', async () => {
     const { owner, other, session, asked, end } = await running();
     const closing = owner.requests.close(20_000);
     await vi.advanceTimersByTimeAsync(12_000);
@@ -250,7 +250,7 @@ describe('a tool of the host that runs once', () => {
     expect(await other.requests.status(session.code, 'r')).toMatchObject(done);
   });
 
-  test('is not taken over by whoever is asked first when the store is back', async () => {
+  test('is not taken over by a node that is asked right after the store is back', async () => {
     const { ports, other, session, asked, end } = await running();
     await vi.advanceTimersByTimeAsync(5_950);
     ports.away = true;
@@ -263,7 +263,7 @@ describe('a tool of the host that runs once', () => {
     expect(await asked).toMatchObject(done);
   });
 
-  test('runs once more where several ask for it after its node has died', async () => {
+  test('runs only once more if several clients ask for it after its node has died', async () => {
     let runs = 0;
     let open = (): void => {};
     let isSlow = false;

@@ -56,7 +56,7 @@ describe('a request', () => {
     ).toMatchObject({ success: true, output: value });
   });
 
-  test('that the application answers with an error has its message, unmasked', async () => {
+  test("that the application answers with an error has the application's message", async () => {
     const node = world.node();
     const session = await world.session([relayed('breaks')]);
     await listen(node, session, {
@@ -72,7 +72,7 @@ describe('a request', () => {
     });
   });
 
-  test('passes the gates: what the schema refuses never leaves', async () => {
+  test('passes the gates: input that the schema refuses never reaches the application', async () => {
     const node = world.node();
     const session = await world.session([
       relayed('strict', {
@@ -98,26 +98,22 @@ describe('a request', () => {
     });
   });
 
-  test(
-    'without an answer is delivered again, and ends as a timeout that is told to the ' +
-      'application',
-    async () => {
-      const node = world.node({ leaseMs: 120, requestTimeoutMs: 1_500 });
-      const session = await world.session([relayed('silent')]);
-      const application = await listen(node, session);
-      expect(
-        resultOf(await node.requests.submit(session, { tool: 'silent', wait: true })),
-      ).toMatchObject({ error: { code: 'timeout' } });
-      const attempts = application.of('tool-request').map(({ data }) => data.attempt);
-      expect(attempts.length).toBeGreaterThan(1);
-      expect(attempts).toEqual(attempts.map((_, index) => index + 1));
-      await vi.waitFor(() =>
-        expect(application.of('tool-cancel')).toMatchObject([{ data: { reason: 'timeout' } }]),
-      );
-    },
-  );
+  test('without an answer is delivered again, and ends as a timeout that the application learns of', async () => {
+    const node = world.node({ leaseMs: 120, requestTimeoutMs: 1_500 });
+    const session = await world.session([relayed('silent')]);
+    const application = await listen(node, session);
+    expect(
+      resultOf(await node.requests.submit(session, { tool: 'silent', wait: true })),
+    ).toMatchObject({ error: { code: 'timeout' } });
+    const attempts = application.of('tool-request').map(({ data }) => data.attempt);
+    expect(attempts.length).toBeGreaterThan(1);
+    expect(attempts).toEqual(attempts.map((_, index) => index + 1));
+    await vi.waitFor(() =>
+      expect(application.of('tool-cancel')).toMatchObject([{ data: { reason: 'timeout' } }]),
+    );
+  });
 
-  test('of a known id is the same request; with other arguments it is a conflict', async () => {
+  test('with a known id is the same request, but with other arguments it is a conflict', async () => {
     const node = world.node();
     const session = await world.session([relayed('once')]);
     let ran = 0;
@@ -139,7 +135,7 @@ describe('a request', () => {
     expect(ran).toBe(1);
   });
 
-  test('that does not wait is queued once its gates have passed, or answered where one fails', async () => {
+  test('that does not wait is queued once it has passed its gates, or answered if a gate refuses it', async () => {
     const node = world.node();
     const session = await world.session([
       relayed('slow', { parameters: { type: 'object', required: ['a'] } }),
@@ -175,7 +171,7 @@ describe('a request', () => {
     });
   });
 
-  test('of a tool of the host runs here, and needs no application', async () => {
+  test('for a host tool runs on this node, and needs no application', async () => {
     const clock = defineTool({
       name: 'clock',
       description: 'Tells the time.',
@@ -190,7 +186,7 @@ describe('a request', () => {
   });
 });
 
-test('a call that takes longer than sessions may be idle keeps its session', async () => {
+test('a call that takes longer than the idle time keeps its session open', async () => {
   vi.useFakeTimers();
   const node = world.node({ requestTimeoutMs: 3_600_000, leaseMs: 10_000 });
   const session = await world.session([relayed('long')]);
@@ -206,43 +202,39 @@ test('a call that takes longer than sessions may be idle keeps its session', asy
   application.close();
 });
 
-test(
-  'where live sessions have too many definitions, those that nobody uses close, longest unused ' +
-    'first, and come back when they are asked for',
-  async () => {
-    vi.useFakeTimers();
-    const definition = relayed('large', { description: 'x'.repeat(5_000) });
-    const node = world.node({ mostChars: 16_000, leaseMs: 60_000, requestTimeoutMs: 600_000 });
-    const sessions = [
-      await world.session([definition]),
-      await world.session([definition]),
-      await world.session([definition]),
-    ];
-    const [first, second, third] = sessions as [SessionDocument, SessionDocument, SessionDocument];
-    const busy = await listen(node, first);
-    const asked = node.requests.submit(first, { requestId: 'runs', tool: 'large', wait: true });
+test('if live sessions have too many definitions, unused ones close, longest unused first, and open again at their next use', async () => {
+  vi.useFakeTimers();
+  const definition = relayed('large', { description: 'x'.repeat(5_000) });
+  const node = world.node({ mostChars: 16_000, leaseMs: 60_000, requestTimeoutMs: 600_000 });
+  const sessions = [
+    await world.session([definition]),
+    await world.session([definition]),
+    await world.session([definition]),
+  ];
+  const [first, second, third] = sessions as [SessionDocument, SessionDocument, SessionDocument];
+  const busy = await listen(node, first);
+  const asked = node.requests.submit(first, { requestId: 'runs', tool: 'large', wait: true });
+  await vi.advanceTimersByTimeAsync(70_000);
+  const closed = new Set<string>();
+  for (const session of [second, third]) {
+    (await node.live.get(session)).onClose(() => void closed.add(session.code));
     await vi.advanceTimersByTimeAsync(70_000);
-    const closed = new Set<string>();
-    for (const session of [second, third]) {
-      (await node.live.get(session)).onClose(() => void closed.add(session.code));
-      await vi.advanceTimersByTimeAsync(70_000);
-    }
-    expect([node.live.count, closed.size]).toEqual([3, 0]);
-    await node.live.get(await world.session([definition]));
-    await vi.advanceTimersByTimeAsync(0);
-    expect([...closed]).toEqual([second.code]);
-    expect((await node.live.get(second)).isRelayed('large')).toBe(true);
-    await vi.advanceTimersByTimeAsync(0);
-    expect([...closed]).toEqual([second.code, third.code]);
-    // The longest unused of all is in use: its call runs.
-    await node.calls.answer(first.code, 'runs', { result: 'done' });
-    await vi.advanceTimersByTimeAsync(20_000);
-    expect(resultOf(await asked)).toMatchObject({ success: true, output: 'done' });
-    busy.close();
-  },
-);
+  }
+  expect([node.live.count, closed.size]).toEqual([3, 0]);
+  await node.live.get(await world.session([definition]));
+  await vi.advanceTimersByTimeAsync(0);
+  expect([...closed]).toEqual([second.code]);
+  expect((await node.live.get(second)).isRelayed('large')).toBe(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([...closed]).toEqual([second.code, third.code]);
+  // The longest unused of all is in use: its call runs.
+  await node.calls.answer(first.code, 'runs', { result: 'done' });
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(resultOf(await asked)).toMatchObject({ success: true, output: 'done' });
+  busy.close();
+});
 
-test('a live session is not closed for want of room while it gets its tools', async () => {
+test('a live session is not closed to free memory while it reads its tools', async () => {
   vi.useFakeTimers();
   await world.close();
   const watched = watchedStore();
@@ -260,7 +252,7 @@ test('a live session is not closed for want of room while it gets its tools', as
   expect((await opening).isRelayed('large')).toBe(true);
 });
 
-test('a result that the store has no room for ends its request, and says so', async () => {
+test('a request whose result does not fit into the store ends with an error that says so', async () => {
   vi.useFakeTimers();
   await world.close();
   world = relayWorld(memoryStore({ maxChars: 50_000 }));
@@ -284,7 +276,7 @@ test('a result that the store has no room for ends its request, and says so', as
   expect(ran).toBe(4);
 });
 
-test('whoever waits on a node that goes is sent to another', async () => {
+test('a client that waits at a node that closes is sent to another one', async () => {
   const hang = defineTool({
     name: 'hang',
     description: 'Hangs.',
@@ -307,6 +299,17 @@ test('whoever waits on a node that goes is sent to another', async () => {
   });
 });
 
+test('a client that waits at a closed node for a request of another node is sent elsewhere', async () => {
+  // Leases are long, so that the call does not end for want of an application.
+  const [owner, closed] = [world.node({ leaseMs: 60_000 }), world.node({ leaseMs: 60_000 })];
+  const session = await world.session([relayed('act')]);
+  await owner.requests.submit(session, { requestId: 'r', tool: 'act', wait: false });
+  const asked = closed.requests.submit(session, { requestId: 'r', tool: 'act', wait: true });
+  const over = expect(asked).rejects.toMatchObject({ status: 503, error: 'shutting_down' });
+  await closed.requests.close(0);
+  await over;
+});
+
 describe('two nodes', () => {
   test('serve any side of any session', async () => {
     const [one, other] = [world.node(), world.node()];
@@ -323,35 +326,31 @@ describe('two nodes', () => {
     expect(joined[0]).toEqual(joined[1]);
   });
 
-  test(
-    'a node that dies is replaced: its call is finished by another, and reaches the application ' +
-      'once',
-    async () => {
-      const [dying, heir] = [world.node({ leaseMs: 300 }), world.node({ leaseMs: 300 })];
-      const session = await world.session([relayed('patient')]);
-      let answer = (_value: string): void => {};
-      const answered = new Promise<string>((resolve) => {
-        answer = resolve;
-      });
-      const application = await listen(heir, session, { client: 'app', answer: () => answered });
-      await dying.requests.submit(session, { requestId: 'left', tool: 'patient', wait: false });
-      // Dead: it neither renews nor takes its answer.
-      dying.calls.leave();
-      await dying.requests.close(0);
-      await dying.live.closeAll();
-      const joined = heir.requests.submit(session, {
-        requestId: 'left',
-        tool: 'patient',
-        wait: true,
-      });
-      await vi.waitFor(() => expect(heir.lines.join()).toMatch(/taken over/));
-      answer('still here');
-      expect(resultOf(await joined)).toMatchObject({ success: true, output: 'still here' });
-      expect(new Set(application.of('tool-request').map(({ data }) => data.requestId))).toEqual(
-        new Set(['left']),
-      );
-    },
-  );
+  test('if a node dies, another one finishes its call, which reaches the application once', async () => {
+    const [dying, heir] = [world.node({ leaseMs: 300 }), world.node({ leaseMs: 300 })];
+    const session = await world.session([relayed('patient')]);
+    let answer = (_value: string): void => {};
+    const answered = new Promise<string>((resolve) => {
+      answer = resolve;
+    });
+    const application = await listen(heir, session, { client: 'app', answer: () => answered });
+    await dying.requests.submit(session, { requestId: 'left', tool: 'patient', wait: false });
+    // Dead: it neither renews nor takes its answer.
+    dying.calls.leave();
+    await dying.requests.close(0);
+    await dying.live.closeAll();
+    const joined = heir.requests.submit(session, {
+      requestId: 'left',
+      tool: 'patient',
+      wait: true,
+    });
+    await vi.waitFor(() => expect(heir.lines.join()).toMatch(/taken over/));
+    answer('still here');
+    expect(resultOf(await joined)).toMatchObject({ success: true, output: 'still here' });
+    expect(new Set(application.of('tool-request').map(({ data }) => data.requestId))).toEqual(
+      new Set(['left']),
+    );
+  });
 
   test("a dead node's call of a host tool that must not run twice ends as executor_lost", async () => {
     let ran = 0;
@@ -381,7 +380,7 @@ describe('two nodes', () => {
   });
 });
 
-describe('a call that was given to an application that is gone', () => {
+describe('a call that was delivered to an application that is gone', () => {
   const run = async (idempotent: boolean) => {
     const node = world.node({ leaseMs: 5_000 });
     const session = await world.session([
@@ -395,21 +394,21 @@ describe('a call that was given to an application that is gone', () => {
     return { result: resultOf(await asked), given: second.of('tool-request').length };
   };
 
-  test('is given to the next one where it may run twice', async () => {
+  test('is delivered to the next application if it may run twice', async () => {
     expect(await run(true)).toMatchObject({
       result: { success: true, output: 'done again' },
       given: 1,
     });
   });
 
-  test('is lost where it must not', async () => {
+  test('is lost if it must not run twice', async () => {
     expect(await run(false)).toMatchObject({
       result: { error: { code: 'executor_lost' } },
       given: 0,
     });
   });
 
-  test('is given to the same one again, which knows it', async () => {
+  test('is delivered again to the same application, which can recognize it', async () => {
     const node = world.node({ leaseMs: 2_000 });
     const session = await world.session([relayed('act')]);
     const first = await listen(node, session, { client: 'same' });
@@ -422,7 +421,7 @@ describe('a call that was given to an application that is gone', () => {
   });
 });
 
-describe('a request that is begun slowly', () => {
+describe('a request that begins slowly', () => {
   const counting = () => {
     let ran = 0;
     const count = defineTool({
@@ -434,7 +433,7 @@ describe('a request that is begun slowly', () => {
     return { options: { session: { tools: [count] }, leaseMs: 100 }, ran: () => ran };
   };
 
-  test('is run by its node alone, and once, while its session takes many leases to open', async () => {
+  test('runs once and only on its node, although its session takes many leases to open', async () => {
     vi.useFakeTimers();
     const bus = memoryBus();
     let open = (): void => {};
@@ -464,7 +463,7 @@ describe('a request that is begun slowly', () => {
     expect([...own.lines, ...other.lines].join()).not.toMatch(/taken over/);
   });
 
-  test('is looked after still where another node looked before it was written', async () => {
+  test('is taken over even if another node looked before it was stored', async () => {
     vi.useFakeTimers();
     const { options } = counting();
     const [dying, heir] = [world.node(options), world.node(options)];
@@ -489,7 +488,7 @@ describe('a request that is begun slowly', () => {
   });
 });
 
-test('all that a dead node has left is taken over at once', async () => {
+test('all requests of a dead node are taken over at once', async () => {
   vi.useFakeTimers();
   const node = world.node({ leaseMs: 60_000 });
   const session = await world.session();
@@ -514,10 +513,10 @@ test('all that a dead node has left is taken over at once', async () => {
   expect(all.filter((one) => one?.status === 'done')).toHaveLength(50);
 });
 
-describe('approvals that are suspended', () => {
+describe('suspended approvals', () => {
   const approvals = { secret: 'a secret of thirty-two characters!', ttlMs: 60_000 };
 
-  test('are announced, decided on any node, and run once', async () => {
+  test('are announced and can be answered on any node, and the call runs once', async () => {
     const options = {
       session: { approvalMode: 'suspend', approvals, rules: [{ effect: 'ask', tools: 'act' }] },
     } as const;
@@ -555,7 +554,7 @@ describe('approvals that are suspended', () => {
   });
 });
 
-test('a call that was just approved is not ended by what its node began before', async () => {
+test('a call that was just approved is not ended by earlier work of its first node', async () => {
   const store = memoryStore();
   let letGo = (): void => {};
   const held = new Promise<void>((resolve) => {
@@ -595,8 +594,8 @@ test('a call that was just approved is not ended by what its node began before',
   await slow.close();
 });
 
-describe('what is kept', () => {
-  test('of an ended call is nothing that was said in it', async () => {
+describe('the document that is kept', () => {
+  test('of an ended call has neither its arguments nor its answer', async () => {
     const node = world.node();
     const session = await world.session([relayed('echo')]);
     await listen(node, session, { answer: () => 'SECRET ANSWER' });

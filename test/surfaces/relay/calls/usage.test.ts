@@ -15,7 +15,7 @@ async function shared() {
 }
 
 describe('the count of calls', () => {
-  test('is of all nodes, and at once of this one', async () => {
+  test('includes the calls of all nodes, and those of this node at once', async () => {
     const store = await shared();
     const [one, other] = [createUsage(store), createUsage(store)];
     one.count('A', 'draw');
@@ -34,7 +34,7 @@ describe('the count of calls', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('costs the store nothing per call', async () => {
+  test('needs no operation of the store per call', async () => {
     const store = await shared();
     const set = vi.spyOn(store, 'set');
     const usage = createUsage(store);
@@ -44,7 +44,7 @@ describe('the count of calls', () => {
     expect((await usage.read('A')).get('draw')).toBe(1_000);
   });
 
-  test('is kept for so many names, those counted last', async () => {
+  test('is kept for a limited number of names, those that were counted last', async () => {
     const store = await shared();
     const usage = createUsage(store);
     for (let name = 0; name < 2_500; name++) usage.count('A', `tool_${name}`);
@@ -57,7 +57,7 @@ describe('the count of calls', () => {
     ]);
   });
 
-  test('is lost, and nothing else, while the store is away or the session is gone', async () => {
+  test('is lost without other effects while the store is unavailable or the session is gone', async () => {
     const store = await shared();
     const away = { ...store, get: () => Promise.reject(new Error('away')) };
     const usage = createUsage(away);
@@ -71,7 +71,7 @@ describe('the count of calls', () => {
   });
 });
 
-test('a call counts once it was made, and one that a gate refused does not', async () => {
+test('a call counts once it was sent, and a call that a gate refused does not', async () => {
   vi.useRealTimers();
   const world = relayWorld();
   const node = world.node({ session: { rules: [{ effect: 'deny', tools: 'never' }] } });

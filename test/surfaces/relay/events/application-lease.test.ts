@@ -23,7 +23,7 @@ const start = async () => {
 };
 
 describe('the lease', () => {
-  test('is the newest connection’s, and is kept by renewing it', async () => {
+  test('belongs to the newest connection, which keeps it by renewing it', async () => {
     const { take, holder } = await start();
     const first = await take();
     const second = await take();
@@ -35,7 +35,7 @@ describe('the lease', () => {
     expect(await holder()).toBe(second.epoch);
   });
 
-  test('goes on from a client’s last connection, but is taken from no other client', async () => {
+  test("continues from the client's last connection, but is not taken from another client", async () => {
     const { store, holder } = await start();
     const request = { code: 's', client: 'a' };
     const first = await takeLease(store, request, leaseMs);
@@ -52,12 +52,12 @@ describe('the lease', () => {
     expect(await continueLease(store, { ...request, code: 'other' }, leaseMs)).toBeUndefined();
   });
 
-  test('of no session is none', async () => {
+  test('of an unknown session is undefined', async () => {
     const { store } = await start();
     expect(await takeLease(store, { code: 'other' }, leaseMs)).toBeUndefined();
   });
 
-  test('given back by the older connection stays the newer one’s', async () => {
+  test('stays with the newer connection if the older one releases it', async () => {
     const { take, holder } = await start();
     const first = await take();
     const second = await take();
@@ -67,7 +67,7 @@ describe('the lease', () => {
     expect(await holder()).toBeUndefined();
   });
 
-  test('that ran out is taken again under a new epoch, unless another has it', async () => {
+  test('that has expired is taken again with a new epoch, unless another connection has it', async () => {
     const { take, holder } = await start();
     const lease = await take();
     const { epoch } = lease;
@@ -80,7 +80,7 @@ describe('the lease', () => {
     expect(await lease.renew()).toBe(false);
   });
 
-  test('outlives an outage of the store', async () => {
+  test('survives an outage of the store', async () => {
     const { take, watched } = await start();
     const lease = await take();
     watched.away = true;
@@ -91,7 +91,7 @@ describe('the lease', () => {
   });
 
   test.each(['renew', 'acquire'] as const)(
-    'given back during a renewal (%s) is nobody’s',
+    'that is released during a renewal (%s) stays free',
     async (operation) => {
       const { take, holder, holdUp } = await start();
       const lease = await take();
@@ -108,7 +108,7 @@ describe('the lease', () => {
     },
   );
 
-  test('asks the store anew for a renewal that began before the newer connection came', async () => {
+  test('asks the store again for a renewal that began before the newer connection came', async () => {
     const { take, holdUp } = await start();
     const lease = await take();
     let came: Promise<unknown> | undefined;
@@ -124,7 +124,7 @@ describe('the lease', () => {
     expect(await later).toBe(false);
   });
 
-  test('is asked for once more at most, however many wait while the store hangs', async () => {
+  test('is renewed at most once more, however many callers wait while the store hangs', async () => {
     const { take, holdUp, operations } = await start();
     const lease = await take();
     let go = (): void => {};

@@ -84,8 +84,8 @@ const take = async (reader: LogReader, most = Number.POSITIVE_INFINITY): Promise
 const shown = ({ id, event, data }: StreamEvent): string =>
   `${id} ${event === 'tool-availability-update' ? `${data.reason}:${(data.updates as { added: { name: string }[] }).added.map(({ name }) => name)}` : data.requestId}`;
 
-describe('a place of the client’s own', () => {
-  test('is continued after, and an event that was refused comes again', async () => {
+describe("with a place of the client's own", () => {
+  test('a reader continues after the place, and a refused event comes again', async () => {
     for (const id of ['a', 'b', 'c']) await append(result(id));
     const reader = await open('agent', 1);
     expect((await take(reader, 1)).map(shown)).toEqual(['2 b']);
@@ -95,14 +95,14 @@ describe('a place of the client’s own', () => {
     expect(await take(reader)).toEqual([]);
   });
 
-  test('0 is the beginning', async () => {
+  test('0 means the beginning of the log', async () => {
     await append(result('a'));
     expect((await take(await open('agent', 0))).map(shown)).toEqual(['1 a']);
     expect(await take(await open('agent', 1))).toEqual([]);
   });
 
   test.each([4, 1_000_000, Number.MAX_SAFE_INTEGER])(
-    'that is none of this log (%i) gets one full update, and then what comes',
+    'that is not in this log (%i), a client gets one full update and then new events',
     async (after) => {
       await tools('x', 'y');
       for (const id of ['a', 'b', 'c']) await append(result(id));
@@ -115,7 +115,7 @@ describe('a place of the client’s own', () => {
     },
   );
 
-  test('in an empty log that it cannot be in gets one full update', async () => {
+  test('in an empty log, a client gets one full update', async () => {
     const reader = await open('agent', 7);
     expect((await take(reader)).map(shown)).toEqual(['0 resync:']);
     await append(result('a'));
@@ -123,7 +123,7 @@ describe('a place of the client’s own', () => {
   });
 
   test.each([0, 5])(
-    '%i, whose followers were dropped, gets one full update and what is left',
+    '%i, whose next entries were dropped, a client gets one full update and the entries that are left',
     async (after) => {
       await tools('x');
       for (let index = 0; index < logKeep + 10; index++)
@@ -137,7 +137,7 @@ describe('a place of the client’s own', () => {
     },
   );
 
-  test('in a session that is gone gets nothing', async () => {
+  test('in a session that is gone, a client gets nothing', async () => {
     await append(result('a'));
     const reader = await open('agent', 0);
     await take(reader);
@@ -146,43 +146,39 @@ describe('a place of the client’s own', () => {
   });
 });
 
-describe('without a place', () => {
-  test(
-    'an application gets calls that are open again, what it was not told, and no cancellation ' +
-      'of before',
-    async () => {
-      const calls = new Map([
-        ['open', 'open'],
-        ['done', 'answered'],
-      ]);
-      for (const [id, state] of calls)
-        await watched.store.set(code, keys.call(id), JSON.stringify({ state }));
-      await append(added('x'), 'application');
-      await append(call('open'), 'application');
-      await append(call('done'), 'application');
-      await append({ kind: 'cancel', id: 'done', reason: 'timeout' }, 'application');
-      const first = await open('application');
-      expect((await take(first)).map(({ id, event }) => `${id} ${event}`)).toEqual([
-        '1 tool-availability-update',
-        '2 tool-request',
-      ]);
-      await append(added('y'), 'application');
-      const second = await open('application');
-      expect((await take(second)).map(({ id, event }) => `${id} ${event}`)).toEqual([
-        '2 tool-request',
-        '5 tool-availability-update',
-      ]);
-      await append({ kind: 'cancel', id: 'open', reason: 'timeout' }, 'application');
-      expect((await take(second)).map(({ event }) => event)).toEqual(['tool-cancel']);
-    },
-  );
+describe("without a place of the client's own", () => {
+  test('an application gets open calls again and the changes that it missed, but no earlier cancellations', async () => {
+    const calls = new Map([
+      ['open', 'open'],
+      ['done', 'answered'],
+    ]);
+    for (const [id, state] of calls)
+      await watched.store.set(code, keys.call(id), JSON.stringify({ state }));
+    await append(added('x'), 'application');
+    await append(call('open'), 'application');
+    await append(call('done'), 'application');
+    await append({ kind: 'cancel', id: 'done', reason: 'timeout' }, 'application');
+    const first = await open('application');
+    expect((await take(first)).map(({ id, event }) => `${id} ${event}`)).toEqual([
+      '1 tool-availability-update',
+      '2 tool-request',
+    ]);
+    await append(added('y'), 'application');
+    const second = await open('application');
+    expect((await take(second)).map(({ id, event }) => `${id} ${event}`)).toEqual([
+      '2 tool-request',
+      '5 tool-availability-update',
+    ]);
+    await append({ kind: 'cancel', id: 'open', reason: 'timeout' }, 'application');
+    expect((await take(second)).map(({ event }) => event)).toEqual(['tool-cancel']);
+  });
 
   test.each([
     [100, 100],
     [101, 1],
     [700, 1],
   ])(
-    '%i changes that nobody heard are told as %i, once, also when the telling is cut',
+    '%i missed changes are delivered as %i, once, even if the delivery is interrupted',
     async (changes, told) => {
       await tools('x');
       for (let index = 0; index < changes; index++)
@@ -196,7 +192,7 @@ describe('without a place', () => {
     },
   );
 
-  test('changes of which some were dropped are told as everything there is', async () => {
+  test('changes of which some were dropped become one update with all tools', async () => {
     await tools('x', 'y');
     for (let index = 0; index < logKeep + 5; index++) await append(added('x'));
     for (const side of ['agent', 'application'] as const) {
@@ -206,7 +202,7 @@ describe('without a place', () => {
     }
   });
 
-  test('an application that was told what was dropped since gets no update', async () => {
+  test('an application that got the entries before they were dropped gets no update', async () => {
     await append(added('x'), 'application');
     for (let index = 1; index < logKeep; index++)
       await append({ kind: 'cancel', id: 'c', reason: 'timeout' }, 'application');
@@ -217,8 +213,8 @@ describe('without a place', () => {
   });
 });
 
-describe('the place that is written down', () => {
-  test('never goes back, whoever of several listeners writes', async () => {
+describe('the stored place', () => {
+  test('never goes back, whichever of several listeners stores it', async () => {
     for (const id of ['a', 'b', 'c']) await append(result(id));
     const [fast, slow] = [await open('agent'), await open('agent')];
     await take(slow, 1);
@@ -229,7 +225,7 @@ describe('the place that is written down', () => {
     expect((await watched.store.get(code, [keys.cursor('agent')]))[0]?.value).toBe('3');
   });
 
-  test('is given up where the session is gone', async () => {
+  test('is not stored if the session is gone', async () => {
     await append(result('a'));
     const reader = await open('agent');
     await take(reader);
@@ -238,7 +234,7 @@ describe('the place that is written down', () => {
   });
 });
 
-test('several listeners each get everything', async () => {
+test('each of several listeners gets every event', async () => {
   const readers = await Promise.all([open('agent'), open('agent'), open('agent', 0)]);
   for (const id of ['a', 'b', 'c']) {
     await append(result(id));
@@ -247,7 +243,7 @@ test('several listeners each get everything', async () => {
   }
 });
 
-test('a call is new when it came while the reader listened, and was not long away', async () => {
+test('a call is new if it came while the reader listened without a long pause', async () => {
   vi.useFakeTimers();
   try {
     const reader = await open('application', 0, { newWithinMs: 50 });
@@ -268,7 +264,7 @@ test('a call is new when it came while the reader listened, and was not long awa
   }
 });
 
-test('a call is not new when the store took long to answer: its caller may have given up', async () => {
+test('a call is not new if the store was slow to answer, because its caller may have given up', async () => {
   vi.useFakeTimers();
   try {
     let answersAfterMs = 0;
@@ -330,7 +326,7 @@ test('a claimed call that ended while its client read slowly is not sent', async
   }
 });
 
-test('with its place, a client that is cut anywhere gets every event once and in order', async () => {
+test('a client that continues from its place gets every event once and in order, wherever it was interrupted', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -384,7 +380,7 @@ test('with its place, a client that is cut anywhere gets every event once and in
   );
 });
 
-test('a read that fails in the middle is taken up where it failed', async () => {
+test('a read that fails in the middle continues where it failed', async () => {
   for (let index = 1; index <= 5; index++) await append(result(`r${index}`));
   const reader = await open('agent', 0);
   const got: unknown[] = [];

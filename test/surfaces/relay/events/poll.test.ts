@@ -21,7 +21,7 @@ const poll = (
 ) => on.streams.poll({ code, expiresAt, side: 'application', ...more }, waitMs, signal);
 
 describe('a poll', () => {
-  test('gives what there is after a place, at once', async () => {
+  test('returns the events after a place at once', async () => {
     const session = await now.world.session();
     for (const id of ['a', 'b', 'c']) await result(now, session, id);
     const one = nodeOf(now);
@@ -30,7 +30,7 @@ describe('a poll', () => {
     expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
   });
 
-  test('waits for what comes first, and no longer than it may', async () => {
+  test('waits for the first event, but not longer than its time', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const first = poll(one, session, { side: 'agent' });
@@ -61,7 +61,7 @@ describe('a poll', () => {
     ]);
   });
 
-  test('goes on when the host has extended its session', async () => {
+  test('continues if the host has extended its session', async () => {
     const session = await now.world.session(undefined, 500);
     const events = poll(nodeOf(now), session, { side: 'agent' });
     const expiresAt = session.expiresAt + 60_000;
@@ -71,7 +71,7 @@ describe('a poll', () => {
     expect(await events).toEqual([]);
   });
 
-  test('has by its end what a bus lost', async () => {
+  test('returns by its end the events whose wake-ups a bus lost', async () => {
     const session = await now.world.session();
     now.wires.deaf = true;
     const waiting = poll(nodeOf(now), session, { side: 'agent' });
@@ -81,17 +81,20 @@ describe('a poll', () => {
     expect(ids(await waiting)).toEqual(['r']);
   });
 
-  test.each([false, true])('ends when its client goes (before it began: %s)', async (before) => {
-    const session = await now.world.session();
-    const controller = new AbortController();
-    if (before) controller.abort();
-    const waiting = poll(nodeOf(now), session, {}, 60_000, controller.signal);
-    await pass(10);
-    controller.abort();
-    expect(await waiting).toEqual([]);
-  });
+  test.each([false, true])(
+    'ends when its client disconnects (before the poll began: %s)',
+    async (before) => {
+      const session = await now.world.session();
+      const controller = new AbortController();
+      if (before) controller.abort();
+      const waiting = poll(nodeOf(now), session, {}, 60_000, controller.signal);
+      await pass(10);
+      controller.abort();
+      expect(await waiting).toEqual([]);
+    },
+  );
 
-  test('says goodbye where it is over', async () => {
+  test('ends with a goodbye if its connection is over', async () => {
     const session = await now.world.session();
     const [one, other] = [nodeOf(now), nodeOf(now)];
     const first = poll(one, session);
@@ -115,7 +118,7 @@ describe('a poll', () => {
     await expect(poll(one, session)).rejects.toMatchObject({ status: 404 });
   });
 
-  test('finds out that it was replaced without a wake', async () => {
+  test('finds out without a wake-up that it was replaced', async () => {
     const session = await now.world.session();
     now.wires.deaf = true;
     const first = poll(nodeOf(now), session, {}, 60_000);
@@ -125,7 +128,7 @@ describe('a poll', () => {
     expect(await first).toMatchObject([{ event: 'goodbye', data: { reason: 'replaced' } }]);
   });
 
-  test('that goes on takes no calls from an application that came in between', async () => {
+  test('that continues takes no calls from an application that connected in between', async () => {
     const session = await now.world.session();
     const [one, other] = [nodeOf(now), nodeOf(now)];
     expect(await poll(one, session, { client: 'a' }, 0)).toEqual([]);
@@ -158,7 +161,7 @@ describe('a poll', () => {
     expect(await present()).toBeUndefined();
   });
 
-  test('whose answer was lost is made good by the next one', async () => {
+  test('whose answer was lost is repeated by the next one', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const id = await call(now, session, 'call-1');
@@ -173,7 +176,7 @@ describe('a poll', () => {
   test.each([
     [1_000, ['log']],
     [60_000, ['late', 'log']],
-  ])('that a slow store holds up brings no call after its deadline (%i ms)', async (ms, given) => {
+  ])('that a slow store delays returns no call after its deadline (%i ms)', async (ms, given) => {
     const session = await now.world.session();
     const one = nodeOf(now);
     await call(now, session, 'late', { deadline: Date.now() + ms });
@@ -186,7 +189,7 @@ describe('a poll', () => {
     expect(ids(await events)).toEqual(given);
   });
 
-  test('leaves what is more than 1 MB to the next one', async () => {
+  test('leaves events above 1 MB for the next one', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const record: LogRecord = {
@@ -202,7 +205,7 @@ describe('a poll', () => {
     expect(lengths).toEqual([2, 2, 1, 0]);
   });
 
-  test('that the store fails rejects, and leaves nothing', async () => {
+  test('rejects if the store fails, and leaves nothing behind', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const waiting = poll(one, session, { side: 'agent' });

@@ -1,5 +1,7 @@
 /** What agents hear of whether an application is connected. */
 import { describe, expect, test } from 'vitest';
+import { createPresence } from '../../../../src/surfaces/relay/events/presence.ts';
+import type { Hub } from '../../../../src/surfaces/relay/hub.ts';
 import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { type Listener, listen } from '../relay-world.ts';
 import { heartbeatMs, leaseMs, nodeOf, pass, streamWorld } from './stream-world.ts';
@@ -12,7 +14,7 @@ const heard = (agent: Listener) =>
   });
 
 describe('agents', () => {
-  test('hear what is so when they connect, and each change, on every node', async () => {
+  test('on every node learn whether an application is connected when they connect and at each change', async () => {
     const session = await now.world.session();
     const [one, other] = [nodeOf(now), nodeOf(now)];
     const early = await listen(one, session, { side: 'agent' });
@@ -32,7 +34,7 @@ describe('agents', () => {
     expect(application.of('application-status')).toEqual([]);
   });
 
-  test('hear nothing of an application that is replaced, or stays', async () => {
+  test('get no event while an application stays connected or is replaced', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const agent = await listen(one, session, { side: 'agent' });
@@ -43,7 +45,7 @@ describe('agents', () => {
     expect(heard(agent)).toEqual([false, true]);
   });
 
-  test('hear within a lease that the node of the application has died', async () => {
+  test("learn within a lease that the application's node has died", async () => {
     const session = await now.world.session();
     const agent = await listen(nodeOf(now), session, { side: 'agent' });
     await now.world.store.acquire(session.code, keys.applicationLease, 'dead', leaseMs, true);
@@ -53,7 +55,7 @@ describe('agents', () => {
     expect(heard(agent).at(-1)).toBe(false);
   });
 
-  test('hear nothing new while the store is away', async () => {
+  test('get no event while the store is unavailable', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const agent = await listen(one, session, { side: 'agent' });
@@ -67,7 +69,7 @@ describe('agents', () => {
     expect(heard(agent).at(-1)).toBe(true);
   });
 
-  test('that poll hear a change while they wait, and not what was so before', async () => {
+  test('that poll learn of a change while they wait, but not of the state before', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const { code, expiresAt } = session;
@@ -82,7 +84,7 @@ describe('agents', () => {
     ]);
   });
 
-  test('of one session share one look at its lease', async () => {
+  test('of one session share one lookup of its lease', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     for (let agents = 0; agents < 20; agents++) await listen(one, session, { side: 'agent' });
@@ -91,7 +93,7 @@ describe('agents', () => {
     expect(looks.length).toBeLessThanOrEqual(2);
   });
 
-  test('that leave, leave nothing behind', async () => {
+  test('that disconnect leave nothing behind', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const agents = [
@@ -107,5 +109,27 @@ describe('agents', () => {
     expect(now.ports.operations.slice(before).filter((each) => each.startsWith('holder'))).toEqual(
       [],
     );
+  });
+
+  test('of one session all get the error of a failed subscription, and the next agent subscribes again', async () => {
+    const session = await now.world.session();
+    const { settings, hub } = nodeOf(now);
+    let fails = true;
+    const watch: Hub['watch'] = async (code, listener) => {
+      if (fails) throw new Error('The bus is away.');
+      return hub.watch(code, listener);
+    };
+    const presence = createPresence(settings, { ...hub, watch });
+    const seen: boolean[] = [];
+    const follow = () => presence.watch(session.code, (connected) => seen.push(connected));
+    const outcomes = await Promise.allSettled([follow(), follow()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails = false;
+    const stop = await follow();
+    await pass(0);
+    expect(seen).toEqual([false]);
+    stop();
+    await pass(0);
+    expect(now.wires.listening).toBe(0);
   });
 });

@@ -54,7 +54,7 @@ describe('a change of many tools', () => {
     for (const one of open) one.close();
   });
 
-  test('leaves the node a turn between two agents', async () => {
+  test('leaves other work of the node a turn between two agents', async () => {
     const { session, open } = await listening(200);
     let turns = 0;
     let over = false;
@@ -70,7 +70,7 @@ describe('a change of many tools', () => {
     for (const one of open) one.close();
   });
 
-  test('does not make an agent miss what came while it was read', async () => {
+  test('does not make an agent miss a change that came while it was read', async () => {
     const node = world.node();
     let session = await world.session(many(200));
     const seen = new Map<number, string>();

@@ -27,7 +27,7 @@ const settled = async (): Promise<void> => {
 };
 
 describe('a stream', () => {
-  test('begins with connected, goes on with what was missed and then what comes, with heartbeats', async () => {
+  test('starts with connected, then sends missed events, new events and heartbeats', async () => {
     const session = await now.world.session([relayed('x')]);
     await result(now, session, 'missed');
     const agent = await listen(nodeOf(now), session, { side: 'agent', after: 1 });
@@ -49,7 +49,7 @@ describe('a stream', () => {
     });
   });
 
-  test('of a session that is gone is none, and leaves nothing', async () => {
+  test('of a session that is gone does not open, and leaves nothing behind', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     await now.world.store.drop(session.code);
@@ -59,7 +59,7 @@ describe('a stream', () => {
   });
 
   test.each(['get', 'acquire'] as const)(
-    'that fails to open for the store (%s) leaves nothing, and no lease',
+    'that cannot open because the store fails (%s) leaves nothing behind, not even a lease',
     async (operation) => {
       const one = nodeOf(now);
       const session = await now.world.session();
@@ -74,7 +74,7 @@ describe('a stream', () => {
     },
   );
 
-  test('that cannot read its cursor gives its lease back', async () => {
+  test('that cannot read its cursor releases its lease', async () => {
     const session = await now.world.session();
     now.ports.holdUp('acquire', () =>
       now.ports.holdUp('get', () => Promise.reject(new Error('away'))),
@@ -85,7 +85,7 @@ describe('a stream', () => {
   });
 
   test.each(['application', 'agent'] as const)(
-    'of the %s that is closed costs nothing more',
+    'of the %s costs nothing once it is closed',
     async (side) => {
       const one = nodeOf(now);
       const session = await now.world.session();
@@ -108,7 +108,7 @@ describe('a stream', () => {
     },
   );
 
-  test('whose sink refuses is over without a word, and the refused event comes again', async () => {
+  test('whose sink refuses an event ends silently, and the next stream gets that event', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     // For `connected`, whether an application is, and one result.
@@ -124,7 +124,7 @@ describe('a stream', () => {
     expect(ids(next.events)).toEqual(['connected', 'b', 'c']);
   });
 
-  test('waits for room between events, and asks for no more when it is closed meanwhile', async () => {
+  test('waits for room between events, and reads no more if it is closed while it waits', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     for (const id of ['a', 'b', 'c']) await result(now, session, id);
@@ -151,7 +151,7 @@ describe('a stream', () => {
     expect([ids(events), now.ports.operations.length]).toEqual([['connected', 'a', 'b'], before]);
   });
 
-  test('reads what came while it read', async () => {
+  test('reads the events that came while it was reading', async () => {
     const session = await now.world.session();
     const agent = await listen(nodeOf(now), session, { side: 'agent' });
     await pass(0);
@@ -161,7 +161,7 @@ describe('a stream', () => {
     expect(ids(agent.events)).toEqual(['connected', 'a', 'b']);
   });
 
-  test('is given everything by a bus that loses all, with the heartbeat', async () => {
+  test('gets every event with the heartbeat if the bus loses all messages', async () => {
     const session = await now.world.session();
     now.wires.deaf = true;
     const listeners = [
@@ -180,7 +180,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('looks at once when the bus says that it may have lost something', async () => {
+  test('reads at once when the bus says that messages may have been lost', async () => {
     const session = await now.world.session();
     const agent = await listen(nodeOf(now), session, { side: 'agent' });
     now.wires.deaf = true;
@@ -190,37 +190,33 @@ describe('a stream', () => {
     expect(ids(agent.events)).toEqual(['connected', 'r']);
   });
 
-  test(
-    'lives through an outage of the store: it says so once, and goes on within a lease of the ' +
-      'store’s return',
-    async () => {
-      const one = nodeOf(now);
-      const session = await now.world.session();
-      const [application, agent] = [
-        await listen(one, session),
-        await listen(one, session, { side: 'agent' }),
-      ];
-      await pass(0);
-      now.ports.away = true;
-      createHub(now.wires.bus, () => {}).wake(session.code, 'log:agent');
-      await pass(heartbeatMs * 5);
-      now.ports.away = false;
-      now.wires.deaf = true;
-      await result(now, session, 'r');
-      const id = await call(now, session, 'call-2');
-      await pass(leaseMs);
-      expect([ids(application.events), ids(agent.events)]).toEqual([
-        ['connected', id],
-        ['connected', 'r'],
-      ]);
-      expect(one.lines.filter((line) => line.includes('could not read'))).toHaveLength(2);
-      expect(await now.world.store.holder(session.code, keys.applicationLease)).toBeDefined();
-    },
-  );
+  test("survives an outage of the store: it logs the outage once, and continues within a lease of the store's return", async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    const [application, agent] = [
+      await listen(one, session),
+      await listen(one, session, { side: 'agent' }),
+    ];
+    await pass(0);
+    now.ports.away = true;
+    createHub(now.wires.bus, () => {}).wake(session.code, 'log:agent');
+    await pass(heartbeatMs * 5);
+    now.ports.away = false;
+    now.wires.deaf = true;
+    await result(now, session, 'r');
+    const id = await call(now, session, 'call-2');
+    await pass(leaseMs);
+    expect([ids(application.events), ids(agent.events)]).toEqual([
+      ['connected', id],
+      ['connected', 'r'],
+    ]);
+    expect(one.lines.filter((line) => line.includes('could not read'))).toHaveLength(2);
+    expect(await now.world.store.holder(session.code, keys.applicationLease)).toBeDefined();
+  });
 });
 
 describe('the end of a stream', () => {
-  test('by the session’s deletion is told, once', async () => {
+  test('by the deletion of the session is announced once', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     const listeners = [await listen(one, session), await listen(one, session, { side: 'agent' })];
@@ -232,24 +228,20 @@ describe('the end of a stream', () => {
     expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
   });
 
-  test(
-    'by a deletion that nobody was woken for is found out with the heartbeat, and no update is ' +
-      'made up',
-    async () => {
-      const one = nodeOf(now);
-      const session = await now.world.session([relayed('x')]);
-      const listeners = [await listen(one, session), await listen(one, session, { side: 'agent' })];
-      await pass(10);
-      await now.world.store.drop(session.code);
-      await pass(heartbeatMs);
-      for (const listener of listeners) {
-        expect([goodbyeOf(listener), listener.ended]).toEqual([['session_closed false'], true]);
-        expect(listener.of('tool-availability-update')).toHaveLength(1);
-      }
-    },
-  );
+  test('by a deletion without a wake-up is noticed at the heartbeat, and no update is invented', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session([relayed('x')]);
+    const listeners = [await listen(one, session), await listen(one, session, { side: 'agent' })];
+    await pass(10);
+    await now.world.store.drop(session.code);
+    await pass(heartbeatMs);
+    for (const listener of listeners) {
+      expect([goodbyeOf(listener), listener.ended]).toEqual([['session_closed false'], true]);
+      expect(listener.of('tool-availability-update')).toHaveLength(1);
+    }
+  });
 
-  test('by expiry is told in time', async () => {
+  test('by expiry is announced in time', async () => {
     const one = nodeOf(now);
     const session = await now.world.session(undefined, 5_000);
     const listeners = [await listen(one, session), await listen(one, session, { side: 'agent' })];
@@ -260,7 +252,7 @@ describe('the end of a stream', () => {
       expect([goodbyeOf(listener), listener.ended]).toEqual([['session_expired false'], true]);
   });
 
-  test('by expiry waits for the end that the host has moved', async () => {
+  test('by expiry waits for the end to which the host has extended the session', async () => {
     const one = nodeOf(now);
     const session = await now.world.session(undefined, 5_000);
     const listener = await listen(one, session, { side: 'agent' });
@@ -273,7 +265,7 @@ describe('the end of a stream', () => {
     expect([goodbyeOf(listener), listener.ended]).toEqual([['session_expired false'], true]);
   });
 
-  test('by expiry waits for a store that is away, because the host may have moved the end', async () => {
+  test('by expiry waits for an unavailable store, because the host may have extended the session', async () => {
     const one = nodeOf(now);
     const session = await now.world.session(undefined, 5_000);
     const listener = await listen(one, session, { side: 'agent' });
@@ -285,7 +277,7 @@ describe('the end of a stream', () => {
     expect(goodbyeOf(listener)).toEqual(['session_expired false']);
   });
 
-  test('does not come at once for a session that lasts longer than a timer can', async () => {
+  test('does not come at once for a session that lasts longer than the longest timer', async () => {
     const one = nodeOf(now);
     const session = await now.world.session(undefined, 2 ** 31 + 10_000);
     const agent = await listen(one, session, { side: 'agent' });
@@ -293,7 +285,7 @@ describe('the end of a stream', () => {
     expect(agent.ended).toBe(false);
   });
 
-  test('by a node that goes says to come again', async () => {
+  test('by a closing node asks the client to reconnect', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     const agent = await listen(one, session, { side: 'agent' });
@@ -314,13 +306,13 @@ describe('the end of a stream', () => {
   });
 
   test.each([
-    ['the node goes', (one: Node) => one.streams.close(), 'shutting_down true'],
+    ['the node closes', (one: Node) => one.streams.close(), 'shutting_down true'],
     [
       'the session is deleted',
       (one: Node, { code }: SessionDocument) => one.hub.wake(code, 'closed'),
       'session_closed false',
     ],
-  ])('while it opens, as %s, leaves nothing behind', async (_name, act, goodbye) => {
+  ])('while it opens, because %s, leaves nothing behind', async (_name, act, goodbye) => {
     const one = nodeOf(now);
     const session = await now.world.session();
     now.ports.holdUp('acquire', async () => {
@@ -344,7 +336,7 @@ describe('the end of a stream', () => {
 });
 
 describe('two connections of the application', () => {
-  test('the newer one has the calls; the older one is told so, and takes nothing with it', async () => {
+  test('the newer one gets the calls; the older one is told that it was replaced, and loses no call', async () => {
     const session = await now.world.session();
     const first = await listen(nodeOf(now), session);
     await pass(10);
@@ -366,7 +358,7 @@ describe('two connections of the application', () => {
     ]).toEqual([0, [id]]);
   });
 
-  test('with the wake lost, the older one neither takes a call meant for the newer, nor stays', async () => {
+  test('if the wake-up is lost, the older one takes no call of the newer one, and ends', async () => {
     const session = await now.world.session();
     const first = await listen(nodeOf(now), session, { client: 'old' });
     await pass(10);
@@ -386,7 +378,7 @@ describe('two connections of the application', () => {
     expect([goodbyeOf(second), goodbyeOf(third)]).toEqual([['replaced false'], []]);
   });
 
-  test('that open at once: exactly one gets each call', async () => {
+  test('that open at the same time: exactly one gets each call', async () => {
     const session = await now.world.session();
     const nodes = [nodeOf(now), nodeOf(now)];
     const known = [await call(now, session, 'call-5'), await call(now, session, 'call-6')];
@@ -402,7 +394,7 @@ describe('two connections of the application', () => {
     expect(ids(last.of('tool-request'))).toEqual([...known, id]);
   });
 
-  test('of which the lease ran out while the store was away has it again', async () => {
+  test('of which one lost its lease while the store was unavailable: that one takes it again', async () => {
     const session = await now.world.session();
     const application = await listen(nodeOf(now), session);
     await pass(10);
@@ -422,7 +414,7 @@ describe('two connections of the application', () => {
 });
 
 describe('calls and connections', () => {
-  test('that are open come again to a fresh one, the attempt grows; answered ones never', async () => {
+  test('open calls are delivered again to a new connection with a growing attempt; answered ones are not', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const [open, answered] = [
@@ -440,7 +432,7 @@ describe('calls and connections', () => {
     }
   });
 
-  test('whose deadline is past are not delivered to who comes', async () => {
+  test('calls whose deadline has passed are not delivered to a new connection', async () => {
     const session = await now.world.session();
     await call(now, session, 'call-11', { deadline: Date.now() });
     const application = await listen(nodeOf(now), session);
@@ -449,7 +441,7 @@ describe('calls and connections', () => {
   });
 
   test.each([3_600_000, -3_600_000])(
-    'are delivered to who listens when the clock jumps by %i ms',
+    'calls are delivered to a connection that listens when the clock jumps by %i ms',
     async (jump) => {
       const session = await now.world.session(undefined, 86_400_000);
       let skew = 0;
@@ -467,7 +459,7 @@ describe('calls and connections', () => {
 });
 
 describe('changes of tools', () => {
-  test('that nobody heard are told once, in order; more than 100 as one', async () => {
+  test('that no client heard are delivered once and in order; more than 100 become one', async () => {
     const one = nodeOf(now);
     let session = await now.world.session([relayed('t0')]);
     for (let index = 1; index <= 3; index++)
@@ -502,7 +494,7 @@ describe('changes of tools', () => {
     ]);
   });
 
-  test('of another session are never told, whatever place a client claims', async () => {
+  test('of another session are never delivered, whatever place a client claims', async () => {
     const one = nodeOf(now);
     await now.world.session([relayed('theirs')]);
     const session = await now.world.session([relayed('ours')]);
@@ -515,8 +507,8 @@ describe('changes of tools', () => {
   });
 });
 
-describe('what streams cost', () => {
-  test('a wake costs its own session alone, with a thousand streams open', async () => {
+describe('the cost of streams', () => {
+  test('a wake-up costs only its own session, even with a thousand open streams', async () => {
     vi.useRealTimers();
     const one = now.world.node({ leaseMs: 30_000 });
     const sessions = await Promise.all(Array.from({ length: 500 }, () => now.world.session()));
@@ -538,7 +530,7 @@ describe('what streams cost', () => {
     expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
   });
 
-  test('an idle one costs its heartbeat and the renewals of its lease', async () => {
+  test('an idle stream costs only its heartbeat and the renewals of its lease', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     await listen(one, session);

@@ -53,7 +53,7 @@ describe('a record', () => {
     );
   });
 
-  test('of names over 64 KB says that everything is to be read again', () => {
+  test('with more than 64 KB of names says that all tools must be read again', () => {
     const names = (count: number): string[] => Array.from({ length: count }, () => 'é'.repeat(512));
     expect(
       toToolsRecord({ added: names(32), removed: names(31), modified: names(1) }, 'x', 5).all,
@@ -63,14 +63,14 @@ describe('a record', () => {
     ).toEqual(record({ reason: 'x', at: 5, all: true }));
   });
 
-  test('is empty without a name', () => {
+  test('is empty if it names no tool', () => {
     expect(isEmptyChange(record())).toBe(true);
     for (const change of [{ added: ['a'] }, { removed: ['a'] }, { modified: ['a'] }])
       expect(isEmptyChange(record(change))).toBe(false);
   });
 });
 
-describe('consecutive changes come to', () => {
+describe('consecutive changes become', () => {
   const added = record({ added: ['a'] });
   const removed = record({ removed: ['a'] });
   const modified = record({ modified: ['a'] });
@@ -93,13 +93,13 @@ describe('consecutive changes come to', () => {
     expect(foldUpdates(records)).toEqual(expected);
   });
 
-  test('the reason and the time of the last', () => {
+  test('a change with the reason and the time of the last one', () => {
     expect(
       foldUpdates([record({ added: ['a'] }), record({ added: ['b'], reason: 'late', at: 9 })]),
     ).toEqual(record({ added: ['a', 'b'], reason: 'late', at: 9 }));
   });
 
-  test('all, where the names together are too many', () => {
+  test('a change of all tools if their names are too many', () => {
     const names = (letter: string): string[] =>
       Array.from({ length: 100 }, (_, index) => `${letter}${index}`.padEnd(400, letter));
     expect(foldUpdates([record({ added: names('a') }), record({ added: names('b') })]).all).toBe(
@@ -107,7 +107,7 @@ describe('consecutive changes come to', () => {
     );
   });
 
-  test('what a set becomes by them one after another', () => {
+  test('the change that they make to a set one after another', () => {
     // Each name with a version: what came anew or was modified has another one.
     const name = fc.constantFrom('a', 'b', 'c', 'd');
     const steps = fc.array(fc.array(fc.tuple(name, fc.boolean()), { maxLength: 4 }), {
@@ -157,7 +157,7 @@ function sorted({ added, removed, modified }: ToolsRecord): object {
 }
 
 describe('an event', () => {
-  test('has the definitions of now, and names of what is gone', () => {
+  test('has the current definitions, and the names of removed tools', () => {
     expect(
       describeUpdate(
         'ABCD2345',
@@ -172,7 +172,7 @@ describe('an event', () => {
     });
   });
 
-  test('leaves out what is gone since', () => {
+  test('leaves out tools that were removed since', () => {
     expect(
       describeUpdate(
         'ABCD2345',
@@ -191,14 +191,14 @@ describe('an event', () => {
     });
   });
 
-  test('of everything has everything', () => {
+  test('for a change of all tools has all tools', () => {
     expect(describeUpdate('ABCD2345', record({ all: true }), document('a', 'b'))).toMatchObject({
       updates: { added: [definition('a'), definition('b')], removed: [], modified: [] },
       resync: true,
     });
   });
 
-  test('shows of a definition what gates see', () => {
+  test('shows the parts of a definition that gates see', () => {
     const full = { ...definition('a'), title: 'A', outputSchema: { type: 'string' } };
     expect(
       shownDefinition({

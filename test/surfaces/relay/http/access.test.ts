@@ -1,6 +1,8 @@
-/** Who may speak for a session, and what others can learn. */
+/** Which clients have access to a session, and what other clients can learn about it. */
 import { describe, expect, test } from 'vitest';
+import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
 import {
+  hashOf,
   isCode,
   logName,
   newCode,
@@ -12,7 +14,7 @@ import { brokenStore, frontKit, registration, type Told } from './app-kit.ts';
 const shown = ({ status, headers, text }: Told) => ({ status, headers: [...headers], text });
 
 describe('codes and tokens', () => {
-  test('codes are eight letters of Base32, and none comes twice', () => {
+  test('codes are eight characters of Base32, and each one is new', () => {
     const codes = Array.from({ length: 2_000 }, newCode);
     expect(codes.every(isCode)).toBe(true);
     expect(new Set(codes).size).toBe(2_000);
@@ -23,18 +25,18 @@ describe('codes and tokens', () => {
     expect(Buffer.from(newToken(), 'base64url')).toHaveLength(32);
   });
 
-  test('a log name does not tell the code', () => {
+  test('a log name does not reveal the code', () => {
     expect(logName('AAAAAAAA')).toMatch(/^[0-9a-f]{6}$/);
   });
 
-  test('hashes of other lengths are other hashes', () => {
+  test('hashes of different lengths are different', () => {
     expect(sameHash('ab', 'ab')).toBe(true);
     expect(sameHash('ab', 'abc')).toBe(false);
     expect(sameHash('ab', 'ac')).toBe(false);
   });
 });
 
-describe('a code that is none', () => {
+describe('an invalid code', () => {
   test.each([
     'ABCDEFG',
     'ABCDEFGHI',
@@ -46,7 +48,7 @@ describe('a code that is none', () => {
     'ABCDEFG%2F',
     '__proto__',
     'ÄBCDEFGH',
-  ])('%s is refused before anything else', async (code) => {
+  ])('%s is refused before the store is asked', async (code) => {
     const { ask, store } = frontKit({ store: brokenStore() });
     expect(store).toBeDefined();
     expect(await ask('GET', `/${code}/metadata`)).toMatchObject({
@@ -64,7 +66,7 @@ describe('a code that is none', () => {
 });
 
 describe('a token', () => {
-  test('is needed', async () => {
+  test('is required', async () => {
     const { ask, create } = frontKit();
     const { code } = await create();
     const told = await ask('GET', `/${code}/metadata`);
@@ -73,7 +75,7 @@ describe('a token', () => {
       body: { error: 'unauthorized', code: 'unauthorized' },
     });
     expect(told.headers.get('www-authenticate')).toBe('Bearer');
-    // The same for a code that there is not.
+    // The answer is the same for a code that does not exist.
     expect(shown(await ask('GET', '/AAAAAAAA/metadata'))).toEqual(shown(told));
   });
 
@@ -86,7 +88,7 @@ describe('a token', () => {
     `Bearer ${'x'.repeat(201)}`,
     'Token abc',
     '',
-  ])('is not %j', async (header) => {
+  ])('is not read from the header %j', async (header) => {
     const { ask, create } = frontKit();
     const { code } = await create();
     expect(
@@ -94,7 +96,7 @@ describe('a token', () => {
     ).toBe(401);
   });
 
-  test.each(['bearer', 'BEARER', 'Bearer'])('is shown under the scheme %s', async (scheme) => {
+  test.each(['bearer', 'BEARER', 'Bearer'])('is read with the scheme %s', async (scheme) => {
     const { ask, create } = frontKit();
     const { code, agentToken } = await create();
     expect(
@@ -106,7 +108,7 @@ describe('a token', () => {
     ).toBe(200);
   });
 
-  test('that is wrong answers as a code that there is not, byte for byte', async () => {
+  test('that is wrong gets the same answer as an unknown code, byte for byte', async () => {
     const { ask, create } = frontKit();
     const { code, agentToken } = await create();
     const other = await create();
@@ -123,7 +125,7 @@ describe('a token', () => {
       expect(shown(await ask('GET', `/${code}/metadata`, { token }))).toEqual(shown(unknown));
   });
 
-  test('that is wrong looks at the store as often as one that is right', async () => {
+  test('that is wrong costs as many reads of the store as a right one', async () => {
     const kit = frontKit();
     const { code, agentToken } = await kit.create();
     const count = async (path: string, token: string): Promise<number> => {
@@ -147,7 +149,7 @@ describe('a token', () => {
     ]).toEqual([1, 1, 1]);
   });
 
-  test('of the other side is 403', async () => {
+  test('of the other side is answered with 403', async () => {
     const { ask, create } = frontKit();
     const { code, agentToken, sessionToken } = await create();
     for (const [method, path, token] of [
@@ -172,7 +174,7 @@ describe('a token', () => {
       });
   });
 
-  test('of a session that has expired is told so for a while; others learn nothing', async () => {
+  test('of an expired session learns that for a while; other tokens learn nothing', async () => {
     const { ask, create, clock } = frontKit({ ttlSeconds: 60 });
     const { code, agentToken } = await create();
     clock.now += 59_999;
@@ -232,7 +234,7 @@ describe('a ticket', () => {
     expect((await ask('GET', `/${code}/events?ticket=${ticket}`)).status).toBe(200);
   });
 
-  test('of several who show it lets one in', async () => {
+  test('admits only one of several clients that present it', async () => {
     const { ask, create } = frontKit();
     const { code, sessionToken } = await create();
     const { ticket } = (await ask('POST', `/${code}/ticket`, { token: sessionToken })).body;
@@ -244,7 +246,7 @@ describe('a ticket', () => {
     ]);
   });
 
-  test('is good for 30 seconds, in its session, for streams alone', async () => {
+  test('is valid for 30 seconds, in its session, and only for streams', async () => {
     const { ask, create, clock } = frontKit();
     const { code, sessionToken } = await create();
     const other = await create();
@@ -260,7 +262,31 @@ describe('a ticket', () => {
       expect((await ask('GET', `/${code}/stream?ticket=${bad}`)).status).toBe(404);
   });
 
-  test('is nothing beside a token', async () => {
+  test('is removed from the store if it has expired unused and another one is created', async () => {
+    const { ask, create, clock, store } = frontKit();
+    const { code, sessionToken } = await create();
+    const ticketOf = async () =>
+      (await ask('POST', `/${code}/ticket`, { token: sessionToken })).body.ticket as string;
+    const kept = async (tickets: readonly string[]) =>
+      (
+        await store.get(
+          code,
+          tickets.map((one) => keys.ticket(hashOf(one))),
+        )
+      ).filter((stored) => stored !== undefined).length;
+    const unused = await Promise.all(Array.from({ length: 10 }, ticketOf));
+    clock.now += 89_999;
+    unused.push(await ticketOf());
+    expect(await kept(unused)).toBe(11);
+    clock.now += 1;
+    const last = await ticketOf();
+    expect([await kept(unused), await kept([last])]).toEqual([1, 1]);
+    expect((await ask('GET', `/${code}/stream?ticket=${last}`)).status).toBe(200);
+    const [index] = await store.get(code, [keys.tickets]);
+    expect(JSON.parse(index?.value as string)).toHaveLength(2);
+  });
+
+  test('is ignored if there is a token', async () => {
     const { ask, create } = frontKit();
     const { code, sessionToken } = await create();
     const { ticket } = (await ask('POST', `/${code}/ticket`, { token: sessionToken })).body;
@@ -271,7 +297,7 @@ describe('a ticket', () => {
 });
 
 describe('pairing', () => {
-  test('trades the code for a token of each side, once', async () => {
+  test('exchanges the code for a token of each side, once', async () => {
     const { ask, create } = frontKit({ pairing: true });
     const { code, sessionToken } = await create();
     const { status, body } = await ask('POST', `/${code}/pair`, { body: { side: 'application' } });
@@ -293,7 +319,7 @@ describe('pairing', () => {
     expect((await ask('POST', `/${code}/pair`, { body: { side: 'agent' } })).status).toBe(200);
   });
 
-  test('of several at once lets one in', async () => {
+  test('admits only one of several clients that try at the same time', async () => {
     const { ask, create } = frontKit({ pairing: true });
     const { code } = await create();
     const told = await Promise.all(
@@ -302,7 +328,7 @@ describe('pairing', () => {
     expect(told.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
   });
 
-  test('is off unless it is on', async () => {
+  test('is off by default', async () => {
     const { ask, create } = frontKit();
     const { code } = await create();
     expect(await ask('POST', `/${code}/pair`, { body: { side: 'agent' } })).toMatchObject({
@@ -311,7 +337,7 @@ describe('pairing', () => {
     });
   });
 
-  test('tells nothing of codes that there are not, or that have expired', async () => {
+  test('reveals nothing about codes that do not exist or have expired', async () => {
     const { ask, create, clock } = frontKit({ pairing: true });
     const { code } = await create();
     clock.now += 3_600_000;
@@ -326,7 +352,7 @@ describe('pairing', () => {
     });
   });
 
-  test('is tried ten times a minute, by an address and for a code', async () => {
+  test('is allowed ten times a minute for an address and for a code', async () => {
     const { ask, create } = frontKit({ pairing: true });
     const { code } = await create();
     const pair = (address: string, tried: string) =>

@@ -1,6 +1,6 @@
 /**
- * A relay's front over the memory store, with the domain behind it faked: what the tests of the
- * HTTP layer need.
+ * The HTTP layer of a relay over the memory store, with fakes for everything behind it. For the
+ * tests of that layer.
  */
 import { vi } from 'vitest';
 import { HostToolRegistry, type JsonObject, type ToolResult } from '../../../../src/index.ts';
@@ -18,28 +18,28 @@ import type { RelayStore } from '../../../../src/surfaces/relay/ports/store.ts';
 import { readRelayOptions } from '../../../../src/surfaces/relay/read-options.ts';
 import { readTools } from '../../../../src/surfaces/relay/tools/tools-document.ts';
 
-/** What was asked for over HTTP, in short. */
+/** The parts of a request over HTTP. */
 export interface Ask {
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** As JSON, unless it is a string or bytes. */
+  /** Sent as JSON, unless it is a string or bytes. */
   readonly body?: unknown;
   readonly address?: string;
 }
 
-/** An answer that was read. */
+/** An answer whose body was read. */
 export interface Told {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** {} where it is no JSON. */
+  /** `{}` if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it.
   readonly body: Readonly<Record<string, any>>;
 }
 
 export type Kit = ReturnType<typeof frontKit>;
 
-/** A session that was created. */
+/** The answer to the creation of a session. */
 export interface Made {
   readonly code: string;
   readonly sessionToken: string;
@@ -48,7 +48,7 @@ export interface Made {
 
 export const base = 'http://relay.test/api/sessions';
 
-/** The result that faked calls have. */
+/** The result of faked calls. */
 export const success: ToolResult = {
   success: true,
   output: { sum: 3 },
@@ -79,20 +79,20 @@ export async function askOf(
   try {
     read = JSON.parse(text) as Told['body'];
   } catch {
-    // A stream, or nothing.
+    // The body is a stream, or is empty.
   }
   return { status: response.status, headers: response.headers, text, body: read };
 }
 
-/** A clock by which all requests are a second apart, so that nobody is refused too often. */
+/** A clock on which all requests are a second apart, so that no client is slowed down. */
 function secondsApart(): () => number {
   let seconds = 0;
   return () => seconds++ * 1_000;
 }
 
 /**
- * A node's front; sessions made by `create` belong to whoever asks.
- * @param paceNow the clock by which clients are slowed that are refused too often
+ * Makes the HTTP layer of a node.
+ * @param paceNow the clock for slowing down clients that are refused too often
  */
 export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
   const lines: JsonObject[] = [];
@@ -132,7 +132,7 @@ export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
     taken: (name: string) => (name === 'host_tool' ? name : undefined),
     count: 0,
   };
-  /** Uses are counted with what they are of. */
+  /** Counts a use together with the operation that it is for. */
   const count = async (code: string, use: Use | undefined): Promise<void> => {
     const applied = use && (await settings.store.apply(code, [use.op]));
     if (applied !== undefined && applied.results === undefined) checkUse(use, applied);
@@ -225,7 +225,7 @@ export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
   };
 }
 
-/** A store that fails whatever it is asked. */
+/** A store whose operations all fail. */
 export function brokenStore(): RelayStore {
   const fail = (): Promise<never> =>
     Promise.reject(new Error('ECONNREFUSED redis://user:a-secret-of-the-host@10.0.0.1'));
@@ -234,7 +234,7 @@ export function brokenStore(): RelayStore {
   });
 }
 
-/** Definitions as an application gives them. */
+/** Definitions as an application sends them. */
 export function registration(...names: string[]) {
   return {
     pluginType: 'custom',

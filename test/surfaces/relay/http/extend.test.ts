@@ -1,4 +1,4 @@
-/** The host extends a session: how far, for whom, and beside what ends it at the same time. */
+/** The host extends a session: how far, and what happens if the session ends at the same time. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
@@ -22,7 +22,7 @@ const extend = (
 const iso = (at: number): string => new Date(at).toISOString();
 
 describe('extending a session', () => {
-  test('moves its end, counted from now', async () => {
+  test('moves its end to a time counted from now', async () => {
     const kit = await started();
     kit.clock.now += 30 * second;
     const { status, body } = await extend(kit, 100);
@@ -40,7 +40,7 @@ describe('extending a session', () => {
     );
   });
 
-  test('goes no further than `maxTtlSeconds` after its creation, however often it is done', async () => {
+  test('never moves the end beyond `maxTtlSeconds` after the creation', async () => {
     const kit = await started();
     const created = kit.clock.now;
     for (let round = 0; round < 5; round++) {
@@ -59,13 +59,13 @@ describe('extending a session', () => {
     });
   });
 
-  test('never makes its life shorter', async () => {
+  test('never makes the session shorter', async () => {
     const kit = await started();
     const { expiresAt } = (await extend(kit, 200)).body;
     expect((await extend(kit, 1)).body.expiresAt).toBe(expiresAt);
   });
 
-  test('is possible for a day, or for `ttlSeconds` if that is more, unless the host says otherwise', async () => {
+  test('is limited to a day by default, or to `ttlSeconds` if that is longer', async () => {
     const usual = await started({ maxTtlSeconds: undefined });
     expect((await extend(usual, 2_000_000)).body.ttl).toBe(86_400);
     const long = await started({ ttlSeconds: 100_000, maxTtlSeconds: undefined });
@@ -73,7 +73,7 @@ describe('extending a session', () => {
   });
 
   test.each([undefined, null, 0, 0.5, -1, '60', 2_000_001, 1e300, true, [60], {}])(
-    'needs a number of seconds, which %j is not',
+    'refuses %j, which is not a valid number of seconds',
     async (ttlSeconds) => {
       const kit = await started();
       expect(await extend(kit, ttlSeconds)).toMatchObject({
@@ -83,7 +83,7 @@ describe('extending a session', () => {
     },
   );
 
-  test('refuses what it does not know', async () => {
+  test('refuses unknown members', async () => {
     const kit = await started();
     const body = { ttlSeconds: 60, code: 'ABCDEFGH' };
     expect((await kit.ask('POST', `/${kit.code}/extend`, { token: hostKey, body })).status).toBe(
@@ -91,7 +91,7 @@ describe('extending a session', () => {
     );
   });
 
-  test('is for the host alone', async () => {
+  test('is only for the host', async () => {
     const kit = await started();
     for (const token of [kit.sessionToken, kit.agentToken, 'another'])
       expect(await extend(kit, 60, token)).toMatchObject({
@@ -103,7 +103,7 @@ describe('extending a session', () => {
     ).toBe(401);
   });
 
-  test('is no route where the host has no key', async () => {
+  test('has no route if the host has no key', async () => {
     const kit = frontKit();
     const made = { ...kit, ...(await kit.create()) };
     for (const token of [made.sessionToken, made.agentToken, hostKey])
@@ -113,7 +113,7 @@ describe('extending a session', () => {
       });
   });
 
-  test('does not find a session that is not there', async () => {
+  test('does not find an unknown session', async () => {
     const kit = await started();
     expect(await extend({ ...kit, code: 'AAAAAAAA' }, 60)).toMatchObject({
       status: 404,
@@ -122,8 +122,8 @@ describe('extending a session', () => {
   });
 });
 
-describe('beside what ends the session', () => {
-  test('a session that expires while the store is asked stays over', async () => {
+describe('extending a session while it ends', () => {
+  test('a session that expires during the request stays expired', async () => {
     const clock = { now: 1_000_000 };
     const inner = memoryStore({ now: () => clock.now });
     const kit = await started({
@@ -142,7 +142,7 @@ describe('beside what ends the session', () => {
     );
   });
 
-  test('a session that is deleted while it is extended stays deleted', async () => {
+  test('a session that is deleted during the request stays deleted', async () => {
     const inner = memoryStore();
     const kit = await started({
       now: Date.now,
@@ -161,7 +161,7 @@ describe('beside what ends the session', () => {
     });
   });
 
-  test('of many that extend at once the longest counts, in the document and in the store', async () => {
+  test('the longest of many simultaneous extensions counts, in the document and in the store', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 8 }),
@@ -182,8 +182,8 @@ describe('beside what ends the session', () => {
           const last = Math.max(...answers.map(({ body }) => Date.parse(body.expiresAt as string)));
           const after = await extend(kit, 1);
           expect(Date.parse(after.body.expiresAt as string)).toBe(last);
-          // The store keeps a session for ten minutes after its end, so that its clients hear of
-          // it.
+          // The store keeps a session for ten minutes after its end, so that its clients learn
+          // that it has expired.
           for (const end of ends) expect(end - 600_000).toBeLessThanOrEqual(last);
         },
       ),

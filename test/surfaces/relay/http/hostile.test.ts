@@ -1,4 +1,4 @@
-/** Hostile bodies and requests: refused in words, and never a 500. */
+/** Hostile bodies and requests are refused with a reason, and never answered with 500. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { markDirect } from '../../../../src/http/direct-body.ts';
@@ -12,7 +12,7 @@ const posts = routes.filter(
   ({ method, name }) => method === 'POST' && name !== 'mcp' && name !== 'ticket',
 );
 
-/** Every route that takes a body, with whoever may use it. */
+/** Every route that takes a body, with a token that may use it. */
 async function doors(options: Parameters<typeof frontKit>[0] = {}) {
   const kit = frontKit({
     hostKey,
@@ -52,8 +52,8 @@ afterEach(() => {
 
 describe('a body', () => {
   test.each<[string, string | Uint8Array, number, string]>([
-    ['nothing', '', 400, 'invalid_json'],
-    ['no JSON', 'tool=add', 400, 'invalid_json'],
+    ['empty', '', 400, 'invalid_json'],
+    ['not JSON', 'tool=add', 400, 'invalid_json'],
     ['half of it', '{"tool":', 400, 'invalid_json'],
     ['two of it', '{}{}', 400, 'invalid_json'],
     ['no UTF-8', new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]), 400, 'invalid_json'],
@@ -69,7 +69,7 @@ describe('a body', () => {
       400,
       'invalid_json',
     ],
-  ])('that is %s is refused everywhere', async (_what, body, status, error) => {
+  ])('that is %s is refused on every route', async (_what, body, status, error) => {
     const { ask, doors: all } = await doors();
     for (const { url, token } of all)
       expect(await ask('POST', url, { token, body })).toMatchObject({
@@ -85,7 +85,7 @@ describe('a body', () => {
     [{ 'Content-Type': 'application/json; charset=utf-16' }],
     [{ 'Content-Type': '' }],
     [{ 'Content-Encoding': 'gzip' }],
-  ])('under %j is 415 everywhere', async (headers) => {
+  ])('with the headers %j is answered with 415 on every route', async (headers) => {
     const { ask, doors: all } = await doors();
     for (const { url, token } of all)
       expect(await ask('POST', url, { token, body: '{}', headers })).toMatchObject({
@@ -99,14 +99,14 @@ describe('a body', () => {
     'APPLICATION/JSON',
     'application/json;charset=UTF-8',
     'application/json; charset="utf-8"',
-  ])('under %s is read', async (type) => {
+  ])('of the type %s is read', async (type) => {
     expect(
       (await frontKit().ask('POST', '', { body: '\uFEFF {} ', headers: { 'Content-Type': type } }))
         .status,
     ).toBe(201);
   });
 
-  test('may have the bytes of its route and no more, whatever it says', async () => {
+  test('may have the bytes that its route allows, whatever length it declares', async () => {
     const { ask, doors: all } = await doors();
     for (const { name, url, token, maxBytes } of all) {
       const most = `{"x":"${'x'.repeat(maxBytes - 8)}"}`;
@@ -126,10 +126,10 @@ describe('a body', () => {
     }
   });
 
-  test('may have the values of its route and no more', async () => {
+  test('may have the values that its route allows', async () => {
     const { ask, doors: all } = await doors();
     for (const { name, url, token, maxValues, maxBytes } of all) {
-      // The object, its array, and a new key that counts four.
+      // These are the object, its array, and a new key, which counts as four.
       const body = (values: number): string =>
         `{"x":[${Array.from({ length: values - 6 }, () => 0).join(',')}]}`;
       if (body(maxValues).length >= maxBytes) continue;
@@ -144,7 +144,7 @@ describe('a body', () => {
     }
   });
 
-  test('that is refused counts towards no limit per minute', async () => {
+  test('that is refused does not count towards the limits per minute', async () => {
     const { ask, doors: all } = await doors({
       limits: {
         sessionsPerMinute: 2,
@@ -161,7 +161,7 @@ describe('a body', () => {
         ).toBe(400);
   });
 
-  test('without end is given up', async () => {
+  test('without end is refused', async () => {
     const { front } = frontKit();
     let pulled = 0;
     const body = new ReadableStream<Uint8Array>({
@@ -180,7 +180,7 @@ describe('a body', () => {
     expect(pulled).toBeLessThan(30);
   });
 
-  test('that does not come is given up after 30 seconds', async () => {
+  test('that does not arrive is refused after 30 seconds', async () => {
     vi.useFakeTimers();
     const { front } = frontKit();
     const body = new ReadableStream<Uint8Array>({});
@@ -209,7 +209,7 @@ describe('a body', () => {
     expect((await frontKit().front.fetch(request, {})).status).toBe(status);
   });
 
-  test('that is cut off is a fault of its client', async () => {
+  test('that is cut off is an error of its client', async () => {
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.error(new Error('gone')),
     });
@@ -222,7 +222,7 @@ describe('a body', () => {
     expect((await frontKit().front.fetch(request, {})).status).toBe(400);
   });
 
-  test('of any JSON is never a fault of the relay', async () => {
+  test('of any JSON never causes an error of the relay', async () => {
     const { ask, doors: all, faults } = await doors();
     const field = fc.constantFrom(
       ...[
@@ -290,8 +290,8 @@ describe('a body', () => {
   });
 });
 
-describe('a fault', () => {
-  test('of the store is 503, told once to the log, without what it says', async () => {
+describe('an internal error', () => {
+  test('of the store is answered with 503, and logged once without its message', async () => {
     const { ask, logger } = frontKit({ store: brokenStore() });
     for (let time = 0; time < 3; time++) {
       const told = await ask('POST', '', { body: {} });
@@ -302,7 +302,7 @@ describe('a fault', () => {
     expect(logger.error).toHaveBeenCalledTimes(1);
   });
 
-  test('of ours is 500 in fixed words', async () => {
+  test('of the relay is answered with 500 and a fixed text', async () => {
     const { ask, create, requests, faults } = frontKit();
     const { code, agentToken: token } = await create();
     const fault = new TypeError('a-secret is not a function');
@@ -337,7 +337,7 @@ describe('a fault', () => {
     );
   });
 
-  test('of the logger costs nothing', async () => {
+  test('of the logger has no effect', async () => {
     const fail = () => {
       throw new Error('full');
     };

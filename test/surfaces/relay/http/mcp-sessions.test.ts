@@ -1,4 +1,4 @@
-/** MCP of the 2025 era over several nodes: a session that one has begun is every node's. */
+/** MCP sessions of the 2025 versions over several nodes: every node can continue a session. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool } from '../../../../src/index.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** Nodes with one store, and a session. */
+/** Makes nodes with one store, and a session. */
 async function world(count: number, store: RelayStore = memoryStore()) {
   const bus = memoryBus();
   const time = defineTool({
@@ -35,7 +35,7 @@ async function world(count: number, store: RelayStore = memoryStore()) {
   return { store, nodes, made: body as unknown as Made };
 }
 
-/** A client whose requests go where `pick` says. */
+/** A client whose requests go to the nodes that `pick` chooses. */
 async function clientOf({ code, agentToken }: Made, pick: () => Relay): Promise<Client> {
   const client = new Client({ name: 'agent', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL(`${base}/${code}/mcp`), {
@@ -50,8 +50,8 @@ async function clientOf({ code, agentToken }: Made, pick: () => Relay): Promise<
 const timeOf = async (client: Client): Promise<unknown> =>
   ((await client.callTool({ name: 'time', arguments: {} })).content as { text: string }[])[0]?.text;
 
-describe('a client of the 2025 era', () => {
-  test('is served by whichever node its requests meet', async () => {
+describe('a client of a 2025 version', () => {
+  test('is served by every node that its requests reach', async () => {
     const { nodes, made } = await world(3);
     let turn = 0;
     const client = await clientOf(made, () => nodes[turn++ % nodes.length] as Relay);
@@ -59,7 +59,7 @@ describe('a client of the 2025 era', () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['time']);
   });
 
-  test('stays when its node goes', async () => {
+  test('keeps its session when its node shuts down', async () => {
     const { nodes, made } = await world(2);
     let at = 0;
     const client = await clientOf(made, () => nodes[at] as Relay);
@@ -69,7 +69,7 @@ describe('a client of the 2025 era', () => {
     expect(await timeOf(client)).toBe('noon');
   });
 
-  test("has no use for another session's id", async () => {
+  test('cannot use the id of an MCP session in another relay session', async () => {
     const { nodes, made, store } = await world(1);
     const node = nodes[0] as Relay;
     const client = await clientOf(made, () => node);
@@ -90,7 +90,7 @@ describe('a client of the 2025 era', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('a kept MCP session', () => {
   const record = {
     initialize: {
       protocolVersion: '2025-11-25',
@@ -99,7 +99,7 @@ describe('what is kept', () => {
     },
   };
 
-  test('is under a hash of the id, and goes with the session or when its client ends it', async () => {
+  test('has the hash of its id as key, and is removed when it ends or its relay session ends', async () => {
     const { store, made } = await world(1);
     const sessions = mcpSessionStore(store, made.code);
     await sessions.save('an-id', record);
@@ -114,7 +114,7 @@ describe('what is kept', () => {
     expect(await sessions.load('late')).toBeUndefined();
   });
 
-  test('is a hundred: those that were begun or looked for last', async () => {
+  test('is one of a hundred: those that were started or loaded last', async () => {
     const { store, made } = await world(1);
     const sessions = mcpSessionStore(store, made.code);
     await sessions.save('used', record);
@@ -128,7 +128,7 @@ describe('what is kept', () => {
     ]).toEqual([undefined, record, record]);
   });
 
-  test('counts none that its client has ended', async () => {
+  test('no longer counts when its client has ended it', async () => {
     const { store, made } = await world(1);
     const sessions = mcpSessionStore(store, made.code);
     await sessions.save('stays', record);

@@ -1,6 +1,5 @@
 /**
- * Metadata is written once for as long as the tools are the same, and asking for it again builds
- * nothing.
+ * Metadata is written only once while the tools are the same. Further requests build nothing.
  */
 import { describe, expect, test } from 'vitest';
 import { defineTool, type HostTool, HostToolRegistry } from '../../../../src/index.ts';
@@ -28,7 +27,7 @@ const document = (code: string, toolsRevision = 1): SessionDocument => ({
 const never = (): boolean => false;
 const always = (): boolean => true;
 
-/** A cache over sessions that are described by hand. */
+/** A cache over faked sessions. */
 function world(limits?: MetadataCacheLimits) {
   const counted = { described: 0, built: 0 };
   const tool = (name: string): HostTool =>
@@ -60,21 +59,21 @@ const textOf = ({ written }: KeptMetadata): string =>
   written === undefined ? '' : fillMetadata(written, { usage: new Map(), connected: false });
 
 describe('metadata', () => {
-  test('is written once, and then neither a session nor a tool is asked again', async () => {
+  test('is written once, and later reads ask neither the session nor its tools', async () => {
     const { counted, read } = world();
     const first = await read('A');
     for (const isKnown of [never, always]) expect(await read('A', isKnown)).toEqual(first);
     expect(counted).toEqual({ described: 1, built: 1 });
   });
 
-  test('is written once for all who ask at the same time', async () => {
+  test('is written once for all requests that arrive at the same time', async () => {
     const { counted, read } = world();
     const all = await Promise.all(Array.from({ length: 32 }, () => read('A')));
     expect(new Set(all.map(({ written }) => written)).size).toBe(1);
     expect(counted).toEqual({ described: 1, built: 1 });
   });
 
-  test('is written anew after a change of the host, for another revision, version and end', async () => {
+  test('is written again after a change in the host, and for another revision, version or expiry', async () => {
     const { cache, counted, live, tool, read } = world();
     const etag = async (...given: Parameters<typeof read>) => (await read(...given)).headers.ETag;
     const first = await etag('A');
@@ -94,7 +93,7 @@ describe('metadata', () => {
     expect(counted.built).toBe(5);
   });
 
-  test('is written anew when an open session lists something else, as after a search', async () => {
+  test('is written again when an open session lists other tools, for example after a search', async () => {
     const { counted, live, tool, read } = world();
     const first = await read('A');
     live.tools = [tool('one'), tool('found')];
@@ -107,7 +106,7 @@ describe('metadata', () => {
     expect(counted.described).toBe(2);
   });
 
-  test('of one session is never that of another', async () => {
+  test('of one session is never given for another session', async () => {
     const { read } = world();
     const first = await read('A');
     const second = await read('B');
@@ -116,8 +115,8 @@ describe('metadata', () => {
   });
 
   test(
-    'keeps so much text, then the longest unread goes; its ETag still answers, and its text is ' +
-      'written anew',
+    'is kept up to a limit of text; beyond it, the least recently read text is dropped, its ETag ' +
+      'still answers, and the text is written again',
     async () => {
       const { counted, read } = world({ chars: 3_000 });
       const first = await read('A');
@@ -135,7 +134,7 @@ describe('metadata', () => {
     },
   );
 
-  test('that is larger than all the room is given, and not kept', async () => {
+  test('that is larger than the limit is returned but not kept', async () => {
     const { counted, read } = world({ chars: 10 });
     for (const built of [1, 2]) {
       expect(textOf(await read('A'))).toContain('"sessionId":"A"');
@@ -145,7 +144,7 @@ describe('metadata', () => {
     expect(counted.built).toBe(2);
   });
 
-  test('of so many sessions is kept, and what was not read for longest goes', async () => {
+  test('is kept for a limited number of sessions, and the least recently read is dropped', async () => {
     const { counted, read } = world({ pages: 2 });
     await read('A');
     await read('B');
@@ -157,7 +156,7 @@ describe('metadata', () => {
     expect(counted.built).toBe(4);
   });
 
-  test('is read again after the store failed', async () => {
+  test('is read again after the store has failed', async () => {
     const { live, read } = world();
     live.fault = new Error('away');
     await expect(read('A')).rejects.toThrow('away');
@@ -189,7 +188,7 @@ describe('the ETag of a relay', () => {
   ): Promise<string> =>
     (await ask('GET', `${base}/${code}/metadata`, { token })).headers.get('etag') ?? '';
 
-  test('follows what the application registers and what the host changes', async () => {
+  test('changes when the application registers tools and when the host changes its tools', async () => {
     const node = nodeOf('A.');
     const made = (await node.ask('POST', base, { body: {} })).body as unknown as Made;
     const before = await etagOf(node, made);
@@ -209,7 +208,7 @@ describe('the ETag of a relay', () => {
     expect([status, headers.get('etag')]).toEqual([304, updated]);
   });
 
-  test('is the same on each node with the same tools, and another on a node with other ones', async () => {
+  test('is the same on all nodes with the same tools, and differs on a node with other tools', async () => {
     const first = nodeOf('A.');
     const made = (await first.ask('POST', base, { body: {} })).body as unknown as Made;
     const [same, other] = [nodeOf('A.', first.shared), nodeOf('B.', first.shared)];

@@ -68,7 +68,7 @@ describe('a version', () => {
   });
 
   test.each(['3.0.0', '1.0.0.0', '1.0.1', '20', 'v2', ',', '__proto__', '2.'])(
-    'that there is not is not acceptable: %s',
+    'that does not exist is not acceptable: %s',
     (asked) => {
       expect(() => negotiateVersion(asked)).toThrow(
         expect.objectContaining({
@@ -80,7 +80,7 @@ describe('a version', () => {
     },
   );
 
-  test('is repeated in one bounded line', () => {
+  test('is quoted in the error as one bounded line', () => {
     expect(() => negotiateVersion(`x\u202e\n${'y'.repeat(10_000)}`)).toThrow(
       /^Requested version x y{59}… not supported/,
     );
@@ -89,7 +89,7 @@ describe('a version', () => {
 
 const { body, headers } = await describeAs(session, tools, shown);
 
-describe('a session that has tools', () => {
+describe('a session with tools', () => {
   test('is described', () => {
     expect(body).toEqual({
       apiVersion: '2.0.0',
@@ -133,7 +133,7 @@ describe('a session that has tools', () => {
     });
   });
 
-  test('says when a tool was changed after the registration, and counts from 0', async () => {
+  test('says when a tool was changed after the registration, and starts its count at 0', async () => {
     const changed = { ...tools, changedAt: { draw: 3_000 } };
     const written = await describeSession(session, changed, shown);
     const text = fillMetadata(written, { usage: new Map(), connected: false });
@@ -143,7 +143,7 @@ describe('a session that has tools', () => {
     });
   });
 
-  test('reads no count and no time from a prototype', async () => {
+  test('never reads a count or a time from a prototype', async () => {
     const names = ['__proto__', 'constructor', 'toString'];
     const odd = names.map((name) => ({ name, description: 'Is odd.', parameters: {} }));
     const written = await describeSession(
@@ -158,7 +158,7 @@ describe('a session that has tools', () => {
       expect(one).toMatchObject({ usageCount: 0, registeredAt: '1970-01-01T00:00:01.000Z' });
   });
 
-  test('keeps its ETag as long as it is the same, and no longer', async () => {
+  test('keeps its ETag exactly as long as its tools are the same', async () => {
     const etag = async (
       ...given: Parameters<typeof describeSession>
     ): Promise<string | undefined> => (await describeSession(...given)).headers.ETag;
@@ -191,7 +191,7 @@ describe('a session that has tools', () => {
     expect(isNamed('W/"abc"', header)).toBe(known);
   });
 
-  test('shows no secret and nothing that the relay keeps for itself', () => {
+  test('shows no secret and no internal value of the relay', () => {
     expect(JSON.stringify([body, headers])).not.toMatch(/hash|pins|revision/i);
   });
 });

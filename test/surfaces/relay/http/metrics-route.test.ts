@@ -1,4 +1,4 @@
-/** `/metrics` of a relay: for the host alone, and only where it was asked for. */
+/** The route `/metrics` of a relay: only for the host, and only if the host turns it on. */
 import { describe, expect, test } from 'vitest';
 import { createRelay } from '../../../../src/surfaces/relay/index.ts';
 import { define } from '../../../call/define.ts';
@@ -14,7 +14,7 @@ function ask(
 }
 
 describe('the counts of a relay', () => {
-  test('answer to the host key, in the format of Prometheus', async () => {
+  test('are returned for the host key, in the format of Prometheus', async () => {
     const relay = createRelay({ metrics: true, hostKey, session: { tools: [define('t')] } });
     const session = relay.registry.createSession({ sessionId: 'own' });
     await session.call('t');
@@ -30,7 +30,7 @@ describe('the counts of a relay', () => {
     await relay.close();
   });
 
-  test('are told to nobody else', async () => {
+  test('are not returned to any other client', async () => {
     const relay = createRelay({ metrics: true, hostKey, allowedHosts: ['relay.test'] });
     const asked = [
       await ask(relay),
@@ -47,7 +47,7 @@ describe('the counts of a relay', () => {
     await relay.close();
   });
 
-  test('do not exist unless they are asked for', async () => {
+  test('have no route by default', async () => {
     const relay = createRelay({ hostKey });
     expect((await ask(relay, { Authorization: `Bearer ${hostKey}` })).status).toBe(404);
     expect((await ask(relay)).status).toBe(404);

@@ -1,4 +1,4 @@
-/** The OpenAPI document: well formed, the same as the table of routes, and true of real answers. */
+/** The OpenAPI document is well formed, and matches the table of routes and real answers. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
@@ -11,14 +11,14 @@ import {
 import { routes } from '../../../../src/surfaces/relay/http/route-table.ts';
 import { frontKit, type Made, registration, type Told } from './app-kit.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a document that is walked.
+// biome-ignore lint/suspicious/noExplicitAny: the test walks a whole document.
 const document = openApiDocument as any;
 // biome-ignore lint/suspicious/noExplicitAny: the same.
 const operations = Object.entries<Record<string, any>>(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
 );
 
-/** What the specification wants of the parts that are used here. */
+/** What the specification requires of the parts that this document uses. */
 const metaSchema = {
   type: 'object',
   required: ['openapi', 'info', 'paths', 'components'],
@@ -141,7 +141,7 @@ function checker(): Ajv2020 {
   return ajv;
 }
 
-/** The faults of an answer by the document. */
+/** Checks an answer against the document. Returns the differences. */
 function faultsOf(
   ajv: Ajv2020,
   path: string,
@@ -171,13 +171,13 @@ function faultsOf(
 }
 
 describe('the document', () => {
-  test('is one of OpenAPI 3.1', () => {
+  test('is valid OpenAPI 3.1', () => {
     const validate = new Ajv2020({ strict: false }).compile(metaSchema);
     validate(document);
     expect(validate.errors).toBe(null);
   });
 
-  test('refers to what there is, and each of its schemas is used and valid', () => {
+  test('has only references that resolve, and only schemas that are valid and used', () => {
     const text = JSON.stringify(document);
     const used = new Set(
       [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name),
@@ -192,7 +192,7 @@ describe('the document', () => {
     );
   });
 
-  test('has the routes of the table, each id once', () => {
+  test('has the routes of the table, and no operation id twice', () => {
     expect(operations.map(({ path, method }) => `${method} ${path}`).sort()).toEqual(
       routes
         .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
@@ -209,7 +209,7 @@ describe('the document', () => {
     }
   });
 
-  test('knows a body where the table has one', () => {
+  test('describes a body for each route of the table that has one', () => {
     for (const { path, method, body } of routes)
       expect(
         document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()].requestBody !==
@@ -218,7 +218,7 @@ describe('the document', () => {
       ).toBe(body !== undefined);
   });
 
-  test('knows every error that the source can answer with, under its status, at some route', () => {
+  test('lists every error of the source under its status, at some route', () => {
     const folder = new URL('../../../../src/surfaces/relay/', import.meta.url);
     const thrown = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
@@ -243,14 +243,14 @@ describe('the document', () => {
     expect(new Set(rateLimitCodes).size).toBe(rateLimitCodes.length);
   });
 
-  test('is served at both places', async () => {
+  test('is served at both paths', async () => {
     const { ask } = frontKit();
     for (const url of ['http://relay.test/openapi.json', '/openapi.json'])
       expect((await ask('GET', url)).body).toEqual(openApiDocument);
   });
 });
 
-test('real answers are as the document says', async () => {
+test('real answers match the document', async () => {
   const hostKey = 'a-key-of-the-host';
   const kit = frontKit({ hostKey, pairing: true });
   const ajv = checker();

@@ -8,7 +8,7 @@ import { base, frontKit } from './app-kit.ts';
 const page = 'https://app.example.com';
 
 describe('the router', () => {
-  test('finds every route of the table, also with a slash too many', () => {
+  test('finds every route of the table, with or without a trailing slash', () => {
     for (const { path, method, name } of routes) {
       const real = path
         .replace(':code', 'ABCDEFGH')
@@ -33,14 +33,14 @@ describe('the router', () => {
     '/healthz/x',
     `${basePath}/ABCDEFGH//stream`,
     '/__proto__',
-  ])('knows no %s', async (path) => {
+  ])('does not know %s', async (path) => {
     expect(await frontKit().ask('GET', `http://relay.test${path}`)).toMatchObject({
       status: 404,
       body: { error: 'not_found', message: expect.any(String), code: 'not_found' },
     });
   });
 
-  test('tells the methods that there are', async () => {
+  test('names the methods of a path in `Allow`', async () => {
     const { ask } = frontKit();
     for (const [method, path, allow] of [
       ['PUT', '', 'POST, OPTIONS'],
@@ -56,14 +56,14 @@ describe('the router', () => {
     }
   });
 
-  test('answers OPTIONS wherever there is a path, whatever the code', async () => {
+  test('answers OPTIONS for every known path, whatever the code', async () => {
     const { ask } = frontKit();
     for (const path of ['', '/ABCDEFGH/metadata', '/nonsense/metadata'])
       expect(await ask('OPTIONS', path)).toMatchObject({ status: 204, text: '' });
     expect((await ask('OPTIONS', '/a/b/c/d')).status).toBe(404);
   });
 
-  test('answers HEAD as GET without a body', async () => {
+  test('answers HEAD like GET, without a body', async () => {
     const { ask } = frontKit();
     expect(await ask('HEAD', 'http://relay.test/openapi.json')).toMatchObject({
       status: 200,
@@ -74,7 +74,7 @@ describe('the router', () => {
 });
 
 describe('every answer', () => {
-  test('is for no cache and is what it says', async () => {
+  test('must not be cached, and browsers must not guess its type', async () => {
     const { ask } = frontKit();
     for (const told of [
       await ask('POST', '', { body: {} }),
@@ -97,13 +97,13 @@ describe('a page of another origin', () => {
     'file://',
     'not an origin',
     'chrome-extension://abc',
-  ])('%s is refused where none is allowed', async (origin) => {
+  ])('%s is refused by default', async (origin) => {
     const told = await frontKit().ask('POST', '', { body: {}, headers: { Origin: origin } });
     expect(told).toMatchObject({ status: 403, body: { error: 'origin_not_allowed' } });
     expect(told.headers.has('access-control-allow-origin')).toBe(false);
   });
 
-  test('that is allowed is told so, on answers and errors', async () => {
+  test('that is allowed gets CORS headers on answers and on errors', async () => {
     const { ask } = frontKit({ allowedOrigins: [page] });
     for (const told of [
       await ask('POST', '', { body: {}, headers: { Origin: page } }),
@@ -133,7 +133,7 @@ describe('a page of another origin', () => {
     expect(plain.headers.get('vary')).toBe('Origin');
   });
 
-  test('asks first', async () => {
+  test('gets an answer to its preflight request', async () => {
     const { ask } = frontKit({ allowedOrigins: [page] });
     const headers = {
       Origin: page,
@@ -170,7 +170,7 @@ describe('a page of another origin', () => {
     }
   });
 
-  test('keeps what varies beside the origin', async () => {
+  test('adds to an existing `Vary` header', async () => {
     const { ask, create } = frontKit({ allowedOrigins: [page] });
     const { code, agentToken: token } = await create();
     expect((await ask('GET', `/${code}/metadata`, { token })).headers.get('vary')).toBe(
@@ -220,7 +220,7 @@ describe('the Host', () => {
     expect((await ask('POST', '', { body: {}, headers: { Host: host } })).status).toBe(status);
   });
 
-  test('of a probe may be any', async () => {
+  test('of a probe is not checked', async () => {
     const { ask } = frontKit({ allowedHosts: ['localhost'] });
     for (const path of ['/healthz', '/readyz'])
       expect((await ask('GET', `http://10.0.0.7${path}`)).status).toBe(200);
@@ -235,7 +235,7 @@ describe('limits', () => {
     return statuses;
   };
 
-  test('30 sessions a minute for an address', async () => {
+  test('allow 30 new sessions per minute and address', async () => {
     const { ask } = frontKit();
     const create = (address?: string) =>
       ask('POST', '', { body: {}, ...(address === undefined ? {} : { address }) });
@@ -251,7 +251,7 @@ describe('limits', () => {
     expect(await many(40, () => create())).toEqual(Array(40).fill(201));
   });
 
-  test('does not count what is refused for another reason', async () => {
+  test('do not count requests that are refused for another reason', async () => {
     const { ask } = frontKit({ limits: { sessionsPerMinute: 1 } });
     await many(5, () => ask('POST', '', { body: { a: 1 }, address: '192.0.2.1' }));
     expect((await ask('POST', '', { body: {}, address: '192.0.2.1' })).status).toBe(201);
@@ -312,7 +312,7 @@ describe('limits', () => {
       expect(answer.status).toBe(200);
   });
 
-  test('WebSockets and streams of MCP count as streams', async () => {
+  test('count WebSockets and MCP streams as streams', async () => {
     const kit = frontKit({ limits: { streamsPerMinute: 3 } });
     const { code, agentToken: token } = await kit.create();
     const sockets = createSocketEntry(kit.front, kit.parts);
@@ -331,7 +331,7 @@ describe('limits', () => {
     expect((await kit.ask('GET', `/${code}/mcp`, { token })).status).toBe(429);
   });
 
-  test('a 304 counts as a reading of the metadata', async () => {
+  test('count a 304 as a read of the metadata', async () => {
     const { ask, create } = frontKit({ limits: { metadataPerMinute: 2 } });
     const { code, agentToken: token } = await create();
     const etag = (await ask('GET', `/${code}/metadata`, { token })).headers.get('etag') ?? '';
@@ -342,14 +342,14 @@ describe('limits', () => {
     ).toEqual([304, 429]);
   });
 
-  test('statuses of requests count with polls', async () => {
+  test('count status requests together with polls', async () => {
     const { ask, create } = frontKit({ limits: { readsPerMinute: 2 } });
     const { code, agentToken: token } = await create();
     await ask('GET', `/${code}/events?mode=poll`, { token });
     expect(await many(2, () => ask('GET', `/${code}/requests/r-1`, { token }))).toEqual([200, 429]);
   });
 
-  test('MCP messages count one by one, also in a batch', async () => {
+  test('count each MCP message, even in a batch', async () => {
     const { ask, create } = frontKit({ limits: { mcpMessagesPerMinute: 5 } });
     const { code, agentToken: token } = await create();
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
@@ -363,7 +363,7 @@ describe('limits', () => {
     });
   });
 
-  test('registrations and updates count together', async () => {
+  test('count registrations and updates together', async () => {
     const { ask, create } = frontKit({ limits: { updatesPerMinute: 2 } });
     const { code, sessionToken: token } = await create();
     await ask('POST', `/${code}/update-tools`, { token, body: { removed: ['x'] } });
@@ -393,7 +393,7 @@ describe('the address', () => {
   });
 
   test.each([
-    ['what is forwarded is not believed', {}, from('192.0.2.1'), from('192.0.2.2'), true],
+    ['a forwarded address is ignored by default', {}, from('192.0.2.1'), from('192.0.2.2'), true],
     [
       'unless a proxy is trusted',
       { trustProxy: true },

@@ -4,7 +4,7 @@ import { relayError } from '../../../../src/surfaces/relay/relay-error.ts';
 import { application, fakeStreams } from '../events/stream-kit.ts';
 
 describe('a poll', () => {
-  test('answers the events of a moment, with ids where they have some', async () => {
+  test('answers with the available events, and with their ids if they have one', async () => {
     const poll = vi.fn(async () => [
       { id: 3, event: 'tool-request', data: { requestId: 'r' } },
       { event: 'goodbye', data: {} },
@@ -25,7 +25,7 @@ describe('a poll', () => {
     expect(poll).toHaveBeenCalledWith(application, 1_000, signal);
   });
 
-  test('that nothing came for is an empty list', async () => {
+  test('without an event is answered with an empty list', async () => {
     expect(
       await (
         await pollResponse(fakeStreams(), application, 0, new AbortController().signal)
@@ -33,7 +33,7 @@ describe('a poll', () => {
     ).toEqual({ events: [] });
   });
 
-  test('fails as its streams do', async () => {
+  test('fails if its stream fails', async () => {
     const poll = () =>
       Promise.reject(relayError(503, 'store_unavailable', 'The relay cannot reach its store.'));
     await expect(

@@ -1,4 +1,4 @@
-/** Answers of an application, which do not read its session each time. */
+/** Answers of an application do not read its session from the store each time. */
 import { describe, expect, test } from 'vitest';
 import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
 import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
@@ -20,14 +20,14 @@ function world() {
 }
 
 describe('an answer', () => {
-  test('reads the session once in a while', async () => {
+  test('reads the session only once in a while', async () => {
     const { create, answer, reads } = world();
     const made = await create();
     for (let left = 5; left > 0; left--) expect((await answer(made)).status).toBe(200);
     expect(reads(made)).toBe(1);
   });
 
-  test('with another token is refused as ever', async () => {
+  test('with another token is refused', async () => {
     const { create, answer } = world();
     const [made, other] = [await create(), await create()];
     await answer(made);
@@ -41,7 +41,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('with a token that was made since is taken', async () => {
+  test('with a token that was created later is accepted', async () => {
     const kit = frontKit({ pairing: true });
     const made = await kit.create();
     const path = `/${made.code}`;
@@ -55,7 +55,7 @@ describe('an answer', () => {
     expect(status).toBe(200);
   });
 
-  test('to a session that was deleted elsewhere says that it is gone', async () => {
+  test('to a session that another node has deleted is answered with 404', async () => {
     const { create, answer, store, calls } = world();
     const made = await create();
     await answer(made);
@@ -65,13 +65,13 @@ describe('an answer', () => {
     expect([status, body.error]).toEqual([404, 'session_not_found']);
   });
 
-  test('to a call that the session does not have says so', async () => {
+  test('to an unknown call is answered with 404', async () => {
     const { create, answer } = world();
     const { status, body } = await answer(await create(), { requestId: 'none' });
     expect([status, body.error]).toEqual([404, 'request_not_found']);
   });
 
-  test('after the session has expired says so', async () => {
+  test('after the session has expired is answered with 410', async () => {
     const { create, answer, clock, store } = world();
     const made = await create();
     await answer(made);

@@ -1,10 +1,10 @@
-/** A client that is refused again and again waits for its turns; nobody else does. */
+/** Only a client that is refused again and again has to wait for its turn. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRefusalPace } from '../../../../src/surfaces/relay/http/refusal-pace.ts';
 import { frontKit } from './app-kit.ts';
 
-/** A pace whose time passes only by `clock`; `waits` are the milliseconds that were waited. */
+/** A pace with a clock of its own. `waits` collects the milliseconds of all waits. */
 function world() {
   const clock = { now: 0 };
   const waits: number[] = [];
@@ -20,7 +20,7 @@ function world() {
   return { clock, waits, pace, refuse, stop };
 }
 
-test('twenty refusals within a second change nothing', () => {
+test('twenty refusals within a second have no effect', () => {
   const { pace, refuse, clock } = world();
   refuse('a', 20);
   expect(pace.enter('a')).toBeUndefined();
@@ -29,7 +29,7 @@ test('twenty refusals within a second change nothing', () => {
   expect(pace.enter('a')).toBeUndefined();
 });
 
-test('after one more, requests start 50 ms apart, one after another', async () => {
+test('after the twenty-first refusal, requests start 50 ms apart', async () => {
   const { pace, refuse, waits, clock } = world();
   refuse('a', 21);
   await Promise.all([pace.enter('a'), pace.enter('a'), pace.enter('a')]);
@@ -45,7 +45,7 @@ test('other clients are not slowed', () => {
   expect(pace.enter('b')).toBeUndefined();
 });
 
-test('what takes long waits twenty times as long, up to a second', async () => {
+test('an expensive refusal makes the gap twenty times as long as it took, up to a second', async () => {
   const { pace, refuse, waits } = world();
   refuse('a', 21, 10);
   await pace.enter('a');
@@ -54,7 +54,7 @@ test('what takes long waits twenty times as long, up to a second', async () => {
   expect(waits).toEqual([200, 1_000]);
 });
 
-test('a client that stops for two seconds is as any other', async () => {
+test('a client that pauses for two seconds is no longer slowed', async () => {
   const { pace, refuse, clock } = world();
   refuse('a', 21);
   clock.now = 1_999;
@@ -65,7 +65,7 @@ test('a client that stops for two seconds is as any other', async () => {
   expect(pace.enter('a')).toBeUndefined();
 });
 
-test('a client that goes on is slow for as long as it does', () => {
+test('a client that continues stays slow', () => {
   const { pace, refuse, clock } = world();
   refuse('a', 21);
   for (clock.now = 1_500; clock.now < 60_000; clock.now += 1_500) {
@@ -74,7 +74,7 @@ test('a client that goes on is slow for as long as it does', () => {
   }
 });
 
-test('clients are forgotten, so what is remembered does not grow', () => {
+test('clients are forgotten, so the memory does not grow', () => {
   const { pace, refuse, clock } = world();
   for (let at = 0; at < 100; at++) {
     clock.now = at * 1_000;
@@ -83,7 +83,7 @@ test('clients are forgotten, so what is remembered does not grow', () => {
   expect(pace.size).toBeLessThan(5);
 });
 
-test('nobody waits longer than ten seconds, and nobody in a node that shuts down', async () => {
+test('no request waits longer than ten seconds, or in a node that shuts down', async () => {
   const { pace, refuse, waits, stop } = world();
   refuse('a', 21, 1_000);
   for (let at = 0; at < 100; at++) await pace.enter('a');
@@ -92,7 +92,7 @@ test('nobody waits longer than ten seconds, and nobody in a node that shuts down
   expect(pace.enter('a')).toBeUndefined();
 });
 
-test('a slowed client gets at most one turn in 50 ms, however its requests come', () => {
+test('a slowed client gets at most one turn in 50 ms, however its requests arrive', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 60 }), (pauses) => {
       const { pace, refuse, waits, clock } = world();
@@ -111,7 +111,7 @@ test('a slowed client gets at most one turn in 50 ms, however its requests come'
   );
 });
 
-test('the timer ends at once when the node shuts down', async () => {
+test('all waits end at once when the node shuts down', async () => {
   const stop = new AbortController();
   const pace = createRefusalPace({ signal: stop.signal, now: () => 0 });
   for (let time = 0; time < 21; time++) pace.refused('a', 1_000);
@@ -120,7 +120,7 @@ test('the timer ends at once when the node shuts down', async () => {
   await Promise.all(turns);
 });
 
-test('a side that floods a session is slowed, the other side and the host are not', async () => {
+test('a side that floods a session is slowed, but not the other side or the host', async () => {
   const kit = frontKit({ limits: { metadataPerMinute: 1 } }, () => 0);
   const made = await kit.create();
   const ask = (token: string) => kit.ask('GET', `/${made.code}/metadata`, { token });

@@ -1,4 +1,4 @@
-/** What the routes of the relay answer, with the domain behind them faked. */
+/** The answers of the relay's routes, with fakes for everything behind them. */
 import { describe, expect, test } from 'vitest';
 import { keys, type SessionDocument } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { relayError } from '../../../../src/surfaces/relay/relay-error.ts';
@@ -15,7 +15,7 @@ async function documentOf(kit: Kit & Made): Promise<SessionDocument> {
 }
 
 describe('creating a session', () => {
-  test('gives a code, two tokens and an end', async () => {
+  test('returns a code, two tokens and the expiry', async () => {
     const { ask, clock } = frontKit({ ttlSeconds: 600 });
     const { status, body } = await ask('POST', '', { body: {} });
     expect(status).toBe(201);
@@ -28,14 +28,14 @@ describe('creating a session', () => {
     });
   });
 
-  test('keeps hashes of the tokens alone', async () => {
+  test('stores only hashes of the tokens', async () => {
     const kit = await started();
     const text = JSON.stringify(await documentOf(kit));
     expect(text).not.toContain(kit.sessionToken);
     expect(text).not.toContain(kit.agentToken);
   });
 
-  test('takes another code where one is taken', async () => {
+  test('chooses another code if the first one is taken', async () => {
     const taken: string[] = [];
     const kit = frontKit();
     const { create } = kit.parts.settings.store;
@@ -63,7 +63,7 @@ describe('creating a session', () => {
     });
   });
 
-  test('under the key of the host alone, where one is set', async () => {
+  test('needs the host key if one is set', async () => {
     const { ask } = frontKit({ hostKey: 'a-key-of-the-host' });
     expect(await ask('POST', '', { body: {} })).toMatchObject({
       status: 401,
@@ -77,8 +77,8 @@ describe('creating a session', () => {
   });
 });
 
-describe('registering', () => {
-  test('writes the tools, then the revision, then tells both sides and all nodes', async () => {
+describe('changing tools', () => {
+  test('writes the tools, then the revision, then notifies both sides and all nodes', async () => {
     const kit = await started();
     const { ask, code, sessionToken: token } = kit;
     const { status, body } = await ask('POST', `/${code}/register-tools`, {
@@ -115,7 +115,7 @@ describe('registering', () => {
     expect(kit.wakes).toEqual([`${code} log:application`, `${code} log:agent`, `${code} tools`]);
   });
 
-  test('again with the same tools tells nobody', async () => {
+  test('notifies no one if the tools are the same', async () => {
     const { ask, code, sessionToken: token, wakes } = await started();
     await ask('POST', `/${code}/register-tools`, { token, body: registration('add') });
     wakes.length = 0;
@@ -126,7 +126,7 @@ describe('registering', () => {
     expect(wakes).toEqual([]);
   });
 
-  test('updates that come at once all count', async () => {
+  test('keeps all of several simultaneous updates', async () => {
     const kit = await started({ limits: { updatesPerMinute: 100 } });
     const { ask, code, sessionToken: token, store } = kit;
     await ask('POST', `/${code}/register-tools`, { token, body: registration('first') });
@@ -145,7 +145,7 @@ describe('registering', () => {
     expect(told.map(({ body }) => body.toolsRevision).sort()).toEqual([2, 3, 4, 5, 6, 7]);
   });
 
-  test('what was left half told is made good by the next that changes nothing', async () => {
+  test('announces a change that an earlier node did not, even if nothing else changes', async () => {
     const kit = await started();
     const { ask, code, sessionToken: token, store } = kit;
     await ask('POST', `/${code}/register-tools`, { token, body: registration('add') });
@@ -179,7 +179,7 @@ describe('registering', () => {
 });
 
 describe('metadata', () => {
-  test('for both sides, with headers, unchanged while nothing changes', async () => {
+  test('is the same for both sides, and stays the same while nothing changes', async () => {
     const { ask, code, sessionToken, agentToken } = await started();
     const first = await ask('GET', `/${code}/metadata`, { token: agentToken });
     expect(first).toMatchObject({
@@ -204,7 +204,7 @@ describe('metadata', () => {
     });
   });
 
-  test('says who is connected and how often tools were called; its ETag covers neither', async () => {
+  test('shows the connection and the counts of calls, which its ETag does not cover', async () => {
     const kit = await started();
     const { ask, code, sessionToken, agentToken: token, store, calls, live } = kit;
     await ask('POST', `/${code}/register-tools`, {
@@ -231,12 +231,12 @@ describe('metadata', () => {
     calls.usage.mockClear();
     expect((await read({ 'If-None-Match': etag })).status).toBe(304);
     expect(calls.usage).not.toHaveBeenCalled();
-    // No session was opened for any of this.
+    // None of these requests has opened a session.
     expect(live.get).not.toHaveBeenCalled();
     expect(live.describe).toHaveBeenCalledTimes(1);
   });
 
-  test('shows no claim of a wrong type, because its registration is refused with the path', async () => {
+  test('never shows a declaration of a wrong type, because its registration is refused', async () => {
     const { ask, code, sessionToken: token } = await started();
     const told = await ask('POST', `/${code}/register-tools`, {
       token,
@@ -248,7 +248,7 @@ describe('metadata', () => {
     });
   });
 
-  test('in a version that there is', async () => {
+  test('is given in an existing version', async () => {
     const { ask, code, agentToken: token } = await started();
     expect(
       (await ask('GET', `/${code}/metadata`, { token, headers: { 'Accept-Version': '1.0.0' } }))
@@ -282,7 +282,7 @@ describe('streams', () => {
     expect(opened).toEqual([{ code, expiresAt: clock.now + 3_600_000, ...wanted }]);
   });
 
-  test('say themselves how they are cached', async () => {
+  test('have their own headers for caches', async () => {
     const { ask, code, agentToken: token } = await started();
     expect((await ask('GET', `/${code}/events`, { token })).headers.get('cache-control')).toBe(
       'no-cache, no-transform',
@@ -322,7 +322,7 @@ describe('an answer of the application', () => {
     [{ requestId: 'call-1', result: 5, error: null }, { result: 5 }],
     [{ requestId: 'call-1', result: 5, error: '' }, { result: 5 }],
     [{ requestId: 'call-1', result: null, error: 'It broke.' }, { error: 'It broke.' }],
-  ])('%j is taken as %j', async (body, taken) => {
+  ])('%j is read as %j', async (body, taken) => {
     const { ask, code, sessionToken: token, known } = await started();
     expect(await ask('POST', `/${code}/response`, { token, body })).toMatchObject({
       status: 200,
@@ -384,7 +384,7 @@ describe('an answer of the application', () => {
     [{ requestId: 'x'.repeat(2_000), done: 1 }, 404, 'request_not_found'],
     [{ requestId: 'call-1', done: 1, message: 'x'.repeat(10_000) }, 413, 'payload_too_large'],
     [{ requestId: 'call-1', done: 1, more: Array(2_000).fill(0) }, 413, 'payload_too_large'],
-  ])('has no such progress (%#)', async (body, status, error) => {
+  ])('is not preceded by invalid progress (%#)', async (body, status, error) => {
     const { ask, code, sessionToken: token } = await started();
     expect(await ask('POST', `/${code}/progress`, { token, body })).toMatchObject({
       status,
@@ -392,7 +392,7 @@ describe('an answer of the application', () => {
     });
   });
 
-  test("has progress of the application's side alone, and of so much a minute", async () => {
+  test('may be preceded by progress, only from the application and within its limit', async () => {
     const { ask, code, sessionToken, agentToken } = await started({
       limits: { progressPerMinute: 1 },
     });
@@ -406,7 +406,7 @@ describe('an answer of the application', () => {
     });
   });
 
-  test('may have 4 MB and no more', async () => {
+  test('may have 4 MB at most', async () => {
     const { ask, code, sessionToken: token } = await started();
     const most = 'x'.repeat(4 * 1_048_576 - 2);
     expect(
@@ -446,7 +446,7 @@ describe('a request of the agent', () => {
       { tool: 'add', args: null, requestId: null, wait: null },
       { tool: 'add', wait: true },
     ],
-  ])('%j is handed on as %j', async (body, call) => {
+  ])('%j is passed on as %j', async (body, call) => {
     const { ask, code, agentToken: token, requests } = await started();
     const { status, body: told } = await ask('POST', `/${code}/request`, { token, body });
     expect(status).toBe(200);
@@ -457,7 +457,7 @@ describe('a request of the agent', () => {
     });
   });
 
-  test('that does not wait is 202 once it is queued', async () => {
+  test('that does not wait is answered with 202 once it is queued', async () => {
     const { ask, code, agentToken: token } = await started();
     const told = await ask('POST', `/${code}/request`, {
       token,
@@ -485,7 +485,7 @@ describe('a request of the agent', () => {
     });
   });
 
-  test('whose id stands for another call is a conflict', async () => {
+  test('with the id of another call is a conflict', async () => {
     const { ask, code, agentToken: token, requests } = await started();
     requests.submit.mockRejectedValueOnce(relayError(409, 'request_id_conflict', 'Taken.'));
     expect(await ask('POST', `/${code}/request`, { token, body: { tool: 'add' } })).toMatchObject({
@@ -507,7 +507,7 @@ describe('a request of the agent', () => {
       });
   });
 
-  test('can be cancelled by the agent alone, and an id that is none asks nobody', async () => {
+  test('can be cancelled only by the agent, and an invalid id is refused at once', async () => {
     const kit = await started();
     const { ask, code, agentToken: token, sessionToken, requests } = kit;
     expect(await ask('DELETE', `/${code}/requests/r-1`, { token })).toMatchObject({
@@ -536,7 +536,7 @@ describe('a request of the agent', () => {
     expect(requests.cancel).not.toHaveBeenCalled();
   });
 
-  test('is cancelled within the limit of reads', async () => {
+  test('counts as a read when it is cancelled', async () => {
     const { ask, code, agentToken: token } = await started({ limits: { readsPerMinute: 2 } });
     const cancel = async () => (await ask('DELETE', `/${code}/requests/r-1`, { token })).body;
     expect(await cancel()).toMatchObject({ status: 'done' });
@@ -548,7 +548,7 @@ describe('a request of the agent', () => {
 describe('an approval', () => {
   const hostKey = 'a-key-of-the-host';
 
-  test("is the host's to give", async () => {
+  test('needs the host key', async () => {
     const { ask, requests, ...kit } = frontKit({ hostKey });
     const { code, agentToken } = (await ask('POST', '', { token: hostKey, body: {} }))
       .body as unknown as Made;
@@ -581,7 +581,7 @@ describe('an approval', () => {
     });
   });
 
-  test('without a key of the host has no route', async () => {
+  test('has no route if the host has no key', async () => {
     const { ask, code, agentToken: token } = await started();
     expect(
       await ask('POST', `/${code}/approvals/a-1`, { token, body: { decision: 'allow_once' } }),
@@ -613,7 +613,7 @@ describe('an approval', () => {
 });
 
 describe('deleting', () => {
-  test('ends the session for everybody', async () => {
+  test('ends the session for both sides', async () => {
     const { ask, code, sessionToken, agentToken, wakes, live } = await started();
     expect(await ask('DELETE', `/${code}`, { token: agentToken })).toMatchObject({
       status: 403,
@@ -632,8 +632,8 @@ describe('deleting', () => {
   });
 });
 
-describe('what is logged and counted', () => {
-  test('a line a request, without secrets', async () => {
+describe('the relay', () => {
+  test('logs one line per request, without secrets', async () => {
     const { ask, code, agentToken, lines } = await started();
     await ask('GET', `/${code}/requests/r-1?ticket=abc`, { token: agentToken });
     await ask('GET', `/${code}/requests/r-1`, { token: 'wrong-token' });
@@ -652,7 +652,7 @@ describe('what is logged and counted', () => {
       expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  test('counts by route, error and outcome', async () => {
+  test('counts requests by route, error and outcome', async () => {
     const { ask, code, agentToken, parts } = await started();
     await ask('POST', `/${code}/request`, { token: agentToken, body: { tool: 'add' } });
     await ask('POST', `/${code}/request`, { body: { tool: 'add' } });

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe('a stream as server-sent events', () => {
-  test('is a response that nobody may keep or gather', async () => {
+  test('is a response that must not be cached or buffered', async () => {
     const { response, reader } = await open();
     expect([
       response.status,
@@ -33,7 +33,7 @@ describe('a stream as server-sent events', () => {
     await reader.cancel();
   });
 
-  test('has each event in a frame: its id where it has one, its name, and its data in a line', async () => {
+  test('has a frame for each event: its id if there is one, its name, and its data in one line', async () => {
     const { stream, next } = await open();
     stream.send({
       id: 7,
@@ -50,7 +50,7 @@ describe('a stream as server-sent events', () => {
     ]);
   });
 
-  test('is written once for the events of one turn of the event loop', async () => {
+  test('writes all events of one turn of the event loop at once', async () => {
     const { stream, next, reader } = await open();
     await next();
     const beat = (at: number) => ({ event: 'heartbeat', data: { at } });
@@ -64,20 +64,20 @@ describe('a stream as server-sent events', () => {
     await reader.cancel();
   });
 
-  test('does not begin where it cannot be opened', async () => {
+  test('does not start if it cannot be opened', async () => {
     const streams = fakeStreams();
     streams.fault = relayError(503, 'store_unavailable', 'The relay cannot reach its store.');
     await expect(sseResponse(streams, application)).rejects.toMatchObject({ status: 503 });
   });
 
-  test('is closed when its client goes away, and takes no more', async () => {
+  test('is closed when its client goes away, and accepts no more events', async () => {
     const { stream, reader } = await open();
     await reader.cancel();
     expect([stream.closed, stream.send(bulk(1)), stream.closed]).toEqual([1, false, 1]);
     stream.end();
   });
 
-  test('ends after what was sent, and takes no more', async () => {
+  test('ends after the events that were sent, and accepts no more', async () => {
     const { stream, next } = await open();
     stream.end();
     stream.end();
@@ -104,7 +104,7 @@ describe('a client that does not read', () => {
     stream.end();
   });
 
-  test('that reads again in time is not', async () => {
+  test('that reads again in time is not dropped', async () => {
     const { stream, next, reader } = await open();
     await next();
     for (let round = 0; round < 50; round++) {
@@ -114,7 +114,7 @@ describe('a client that does not read', () => {
     await reader.cancel();
   });
 
-  test('is counted in bytes, not in characters', async () => {
+  test('has its waiting events counted in bytes, not in characters', async () => {
     const { stream, reader } = await open();
     expect([
       stream.send({ event: 'a', data: { text: '€'.repeat(200_000) } }),
@@ -123,7 +123,7 @@ describe('a client that does not read', () => {
     await expect(reader.read()).rejects.toThrow();
   });
 
-  test('is sent an event larger than the buffer where nothing waits', async () => {
+  test('gets an event larger than the buffer if nothing else waits', async () => {
     const { stream, next, reader } = await open();
     await next();
     expect([stream.send(bulk(4_000_000)), stream.send(bulk(1))]).toEqual([true, false]);
@@ -131,8 +131,8 @@ describe('a client that does not read', () => {
   });
 });
 
-describe('room', () => {
-  test('is there until half of the buffer is full, and again when that was read', async () => {
+describe('backpressure', () => {
+  test('starts when half of the buffer is full, and ends when that was read', async () => {
     const { stream, next, reader } = await open();
     expect(stream.ready?.()).toBe(undefined);
     stream.send(bulk(700_000));
@@ -144,7 +144,7 @@ describe('room', () => {
     await reader.cancel();
   });
 
-  test('is not waited for longer than five seconds', async () => {
+  test('lasts five seconds at most', async () => {
     vi.useFakeTimers();
     const { stream, reader } = await open();
     stream.send(bulk(700_000));
@@ -160,7 +160,7 @@ describe('room', () => {
   });
 
   test.each(['end', 'cancel', 'drop'])(
-    'is not waited for after an end by %s, which leaves no timer',
+    'ends when the stream ends by %s, and leaves no timer',
     async (way) => {
       vi.useFakeTimers();
       const { stream, reader } = await open();

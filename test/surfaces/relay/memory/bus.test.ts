@@ -5,7 +5,7 @@ import { busConformance } from '../../../../src/surfaces/testing/conformance/bus
 describe('the bus in memory', () => {
   for (const rule of busConformance(memoryBus)) test(rule.name, rule.run);
 
-  test('delivers in a microtask: after what the sender does at once, before any input or timer', async () => {
+  test("delivers in a microtask: after the sender's synchronous work, before any input or timer", async () => {
     const bus = memoryBus();
     const order: string[] = [];
     await bus.subscribe('c', () => order.push('heard'));
@@ -18,7 +18,7 @@ describe('the bus in memory', () => {
     expect(order).toEqual(['sent', 'heard', 'turn']);
   });
 
-  test('a message on its way does not reach one who began to listen after it was sent', async () => {
+  test('a message does not reach a listener that subscribed after it was sent', async () => {
     const bus = memoryBus();
     const heard: unknown[] = [];
     await bus.subscribe('c', () => heard.push('first'));
@@ -28,7 +28,7 @@ describe('the bus in memory', () => {
     expect(heard).toEqual(['first']);
   });
 
-  test('a listener that throws in the middle of many messages loses none for itself or others', async () => {
+  test('a listener that throws among many messages makes neither itself nor others miss one', async () => {
     const bus = memoryBus();
     const heard: string[] = [];
     await bus.subscribe('c', (message) => {

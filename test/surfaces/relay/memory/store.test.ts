@@ -16,7 +16,7 @@ describe('time', () => {
     vi.useFakeTimers();
   });
 
-  test('sessions expire by the clock that was given, at that very millisecond', async () => {
+  test('sessions expire by the injected clock, exactly at their millisecond', async () => {
     let now = 1_000;
     const store = memoryStore({ now: () => now });
     await store.create('s', 'k', 'v', 2_000);
@@ -29,7 +29,7 @@ describe('time', () => {
     expect(await store.get('s', ['k'])).toEqual([undefined]);
   });
 
-  test('leases and what is due take no notice of the wall clock', async () => {
+  test('leases and due items ignore the wall clock', async () => {
     let now = 0;
     const store = memoryStore({ now: () => now });
     await store.create('s', 'k', 'v', Number.MAX_SAFE_INTEGER);
@@ -47,35 +47,31 @@ describe('time', () => {
     expect(await store.due(10, 1_000)).toEqual([{ session: 's', key: 'k' }]);
   });
 
-  test(
-    'a window ends by the clock that was given, or in its own time where that stands or is set ' +
-      'back',
-    async () => {
-      let now = 10_000;
-      const store = memoryStore({ now: () => now });
-      await store.count('k', 1, 10_000);
-      vi.advanceTimersByTime(1_000);
-      expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 9_000 });
-      now = 19_999;
-      expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
-      now = 20_000;
-      expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
-      now = 0;
-      vi.advanceTimersByTime(9_999);
-      expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
-      vi.advanceTimersByTime(1);
-      expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
-    },
-  );
+  test('a window ends by the injected clock, or after its time if that clock stops or is set back', async () => {
+    let now = 10_000;
+    const store = memoryStore({ now: () => now });
+    await store.count('k', 1, 10_000);
+    vi.advanceTimersByTime(1_000);
+    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 9_000 });
+    now = 19_999;
+    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
+    now = 20_000;
+    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
+    now = 0;
+    vi.advanceTimersByTime(9_999);
+    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: false, retryAfterMs: 1 });
+    vi.advanceTimersByTime(1);
+    expect(await store.count('k', 1, 10_000)).toEqual({ allowed: true, retryAfterMs: 0 });
+  });
 
-  test('what is due at one time comes in the order in which it was scheduled', async () => {
+  test('items that are due at the same time come in the order in which they were scheduled', async () => {
     const store = memoryStore();
     const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
     for (const key of keys) await store.schedule('s', key, 0);
     expect((await store.due(100, 1_000)).map(({ key }) => key)).toEqual(keys);
   });
 
-  test('no timer is ever set', async () => {
+  test('no timer is set', async () => {
     const store = memoryStore();
     await store.create('s', 'k', 'v', Date.now() + 1_000);
     await store.acquire('s', 'lease', 'me', 1_000);
@@ -90,7 +86,7 @@ describe('memory', () => {
   const large = (index: number): string => `${index} `.padEnd(20_000, 'x');
 
   test.each(['create', 'count', 'schedule', 'due'] as const)(
-    'expired sessions that nobody asks for go with %s, some at a time',
+    'expired sessions are freed by %s, a limited number at a time',
     async (operation) => {
       let now = 0;
       const strings = vi.spyOn(Map.prototype, 'delete');
@@ -115,7 +111,7 @@ describe('memory', () => {
     },
   );
 
-  test('windows that have ended go, and take no window with them that began after', () => {
+  test('ended windows are freed without the windows that began after them', () => {
     vi.useFakeTimers();
     const windows = memoryWindows();
     for (let index = 0; index < 100; index++) windows.count(`k${index}`, 1, 1_000);
@@ -135,7 +131,7 @@ describe('memory', () => {
     ]).toEqual([false, false]);
   });
 
-  test('refused uses of ever new keys keep nothing', () => {
+  test('refused uses of new keys keep no memory', () => {
     const windows = memoryWindows();
     for (let index = 0; index < 100; index++) windows.count(`k${index}`, 0, 1_000);
     expect(windows.size()).toBe(0);
@@ -146,7 +142,7 @@ describe('shared strings', () => {
   const copy = (text: string): string => Buffer.from(text).toString();
 
   test.each([1_024, 8_192, 8_193, 100_000, 1_048_576])(
-    'of %d characters are kept once, for as long as anybody has them',
+    'of %d characters are kept once, for as long as a document uses them',
     (length) => {
       const strings = sharedStrings(createSizeBudget(1e9));
       const text = 'x'.repeat(length);
@@ -165,13 +161,13 @@ describe('shared strings', () => {
     },
   );
 
-  test.each([0, 1_023, 1_048_577])('are not made of %d characters', (length) => {
+  test.each([0, 1_023, 1_048_577])('do not exist for strings of %d characters', (length) => {
     const strings = sharedStrings(createSizeBudget(1e9));
     expect(strings.take('x'.repeat(length))).toBeUndefined();
     expect(strings.size()).toBe(0);
   });
 
-  test('are never mixed up, also where the digest cannot tell them apart', () => {
+  test('are never mixed up, even if they have the same digest', () => {
     const strings = sharedStrings(createSizeBudget(1e9));
     const [one, other] = ['\uD800', '\uD801'].map((lone) => `${lone}${'x'.repeat(20_000)}`) as [
       string,
@@ -181,7 +177,7 @@ describe('shared strings', () => {
     expect(strings.take(other)).toBeUndefined();
   });
 
-  test('are given back as documents change, are deleted, or go with their session', async () => {
+  test('are released when documents change, are deleted, or end with their session', async () => {
     // Of the same length: who counts wrongly keeps one too long, or loses it too soon.
     const [one, other] = ['a', 'b'].map((letter) => letter.repeat(2_000)) as [string, string];
     const maps = vi.spyOn(Map.prototype, 'delete');
@@ -205,7 +201,7 @@ describe('shared strings', () => {
 });
 
 describe('the queue by time', () => {
-  test('gives what a sorted list gives, whatever is put in and taken out', () => {
+  test('behaves like a sorted list, whatever is added and removed', () => {
     const step = fc.oneof(
       fc.record({ add: fc.integer({ min: 0, max: 20 }) }),
       fc.record({ remove: fc.nat(100) }),
@@ -236,34 +232,30 @@ describe('the queue by time', () => {
   });
 });
 
-describe('room', () => {
+describe('size', () => {
   const later = Number.MAX_SAFE_INTEGER;
   const text = (length: number): string => 'x'.repeat(length);
 
-  test(
-    'what does not fit is rejected and changes nothing; what is smaller, deleted or ended gives ' +
-      'room',
-    async () => {
-      const store = memoryStore({ maxChars: 10_000 });
-      await store.create('s', 'k', 'v', later);
-      await store.set('s', 'big', text(900).repeat(7));
-      await expect(store.set('s', 'more', text(900).repeat(4))).rejects.toThrow(
-        /full \(10000 characters\)/,
-      );
-      await expect(store.set('s', 'big', text(900).repeat(11))).rejects.toThrow(/full/);
-      await expect(store.append('s', 'log', text(900).repeat(4), 10)).rejects.toThrow(/full/);
-      expect(await store.get('s', ['more', 'big'])).toEqual([
-        undefined,
-        { value: text(6_300), version: 1 },
-      ]);
-      expect(await store.read('s', 'log', 0, 10)).toEqual({ entries: [], first: 0, last: 0 });
-      expect(await store.set('s', 'big', 'small')).toBe(2);
-      expect(await store.append('s', 'log', text(3_600), 10)).toMatchObject({ id: 1 });
-      expect(await store.set('s', 'more', text(800))).toBe(1);
-    },
-  );
+  test('a write that does not fit is rejected and changes nothing; smaller, deleted or ended data frees space', async () => {
+    const store = memoryStore({ maxChars: 10_000 });
+    await store.create('s', 'k', 'v', later);
+    await store.set('s', 'big', text(900).repeat(7));
+    await expect(store.set('s', 'more', text(900).repeat(4))).rejects.toThrow(
+      /full \(10000 characters\)/,
+    );
+    await expect(store.set('s', 'big', text(900).repeat(11))).rejects.toThrow(/full/);
+    await expect(store.append('s', 'log', text(900).repeat(4), 10)).rejects.toThrow(/full/);
+    expect(await store.get('s', ['more', 'big'])).toEqual([
+      undefined,
+      { value: text(6_300), version: 1 },
+    ]);
+    expect(await store.read('s', 'log', 0, 10)).toEqual({ entries: [], first: 0, last: 0 });
+    expect(await store.set('s', 'big', 'small')).toBe(2);
+    expect(await store.append('s', 'log', text(3_600), 10)).toMatchObject({ id: 1 });
+    expect(await store.set('s', 'more', text(800))).toBe(1);
+  });
 
-  test('no session begins in the last quarter, and those that are there go on', async () => {
+  test('no session begins in the last quarter of the space, and open sessions go on', async () => {
     const store = memoryStore({ maxChars: 10_000 });
     await store.create('s', 'k', text(7_600), later);
     await expect(store.create('t', 'k', 'v', later)).rejects.toThrow(/full/);
@@ -272,13 +264,13 @@ describe('room', () => {
     expect(await store.create('t', 'k', 'v', later)).toBe(true);
   });
 
-  test('what many sessions share counts once', async () => {
+  test('a document that many sessions share counts once', async () => {
     const store = memoryStore({ maxChars: 100_000 });
     for (let n = 0; n < 50; n++)
       expect(await store.create(`s${n}`, 'tools', text(20_000), later)).toBe(true);
   });
 
-  test('a full store takes what gives room', async () => {
+  test('a full store accepts writes that free space', async () => {
     const store = memoryStore({ maxChars: 8_000 });
     await store.create('s', 'k', 'v', later);
     await store.set('s', 'big', text(5_000));
@@ -290,13 +282,13 @@ describe('room', () => {
     expect(await store.set('s', 'more', text(900))).toBe(1);
   });
 
-  test.each([0, -1, Number.NaN, '9'])('%j characters are no room', (maxChars) => {
+  test.each([0, -1, Number.NaN, '9'])('a limit of %j characters is refused', (maxChars) => {
     expect(() => memoryStore({ maxChars: maxChars as number })).toThrow(
       'expected `maxChars` to be a number from 1',
     );
   });
 
-  test('whatever is done, all of it is free again when the sessions are gone', async () => {
+  test('whatever happens, all space is free again when the sessions are gone', async () => {
     const names = ['a', 'b', 'c'];
     const command = fc.record({
       name: fc.constantFrom(...names),

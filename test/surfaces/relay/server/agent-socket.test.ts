@@ -1,4 +1,4 @@
-/** An agent that does everything over one WebSocket, at a real relay. */
+/** An agent does everything over one WebSocket, with a real relay. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const soon = <T>(read: () => T) => expect.poll(read, { timeout: 10_000, interval
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** A relay with one session, and ways to ask it. */
+/** Makes a relay with one session, and functions to use it. */
 async function relayWith(
   options: Partial<ServeRelayOptions> = {},
   tools: readonly RelayTool[] = [],
@@ -89,7 +89,7 @@ function agentAt(url: string, token: string | undefined) {
     send,
     of,
     say: (event: string, data: unknown) => send(JSON.stringify({ event, data })),
-    /** What came of a call. */
+    /** The result of a call. */
     resultOf: (id: string) =>
       of('tool-result').find(({ requestId }) => requestId === id)?.result as JsonObject | undefined,
   };
@@ -130,7 +130,7 @@ describe('a call over the socket of an agent', () => {
     await soon(() => again.resultOf('r1')).toMatchObject({ output: { text: 'a' } });
   });
 
-  test('reports its progress, and whether the application is there', async () => {
+  test('reports its progress, and whether the application is connected', async () => {
     let go = (): void => {};
     const { agent } = await relayWith({}, [
       tool('slow', async (_args, { progress }) => {
@@ -151,7 +151,7 @@ describe('a call over the socket of an agent', () => {
     await soon(() => one.resultOf('r')).toMatchObject({ output: 'done' });
   });
 
-  test('that a check refuses has its result as an event too', async () => {
+  test('that a check refuses also gets its result as an event', async () => {
     const { agent } = await relayWith({}, [echo]);
     const one = agent();
     one.say('request', { requestId: 'bad', tool: 'echo', args: { text: 5 } });
@@ -161,7 +161,7 @@ describe('a call over the socket of an agent', () => {
     expect(one.of('request-refused')).toEqual([]);
   });
 
-  test('with the id of another is that call, whatever its state', async () => {
+  test('with the id of an earlier call is that call, whatever its state', async () => {
     let runs = 0;
     let go = (): void => {};
     const { agent } = await relayWith({}, [
@@ -189,7 +189,7 @@ describe('a call over the socket of an agent', () => {
     expect(runs).toBe(1);
   });
 
-  test('goes on when its socket is gone, and the next socket hears of it', async () => {
+  test('continues when its socket is gone, and the next socket gets its result', async () => {
     const go: (() => void)[] = [];
     const { agent } = await relayWith({}, [
       tool('slow', () => new Promise((resolve) => go.push(() => resolve('late')))),
@@ -204,7 +204,7 @@ describe('a call over the socket of an agent', () => {
     await soon(() => next.resultOf('r')).toMatchObject({ output: 'late' });
   });
 
-  test('waits for the host, who is asked meanwhile', async () => {
+  test('waits until the host has answered its approval', async () => {
     const { agent, ask } = await relayWith(
       {
         session: {
@@ -227,7 +227,7 @@ describe('a call over the socket of an agent', () => {
 });
 
 describe('a cancellation over the socket', () => {
-  test('aborts the handler, and the result says so', async () => {
+  test('aborts the handler, and the result says that it was cancelled', async () => {
     let aborted = false;
     const { agent } = await relayWith({}, [
       tool(
@@ -251,11 +251,11 @@ describe('a cancellation over the socket', () => {
     await soon(() => one.resultOf('after')).toBeDefined();
     expect(one.of('cancel-refused')).toEqual([]);
     expect(one.of('tool-result').filter(({ requestId }) => requestId === 'r')).toHaveLength(1);
-    // It may not have been delivered before it was cancelled.
+    // The call may have been cancelled before it was delivered.
     expect([true, false]).toContain(aborted);
   });
 
-  test('sent in one breath with its call never misses it', async () => {
+  test('that is sent right after its call never misses it', async () => {
     let ran = 0;
     const { agent } = await relayWith({ limits: { requestsPerMinute: 1_000 } }, [
       tool('never', () => {
@@ -266,7 +266,7 @@ describe('a cancellation over the socket', () => {
     const one = agent();
     const ids = Array.from({ length: 60 }, (_, index) => `r${index}`);
     for (const [index, requestId] of ids.entries()) {
-      // The id has a second name, as over HTTP.
+      // The id may also be called `id`, as over HTTP.
       one.say(
         'request',
         index % 2 === 0 ? { requestId, tool: 'never' } : { id: requestId, tool: 'never' },
@@ -287,7 +287,7 @@ describe('a cancellation over the socket', () => {
     [{ requestId: 5 }, 400, 'invalid_request_id', undefined],
     [{ requestId: '' }, 400, 'invalid_request_id', ''],
     [{ requestId: 'x'.repeat(500) }, 400, 'invalid_request_id', 'x'.repeat(200)],
-  ])('of a call that there is not is refused: %j', async (data, status, error, requestId) => {
+  ])('of an unknown call is refused: %j', async (data, status, error, requestId) => {
     const { agent } = await relayWith();
     const one = agent();
     one.say('cancel', data);
@@ -313,7 +313,7 @@ describe('a refusal', () => {
       'invalid_request',
       'r',
     ],
-  ])('names what is wrong: %s', async (_what, data, status, error, requestId) => {
+  ])('names the fault: %s', async (_what, data, status, error, requestId) => {
     const { agent, relay } = await relayWith({}, [echo]);
     const one = agent();
     one.say('request', data);
@@ -327,7 +327,7 @@ describe('a refusal', () => {
     expect(relay.relay.metrics().refusals[error]).toBe(1);
   });
 
-  test('of a call over the limit says when to come again, and counts beside the calls over HTTP', async () => {
+  test('of a call over the limit says when to try again; calls over HTTP count as well', async () => {
     const { agent, ask, agentToken } = await relayWith({ limits: { requestsPerMinute: 2 } }, [
       echo,
     ]);
@@ -346,7 +346,7 @@ describe('a refusal', () => {
     expect((await ask('POST', '/request', agentToken, call)).status).toBe(429);
   });
 
-  test('of a cancellation over the limit says so too', async () => {
+  test('of a cancellation over the limit says when to try again', async () => {
     const { agent } = await relayWith({ limits: { readsPerMinute: 1 } });
     const one = agent();
     for (const requestId of ['a', 'b']) one.say('cancel', { requestId });
@@ -358,10 +358,10 @@ describe('a refusal', () => {
     ).toEqual([404, 429]);
   });
 
-  test('comes when too many calls wait for an approver, and cancellations still pass', async () => {
+  test('is sent when too many calls wait for an approver, but cancellations still work', async () => {
     const { agent } = await relayWith({
       limits: { requestsPerMinute: 1_000 },
-      // Closing waits so long for calls that run.
+      // The relay waits this long for running calls when it closes.
       requestTimeoutMs: 100,
       session: {
         tools: [asked],
@@ -384,7 +384,7 @@ describe('a refusal', () => {
 });
 
 describe('the socket', () => {
-  test('is for agents, by token or by ticket', async () => {
+  test('admits agents with a token or a ticket', async () => {
     const { agent, ask, sessionToken, agentToken } = await relayWith();
     expect(await agent('', sessionToken).refused).toMatchObject({
       status: 403,
@@ -401,7 +401,7 @@ describe('the socket', () => {
     });
   });
 
-  test('is no page, and no stream', async () => {
+  test('refuses plain HTTP requests', async () => {
     const { ask, agentToken } = await relayWith();
     expect(await ask('GET', '/agent', agentToken)).toMatchObject({
       status: 426,
@@ -410,14 +410,14 @@ describe('the socket', () => {
     expect((await ask('POST', '/agent', agentToken, {})).status).toBe(405);
   });
 
-  test('counts as a stream that is opened', async () => {
+  test('counts as an opened stream', async () => {
     const { agent } = await relayWith({ limits: { streamsPerMinute: 1 } });
     const one = agent();
     await soon(() => one.of('connected')).toHaveLength(1);
     expect(await agent().refused).toMatchObject({ status: 429 });
   });
 
-  test('answers nothing of an application, and the stream `events` takes no calls', async () => {
+  test('accepts no frames of an application, and the stream `events` accepts no calls', async () => {
     const { agent, relay, code, agentToken } = await relayWith();
     const one = agent();
     one.say('response', { requestId: 'r', result: 1 });
@@ -485,7 +485,7 @@ describe('hostile frames', () => {
     expect(relay.relay.metrics().requests).toBe(0);
   });
 
-  test('of the protocol end the socket', async () => {
+  test('that violate the protocol end the socket', async () => {
     const { agent } = await relayWith();
     const binary = agent();
     binary.send(Buffer.from('{}'));
@@ -500,7 +500,7 @@ describe('hostile frames', () => {
     expect((await unmasked.closed)[0]).toBe(1002);
   });
 
-  test('an argument under the name of a prototype is data, and of nobody’s object', async () => {
+  test('cannot change a prototype: an argument named like one is data', async () => {
     const { agent } = await relayWith({}, [tool('keys', (args) => Object.keys(args))]);
     const one = agent();
     one.send(

@@ -13,7 +13,7 @@ afterEach(() => open.close());
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 const quick = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 50 };
 
-/** What this thread holds; what the system gave the process is of all its threads. */
+/** The memory that this thread uses. The memory of the process includes other threads. */
 function heldBytes(): number {
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
@@ -27,7 +27,7 @@ function streaming(streams: FakeStreams, dropped?: (reason: string) => void) {
 }
 
 describe('a request on node:http', () => {
-  test('is a web-standard one: method, path, headers, address', async () => {
+  test('becomes a web-standard request: method, path, headers, address', async () => {
     const seen = vi.fn(async (request: Request, { address }: { address?: string }) =>
       Response.json([
         String(request),
@@ -54,7 +54,7 @@ describe('a request on node:http', () => {
   });
 
   test.each(['http://evil.example/path', '*'])(
-    'for %s, which is no path, is one for the root',
+    'for %s, which is not a path, becomes a request for the root',
     async (target) => {
       const { port } = await open.serve({ answer: async ({ url }) => Response.json(url) });
       const client = await open.raw(port, `OPTIONS ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -83,7 +83,7 @@ describe('a request on node:http', () => {
   });
 
   test.each(['declared', 'chunked'])(
-    'whose %s body is too large is not read, and its client reads the answer',
+    'with a %s body that is too large is not read, and its client still gets the answer',
     async (way) => {
       const answer = async (request: Request) =>
         new Response(null, {
@@ -105,7 +105,7 @@ describe('a request on node:http', () => {
     },
   );
 
-  test('whose body is read twice is a fault of who reads it', async () => {
+  test('whose body is read twice rejects for the reader', async () => {
     const { port } = await open.serve({
       answer: async (request) => {
         await directBody(request)?.(10);
@@ -119,7 +119,7 @@ describe('a request on node:http', () => {
     ).toContain('was read before');
   });
 
-  test('says by its signal that its client has gone', async () => {
+  test('has a signal that aborts when its client goes away', async () => {
     const signals: AbortSignal[] = [];
     const answer = (request: Request): Promise<Response> => {
       signals.push(request.signal);
@@ -134,7 +134,7 @@ describe('a request on node:http', () => {
     await expect.poll(() => signals[0]?.aborted).toBe(true);
   });
 
-  test('that is cut off in its body fails for who reads it', async () => {
+  test('that is cut off in its body rejects for the reader', async () => {
     const failed = vi.fn();
     const answer = async (request: Request): Promise<Response> => {
       await directBody(request)?.(1_000).catch(failed);
@@ -157,7 +157,7 @@ describe('an answer', () => {
       'a text at hand',
       () => ({ status: 200, headers: { 'Content-Type': 'application/json' }, text: '{"a":"€"}' }),
     ],
-  ])('of %s says how long it is', async (_, make) => {
+  ])('of %s has a Content-Length', async (_, make) => {
     const { port } = await open.serve({ answer: async () => make() });
     const response = await fetch(`http://127.0.0.1:${port}/`);
     expect([
@@ -167,7 +167,7 @@ describe('an answer', () => {
     ]).toEqual(['11', 'application/json', { a: '€' }]);
   });
 
-  test('of 204 has no body and no length', async () => {
+  test('with 204 has no body and no length', async () => {
     const { port } = await open.serve({ answer: async () => new Response(null, { status: 204 }) });
     const client = await open.raw(port, get('/'));
     await expect
@@ -175,7 +175,7 @@ describe('an answer', () => {
       .toMatch(/^HTTP\/1.1 204 No Content\r\n(?!.*content-length).*\r\n\r\n$/is);
   });
 
-  test('that fails is 500 with nothing of why, which the logger is told', async () => {
+  test('that fails becomes a 500 without the reason, which is only logged', async () => {
     const error = vi.fn();
     const { port } = await open.serve({
       answer: () => Promise.reject(new TypeError('secret')),
@@ -207,7 +207,7 @@ describe('a slow client', () => {
     await expect.poll(() => clients.every(({ over }) => over()), { timeout: 5_000 }).toBe(true);
   });
 
-  test('that sends a byte of its headers now and then is cut off as well', async () => {
+  test('that sends its headers byte by byte is cut off as well', async () => {
     const { port } = await open.serve({}, quick);
     const client = await open.raw(port, 'GET / HTTP/1.1\r\n');
     const drip = setInterval(() => client.socket.write('a'), 20);
@@ -215,7 +215,7 @@ describe('a slow client', () => {
     clearInterval(drip);
   });
 
-  test('of a stream is none: it lives on past the timeouts', async () => {
+  test('of a stream is not cut off by the timeouts', async () => {
     const streams = fakeStreams();
     const { port } = await open.serve({ answer: streaming(streams) }, quick);
     const client = await open.raw(port, get('/stream'));
@@ -226,7 +226,7 @@ describe('a slow client', () => {
     expect(client.over()).toBe(false);
   });
 
-  test('that never reads its stream is dropped, and others hear on', async () => {
+  test('that never reads its stream is dropped, and the others still get events', async () => {
     const streams = fakeStreams();
     const dropped = vi.fn();
     const { port } = await open.serve({ answer: streaming(streams, dropped) });
@@ -247,7 +247,7 @@ describe('a slow client', () => {
         { timeout: 10_000, interval: 5 },
       )
       .toBe(1);
-    // What the kernel takes for both ends, and the buffer.
+    // The kernel buffers data for both ends of the connection, in addition to the relay's buffer.
     expect(sent).toBeLessThan(30_000_000);
     expect(heldBytes() - before).toBeLessThan(400_000_000);
     paused.socket.resume();
@@ -256,7 +256,7 @@ describe('a slow client', () => {
     await expect.poll(other.text).toContain('event: still');
   });
 
-  test('that leaves abruptly closes its stream', async () => {
+  test('that disconnects abruptly closes its stream', async () => {
     const streams = fakeStreams();
     const { port } = await open.serve({ answer: streaming(streams) });
     const client = await open.raw(port, get('/stream'));
@@ -274,7 +274,7 @@ describe('a slow client', () => {
     await expect.poll(client.over).toBe(true);
   });
 
-  test('beyond the most connections is not let in', async () => {
+  test('beyond the limit of connections is not admitted', async () => {
     const warn = vi.fn();
     const { port } = await open.serve(
       { logger: { info() {}, warn, error() {} } },
@@ -292,7 +292,7 @@ describe('a slow client', () => {
     'GET / HTTP/1.1\r\n\r\n',
     `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
     'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n',
-  ])('that sends no HTTP (%#) is answered 4xx and let go', async (text) => {
+  ])('that does not send HTTP (%#) is answered with 4xx and disconnected', async (text) => {
     const { port } = await open.serve();
     const client = await open.raw(port, text);
     await expect.poll(client.text).toMatch(/^HTTP\/1.1 4/);
@@ -316,7 +316,7 @@ describe('closing', () => {
     );
   });
 
-  test('waits for requests that run, takes no new ones, and is done once', async () => {
+  test('waits for running requests, takes no new ones, and happens only once', async () => {
     let finish: ((response: Response) => void) | undefined;
     const answer = (): Promise<Response> =>
       new Promise((resolve) => {
@@ -341,7 +341,7 @@ describe('closing', () => {
     ]).toEqual([true, true, 1]);
   });
 
-  test('does not wait for ever: what runs on, or does not read, is cut', async () => {
+  test('cuts requests that go on and clients that do not read', async () => {
     const streams = fakeStreams();
     const server = await open.serve(
       {
@@ -360,7 +360,7 @@ describe('closing', () => {
   });
 });
 
-test('a server that replaces the global Request and Response leaves ours as they were', async () => {
+test('a server that replaces the global Request and Response does not affect the relay', async () => {
   const code = `
     const { createAdaptorServer } = await import('@hono/node-server');
     createAdaptorServer({ fetch: () => new Response('') });

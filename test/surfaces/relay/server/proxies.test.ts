@@ -29,11 +29,11 @@ interface Ask {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The address of this end of the connection. */
+  /** The local address of the connection. */
   readonly from?: string;
 }
 
-/** Begins a request with any `Host`, which `fetch` would not send. */
+/** Starts a request with any `Host` header, which `fetch` does not allow. */
 function ask(url: string, { method = 'GET', headers = {}, body, from }: Ask) {
   return new Promise<IncomingMessage>((resolve, reject) => {
     const sent = request(
@@ -76,23 +76,15 @@ describe.each(proxyNames)('%s', (name) => {
       return { relay, proxy: { ...relay, url: proxy.url } };
     };
 
-    test.each(['websocket', 'sse', 'poll'] as const)(
-      'calls go through over %s',
-      async (transport) => {
-        const { proxy } = await world();
-        const made = await session(proxy);
-        const { connection } = await connect(
-          proxy,
-          made,
-          [tool('twice', ({ n }) => 2 * Number(n))],
-          {
-            transport,
-          },
-        );
-        expect(connection.transport).toBe(transport);
-        for (const n of [1, 2, 3]) expect(await call(proxy, made, 'twice', { n })).toBe(2 * n);
-      },
-    );
+    test.each(['websocket', 'sse', 'poll'] as const)('calls work over %s', async (transport) => {
+      const { proxy } = await world();
+      const made = await session(proxy);
+      const { connection } = await connect(proxy, made, [tool('twice', ({ n }) => 2 * Number(n))], {
+        transport,
+      });
+      expect(connection.transport).toBe(transport);
+      for (const n of [1, 2, 3]) expect(await call(proxy, made, 'twice', { n })).toBe(2 * n);
+    });
 
     test('events arrive while the stream is open', async () => {
       const { proxy } = await world();
@@ -143,7 +135,7 @@ describe.each(proxyNames)('%s', (name) => {
       });
     });
 
-    test('an address that the client invents changes nothing', async () => {
+    test('an address that the client invents has no effect', async () => {
       const { proxy } = await world({ limits: { sessionsPerMinute: 2 } });
       const statuses: (number | undefined)[] = [];
       for (const invented of ['203.0.113.1', '203.0.113.2', '203.0.113.3, 203.0.113.4'])
@@ -159,7 +151,7 @@ describe.each(proxyNames)('%s', (name) => {
       expect(statuses).toEqual([201, 201, 429]);
     });
 
-    // Other systems give the loopback only one address.
+    // On other systems the loopback has only one address.
     test.skipIf(process.platform !== 'linux')('each client has limits of its own', async () => {
       const { proxy } = await world({ limits: { sessionsPerMinute: 1 } });
       const create = async (from: string) =>
@@ -169,7 +161,7 @@ describe.each(proxyNames)('%s', (name) => {
       expect(await create('127.0.0.2')).toBe(429);
     });
 
-    test('the relay sees the name that was asked for', async () => {
+    test('the relay sees the host name of the request', async () => {
       const { proxy } = await world({ allowedHosts: ['relay.example.com'] });
       const create = async (Host: string) =>
         (await ask(`${proxy.url}/api/sessions`, { method: 'POST', headers: { Host }, body: '{}' }))
@@ -189,7 +181,7 @@ describe.each(proxyNames)('%s', (name) => {
         body: JSON.stringify({ tool: 'long', args: {} }),
       });
       const { result } = JSON.parse(await textOf(answered)) as { result: { success: boolean } };
-      // The core cuts what a model gets, and says so. The answer itself has passed.
+      // The core shortens the output for the model, and says so. The answer itself has arrived.
       expect(result.success).toBe(true);
       const refused = await ask(`${proxy.url}/api/sessions/${made.code}/response`, {
         method: 'POST',
@@ -201,7 +193,7 @@ describe.each(proxyNames)('%s', (name) => {
       else expect(refused.statusCode).toBe(413);
     });
 
-    test('a node that is gone is passed by', async () => {
+    test('requests go to another node when one is gone', async () => {
       const relay = await serve({ trustProxy: true, heartbeatMs: 1_000 });
       const gone = await serve();
       const proxy = await startProxy(name, [gone.port, relay.port]);

@@ -1,6 +1,6 @@
 /**
- * nginx and Caddy with the configurations of `docs/relay-deployment.md`. Only what a test cannot
- * have is exchanged: names, addresses and certificates.
+ * nginx and Caddy with the configurations of `docs/relay-deployment.md`. Only names, addresses and
+ * certificates are replaced, because a test cannot have the real ones.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ export function demandProxy(name: ProxyName): void {
   });
 }
 
-/** The fence of a language in the page on deployment that has these words. */
+/** Finds the code fence of this language with these words in the page on deployment. */
 export function shown(language: string, words: string): string {
   const text = readFileSync(join(root, 'docs/relay-deployment.md'), 'utf8');
   const found = fencesOf(text).filter(
@@ -45,7 +45,7 @@ export function shown(language: string, words: string): string {
   return (found[0] as { code: string }).code;
 }
 
-/** Exchanges a text that must be there. */
+/** Replaces a text. Fails if it is missing. */
 function exchange(text: string, pattern: RegExp, by: string): string {
   if (!pattern.test(text)) throw new Error(`Expected ${pattern} in:\n${text}`);
   return text.replace(pattern, by);
@@ -63,7 +63,7 @@ function nginxText(folder: string, port: number, nodes: readonly number[]): stri
   text = exchange(text, /(?: *ssl_certificate[^\n]*\n)+/, '');
   text = exchange(text, /\/var\/log\/nginx/, folder);
   return [
-    // The folder belongs to whoever runs the test.
+    // The folder belongs to the user that runs the test.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     'worker_processes 1;',
     'daemon off;',

@@ -90,7 +90,7 @@ const hostOf = (host: string): string =>
   `GET /openapi.json HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
 
 describe('a served relay', () => {
-  test('carries a call to an application at its event stream, and its answer back', async () => {
+  test('delivers a call over an event stream, and returns the answer', async () => {
     const relay = await serve();
     const made = await registered(relay);
     const path = `/api/sessions/${made.code}/stream`;
@@ -109,35 +109,31 @@ describe('a served relay', () => {
     expect(await (await asked).json()).toMatchObject({ result: { output: 0 } });
   });
 
-  test(
-    'carries a call to an application at its WebSocket, opened by a ticket, and the answer back ' +
-      'over it',
-    async () => {
-      const relay = await serve();
-      const made = await registered(relay);
-      const { ticket } = (await (
-        await post(relay, made, 'ticket', made.sessionToken, {})
-      ).json()) as { ticket: string };
-      const { frames, socket } = webSocket(
-        `${relay.url}/api/sessions/${made.code}/stream?ticket=${ticket}`,
-      );
-      await expect.poll(() => frames[0]?.event).toBe('connected');
-      const asked = post(relay, made, 'request', made.agentToken, { tool: 'add', args: { n: 1 } });
-      await expect.poll(() => frames.at(-1)?.event).toBe('tool-request');
-      const requestId = frames.at(-1)?.data.requestId;
-      socket.send(JSON.stringify({ event: 'response', data: { requestId, result: false } }));
-      expect(await (await asked).json()).toMatchObject({ result: { output: false } });
-      await expect
-        .poll(() => frames.find(({ event }) => event === 'response-stored')?.data)
-        .toEqual({ requestId });
-      expect(
-        await webSocket(`${relay.url}/api/sessions/${made.code}/stream?ticket=${ticket}`).refused,
-      ).not.toBe(101);
-    },
-  );
+  test('delivers a call over a WebSocket that was opened with a ticket, and returns the answer', async () => {
+    const relay = await serve();
+    const made = await registered(relay);
+    const { ticket } = (await (
+      await post(relay, made, 'ticket', made.sessionToken, {})
+    ).json()) as { ticket: string };
+    const { frames, socket } = webSocket(
+      `${relay.url}/api/sessions/${made.code}/stream?ticket=${ticket}`,
+    );
+    await expect.poll(() => frames[0]?.event).toBe('connected');
+    const asked = post(relay, made, 'request', made.agentToken, { tool: 'add', args: { n: 1 } });
+    await expect.poll(() => frames.at(-1)?.event).toBe('tool-request');
+    const requestId = frames.at(-1)?.data.requestId;
+    socket.send(JSON.stringify({ event: 'response', data: { requestId, result: false } }));
+    expect(await (await asked).json()).toMatchObject({ result: { output: false } });
+    await expect
+      .poll(() => frames.find(({ event }) => event === 'response-stored')?.data)
+      .toEqual({ requestId });
+    expect(
+      await webSocket(`${relay.url}/api/sessions/${made.code}/stream?ticket=${ticket}`).refused,
+    ).not.toBe(101);
+  });
 
   test(
-    'opens no WebSocket without a token, with the wrong one, for a foreign page or on another ' +
+    'opens no WebSocket without a token, with a wrong token, for a foreign page or on another ' +
       'route',
     async () => {
       const relay = await serve();
@@ -158,7 +154,7 @@ describe('a served relay', () => {
   );
 
   test.each(['localhost', '127.0.0.1', 'LOCALHOST:99', '[::1]:1'])(
-    'answers on the loopback as %s',
+    'answers on the loopback to the host %s',
     async (host) => {
       const client = await open.raw((await serve()).port, hostOf(host));
       await expect.poll(client.over).toBe(true);
@@ -173,14 +169,14 @@ describe('a served relay', () => {
     'localhost@evil.example',
     '2130706433',
     '',
-  ])('does not answer on the loopback as `%s`', async (host) => {
+  ])('does not answer on the loopback to the host `%s`', async (host) => {
     const client = await open.raw((await serve()).port, hostOf(host));
     await expect.poll(client.over).toBe(true);
     expect(client.text()).toMatch(/^HTTP\/1.1 40[03] /);
   });
 
   test.each([{ allowedHosts: ['relay.example'] }, { trustProxy: true }])(
-    'answers as another where the host says so: %j',
+    'answers to another host if the options allow it: %j',
     async (options) => {
       const client = await open.raw((await serve(options)).port, hostOf('relay.example'));
       await expect.poll(client.over).toBe(true);
@@ -198,7 +194,7 @@ describe('a served relay', () => {
     expect((await fetch(`${relay.url}/openapi.json`)).status).toBe(200);
   });
 
-  test('counts sessions by the address of their creator', async () => {
+  test('limits sessions by the address of their creator', async () => {
     const relay = await serve({ limits: { sessionsPerMinute: 1 } });
     await session(relay);
     expect(
@@ -212,7 +208,7 @@ describe('a served relay', () => {
     ).toBe(429);
   });
 
-  test('says 413 to who sends too much', async () => {
+  test('answers a body that is too large with 413', async () => {
     const relay = await serve();
     const made = await session(relay);
     expect(
@@ -228,7 +224,7 @@ describe('a served relay', () => {
     [{ host: '0.0.0.0' }, 1],
     [{ host: '0.0.0.0', hostKey: 'k'.repeat(32) }, 0],
     [{}, 0],
-  ])('warns of an open door: %j', async (options, times) => {
+  ])('warns if anyone could create sessions: %j', async (options, times) => {
     const warn = vi.fn();
     await serve({ ...options, logger: { info() {}, warn, error() {} } });
     expect(warn).toHaveBeenCalledTimes(times);
@@ -236,7 +232,7 @@ describe('a served relay', () => {
 });
 
 describe('a relay that cannot be served', () => {
-  test('says so where the port is in use', async () => {
+  test('rejects if the port is in use', async () => {
     const { port } = await serve();
     await expect(serveRelay({ port })).rejects.toMatchObject({
       code: 'EADDRINUSE',
@@ -288,7 +284,7 @@ describe('closing a served relay', () => {
   });
 });
 
-test('a header that repeats an argument of an MCP call is refused where it is sent twice', async () => {
+test('a header that mirrors an argument of an MCP call is refused if it is sent twice', async () => {
   const relay = await serve();
   const { code, agentToken } = await registered(relay);
   const send = (...params: string[]): Promise<[number | undefined, unknown]> =>

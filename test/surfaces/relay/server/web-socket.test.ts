@@ -98,7 +98,7 @@ function client(url: string, options: ClientOptions) {
   socket.on('error', () => {});
   const say = (frame: unknown): void => {
     const text = typeof frame === 'string' ? frame : JSON.stringify(frame);
-    // The server may serve the socket before the client knows that it is open.
+    // The server may use the socket before the client knows that it is open.
     if (socket.readyState === socket.CONNECTING) socket.once('open', () => socket.send(text));
     else socket.send(text);
   };
@@ -106,7 +106,7 @@ function client(url: string, options: ClientOptions) {
 }
 
 describe('a WebSocket of a session', () => {
-  test('has the events of its stream as text frames', async () => {
+  test('sends the events of its stream as text frames', async () => {
     const { connect, fed } = await world();
     const { frames } = connect();
     (await fed()).send({ id: 4, event: 'tool-request', data: { args: { text: 'a\nb' } } });
@@ -118,7 +118,7 @@ describe('a WebSocket of a session', () => {
       ]);
   });
 
-  test('is opened by the request as it came, and without extensions and subprotocols', async () => {
+  test('is opened with the original request, and without extensions and subprotocols', async () => {
     const seen: Request[] = [];
     const { connect } = await world({
       admit: (request) => {
@@ -149,7 +149,7 @@ describe('a WebSocket of a session', () => {
     ]);
   });
 
-  test('that the relay refuses has its answer', async () => {
+  test('that the relay refuses gets the answer of the relay', async () => {
     const { connect } = await world({
       admit: () =>
         Response.json(
@@ -165,8 +165,8 @@ describe('a WebSocket of a session', () => {
   });
 
   test(
-    'is 501 with what to install where the package is not there, and with nothing of why, which ' +
-      'the log has once',
+    'is answered with 501 and what to install if the package is missing; the reason is only ' +
+      'logged, once',
     async () => {
       const error = vi.fn();
       const { connect } = await world({
@@ -187,7 +187,7 @@ describe('a WebSocket of a session', () => {
     },
   );
 
-  test('is 500 with nothing of why when the relay fails', async () => {
+  test('is answered with 500, without the reason, when the relay fails', async () => {
     const { connect } = await world({
       admit: () => {
         throw new Error('secret');
@@ -210,7 +210,7 @@ describe('a WebSocket of a session', () => {
     [relayError(503, 'store_unavailable', 'The store is away.'), [1013, 'store_unavailable']],
     [relayError(404, 'session_not_found', 'Session not found.'), [1008, 'session_not_found']],
     [new TypeError('secret'), [1011, 'The relay failed.']],
-  ])('whose stream cannot be opened is closed: %s', async (fault, expected) => {
+  ])('is closed if its stream cannot be opened: %s', async (fault, expected) => {
     const { connect, streams } = await world();
     streams.fault = fault;
     expect(await connect().closed).toEqual(expected);
@@ -220,7 +220,7 @@ describe('a WebSocket of a session', () => {
     ['session_expired', 1000],
     ['replaced', 1000],
     ['shutting_down', 1001],
-  ])('ends after the goodbye %s with %d', async (reason, code) => {
+  ])('is closed after the goodbye %s with %d', async (reason, code) => {
     const { connect, fed } = await world();
     const { frames, closed } = connect();
     const stream = await fed();
@@ -232,7 +232,7 @@ describe('a WebSocket of a session', () => {
 });
 
 describe('an answer over a WebSocket', () => {
-  test('is stored, and confirmed', async () => {
+  test('is stored and confirmed', async () => {
     const respond = vi.fn(stored);
     const { connect, fed } = await world({ respond });
     const { frames, say } = connect();
@@ -244,7 +244,7 @@ describe('an answer over a WebSocket', () => {
     expect(respond.mock.calls).toEqual([[{ requestId: 'r1', result: 0 }]]);
   });
 
-  test('of 4 MB is taken; what is larger ends the socket with 1009', async () => {
+  test('of 4 MB is accepted; a larger one closes the socket with 1009', async () => {
     const { connect, fed } = await world();
     const { frames, say, closed } = connect();
     await fed();
@@ -256,7 +256,7 @@ describe('an answer over a WebSocket', () => {
     expect((await closed)[0]).toBe(1009);
   });
 
-  test('that is refused says so', async () => {
+  test('that is refused gets an event that says so', async () => {
     const respond: Respond = async () => ({
       status: 429,
       body: { error: 'rate_limit_exceeded', message: 'Too many.', code: 'RESPONSE_RATE_LIMIT' },
@@ -273,7 +273,7 @@ describe('an answer over a WebSocket', () => {
       });
   });
 
-  test('that comes with many others waits: few are stored at a time, and all are', async () => {
+  test('is stored even if many arrive at once, but only a few at a time', async () => {
     let running = 0;
     let most = 0;
     const respond: Respond = async (data) => {
@@ -295,7 +295,7 @@ describe('an answer over a WebSocket', () => {
     expect(most).toBe(16);
   });
 
-  test('that makes the relay fail ends the socket', async () => {
+  test('that makes the relay fail closes the socket', async () => {
     const { connect, fed } = await world({ respond: () => Promise.reject(new Error('secret')) });
     const { say, closed } = connect();
     await fed();
@@ -303,7 +303,7 @@ describe('an answer over a WebSocket', () => {
     expect(await closed).toEqual([1011, 'The relay failed.']);
   });
 
-  test('of another name is taken as its own taker says, and answered when that says so', async () => {
+  test('of another name is processed by the function for that name, which may reply', async () => {
     const taken: unknown[] = [];
     const take: SocketFrame['take'] = async (data, reply) => {
       taken.push(data);
@@ -329,7 +329,7 @@ describe('an answer over a WebSocket', () => {
     socket.close();
   });
 
-  test('is not taken from an agent', async () => {
+  test('is not accepted from an agent', async () => {
     const respond = vi.fn(stored);
     const { connect, fed } = await world({ stream: { ...application, side: 'agent' }, respond });
     const { frames, say } = connect();
@@ -347,7 +347,7 @@ describe('a hostile client', () => {
     ['nested too deep', '['.repeat(100) + ']'.repeat(100), 'nested at most 100 levels'],
     ['of too many values', `[${'0,'.repeat(125_050)}0]`, 'at most 125000 values'],
   ])(
-    'that sends five frames %s is closed, and none of them is taken',
+    'that sends five frames %s is closed, and none of them is processed',
     async (_, result, message) => {
       const respond = vi.fn(stored);
       const { connect, fed } = await world({ respond });
@@ -377,7 +377,7 @@ describe('a hostile client', () => {
     '{"event":"tool-request","data":{}}',
     '['.repeat(100_000),
   ];
-  test.each(frames)('that sends what is no frame (%#) is told so', async (frame) => {
+  test.each(frames)('that sends an invalid frame (%#) gets an error', async (frame) => {
     const { connect, fed } = await world();
     const { frames: came, say } = connect();
     await fed();
@@ -390,7 +390,7 @@ describe('a hostile client', () => {
       });
   });
 
-  test('is closed after the fifth', async () => {
+  test('is closed after the fifth invalid frame', async () => {
     const { connect, fed } = await world();
     const { frames: came, say, closed } = connect();
     const stream = await fed();
@@ -410,7 +410,7 @@ describe('a hostile client', () => {
     expect((await closed)[0]).toBe(1003);
   });
 
-  test('that sends no WebSocket at all after the handshake is closed', async () => {
+  test('that does not speak the protocol after the handshake is closed', async () => {
     const { connect, fed } = await world();
     const { socket } = connect();
     const stream = await fed();
@@ -434,8 +434,8 @@ describe('a hostile client', () => {
   });
 
   test(
-    'that reads nothing is closed with 1013 before more than 1 MB waits, and cut when it does ' +
-      'not close',
+    'that reads nothing is closed with 1013 before more than 1 MB waits, and cut if it does not ' +
+      'close',
     async () => {
       const warn = vi.fn();
       const { connect, fed, streams } = await world({ warn });
@@ -485,7 +485,7 @@ describe('a hostile client', () => {
     expect(warn).toHaveBeenCalled();
   });
 
-  test('that is silent is cut at the second heartbeat; one that answers is not', async () => {
+  test('that does not answer pings is cut at the second heartbeat', async () => {
     const { connect, streams } = await world({ heartbeatMs: 100 });
     const silentOne = connect({ autoPong: false });
     const lively = connect();
@@ -497,7 +497,7 @@ describe('a hostile client', () => {
 });
 
 describe('a large event', () => {
-  test('passes where nothing waits, and so does what follows it', async () => {
+  test('is sent if nothing else waits, and so is the next event', async () => {
     const { connect, fed } = await world();
     const { frames: came } = connect();
     const stream = await fed();
@@ -509,7 +509,7 @@ describe('a large event', () => {
       .toEqual([undefined, 1, 2]);
   });
 
-  test('after another waits for room', async () => {
+  test('waits if another event is still being sent', async () => {
     const { connect, fed } = await world();
     const { frames: came } = connect();
     const stream = await fed();
@@ -530,7 +530,7 @@ describe('a server that closes', () => {
     expect([await closed, came.at(-1)?.event]).toEqual([[1001, 'shutting_down'], 'goodbye']);
   });
 
-  test('does not wait for those that do not close', async () => {
+  test('does not wait for clients that do not close', async () => {
     const { server, connect, fed } = await world({ closingMs: 100 });
     const { socket } = connect();
     await fed();

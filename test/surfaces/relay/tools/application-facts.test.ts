@@ -1,4 +1,4 @@
-/** What an application declares becomes facts, which tools of the host can require. */
+/** The declarations of an application become facts, which tools of the host can require. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -42,7 +42,7 @@ describe('the facts of an application', () => {
       ['constructor', '__proto__', 'hasOwnProperty'],
       { constructor: true, ['__proto__']: true, hasOwnProperty: true },
     ],
-  ])('of %j', (capabilities, facts) => {
+  ])('come from the capabilities %j', (capabilities, facts) => {
     expect(factsAfter(capabilities)).toEqual({
       ...host,
       ...Object.fromEntries(
@@ -51,7 +51,7 @@ describe('the facts of an application', () => {
     });
   });
 
-  test('are those of the last registration alone', () => {
+  test('are only those of the last registration', () => {
     expect(factsAfter(['storage', 'draw'], [{ type: 'draw', level: 'full' }])).toEqual({
       ...host,
       'app.capabilities.draw': 'full',
@@ -59,7 +59,7 @@ describe('the facts of an application', () => {
     expect(factsAfter(['storage'], [])).toEqual(host);
   });
 
-  test('are at most 64, and never another fact, whatever is declared', () => {
+  test('are at most 64, and no declaration can change another fact', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.jsonValue())), (capabilities) => {
         const { 'host.ready': ready, ...facts } = factsAfter(capabilities as JsonValue[]) as Record<
@@ -80,7 +80,7 @@ describe('a fact that the host has set', () => {
   const create = (facts: JsonObject) =>
     new HostToolRegistry().createSession({ sessionId: 's', facts });
 
-  test.each([false, 'none', true])('%j is kept, whatever is declared', (value) => {
+  test.each([false, 'none', true])('stays %j, whatever is declared', (value) => {
     const session = create({ [key]: value });
     for (const capabilities of [['admin'], [{ type: 'admin', level: 'full' }], []]) {
       learnApplication(session, capabilities);
@@ -88,7 +88,7 @@ describe('a fact that the host has set', () => {
     }
   });
 
-  test('later replaces what was declared, even by the same value', () => {
+  test('later replaces a declared one, even with the same value', () => {
     const session = create({});
     learnApplication(session, ['admin']);
     session.setFacts({ [key]: true });
@@ -99,7 +99,7 @@ describe('a fact that the host has set', () => {
     expect(factOf(session)).toBe(false);
   });
 
-  test('and deleted again can be declared', () => {
+  test('and deleted again can be declared by an application', () => {
     const session = create({ [key]: false });
     session.setFacts({ [key]: null });
     learnApplication(session, ['admin']);
@@ -155,7 +155,7 @@ describe('a fact that the host has set', () => {
   });
 });
 
-test('a tool of the host that needs a capability is there while such an application is', async () => {
+test('a tool that requires a capability is listed only while the application declares it', async () => {
   const export_ = defineTool({
     name: 'export_document',
     description: 'Exports the open document.',
@@ -191,7 +191,7 @@ test('a tool of the host that needs a capability is there while such an applicat
 
   expect(await shown()).toEqual([]);
   expect(await called()).toMatchObject({ success: false });
-  // Once while no session is open on the node, and then while one is.
+  // The first time no session is open on the node, and the second time one is.
   await register([{ type: 'export', level: 'pdf' }]);
   expect(await shown()).toEqual(['export_document', 'draw']);
   expect(await called()).toMatchObject({ success: true, output: 'done' });

@@ -1,4 +1,4 @@
-/** The next document of a session's tools: long lists leave the node its turns. */
+/** Making the next document of a session's tools lets other work run between definitions. */
 import { expect, test, vi } from 'vitest';
 import type { ToolsDocument } from '../../../../src/surfaces/relay/ports/documents.ts';
 import {
@@ -17,13 +17,13 @@ const content: ToolsContent = {
   environment: {},
   definitions,
 };
-/** A pause that lets others have their turn at each tenth step. */
+/** A pause that lets other work run at every tenth step. */
 const pausing = () => {
   let steps = 0;
   return vi.fn(() => (++steps % 10 === 0 ? Promise.resolve() : undefined));
 };
 
-test('comparing two lists asks before each definition whether others have their turn', async () => {
+test('comparing two lists calls the pause before each definition', async () => {
   const pause = pausing();
   const { document } = await nextDocument(undefined, content, { at: 1, registered: true, pause });
   expect(pause).toHaveBeenCalledTimes(count);
@@ -37,7 +37,7 @@ test('comparing two lists asks before each definition whether others have their 
   expect(change.modified).toHaveLength(count);
 });
 
-test('pinning a list does too, and refuses what differs from the first', async () => {
+test('pinning a list does too, and refuses definitions that differ from the first ones', async () => {
   const pause = pausing();
   const { pins } = await pinDefinitions(definitions, undefined, pause);
   const [first] = definitions;
@@ -50,7 +50,7 @@ test('pinning a list does too, and refuses what differs from the first', async (
   ]);
 });
 
-test('a list that is the same leads to the same document', async () => {
+test('an unchanged list gives the same document', async () => {
   const step = { at: 1, registered: true, pause: () => undefined };
   const { document } = await nextDocument(undefined, content, step);
   const copy = JSON.parse(JSON.stringify(definitions)) as ToolsDocument['definitions'];

@@ -1,4 +1,4 @@
-/** What an application declares of itself: what is refused with its path, and what is kept. */
+/** The declarations of an application: which are refused with their path, and which are kept. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readRegistration } from '../../../../src/surfaces/relay/tools/registration-body.ts';
@@ -80,7 +80,7 @@ describe('a known field of another type is refused with its path', () => {
   });
 });
 
-describe('what nobody knows is kept', () => {
+describe('an unknown field is kept', () => {
   test.each<[object]>([
     [{ capabilities: [{ type: 'world_domination', level: 'godlike', more: { permissions: 1 } }] }],
     [{ environment: { mood: 3, contextInfo: { weather: [1] } } }],
@@ -90,7 +90,7 @@ describe('what nobody knows is kept', () => {
     expect(read(given)).toMatchObject(given);
   });
 
-  test('and only own members count', () => {
+  test('but only own members are checked', () => {
     const inherited = JSON.parse('{"__proto__":{"version":3},"constructor":{"features":1}}');
     expect(JSON.stringify(read({ environment: inherited }).environment)).toBe(
       JSON.stringify(inherited),
@@ -98,7 +98,7 @@ describe('what nobody knows is kept', () => {
   });
 });
 
-test('whatever JSON is declared is read or refused with a known error', () => {
+test('any declared JSON is either read or refused with a known error', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (one, environment, constraints) => {
       try {

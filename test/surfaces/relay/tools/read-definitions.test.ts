@@ -1,6 +1,6 @@
 /**
- * What an application may register: each definition is taken, cleaned, or refused by name, and none
- * costs another.
+ * The definitions that an application may register: each is accepted, cleaned or refused by name,
+ * and none affects another.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ const refusal = async (raw: unknown): Promise<string> =>
   ((await readOne(raw)) as FailedTool).error ?? 'taken';
 
 describe('a definition', () => {
-  test('is taken as it is', async () => {
+  test('is accepted unchanged', async () => {
     const full = definition({
       outputSchema: { type: 'number' },
       title: 'One',
@@ -39,7 +39,7 @@ describe('a definition', () => {
     expect(await readDefinitions([full], free)).toEqual({ definitions: [full], failed: [] });
   });
 
-  test('is copied: what is changed later is not what was checked', async () => {
+  test('is copied, so that a later change has no effect', async () => {
     const raw = definition({ parameters: structuredClone(object) });
     const { definitions } = await readDefinitions([raw], free);
     (raw.parameters as { properties: object }).properties = {};
@@ -57,13 +57,13 @@ describe('a definition', () => {
     );
   });
 
-  test('may name its output schema the older way', async () => {
+  test('may use the older name of the output schema', async () => {
     expect(await readOne(definition({ output_schema: { type: 'string' } }))).toEqual(
       definition({ outputSchema: { type: 'string' } }),
     );
   });
 
-  test('has no field that nobody knows', async () => {
+  test('loses unknown fields', async () => {
     expect(
       await readOne(
         definition({
@@ -77,7 +77,7 @@ describe('a definition', () => {
     ).toEqual(definition());
   });
 
-  test('loses characters that cannot be seen', async () => {
+  test('loses invisible characters', async () => {
     expect(
       await readOne(
         definition({
@@ -129,7 +129,7 @@ describe('a definition', () => {
     );
   });
 
-  test('takes its title from the annotations of MCP, and a long one is cut', async () => {
+  test('takes its title from the annotations of MCP, and cuts a long one', async () => {
     expect(await readOne(definition({ annotations: { title: 'One' } }))).toEqual(
       definition({ title: 'One' }),
     );
@@ -141,7 +141,7 @@ describe('a definition', () => {
 
 describe('a definition is refused, with what was expected,', () => {
   test.each<[string, unknown, RegExp]>([
-    ['that is no object', 'one', /Expected an object \{ name, description, parameters \}/],
+    ['that is not an object', 'one', /Expected an object \{ name, description, parameters \}/],
     ['that is an array', [], /Expected an object/],
     ['that is null', null, /Expected an object/],
     ['without a name', { description: 'x', parameters: object }, /`name` to be a string/],
@@ -207,7 +207,7 @@ describe('a definition is refused, with what was expected,', () => {
     expect(await readOne(raw)).toMatchObject({ recoverable: true });
   });
 
-  test('and the others stand', async () => {
+  test('and the others are accepted', async () => {
     const raw = [
       definition({ name: 'a' }),
       7,
@@ -219,7 +219,7 @@ describe('a definition is refused, with what was expected,', () => {
     expect(failed.map(({ toolName }) => toolName)).toEqual(['(no name)', 'b']);
   });
 
-  test('naming it in one visible line', async () => {
+  test('with its name in one visible line', async () => {
     const { failed } = await readDefinitions(
       [definition({ name: `a\u202e\n${'x'.repeat(5_000)}` })],
       free,
@@ -231,7 +231,7 @@ describe('a definition is refused, with what was expected,', () => {
 });
 
 describe('a name', () => {
-  test('that the host has cannot be had, whatever is mended', async () => {
+  test('of a tool of the host cannot be used, whatever else is corrected', async () => {
     const taken = (name: string): string | undefined =>
       name.toLowerCase() === 'bash' ? 'bash' : undefined;
     expect(await readOne(definition({ name: 'bash' }), { taken })).toEqual({
@@ -245,7 +245,7 @@ describe('a name', () => {
     });
   });
 
-  test('that comes twice is the first one’s', async () => {
+  test('that is given twice belongs to the first definition', async () => {
     const { definitions, failed } = await readDefinitions(
       [definition(), definition({ description: 'Does another.' })],
       free,
@@ -257,7 +257,7 @@ describe('a name', () => {
   });
 
   test.each(['One', '0ne', 'оne', 'ｏne'])(
-    'that could be taken for another is refused: %s',
+    'that looks like another is refused: %s',
     async (name) => {
       const { failed } = await readDefinitions(
         [definition(), definition({ name: name.normalize('NFC') })],
@@ -273,14 +273,14 @@ describe('a name', () => {
     },
   );
 
-  test('of a definition that failed is free', async () => {
+  test('of a failed definition is free', async () => {
     expect(
       (await readDefinitions([definition({ name: 'One', parameters: 1 }), definition()], free))
         .definitions,
     ).toEqual([definition()]);
   });
 
-  test('that stands already is the next definition of its tool; its twin is refused', async () => {
+  test('of a registered tool replaces its definition; a name that looks like it is refused', async () => {
     const standing = (await readDefinitions([definition()], free)).definitions;
     expect(
       await readOne(definition({ description: 'Does more.' }), { ...free, kept: standing }),
@@ -291,7 +291,7 @@ describe('a name', () => {
   });
 
   test.each(['constructor', 'toString', 'hasOwnProperty', 'math.gcd', 'Größe', 'a b'])(
-    'of an ordinary kind is taken: %s',
+    'that is ordinary is accepted: %s',
     async (name) => {
       expect(await readOne(definition({ name }))).toMatchObject({ name });
     },
@@ -299,12 +299,12 @@ describe('a name', () => {
 });
 
 describe('a hostile definition', () => {
-  // Milliseconds of a core: far from a hang, far above the tens that the worst takes.
+  // Milliseconds of processor time. The worst case takes some tens, and a hang much more than this.
   const limitMs = 5_000;
   const hostile = attacks.filter(({ outside }) => outside === 'refused');
 
   test.each(attacks.map(({ name, schema, outside }) => [name, schema, outside] as const))(
-    'ends fast, and costs no other: %s',
+    'is handled fast, and does not affect the others: %s',
     async (_, schema) => {
       const raw = [
         definition({ parameters: schema() }),
@@ -316,20 +316,20 @@ describe('a hostile definition', () => {
       expect(cpuMs() - start).toBeLessThan(limitMs);
       expect(definitions.map(({ name }) => name)).toContain('two');
       expect(definitions.length + failed.length).toBe(3);
-      // Whatever is wrong with it, it is named.
+      // The failure has the name of the definition, whatever is wrong with it.
       for (const { toolName } of failed) expect(['one', 'three']).toContain(toolName);
     },
   );
 
-  test('is refused wherever the gate says so', async () => {
+  test('is refused if the schema gate refuses it', async () => {
     for (const { name, schema, data } of hostile) {
-      // Some attack with data only.
+      // Some of the attacks are only data, so their definitions are valid.
       if (data !== undefined && /as data|data |^NaN|^a BigInt/.test(name)) continue;
       expect(await refusal(definition({ parameters: schema() })), name).not.toBe('taken');
     }
   });
 
-  test('of patterns is stopped over all definitions of a session, and those without any stand', async () => {
+  test('with many patterns reaches the limit of its session; others without patterns pass', async () => {
     const evil = (index: number): object => ({
       type: 'object',
       allOf: Array.from({ length: 12 }, (_, at) => ({ pattern: `(?i)[!-\uffff]${index}x${at}` })),
@@ -343,7 +343,7 @@ describe('a hostile definition', () => {
     expect(definitions.filter(({ name }) => Number(name.slice(1)) % 2 === 1)).toHaveLength(500);
     expect(failed.length).toBeGreaterThan(480);
     expect(failed.at(-1)?.error).toMatch(/all schemas that came together are too complex/);
-    // What stands has used its share.
+    // The registered tools have used their share of the limit.
     const later = await readDefinitions(
       [definition({ parameters: evil(1) }), definition({ name: 'plain' })],
       { ...free, kept: definitions },
@@ -353,7 +353,7 @@ describe('a hostile definition', () => {
 });
 
 describe('many definitions', () => {
-  test('let others run before each of them', async () => {
+  test('let other work run before each of them', async () => {
     let pauses = 0;
     const pause = async (): Promise<void> => void pauses++;
     const raw = [definition(), 1, definition({ name: 'two' }), definition()];
@@ -384,7 +384,7 @@ describe('a thousand ordinary definitions', () => {
   });
 });
 
-describe('whatever comes', () => {
+describe('any value', () => {
   const entry = fc.oneof(
     fc.jsonValue(),
     fc.record(
@@ -398,7 +398,7 @@ describe('whatever comes', () => {
     ),
     fc.string({ minLength: 1 }).map((name) => definition({ name })),
   );
-  test('is a definition or a failure, and what was read is read again as the same', async () => {
+  test('is a definition or a failure, and reading an accepted definition again changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(entry, { maxLength: 8 }), async (raw) => {
         const { definitions, failed } = await readDefinitions(raw, free);

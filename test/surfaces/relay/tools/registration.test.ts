@@ -1,5 +1,5 @@
 /**
- * Registrations and updates: from the tools that stood to those that stand, with what is answered.
+ * Registrations and updates: the tools before and after them, and the answers.
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -88,7 +88,7 @@ describe('the body of a registration', () => {
     });
   });
 
-  test('is read as it is, but for what cannot be seen; what nobody knows is ignored', async () => {
+  test('is read without invisible characters and unknown members', async () => {
     const given = {
       pluginType: 'my\u202e  app',
       pluginVersion: '3.1',
@@ -107,7 +107,7 @@ describe('the body of a registration', () => {
     });
   });
 
-  test('may call the tools by the older name', async () => {
+  test('may use the older name of `availableTools`', async () => {
     expect(readRegistration({ pluginType: 'x', tools: [1] }).availableTools).toEqual([1]);
   });
 
@@ -162,7 +162,7 @@ describe('the body of a registration', () => {
 });
 
 describe('the body of an update', () => {
-  test('is read with its defaults; what is removed may be an object with a name', async () => {
+  test('is read with its defaults; `removed` may have objects with a name', async () => {
     expect(readUpdate({ removed: ['a', { name: 'b' }], added: null })).toEqual({
       added: [],
       removed: ['a', 'b'],
@@ -194,7 +194,7 @@ describe('the body of an update', () => {
 });
 
 describe('a registration', () => {
-  test('is the first document, and everything in it is new', async () => {
+  test('makes the first document, and all its tools are new', async () => {
     const environment = { version: '1' };
     const capabilities = [{ type: 'storage' }];
     expect(
@@ -226,7 +226,7 @@ describe('a registration', () => {
     });
   });
 
-  test('again replaces the set, and its change is the true difference', async () => {
+  test('that follows another replaces its tools, and reports the exact difference', async () => {
     const before = await registered(['a', 'b', 'c']);
     const { document, change } = await registerTools(
       before,
@@ -242,7 +242,7 @@ describe('a registration', () => {
     });
   });
 
-  test('of the same changes nothing, also with its members in another order', async () => {
+  test('with the same content changes nothing, even with its members in another order', async () => {
     const before = await registered(['a', 'b']);
     const { name, description, parameters } = tool('a');
     const again = await registerTools(
@@ -259,13 +259,13 @@ describe('a registration', () => {
     ['the order', registration([tool('b'), tool('a')])],
     ['the version', registration([tool('a'), tool('b')], { pluginVersion: '2' })],
     ['the environment', registration([tool('a'), tool('b')], { environment: { x: 1 } })],
-  ])('that changes %s is a revision without a change of tools', async (_, next) => {
+  ])('that changes %s makes a revision without a change of tools', async (_, next) => {
     const { document, change } = await registerTools(await registered(['a', 'b']), next, options());
     expect(document.revision).toBe(2);
     expect(change).toEqual({ added: [], removed: [], modified: [] });
   });
 
-  test('of which nothing can be taken is refused, with the reasons', async () => {
+  test('without a valid tool is refused, with the reasons', async () => {
     try {
       await registerTools(
         await registered(['a']),
@@ -287,7 +287,7 @@ describe('a registration', () => {
     }
   });
 
-  test('of more tools than a session may have is refused before any is read', async () => {
+  test('with more tools than a session may have is refused before any is read', async () => {
     const many = Array.from({ length: 1_001 }, () => 0);
     expect(await fault(() => registerTools(undefined, registration(many), options()))).toEqual([
       413,
@@ -296,7 +296,7 @@ describe('a registration', () => {
     ]);
   });
 
-  test('of a thousand tools takes well under a second, twice', async () => {
+  test('of a thousand tools takes well under a second, even twice', async () => {
     const raw = (version: number): unknown[] =>
       Array.from({ length: 1_000 }, (_, index) => tool(`tool_${index}`, version));
     const start = cpuMs();
@@ -307,7 +307,7 @@ describe('a registration', () => {
   });
 });
 
-describe('where definitions are pinned', () => {
+describe('if definitions are pinned', () => {
   let before: ToolsDocument;
   beforeAll(async () => {
     before = (await registerTools(undefined, registration([tool('a'), tool('b')]), pinned))
@@ -315,7 +315,7 @@ describe('where definitions are pinned', () => {
   });
 
   test(
-    'another definition of a name is refused for good, and the one that stood stays in its ' +
+    'another definition of a name is refused permanently, and the registered one stays in its ' +
       'place',
     async () => {
       const { document, change, response } = await registerTools(
@@ -353,7 +353,7 @@ describe('where definitions are pinned', () => {
     ).toMatchObject({ success: true, added: ['a'] });
   });
 
-  test('nothing but pinned ones registers nothing', async () => {
+  test('a registration of only changed definitions is refused', async () => {
     expect(await fault(() => registerTools(before, registration([tool('a', 2)]), pinned))).toEqual([
       422,
       'registration_failed',
@@ -361,14 +361,14 @@ describe('where definitions are pinned', () => {
     ]);
   });
 
-  test('a name that found no room is not remembered', async () => {
+  test('the name of a tool beyond the limit is not pinned', async () => {
     const tight = options({ pinDefinitions: true, maxTools: 2 });
     const { document, response } = await updateTools(before, update({ added: [tool('c')] }), tight);
     expect(response.failedTools).toMatchObject([{ toolName: 'c', recoverable: true }]);
     expect(document).toBe(before);
   });
 
-  test('names such as constructor are ordinary', async () => {
+  test('names such as `constructor` are ordinary', async () => {
     const { document } = await registerTools(
       undefined,
       registration([tool('constructor')]),
@@ -436,7 +436,7 @@ describe('an update', () => {
     expect(response).toEqual({ success: true, ...expected, notFound: [], failedTools: [] });
   });
 
-  test('that changes nothing is no revision', async () => {
+  test('that changes nothing makes no revision', async () => {
     const before = await registered(['a']);
     expect(
       (
@@ -449,7 +449,7 @@ describe('an update', () => {
     ).toBe(before);
   });
 
-  test('that fails leaves the old definition standing', async () => {
+  test('that fails keeps the old definition', async () => {
     const before = await registered(['a']);
     const { document, response } = await updateTools(
       before,
@@ -464,7 +464,7 @@ describe('an update', () => {
     });
   });
 
-  test('of which nothing is found has no success', async () => {
+  test('whose names are all unknown is not a success', async () => {
     expect(
       (
         await updateTools(
@@ -492,7 +492,7 @@ describe('an update', () => {
     expect(document).toMatchObject({ revision: 2, definitions: [] });
   });
 
-  test('fills what room there is; what is beyond it fails', async () => {
+  test('adds tools up to the limit, and fails the others', async () => {
     const { document, response } = await updateTools(
       await registered(['a', 'b']),
       update({ added: [tool('c'), tool('d'), tool('b', 2)] }),
@@ -506,7 +506,7 @@ describe('an update', () => {
     });
   });
 
-  test('of more tools than a session may have is refused as a whole', async () => {
+  test('with more tools than a session may have is refused as a whole', async () => {
     const too = [413, 'too_many_tools', expect.any(String)];
     const before = await registered(['a']);
     expect(
@@ -525,7 +525,7 @@ describe('an update', () => {
     ).toEqual(too);
   });
 
-  test('cannot make the document grow without end', async () => {
+  test('cannot make the document grow without limit', async () => {
     let document = await registered(['a']);
     let refused = 0;
     for (let round = 0; round < 90; round++) {
@@ -541,7 +541,7 @@ describe('an update', () => {
   });
 });
 
-describe('any row of registrations and updates', () => {
+describe('any sequence of registrations and updates', () => {
   const name = fc.constantFrom('a', 'b', 'c', 'd', 'A', 'constructor');
   const given = fc.oneof(
     fc.tuple(name, fc.integer({ min: 1, max: 3 })).map(([one, version]) => tool(one, version)),
@@ -553,7 +553,7 @@ describe('any row of registrations and updates', () => {
     fc.record({ added: list, removed: fc.array(name, { maxLength: 3 }), modified: list }),
   );
   test.each([false, true])(
-    'tells the true difference, and its revision grows with it (pinned: %s)',
+    'reports the exact difference, and raises the revision with it (pinned: %s)',
     async (pinDefinitions) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
@@ -595,7 +595,7 @@ describe('any row of registrations and updates', () => {
             expect(document.revision).toBe((before?.revision ?? 0) + (document === before ? 0 : 1));
             expect(now.size).toBe(document.definitions.length);
             expect(now.size).toBeLessThanOrEqual(5);
-            // Twins never stand side by side.
+            // Two names that look alike are never registered together.
             expect(new Set([...now.keys()].map((key) => key.toLowerCase())).size).toBe(now.size);
             if (pinDefinitions)
               for (const [key, description] of now) {

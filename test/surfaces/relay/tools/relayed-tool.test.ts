@@ -1,4 +1,4 @@
-/** A definition that an application registered, as a tool of a session. */
+/** A definition that an application has registered becomes a tool of a session. */
 import { describe, expect, test } from 'vitest';
 import { type AnyTool, type Executor, HostToolRegistry } from '../../../../src/index.ts';
 import type { RelayedDefinition } from '../../../../src/surfaces/relay/ports/documents.ts';
@@ -20,7 +20,7 @@ const make = (more: Partial<RelayedDefinition> = {}) =>
   ) as AnyTool<unknown>;
 
 describe('a relayed tool', () => {
-  test('shows what the application said of it, and that it is a stranger', () => {
+  test('shows its definition, and that it comes from outside', () => {
     expect(make()).toMatchObject({
       name: 'draw',
       description: 'Draws a graph.',
@@ -32,12 +32,12 @@ describe('a relayed tool', () => {
     });
   });
 
-  test('has only those annotations that tighten', () => {
+  test('has only annotations that make a check stricter', () => {
     expect(make().annotations).toEqual({ destructive: true, openWorld: true });
     expect(make({ annotations: { idempotent: true, readOnly: true } }).annotations).toEqual({});
   });
 
-  test('stays the same to approvals when only the word about its delivery changes', () => {
+  test('keeps its fingerprint when only its hint about delivery changes', () => {
     expect(
       make({ annotations: { ...definition.annotations, idempotent: false } }).fingerprint,
     ).toBe(make().fingerprint);
@@ -50,7 +50,7 @@ describe('a relayed tool', () => {
     ).not.toHaveProperty('category');
   });
 
-  test('passes the gates of its session under its source', async () => {
+  test('passes the gates of its session with its source', async () => {
     await using registry = new HostToolRegistry({
       rules: [{ effect: 'deny', source: 'relay:*', when: { x: 'no' } }],
     });
@@ -67,7 +67,7 @@ describe('a relayed tool', () => {
     });
   });
 
-  test('is gone when it is taken away, and not before', async () => {
+  test('is gone when it is unregistered, and not before', async () => {
     await using registry = new HostToolRegistry();
     const session = registry.createSession({ sessionId: 's' });
     const registration = session.register(make());

@@ -39,7 +39,7 @@ const toolsOf = (warn: () => void = () => expect.unreachable()) => {
   };
 };
 
-test('a thousand large tools leave the node its turns, and are all there in their order', async () => {
+test('a thousand large tools let other work of the node run, and are registered in their order', async () => {
   const { session, tools } = toolsOf();
   const definitions = Array.from({ length: 1_000 }, (_, index) =>
     relayed(`tool_${String(index).padStart(4, '0')}`, {
@@ -61,7 +61,7 @@ test('a thousand large tools leave the node its turns, and are all there in thei
   );
 });
 
-test('what is registered again is replaced in its place, what is missing goes', async () => {
+test('a tool that is registered again is replaced in its place, and a missing one is removed', async () => {
   const { session, tools } = toolsOf();
   await tools.show(document([relayed('a'), relayed('b'), relayed('c')]));
   await tools.show(document([relayed('c'), relayed('a', { description: 'Another.' })]));
@@ -74,11 +74,11 @@ test('what is registered again is replaced in its place, what is missing goes', 
   expect([tools.has('a'), tools.has('b')]).toEqual([true, false]);
 });
 
-test('what is replaced by a definition that this node cannot show is gone, and can come back', async () => {
+test('a tool with a new definition that this node cannot show is removed, and can come back', async () => {
   let warnings = 0;
   const { session, tools } = toolsOf(() => warnings++);
   await tools.show(document([relayed('a'), relayed('b')]));
-  // As a node of another version may have accepted it.
+  // A node of another version may have accepted such a definition.
   await tools.show(document([relayed('a', { parameters: { type: 'newer' } }), relayed('b')]));
   const names = async () => (await session.effectiveTools()).tools.map(({ name }) => name);
   expect([await names(), tools.has('a'), warnings]).toEqual([['b'], false, 1]);
@@ -86,7 +86,7 @@ test('what is replaced by a definition that this node cannot show is gone, and c
   expect([await names(), tools.has('a'), warnings]).toEqual([['b', 'a'], true, 1]);
 });
 
-test('a session that closes meanwhile gets no more of them, and nobody is warned', async () => {
+test('a session that closes in the meantime gets no more tools, and nothing is logged', async () => {
   const { session, tools } = toolsOf();
   await session.close();
   await tools.show(document([relayed('a'), relayed('b')]));
