@@ -42,8 +42,10 @@ type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonl
 /** Options of a session. `services` is required if the registry's tools need any. */
 export type SessionOptions<S = unknown> = ServicesPart<S> & {
   /**
-   * An opaque name of 1 to 1024 characters. Two sessions with the same id share nothing but what
-   * they have spent of quotas that count by session.
+   * An opaque name of 1 to 1024 characters. Give each conversation its own. Two sessions with the
+   * same id share nothing but what is kept under it: what they have spent of quotas that count by
+   * session and, with the same principal, suspended calls and offloaded outputs. Without a
+   * principal, the outcomes of idempotency keys are kept under it too.
    */
   readonly sessionId: string;
   /** The working directory; handlers get it as `context.cwd`. @default "" */
