@@ -14,8 +14,9 @@ export interface ThreadOptions {
 
 /** Gives the function that starts such threads. */
 export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
+  // Longer than 60 lines, since its short functions share the thread.
   return (runner, { message, died }) => {
-    // A channel of its own: the port that every worker has is for anybody in there to use.
+    // Any code in the thread can use the port that every worker has, so this makes another one.
     const { port1: port, port2 } = new MessageChannel();
     const worker = new Worker(runner, {
       eval: true,
@@ -26,7 +27,7 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
       argv: [],
       execArgv: [],
       stdin: false,
-      // What it prints is not the host's. The runner drops it, so nothing is read here.
+      // The runner drops what the thread prints, so nothing is read here.
       stdout: true,
       stderr: true,
       resourceLimits: heapLimits(maxMemoryMb),
@@ -55,7 +56,7 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
       death ??= deathBy(error);
     });
     worker.on('exit', (code) => {
-      // Its last words may still be on their way.
+      // Its last messages may still be on their way.
       while (death?.reason !== 'sandbox_protocol') {
         const last = receiveMessageOnPort(port);
         if (last === undefined) break;
@@ -68,7 +69,7 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
     });
     return {
       send: (text) => port.postMessage(text),
-      // A port does not tell, and what waits in it is memory of this process either way.
+      // A port does not tell this. Messages that wait in it are memory of this process either way.
       backlog: () => 0,
       kill,
       busy: (isBusy) => {
