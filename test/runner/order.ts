@@ -8,25 +8,37 @@ import { BaseSequencer } from 'vitest/node';
 
 /** Files that wait for other programs, longest first. `npm run test:quick` leaves them out. */
 export const slow = [
-  'test/surfaces/approvals/page.test.ts',
-  'test/surfaces/redis/two-nodes.test.ts',
-  'test/cli/gateway-servers.test.ts',
-  'test/surfaces/relay-client/real-relay.test.ts',
-  'test/surfaces/bullmq/ledger.test.ts',
-  'test/surfaces/redis/ledger.test.ts',
   'test/surfaces/bullmq/lost.test.ts',
+  'test/surfaces/approvals/page.test.ts',
   'test/examples/relay-browser.test.ts',
-  'test/surfaces/inspector/page.test.ts',
+  'test/surfaces/relay-client/real-relay.test.ts',
+  'test/surfaces/redis/ledger.test.ts',
   'test/cli/gateway.test.ts',
-  'test/cli/spinning.test.ts',
-  'test/surfaces/mcp/client/stdio.test.ts',
+  'test/surfaces/inspector/page.test.ts',
+  'test/surfaces/bullmq/ledger.test.ts',
+  'test/cli/gateway-servers.test.ts',
   'test/surfaces/redis/redis-cluster.test.ts',
+  'test/surfaces/redis/two-nodes.test.ts',
+  'test/surfaces/mcp/client/stdio.test.ts',
+  'test/cli/spinning.test.ts',
   'test/docs.test.ts',
-  'test/surfaces/redis/redis-quotas.test.ts',
-  'test/examples/git-tool.test.ts',
-  'test/examples/approvals.test.ts',
   'test/surfaces/redis/redis-store.test.ts',
+  'test/examples/approvals.test.ts',
+  'test/examples/git-tool.test.ts',
   'test/surfaces/config/read-file.test.ts',
+  'test/surfaces/redis/redis-quotas.test.ts',
+];
+
+/** Other files of the project `outside` that take five seconds and more. */
+const long = [
+  'test/cli/hook/hook-process.test.ts',
+  'test/surfaces/bullmq/fleet.test.ts',
+  'test/examples/demo-inspect.test.ts',
+  'test/surfaces/relay-client/live-connection.test.ts',
+  'test/surfaces/sandbox/conformance.test.ts',
+  'test/surfaces/sandbox/sandboxes.test.ts',
+  'test/cli/worker.test.ts',
+  'test/cli/gateway-approvals.test.ts',
 ];
 
 /**
@@ -68,7 +80,7 @@ export default class Order extends BaseSequencer {
   }
 }
 
-const first = [...slow, ...heavy];
+const first = [...slow, ...long, ...heavy];
 
 function rank(name: string): number {
   const at = first.indexOf(name);
