@@ -240,7 +240,11 @@ describe('a call', () => {
     one.hub.wake(session.code, 'closed');
     await pass(10);
     expect(asked.settled).toMatchObject([
-      { message: expect.stringContaining('The relay session has expired or was deleted') },
+      {
+        message: expect.stringMatching(
+          /^The relay session has expired or was deleted.* create a new/,
+        ),
+      },
     ]);
   });
 
