@@ -55,8 +55,8 @@ export function logEntry(record: LogRecord): Extract<StoreOp, { readonly op: 'ap
 
 /** The message of a call whose session is gone. */
 export const sessionOver =
-  'The relay session has expired or was deleted before the application answered. The call may have ' +
-  'run. To call the tool again, create a new session and connect the application to it.';
+  'The relay session has expired or was deleted before the application answered. The call may ' +
+  'have run. To call the tool again, create a new session and connect the application to it.';
 
 /** Wakes the application's connections. */
 export const logGrown: Telling = { wake: 'log:application' };
