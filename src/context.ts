@@ -199,10 +199,12 @@ export interface CallTool {
   // Only one of the two takes an input. If both did, the compiler would report a mistake in the
   // input as "no overload matches this call", at the tool and not at the input.
   /**
-   * Calls a tool that needs no input by its name. Never throws and never rejects: a failure is a
-   * result.
+   * Calls a tool that needs no input, by its definition or its name. Never throws and never
+   * rejects: a failure is a result.
    */
-  (name: string): Promise<ToolResult>;
+  <I, O>(
+    tool: string | (ToolRef<I, O> & (Record<never, never> extends I ? unknown : 'needs an input')),
+  ): Promise<ToolResult<O>>;
   /**
    * Calls a tool by its definition or its name. The definition types the input and the output.
    * Never throws and never rejects: a failure is a result.

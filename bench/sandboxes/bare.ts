@@ -36,7 +36,7 @@ export async function tinypools(): Promise<((threads: number) => Bare) | undefin
 
 /**
  * So many processes, of which each has one call at a time.
- * @param detached Whether each is a session of its own, as a sandbox is.
+ * @param detached Whether each is a session of its own, as a sandbox that may start processes is.
  */
 export function forks(processes: number, detached = false): Bare {
   const free = Array.from({ length: processes }, () => startFork(detached));

@@ -17,10 +17,12 @@ import { onOneCore } from './one-core.ts';
 const width = 4;
 
 type Make = (pool?: SandboxPool) => Executor;
-const kinds = {
+type Kind = 'thread' | 'process' | 'session';
+const kinds: Readonly<Record<Kind, Make>> = {
   thread: (pool) => workerExecutor({ module: echo, pool }),
   process: (pool) => processExecutor({ module: echo, pool }),
-} satisfies Record<string, Make>;
+  session: (pool) => processExecutor({ module: echo, pool, permissions: { childProcess: true } }),
+};
 
 export async function measure(): Promise<FamilyResult> {
   const tinypool = await tinypools();
@@ -70,19 +72,22 @@ async function oneCoreRows(): Promise<readonly Row[]> {
   ];
 }
 
-/** Linux may share the processor among sessions, and a sandbox is a session of its own. */
+/**
+ * A process that may start others is in a session of its own, and Linux may share the processor
+ * among sessions.
+ */
 async function sessionRows(): Promise<readonly Row[]> {
   const bare = (size: number): Bare => forks(size, true);
   return [
     {
-      what: 'one call to a process, against a fork in a session of its own',
+      what: 'one call to a process that may start others, against a fork in its own session',
       unit: '×',
-      ...(await rates('process', bare, 1)),
+      ...(await rates('session', bare, 1)),
     },
     {
-      what: `${width} calls to a process at once, against ${width} such forks`,
+      what: `${width} calls to such processes at once, against ${width} such forks`,
       unit: '×',
-      ...(await rates('process', bare, width)),
+      ...(await rates('session', bare, width)),
     },
   ];
 }
@@ -138,7 +143,7 @@ type Measured = Pick<Row, 'value' | 'note'>;
  * then wakes them at another speed for as long as they live: a median shows that more than
  * anything.
  */
-async function rates(kind: 'thread' | 'process', bare: MakeBare, lanes: number): Promise<Measured> {
+async function rates(kind: Kind, bare: MakeBare, lanes: number): Promise<Measured> {
   const best = { bare: Infinity, own: Infinity };
   for (let pair = 0; pair < (quick ? 2 : 6); pair++) {
     const pool = lanes === 1 ? undefined : { max: lanes };

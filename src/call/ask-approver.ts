@@ -47,7 +47,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
       request.id,
       'no_approver',
       undefined,
-      'This session has no approver, so the call was refused.',
+      'the session has no approver, so nobody could be asked. Do not retry it.',
     );
   }
   call.waited = true;

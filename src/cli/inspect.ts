@@ -23,6 +23,9 @@ export const inspect: Command = {
       'they need are answered on the page.',
   ],
   options: ['host-tools', 'host-tools-module', 'port', 'allow-calls'],
+  wording: {
+    port: { value: 'N', help: 'listen on this port; default 4041; 0 is any free port' },
+  },
   operands: [],
   gateway: { records: true },
   async run({ io, screen, options, world }) {

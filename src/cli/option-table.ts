@@ -53,9 +53,7 @@ export const optionTable = {
   pin: { help: 'write the first listing of a server to its `pins`, if that file does not exist' },
   port: {
     value: 'N',
-    help:
-      'listen on this port; default 4040, 4041 for inspect, any for gateway login; 0 is any free ' +
-      'port',
+    help: 'listen on this port; default 4040; 0 is any free port',
   },
   'allow-calls': { help: 'let the page call tools, under a profile of its choice' },
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },

@@ -89,7 +89,7 @@ async function understand(argv: readonly string[]): Promise<Order> {
     if (helps || options.help) return say(generalHelp(commands), generalHelpJson(commands));
     throw usageFault(
       `Expected a command: ${commands.map(({ name }) => name).join(', ')}. Run \`host-tools ` +
-        `--help\` to see what they do.`,
+        `--help\` to see what each command does.`,
     );
   }
   const group = commandOf(named) === undefined ? groupOf(named) : [];
@@ -140,7 +140,7 @@ function findCommand(words: readonly string[]): Command {
   throw usageFault(
     `Unknown command \`${word}\`. ` +
       `${near === '' ? `Commands are ${names.join(', ')}. ` : near}Run \`host-tools --help\` ` +
-      'to see what they do.',
+      'to see what each command does.',
   );
 }
 

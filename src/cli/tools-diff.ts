@@ -53,7 +53,8 @@ async function toolsOf(path: string, io: CliIo): Promise<ReadonlyMap<string, Any
   const load = kindOfFile(absolute) === 'file' ? loadHostTools : loadHostToolsModule;
   const report = await untilInterrupted(load(absolute, registry), io.signal).catch(
     (error: unknown) => {
-      throw isMisuseError(error) ? failure(`Cannot load \`${path}\`: ${error.message}`) : error;
+      // The message names the file.
+      throw isMisuseError(error) ? failure(error.message) : error;
     },
   );
   const [first] = report.failed;

@@ -5,6 +5,7 @@
 import type { JsonValue } from '../json/index.ts';
 import { type CodeRow, errorCodes } from './codes.ts';
 
+export { codeOf } from './code-of.ts';
 export { errorCodes } from './codes.ts';
 export { describe, errorName, messageOf } from './describe.ts';
 

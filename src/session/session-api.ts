@@ -90,7 +90,7 @@ export interface EffectiveTools {
  * ```
  */
 export interface ToolSession<S = unknown> {
-  /** The id that the host gave. Two sessions with the same id share nothing. */
+  /** The id that the host gave. It need not be unique: see {@link SessionOptions}. */
   readonly sessionId: string;
   /**
    * The effective tools, bound to the session, in effective order.

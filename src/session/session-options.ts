@@ -1,6 +1,6 @@
 /** The options of a session. */
 import type { Approver } from '../context.ts';
-import { describe, MisuseError } from '../errors/index.ts';
+import { MisuseError } from '../errors/index.ts';
 import type { Hook } from '../hooks.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json/index.ts';
 import {
@@ -35,14 +35,17 @@ import type { SessionSetup } from '../state/session-setup.ts';
 import type { Overrides } from '../toolset/effective.ts';
 import { mergeFacts } from '../toolset/facts.ts';
 import { readHook } from './read-hook.ts';
+import { unknownProfile } from './unknown-profile.ts';
 
 type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonly services: S };
 
 /** Options of a session. `services` is required if the registry's tools need any. */
 export type SessionOptions<S = unknown> = ServicesPart<S> & {
   /**
-   * An opaque name of 1 to 1024 characters. Two sessions with the same id share nothing but what
-   * they have spent of quotas that count by session.
+   * An opaque name of 1 to 1024 characters. Give each conversation its own. Two sessions with the
+   * same id share nothing but what is kept under it: what they have spent of quotas that count by
+   * session and, with the same principal, suspended calls and offloaded outputs. Without a
+   * principal, the outcomes of idempotency keys are kept under it too.
    */
   readonly sessionId: string;
   /** The working directory; handlers get it as `context.cwd`. @default "" */
@@ -176,7 +179,8 @@ export function readSessionOptions(
     limits,
   } = given;
   checkSuspension(given, registry);
-  if (profile !== undefined && !registry.profiles.has(profile)) throw unknown(profile, registry);
+  if (profile !== undefined && !registry.profiles.has(profile))
+    throw unknownProfile('createSession: expected `profile`', profile, registry);
   // Copied member by member, because rest and spread make creating a session many times slower.
   return {
     sessionId: given.sessionId,
@@ -211,15 +215,6 @@ export function readSessionOptions(
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };
-}
-
-function unknown(profile: string, { profiles }: RegistryState): MisuseError {
-  const known = [...profiles.keys()].map((id) => `\`${id}\``).join(', ');
-  return new MisuseError(
-    'unknown_profile',
-    `createSession: expected \`profile\` to be one of ${known || '(none is defined)'}, ` +
-      `got ${describe(profile)}.`,
-  );
 }
 
 /** A suspended call is resumed by a signed token that is bound to a principal. */

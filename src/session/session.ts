@@ -47,6 +47,7 @@ import { type FoundTool, type SearchOptions, searchTools } from './search.ts';
 import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
 import { changeFacts, readOverrides } from './session-options.ts';
 import { outcomeIn } from './settle-approval.ts';
+import { unknownProfile } from './unknown-profile.ts';
 
 /**
  * Set by the class, which is the only code that can read the private field. A symbol would give
@@ -173,13 +174,7 @@ export class Session<S> implements ToolSession<S> {
     state.checkOpen('change the profile');
     const { registry } = state;
     const profile = registry.profiles.get(id)?.resolved;
-    if (profile === undefined) {
-      const known = [...registry.profiles.keys()].map((one) => `\`${one}\``).join(', ');
-      throw new MisuseError(
-        'unknown_profile',
-        `setProfile: expected one of ${known || '(none is defined)'}, got \`${String(id)}\`.`,
-      );
-    }
+    if (profile === undefined) throw unknownProfile('setProfile: expected the id', id, registry);
     state.profileId = id;
     state.profile = profile;
     state.limits = registry.limitsOf(state.setup.limits, profile);

@@ -64,7 +64,12 @@ describe('who asks', () => {
     const { registry, heard, ran } = world();
     const session = registry.createSession({ sessionId: 's' });
     expect(await session.tool('pay')?.execute({} as never, { surface })).toMatchObject({
-      error: { reason: 'no_approver' },
+      error: {
+        reason: 'no_approver',
+        message:
+          'The call to `pay` was not approved: the session has no approver, so nobody could be ' +
+          'asked. Do not retry it.',
+      },
     });
     expect({ heard, ran: ran() }).toEqual({ heard: [''], ran: 0 });
   });

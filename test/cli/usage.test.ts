@@ -252,6 +252,17 @@ describe('help', () => {
     expect((await cli(['help', 'hook'])).stdout).toContain('Usage: host-tools hook AGENT');
   });
 
+  test.each([
+    [['relay'], 'default 4040;'],
+    [['inspect'], 'default 4041;'],
+    [['gateway', 'login'], 'default 0, any free port'],
+  ])('of `%s` has only its own default of --port', async (name, text) => {
+    const { stdout } = await cli(['help', ...name]);
+    const line = stdout.split('\n').find((one) => one.includes('--port N ')) ?? '';
+    expect(line).toContain(text);
+    expect(line.match(/default/g)).toHaveLength(1);
+  });
+
   test('with --json it is data', async () => {
     const general = JSON.parse((await cli(['--help', '--json'])).stdout);
     expect(general.commands.map(({ name }: { name: string }) => name)).toEqual(

@@ -173,6 +173,33 @@ describe('between two sessions of one id', () => {
     expect(await other.approvals.pending()).toEqual([]);
   });
 
+  test('offloaded outputs belong to the id and principal, outcomes to one of the two', async () => {
+    let runs = 0;
+    const registry = new HostToolRegistry({ offload: {}, idempotency: {} });
+    registry.register(
+      tool('writes', {
+        maxOutputChars: 400,
+        outputStrategy: 'offload',
+        handler: () => `run ${++runs}\n`.repeat(100),
+      }),
+    );
+    const open = (sessionId: string, principal?: string): ToolSession =>
+      registry.createSession({ sessionId, principal });
+    const options = { idempotencyKey: 'k' };
+    const first = await open('same', 'ann').call('writes', {}, options);
+    const handle = first.metadata.truncated?.handle;
+    const read = (session: ToolSession) => session.call('read_tool_output', { handle });
+    expect((await read(open('same', 'ann'))).success).toBe(true);
+    for (const [id, who] of [['same', 'bob'], ['other', 'ann'], ['same']] as [string, string?][])
+      expect((await read(open(id, who))).error?.reason).toBe('unknown_handle');
+    const isReplayed = async (sessionId: string, principal?: string) =>
+      (await open(sessionId, principal).call('writes', {}, options)).metadata.replayed === true;
+    expect(await isReplayed('other', 'ann')).toBe(true);
+    expect(await isReplayed('same')).toBe(false);
+    expect(await isReplayed('same')).toBe(true);
+    expect(await isReplayed('other')).toBe(false);
+  });
+
   test('session-scoped handlers are separate, and closing disposes only its own', async () => {
     const disposed: string[] = [];
     let made = 0;

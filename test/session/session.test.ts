@@ -199,7 +199,10 @@ describe('while it lives', () => {
   test('a profile can be switched and redefined; an unknown one changes nothing', async () => {
     const { registry, session, seen } = gated();
     expect(() => session.setProfile('nobody')).toThrow(
-      expect.objectContaining({ code: 'unknown_profile' }),
+      expect.objectContaining({
+        code: 'unknown_profile',
+        message: expect.stringMatching(/^setProfile: expected the id to be one of .*`q`.*, got /),
+      }),
     );
     session.setProfile('q');
     expect(names(session)).toEqual(['extra']);

@@ -421,6 +421,15 @@ same<Awaited<ReturnType<typeof session.call<JsonObject, 1>>>, ToolResult<1>>(tru
 const byName = await session.call('zod4', { city: 1 });
 same<typeof byName, ToolResult<unknown>>(true);
 await session.call('zod4');
+// A tool that needs no input is called by its definition as by its name, and the output is typed.
+const noInput = defineTool({
+  ...base,
+  name: 'no_input',
+  parameters: z.object({ city: z.string().optional() }),
+  handler: () => 1 as const,
+});
+const unasked = await session.call(noInput);
+same<typeof unasked, ToolResult<1>>(true);
 const bound = session.tool(zod4);
 same<typeof bound, HostTool<InputType<typeof zod4>, number> | undefined>(true);
 same<ReturnType<HostTool<InputType<typeof zod4>, number>['execute']>, Promise<ToolResult<number>>>(

@@ -204,7 +204,7 @@ const session = plain.createSession({ sessionId: 's' });
 await session.call(tool, { a: 1 });
 // @ts-expect-error the input needs `a`
 await session.call(tool, {});
-// @ts-expect-error a definition wants an input
+// @ts-expect-error the definition needs an input
 await session.call(tool);
 // @ts-expect-error the input has no `b`
 await session.call(tool, { a: 'a', b: 1 });

@@ -35,6 +35,9 @@ export const gatewayLogin: Command = {
     'The tokens are kept in a file that only you can read. `serve` uses and renews them.',
   ],
   options: ['host-tools', 'client-id', 'client-secret', 'port'],
+  wording: {
+    port: { value: 'N', help: 'wait for the answer on this port; default 0, any free port' },
+  },
   operands: ['NAME'],
   async run({ io, screen, options, operands: [name = ''] }) {
     const [{ name: file } = { name: defaultFile }, another] = options.sources;

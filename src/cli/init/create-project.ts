@@ -1,7 +1,7 @@
 /** Writes the files of a new project: either all of them or none. */
 import { lstat, mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { messageOf } from '../../errors/index.ts';
+import { codeOf, messageOf } from '../../errors/index.ts';
 
 /** The files of a project by their paths, which are relative and use `/`. */
 export type ProjectFiles = Readonly<Record<string, string>>;
@@ -124,8 +124,4 @@ function reasonOf(error: unknown, cwd?: string): string {
   if (code === 'ENOTDIR') return 'a part of the path is a file';
   if (code === 'ELOOP') return 'its symbolic links form a circle';
   return messageOf(error);
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | null)?.code;
 }

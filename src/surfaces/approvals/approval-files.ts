@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, type Stats, statSync } from 'node:fs';
 import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../errors/index.ts';
 import { type JsonObject, MisuseError } from '../../index.ts';
 import { isJsonObject } from '../../json/index.ts';
 
@@ -187,10 +188,6 @@ async function orMissing<T>(operation: Promise<T>): Promise<T | undefined> {
 
 /** The errors of reading folders, and links that lead nowhere. */
 const notFiles: ReadonlySet<unknown> = new Set(['EISDIR', 'ENOTDIR', 'ELOOP']);
-
-function codeOf(error: unknown): unknown {
-  return (error as { readonly code?: unknown } | null)?.code;
-}
 
 /** Makes renames survive a power failure. Some systems cannot open a folder, and need not. */
 async function syncFolder(path: string): Promise<void> {

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { codeOf } from '../../errors/index.ts';
 import { isMisuseError } from '../../index.ts';
 import { ownFolder } from '../../packages/own-folder.ts';
 import { internalsOf } from '../../surface-port.ts';
@@ -136,6 +137,8 @@ export function causeText(error: unknown): string {
  */
 export function faultText(error: unknown, path: string): string {
   const text = causeText(error).replace(/\.$/, '');
+  if (codeOf(error) === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts$/.test(path))
+    return `${text}; compile it to JavaScript, or use Node 22.18 or newer, which runs TypeScript`;
   const places = placesOf(error);
   // If files of the library throw because of a module's mistake, the cause is further out.
   const caused = isMisuseError(error)

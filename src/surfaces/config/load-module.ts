@@ -172,14 +172,23 @@ function nameOf(value: unknown): string | undefined {
 }
 
 function hintOf({ exports }: ImportedModule): string {
+  const all = [...exports];
+  const listed = all.find(
+    ([, value]) => Array.isArray(value) && value.some((item) => kindOf(item) !== 'other'),
+  );
+  if (listed !== undefined) return `; \`${listed[0]}\` is a list: make it the default export`;
+  const setUps = all.filter(([, value]) => typeof value === 'function').map(([name]) => name);
+  const [near] = nearestNames('setupHostTools', setUps, 1);
+  if (near !== undefined) return `. Did you mean \`${near}\` to be \`setupHostTools\`?`;
   const names = [...exports.keys()];
-  const [near] = nearestNames('setupHostTools', names, 1);
-  if (near !== undefined) return `; did you mean \`${near}\` to be \`setupHostTools\`?`;
   return `; it exports ${names.length === 0 ? 'nothing' : names.slice(0, 20).join(', ')}`;
 }
 
 function refused({ path }: ImportedModule, what: string, cause?: unknown): MisuseError {
-  return new MisuseError('invalid_file', `Cannot load the module ${path}: ${oneLine(what)}.`, {
-    cause,
-  });
+  const text = oneLine(what);
+  return new MisuseError(
+    'invalid_file',
+    `Cannot load the module ${path}: ${text}${text.endsWith('?') ? '' : '.'}`,
+    { cause },
+  );
 }

@@ -7,6 +7,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../errors/index.ts';
 import { MisuseError, type OffloadedOutput } from '../../index.ts';
 
 /** An older draft was left by a process that died. */
@@ -141,8 +142,4 @@ async function orMissing<T>(operation: Promise<T>): Promise<T | undefined> {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { readonly code?: unknown } | null)?.code;
 }

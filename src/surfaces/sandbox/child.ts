@@ -5,6 +5,7 @@ import { unavailableFault } from './fault.ts';
 import { frameOf, frameReader } from './frames.ts';
 import { processMemory, watchMemory } from './memory.ts';
 import { maxMessage } from './messages.ts';
+import { hasEnded, killWithHost, type Target } from './reaper.ts';
 import {
   type Death,
   hungUp,
@@ -21,14 +22,13 @@ export interface ChildOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly maxMemoryMb: number;
+  /**
+   * Whether it is in a session and a group of its own, and the whole group is killed. A sandbox
+   * that may start processes or threads needs that. It costs time, since Linux may share the
+   * processor among sessions.
+   */
+  readonly ownSession: boolean;
 }
-
-/**
- * Starts the program as the leader of a group of processes. Beside it waits a shell at a pipe to
- * the host. When the pipe closes, because the host is gone however it went, the shell kills the
- * group: a handler that loops could not notice that itself.
- */
-const script = '(read -r _ <&4; kill -9 -$$) 2>/dev/null 3>&- & exec "$@" 4<&-';
 
 /** Gives the function that starts such processes. */
 export function processes(options: ChildOptions): StartTransport {
@@ -37,53 +37,48 @@ export function processes(options: ChildOptions): StartTransport {
 
 function startChild(
   runner: string,
-  { command, env, cwd, maxMemoryMb }: ChildOptions,
+  options: ChildOptions,
   events: TransportEvents,
 ): ReturnType<StartTransport> {
-  const child = spawn('/bin/sh', ['-c', script, 'host-tools-sandbox', ...command, runner], {
-    cwd,
-    env: { ...env },
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
-  });
+  const { maxMemoryMb, ownSession } = options;
+  const child = spawned(runner, options);
   const { pid } = child;
-  if (pid === undefined) {
-    // The event `error` comes later, and the fault has said it by then.
-    child.on('error', () => {});
-    throw unavailableFault(
-      'sandbox_not_started',
-      "The tool's sandbox could not be started: no process could be made with /bin/sh in its " +
-        'working directory.',
-    );
+  const target = ownSession ? -pid : pid;
+  try {
+    killWithHost(target);
+  } catch (error) {
+    endTarget(target);
+    throw error;
   }
   const channel = child.stdio[3] as Duplex & Referenced;
   const tail = tailOf(child.stderr as Readable);
   let death: Death | undefined;
-  let over = false;
+  let hasExited = false;
   const kill = (why: Death): void => {
-    // Later, the number may be that of another process.
-    if (over) return;
     death ??= why;
-    killGroup(pid);
+    // After its exit, another process may have its number.
+    if (!hasExited) endTarget(target);
   };
   const memory = watchMemory(processMemory(pid), maxMemoryMb, kill);
   hear(channel, events, kill, () => death?.reason === 'sandbox_protocol');
-  onEnd(child, channel, (code, signal) => {
-    over = true;
+  child.once('exit', () => {
+    hasExited = true;
     memory.stop();
-    // Its own children are in its group.
-    killGroup(pid);
+    // The processes that it has started are in its group.
+    if (ownSession) endTarget(target);
+    hasEnded(target);
+  });
+  onEnd(child, channel, (code, signal) => {
     channel.destroy();
-    (child.stdio[4] as Duplex).destroy();
     const { reason, text, cause } = death ?? deathBy(code, signal, tail());
     const printed = tail();
     events.died({ reason, text, cause: cause ?? (printed && new Error(printed)) });
   });
   // While a call runs, the channel keeps the host alive, and when it closes, the process does.
-  for (const one of [child, child.stdio[2], child.stdio[4]]) (one as unknown as Referenced).unref();
+  for (const one of [child, child.stdio[2]]) (one as unknown as Referenced).unref();
   channel.once('close', () => {
     child.ref();
-    // It may have closed it without ending.
+    // It may have closed the channel without ending.
     setTimeout(kill, lastWordsMs, hungUp).unref();
   });
   return {
@@ -97,6 +92,34 @@ function startChild(
       isBusy ? channel.ref() : channel.unref();
     },
   };
+}
+
+/** @throws an error that ends the call as `sandbox_unavailable` */
+function spawned(
+  runner: string,
+  { command: [program = '', ...args], env, cwd, ownSession }: ChildOptions,
+): ChildProcess & { pid: number } {
+  let cause: unknown;
+  try {
+    const child = spawn(program, [...args, runner], {
+      cwd,
+      env: { ...env },
+      detached: ownSession,
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    });
+    // Most errors come as this event, and later. The fault has said it by then.
+    child.on('error', () => {});
+    if (child.pid !== undefined) return child as ChildProcess & { pid: number };
+  } catch (error) {
+    cause = error;
+  }
+  throw unavailableFault(
+    'sandbox_not_started',
+    `The tool's sandbox could not be started: no process could be made with ${program} in its ` +
+      'working directory. Check that both exist, and how many processes and open files the ' +
+      'system allows.',
+    cause,
+  );
 }
 
 /** What can keep the host's process alive, or not. */
@@ -136,23 +159,23 @@ function onEnd(
       clearTimeout(late);
       ended(code, signal);
     };
-    // A child of the process may hold the channel open.
+    // A process that it has started, and that left its group, may hold the channel open.
     const late = setTimeout(tell, lastWordsMs);
     if (channel.destroyed || channel.readableEnded) tell();
     else channel.once('end', tell).once('close', tell);
   });
 }
 
-function killGroup(pid: number): void {
+function endTarget(target: Target): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(target, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // It has already ended.
   }
 }
 
 function deathBy(code: number | null, signal: NodeJS.Signals | null, printed: string): Death {
-  // V8 says so before it gives up, and then dies by a signal that differs between versions.
+  // V8 reports this before it aborts. By which signal differs between versions.
   if (code !== 0 && /heap out of memory|out of memory/i.test(printed))
     return { reason: 'sandbox_out_of_memory', text: 'ran out of memory' };
   return {

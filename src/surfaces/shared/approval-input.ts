@@ -3,6 +3,7 @@
  * left out is marked.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
+import { head, tail } from '../../text/code-points.ts';
 
 /** The most characters of the text. People do not read more than that in a form or a terminal. */
 export const longestApprovalInput = 8_000;
@@ -72,14 +73,12 @@ function quoted(value: string, kept: number | undefined): string {
   // A text that is too long is cut before it is quoted, to save work.
   if (kept === undefined || value.length <= kept + worthIt)
     return escapeUnseen(JSON.stringify(value.slice(0, longestApprovalInput)));
-  const [head, tail] = [
-    beginningOf(value, Math.ceil(kept / 2)),
-    endOf(value, Math.floor(kept / 2)),
-  ];
-  const leftOut = value.length - head.length - tail.length;
+  const start = head(value, Math.ceil(kept / 2));
+  const end = tail(value, Math.floor(kept / 2));
+  const leftOut = value.length - start.length - end.length;
   return (
-    `${quoted(head, undefined)}… ${leftOut.toLocaleString('en')} characters left out ` +
-    `…${quoted(tail, undefined)}`
+    `${quoted(start, undefined)}… ${leftOut.toLocaleString('en')} characters left out ` +
+    `…${quoted(end, undefined)}`
   );
 }
 
@@ -89,23 +88,8 @@ const longestLine = 2_000;
 /** A text that is shown with the input. It is shortened if it would push the input out of sight. */
 export function shortLine(text: string): string {
   if (text.length <= longestLine) return text;
-  const kept = beginningOf(text, longestLine);
+  const kept = head(text, longestLine);
   return `${kept}… (${(text.length - kept.length).toLocaleString('en')} more characters)`;
-}
-
-/** The first `chars` UTF-16 code units of a text, or one fewer if that would split a character. */
-function beginningOf(text: string, chars: number): string {
-  return text.slice(0, isHalf(text, chars) ? chars - 1 : chars);
-}
-
-function endOf(text: string, chars: number): string {
-  const start = text.length - chars;
-  return text.slice(isHalf(text, start) ? start + 1 : start);
-}
-
-/** Whether a cut at this place would split a surrogate pair. */
-function isHalf(text: string, at: number): boolean {
-  return (text.codePointAt(at - 1) ?? 0) > 0xffff;
 }
 
 /**

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { defineTool, HostToolRegistry } from '../../../src/index.ts';
+import { faultText } from '../../../src/surfaces/config/import-module.ts';
 import { loadHostTools, loadHostToolsModule } from '../../../src/surfaces/config/index.ts';
 import { folder } from './folder.ts';
 import { moduleText } from './modules.ts';
@@ -298,7 +299,17 @@ describe('which module', () => {
     [
       'a set-up under a near name',
       'export const setupHostTool = () => {};',
-      /did you mean `setupHostTool` to be `setupHostTools`\?/,
+      /named exports\. Did you mean `setupHostTool` to be `setupHostTools`\?$/,
+    ],
+    [
+      'a list under a name, which is not the default export',
+      `export const tools = [tool('a')];`,
+      /named exports; `tools` is a list: make it the default export\.$/,
+    ],
+    [
+      'a value under a near name',
+      'export const hostTools = 5;',
+      /named exports; it exports hostTools\.$/,
     ],
     ['a throw', `throw new Error('no database')`, /cannot be loaded: no database/],
   ])('one that exports %s is refused', async (_, body, message) => {
@@ -306,6 +317,17 @@ describe('which module', () => {
       code: 'invalid_file',
       message: expect.stringMatching(message),
     });
+  });
+
+  test('one in TypeScript, which this Node cannot run, is refused with the remedy', () => {
+    const unknown = Object.assign(new TypeError('Unknown file extension ".ts" for /a/tools.ts'), {
+      code: 'ERR_UNKNOWN_FILE_EXTENSION',
+    });
+    expect(faultText(unknown, '/a/tools.ts')).toBe(
+      'Unknown file extension ".ts" for /a/tools.ts; compile it to JavaScript, or use Node 22.18 ' +
+        'or newer, which runs TypeScript',
+    );
+    expect(faultText(unknown, '/a/tools.txt')).not.toContain('compile');
   });
 
   test.each([undefined, '', 3, 'a\0b'])('%j: invalid_option', async (specifier) => {

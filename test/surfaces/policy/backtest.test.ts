@@ -443,7 +443,7 @@ test.each<[string, unknown, string]>([
   [
     'an unknown profile',
     [{ toolName: 'refund', input: {}, profile: 'none' }],
-    'backtest: record 0: expected `profile` to be one of (none is defined), got `none` (string).',
+    'backtest: record 0: expected `profile` to name a profile, got `none` (string). None is defined',
   ],
   [
     'text',

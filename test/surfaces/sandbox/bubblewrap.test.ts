@@ -1,6 +1,6 @@
 /** Namespaces of Linux around a process. They need `bwrap`, and a system that lets it work. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import type { Executor } from '../../../src/index.ts';
 import { bubblewrapCommand } from '../../../src/surfaces/sandbox/bubblewrap.ts';
 import { processExecutor, type SandboxPermissions } from '../../../src/surfaces/sandbox/index.ts';
 import { readPermissions } from '../../../src/surfaces/sandbox/permissions.ts';
-import { expectQuiet, handlerOf, once } from './executors.ts';
+import { expectQuiet, handlerOf, ignoresTerm, once, sandboxed } from './executors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'host-tools-bubblewrap-'));
 writeFileSync(join(folder, 'secret'), 'secret');
@@ -63,6 +63,23 @@ describe.runIf(works)('where it works', () => {
     expect(await once(wrapped('read', read), { path: join(folder, 'secret') })).toBe('done');
   });
 
+  test('it leaves signals to the host', async () => {
+    const executor = processExecutor({
+      module: handlerOf('probes'),
+      export: 'counts',
+      bubblewrap: 'require',
+      pool: { max: 1, spare: 0 },
+    });
+    const { registry, run } = sandboxed(executor);
+    await run({});
+    const [pid = 0, ...others] = children().filter((one) => nameOf(one) === 'bwrap');
+    expect(others).toEqual([]);
+    expect(ignoresTerm(pid)).toBe(true);
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']) process.kill(pid, signal);
+    expect((await run({})).output).toBe(2);
+    await registry.close();
+  });
+
   test('a detached child ends with its sandbox', async () => {
     const file = join(folder, 'detached');
     const permissions = { childProcess: true, fs: { write: [folder] } };
@@ -110,4 +127,16 @@ function canUnshare(): boolean {
   } catch {
     return false;
   }
+}
+
+/** Those of this thread, so that no other test's are among them. */
+function children(): number[] {
+  return readFileSync('/proc/thread-self/children', 'latin1')
+    .split(' ')
+    .filter((pid) => pid !== '')
+    .map(Number);
+}
+
+function nameOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
 }

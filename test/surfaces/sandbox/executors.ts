@@ -74,3 +74,20 @@ export async function expectQuiet(file: string): Promise<void> {
     )
     .toBe(0);
 }
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A process that nobody has waited for is dead all the same.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a process of Linux ignores SIGTERM, which is the bit 14. */
+export function ignoresTerm(pid: number): boolean {
+  const [, mask = '0'] =
+    /^SigIgn:\s+(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return (BigInt(`0x${mask}`) & (1n << 14n)) !== 0n;
+}

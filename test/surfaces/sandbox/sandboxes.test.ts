@@ -18,7 +18,7 @@ import { defineTool, HostToolRegistry } from '../../../src/index.ts';
 import { processExecutor, workerExecutor } from '../../../src/surfaces/sandbox/index.ts';
 import { permissionFlags, readPermissions } from '../../../src/surfaces/sandbox/permissions.ts';
 import { textScript } from '../../runner/scripts.ts';
-import { expectQuiet, handlerOf, kinds, once, sandboxed } from './executors.ts';
+import { expectQuiet, handlerOf, isAlive, kinds, once, sandboxed } from './executors.ts';
 
 const run = promisify(execFile);
 const probes = handlerOf('probes');
@@ -281,6 +281,18 @@ describe('permissions of a process', () => {
     );
   });
 
+  test('a working directory that is gone, or is a file, is said at each call', async () => {
+    for (const cwd of [join(folder, 'gone'), secret])
+      expect(await once(processExecutor({ module: probes, cwd }))).toMatchObject({
+        code: 'sandbox_unavailable',
+        reason: 'sandbox_not_started',
+        message:
+          `The tool's sandbox could not be started: no process could be made with ` +
+          `${process.execPath} in its working directory. Check that both exist, and how many ` +
+          'processes and open files the system allows.',
+      });
+  });
+
   test('a child process that is left behind ends with its sandbox', async () => {
     const file = join(folder, 'left');
     await probe('leaves', { detached: false, file }, { childProcess: true });
@@ -296,7 +308,10 @@ describe('permissions of a process', () => {
     await registry.close();
   });
 
-  test('the sandbox dies with a host that is killed, even in a loop', async () => {
+  test.each([
+    ['without permissions', {}],
+    ['that may start processes', { childProcess: true }],
+  ])('a sandbox %s dies with a host that is killed, even in a loop', async (_, permissions) => {
     const text = `
       import { defineTool, HostToolRegistry } from './src/index.ts';
       import { processExecutor } from './src/surfaces/sandbox/index.ts';
@@ -304,7 +319,8 @@ describe('permissions of a process', () => {
       const module = ${JSON.stringify(probes.href)};
       for (const name of ['pid', 'loop'])
         registry.register(defineTool({ name, description: 'T.', parameters: { type: 'object' },
-          executor: processExecutor({ module, export: name, pool: { max: 1, spare: 0 } }) }));
+          executor: processExecutor({ module, export: name, pool: { max: 1, spare: 0 },
+            permissions: ${JSON.stringify(permissions)} }) }));
       const session = registry.createSession({ sessionId: 's' });
       void session.call('loop', {});
       const { output } = await session.call('pid', {});
@@ -318,6 +334,93 @@ describe('permissions of a process', () => {
     host.kill('SIGKILL');
     await expect.poll(() => isAlive(pid), { timeout: 5_000 }).toBe(false);
   });
+});
+
+describe('signals to a process', () => {
+  test('those that ask the host to end do not end a call', async () => {
+    const { registry, session, run } = sandboxed(
+      processExecutor({ module: probes, export: 'signalled' }),
+    );
+    const pids: number[] = [];
+    session.events.on('tool:event', ({ data }) => void pids.push(data as number));
+    const call = run({});
+    await expect.poll(() => pids).toHaveLength(1);
+    const [pid = 0] = pids;
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']) process.kill(pid, signal);
+    // This one the handler listens to.
+    process.kill(pid, 'SIGUSR2');
+    expect(await call).toMatchObject({ output: pid });
+    await registry.close();
+  });
+
+  test('Ctrl-C lets a host finish its calls', async () => {
+    const text = `
+      import { defineTool, HostToolRegistry } from './src/index.ts';
+      import { processExecutor } from './src/surfaces/sandbox/index.ts';
+      const registry = new HostToolRegistry();
+      registry.register(defineTool({ name: 't', description: 'T.', parameters: { type: 'object' },
+        executor: processExecutor({ module: ${JSON.stringify(probes.href)}, export: 'signalled' }) }));
+      const session = registry.createSession({ sessionId: 's' });
+      session.events.on('tool:event', ({ data }) => console.log(data));
+      const call = session.call('t', {});
+      process.on('SIGINT', async () => {
+        console.log('interrupted');
+        const { output, error } = await call;
+        console.log(error?.message ?? output);
+        await registry.close();
+        process.exit();
+      });`;
+    const host = spawn(process.execPath, [await textScript(text)], { detached: true });
+    let printed = '';
+    host.stdout.on('data', (piece: Buffer) => {
+      printed += piece;
+    });
+    const lines = (): string[] => printed.trim().split('\n');
+    await expect.poll(() => lines()[0]).toMatch(/^\d+$/);
+    const [pid] = lines();
+    // As a terminal does: to everything in its group.
+    process.kill(-(host.pid as number), 'SIGINT');
+    await expect.poll(lines).toEqual([pid, 'interrupted']);
+    process.kill(Number(pid), 'SIGUSR2');
+    await expect.poll(lines).toEqual([pid, 'interrupted', pid]);
+    await expect.poll(() => isAlive(Number(pid))).toBe(false);
+  });
+
+  test('one to its own group ends the sandbox only', async () => {
+    const permitted = [{}, { childProcess: true }].map((permissions) =>
+      processExecutor({ module: probes, export: 'endsGroup', permissions }),
+    );
+    for (const executor of permitted)
+      expect(await once(executor)).toMatchObject({ reason: 'sandbox_exited' });
+    // Node takes all of these for zero, and an empty file gives the first.
+    for (const pid of ['', '0', false, []]) {
+      const executor = processExecutor({ module: probes, export: 'endsGroup' });
+      expect(await once(executor, { pid })).toMatchObject({ reason: 'sandbox_exited' });
+    }
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'only what may start processes or threads, or load addons, has a session of its own',
+    async () => {
+      const session = (pid: number | string): string | undefined =>
+        readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ')[3];
+      const own = async (permissions: object): Promise<boolean> => {
+        const { registry, run } = sandboxed(
+          processExecutor({ module: probes, export: 'pid', permissions }),
+        );
+        const { output: pid } = await run({});
+        const found = session(pid as number);
+        await registry.close();
+        expect([String(pid), session('self')]).toContain(found);
+        return found === String(pid);
+      };
+      expect(await own({})).toBe(false);
+      expect(await own({ fs: { read: [folder], write: [folder] } })).toBe(false);
+      expect(await own({ childProcess: true })).toBe(true);
+      expect(await own({ worker: true })).toBe(true);
+      expect(await own({ addons: true })).toBe(true);
+    },
+  );
 });
 
 describe('workers', () => {
@@ -340,13 +443,3 @@ describe('workers', () => {
     await registry.close();
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // A process that nobody has waited for is dead all the same.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
-  } catch {
-    return false;
-  }
-}

@@ -3,6 +3,7 @@
  * host what happens. It is bundled into one text, so that a sandbox needs to read no file of this
  * package.
  */
+import { isMainThread } from 'node:worker_threads';
 import { errorName, messageOf } from '../../../errors/index.ts';
 import { deepFreeze } from '../../../json/index.ts';
 import type { HostMessage, SentContext } from '../messages.ts';
@@ -10,6 +11,7 @@ import { type Channel, openChannel } from './channel.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { Run, type SandboxedHandler } from './run.ts';
 import { sentError } from './sent-error.ts';
+import { leaveSignalsToHost } from './signals.ts';
 
 type RunMessage = Extract<HostMessage, { t: 'run' }>;
 
@@ -30,7 +32,7 @@ function serve(channel: Channel): void {
       rejection: origin === 'unhandledRejection',
       error: sentError(error),
     });
-  // Node then ends the thread or the process, as it would without this listener.
+  // Node ends the thread or the process afterwards, as it would without this listener.
   process.on('uncaughtExceptionMonitor', crashed);
   channel.onMessage((text) => {
     const message = JSON.parse(text) as HostMessage;
@@ -42,7 +44,7 @@ function serve(channel: Channel): void {
         });
         return;
       case 'run':
-        // Frozen as outside, since later calls get it too.
+        // Later calls get it too, so it is frozen as it is outside.
         last = deepFreeze(message.context);
         begin(message);
         return;
@@ -69,7 +71,7 @@ function serve(channel: Channel): void {
   outbox.send({ t: 'up' });
 }
 
-/** Imports the handler. Undefined if it is not there; the host has then been told. */
+/** Imports the handler. Undefined if it is not there. The host then knows why. */
 async function load(
   { module, export: name, otherwise, env }: Extract<HostMessage, { t: 'load' }>,
   outbox: Outbox,
@@ -99,4 +101,5 @@ async function load(
   return undefined;
 }
 
+if (isMainThread) leaveSignalsToHost();
 serve(openChannel());

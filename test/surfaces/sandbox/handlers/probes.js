@@ -50,6 +50,16 @@ export const waits = (_, { signal, emit }) =>
     emit('waiting');
     signal.addEventListener('abort', () => reject(signal.reason));
   });
+/** Ends at SIGUSR2. */
+export const signalled = (_, { emit }) =>
+  new Promise((resolve) => {
+    process.once('SIGUSR2', () => resolve(process.pid));
+    emit('listening', process.pid);
+  });
+export const endsGroup = ({ pid = 0 }) => {
+  process.kill(pid, 'SIGKILL');
+  return new Promise(() => {});
+};
 let count = 0;
 export const counts = () => ++count;
 
