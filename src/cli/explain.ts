@@ -39,6 +39,7 @@ function textOf(name: string, explanation: Explanation): string {
     visible,
     hiddenBy,
     deprecated,
+    budget,
     unlockedBy,
     decision,
     ruleId,
@@ -57,6 +58,7 @@ function textOf(name: string, explanation: Explanation): string {
     if (message !== undefined) rows.push(['', printable(message)]);
   }
   if (executor !== undefined && executor !== 'inline') rows.push(['runs in', executor]);
+  if (budget !== undefined) rows.push(['long outputs', budgetText(budget)]);
   if (unlockedBy !== undefined) rows.push(['unlocked by', unlockedBy.map(printable).join(', ')]);
   const refusal = decision === undefined ? steps.at(-1)?.message : undefined;
   if (typeof refusal === 'string')
@@ -92,6 +94,25 @@ function textOf(name: string, explanation: Explanation): string {
       ? []
       : ['  steps', ...said.map((line, index) => `    ${index + 1}. ${line}`)]),
   ].join('\n');
+}
+
+const budgetTexts = {
+  head: 'their beginning is shown',
+  head_tail: 'both ends are shown',
+  offload: 'they are kept, and read_tool_output reads them',
+  refuse: 'they are refused',
+} as const satisfies Record<NonNullable<Explanation['budget']>['strategy'], string>;
+
+function budgetText({
+  maxOutputChars,
+  strategy,
+  notOffloaded,
+}: NonNullable<Explanation['budget']>): string {
+  const lost =
+    notOffloaded === undefined
+      ? ''
+      : `; not kept, since this session cannot call read_tool_output: ${printable(notOffloaded)}`;
+  return `over ${maxOutputChars} characters, ${budgetTexts[strategy]}${lost}`;
 }
 
 /** `refunds (registry): 60 of 100 used, this call needs 50`. */

@@ -38,7 +38,8 @@ export function registryLogger(screen: Screen, cwd: string, verbose: boolean): L
     // An entry of a file that does not load also has a line with the message and the place.
     if (source === 'config' && !verbose && stack.length < 2) return;
     const places = placesOf(err);
-    const place = places.find(({ path }) => !path.startsWith(ownFolder)) ?? places[0];
+    // What is thrown without a stack gets one in the library, which says nothing about its place.
+    const place = places.find(({ path }) => !path.startsWith(ownFolder));
     const at =
       place === undefined ? '' : ` (${placeText({ ...place, path: shownPath(place.path, cwd) })})`;
     screen.note(`warning: ${message}: ${messageOf(err)}${at}${hint}`);

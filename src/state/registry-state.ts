@@ -88,7 +88,12 @@ export class RegistryState {
   /** Absent if no outcomes are kept. */
   readonly idempotency: Idempotency | undefined;
   /** Absent if no outputs are offloaded. */
-  readonly offload: Offload | undefined;
+  offload: Offload | undefined;
+  /**
+   * Keeps outputs in memory as soon as a registered tool offloads its own. The command line and
+   * trials of files set it.
+   */
+  offloadsOnDemand = false;
   readonly usedTokens = new UsedTokens();
   /** The counts of all its sessions, closed ones too. */
   readonly counts = new Counters(undefined);
