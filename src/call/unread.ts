@@ -39,7 +39,7 @@ export function tellUnread({ session, toolName, callId }: FoundCall, reason: str
     isMissing
       ? `an output of \`${toolName}\` was cut, because the registry has no option \`offload\`. ` +
           'Set `offload: {}`, so that such outputs are kept'
-      : `an output of \`${toolName}\` was cut, because the profile \`${profileId}\` does not list ` +
-          `\`${readerName}\`. Add it to the profile's tools, so that such outputs are kept`,
+      : `an output of \`${toolName}\` was cut, because the profile \`${profileId}\` does not ` +
+          `list \`${readerName}\`. Add it to the profile's tools, so that such outputs are kept`,
   );
 }

@@ -34,32 +34,8 @@ export const explain: Command = {
 };
 
 function textOf(name: string, explanation: Explanation): string {
-  const {
-    executor,
-    visible,
-    hiddenBy,
-    deprecated,
-    budget,
-    unlockedBy,
-    decision,
-    ruleId,
-    source,
-    code,
-    steps,
-  } = explanation;
-  const rows: string[][] = [
-    ['outcome', outcomeOf(explanation)],
-    ['visible', visible ? 'yes' : `no${hiddenBy === undefined ? '' : `, ${printable(hiddenBy)}`}`],
-  ];
-  if (deprecated !== undefined) {
-    const { since, use, message } = deprecated;
-    rows.push(['deprecated', printable(`since ${since}`)]);
-    if (use !== undefined) rows.push(['use instead', printable(use)]);
-    if (message !== undefined) rows.push(['', printable(message)]);
-  }
-  if (executor !== undefined && executor !== 'inline') rows.push(['runs in', executor]);
-  if (budget !== undefined) rows.push(['long outputs', budgetText(budget)]);
-  if (unlockedBy !== undefined) rows.push(['unlocked by', unlockedBy.map(printable).join(', ')]);
+  const { decision, ruleId, source, code, steps } = explanation;
+  const rows = toolRows(explanation);
   const refusal = decision === undefined ? steps.at(-1)?.message : undefined;
   if (typeof refusal === 'string')
     rows.push(
@@ -94,6 +70,25 @@ function textOf(name: string, explanation: Explanation): string {
       ? []
       : ['  steps', ...said.map((line, index) => `    ${index + 1}. ${line}`)]),
   ].join('\n');
+}
+
+/** What holds whatever the input is. */
+function toolRows(explanation: Explanation): string[][] {
+  const { executor, visible, hiddenBy, deprecated, budget, unlockedBy } = explanation;
+  const rows: string[][] = [
+    ['outcome', outcomeOf(explanation)],
+    ['visible', visible ? 'yes' : `no${hiddenBy === undefined ? '' : `, ${printable(hiddenBy)}`}`],
+  ];
+  if (deprecated !== undefined) {
+    const { since, use, message } = deprecated;
+    rows.push(['deprecated', printable(`since ${since}`)]);
+    if (use !== undefined) rows.push(['use instead', printable(use)]);
+    if (message !== undefined) rows.push(['', printable(message)]);
+  }
+  if (executor !== undefined && executor !== 'inline') rows.push(['runs in', executor]);
+  if (budget !== undefined) rows.push(['long outputs', budgetText(budget)]);
+  if (unlockedBy !== undefined) rows.push(['unlocked by', unlockedBy.map(printable).join(', ')]);
+  return rows;
 }
 
 const budgetTexts = {

@@ -40,10 +40,12 @@ export function registryLogger(screen: Screen, cwd: string, verbose: boolean): L
     const places = placesOf(err);
     // What is thrown without a stack gets one in the library, which says nothing about its place.
     const place = places.find(({ path }) => !path.startsWith(ownFolder));
-    const at =
-      place === undefined ? '' : ` (${placeText({ ...place, path: shownPath(place.path, cwd) })})`;
-    screen.note(`warning: ${message}: ${messageOf(err)}${at}${hint}`);
-    hint = '';
+    if (place === undefined) screen.note(`warning: ${message}: ${messageOf(err)}`);
+    else {
+      const at = placeText({ ...place, path: shownPath(place.path, cwd) });
+      screen.note(`warning: ${message}: ${messageOf(err)} (${at})${hint}`);
+      hint = '';
+    }
     for (const line of stack) screen.note(`  ${line}`);
   };
   return { warn: tell, error: tell };

@@ -2,6 +2,7 @@
 import { HostToolRegistry, type Quota, type Rule } from '../../index.ts';
 import { registryStateOf } from '../../surface-port.ts';
 import type { HostedParts } from '../../surfaces/config/file-host.ts';
+import type { FileReport } from '../../surfaces/config/report.ts';
 import { prefixOf } from '../../surfaces/gateway/server-connection.ts';
 import type { Findings } from './validate-checks.ts';
 import { checkDefinitions } from './validate-definitions.ts';
@@ -26,25 +27,10 @@ export async function checkConfig(
 ): Promise<readonly string[]> {
   const { timeoutMs, modules } = options;
   const registry = new HostToolRegistry();
-  const state = registryStateOf(registry);
-  state.offloadsOnDemand = true;
-  // Servers are not started, so only their form is checked.
-  let servers: HostedParts['servers'] = new Map();
+  registryStateOf(registry).offloadsOnDemand = true;
   try {
     if (!(await loadModules(registry, modules, findings, timeoutMs))) return [];
-    const others = new Set(registry.listTools());
-    const ended = await within(timeoutMs, async () => {
-      // Loaded only here, because it needs a package that modules do not need.
-      const { loadHostTools } = await import('../../surfaces/config/index.ts');
-      const { setFileHost } = await import('../../surfaces/config/loaded-files.ts');
-      setFileHost(registry as unknown as HostToolRegistry<never>, {
-        problem: () => undefined,
-        take: (parts) => {
-          servers = parts.servers;
-        },
-      });
-      return loadHostTools(path, registry);
-    });
+    const ended = await within(timeoutMs, () => loadFile(path, registry));
     const fault =
       ended.kind === 'late'
         ? `Loading it did not end within ${timeoutMs} ms.`
@@ -53,21 +39,8 @@ export async function checkConfig(
           : undefined;
     if (!findings.note('config_loads', fault, 'It is a host-tools file.') || ended.kind !== 'value')
       return [];
-    const { loaded, profiles, rules, quotas = [], failed } = ended.value;
-    for (const { section, index, name, reason, line } of failed) {
-      const place = `${section}[${index}]${line === undefined ? '' : `, line ${line}`}`;
-      const remedy = section === 'profiles' && modules.length === 0 ? codeRemedy(reason) : '';
-      findings.note('config_entries', `${place}: ${reason}${remedy}`, '', name);
-    }
-    if (failed.length === 0)
-      findings.note('config_entries', undefined, 'Each of its entries loads.');
-    const empty =
-      loaded.length + profiles.length + rules + quotas.length + servers.size + failed.length === 0;
-    findings.note(
-      'config_not_empty',
-      empty ? 'It has no entries: list tools, servers, profiles, rules or quotas.' : undefined,
-      'It has entries.',
-    );
+    const { report, servers } = ended.value;
+    checkEntries(report, servers, modules.length > 0, findings);
     // If a rule or quota did not load, nothing did, so there are no tools to match.
     const written = await writtenIn(path);
     // A rule about a server's tools matches none that is known here.
@@ -77,13 +50,53 @@ export async function checkConfig(
       checkQuotas(registry, written.quotas, findings);
     }
     checkOffload(registry, written.profiles, findings);
-    const own = registry
-      .listTools()
-      .filter((tool) => !others.has(tool) && tool !== state.offload?.reader);
-    return await checkDefinitions(own, findings, options);
+    const own = new Set(report.loaded);
+    const tools = registry.listTools().filter(({ name }) => own.has(name));
+    return await checkDefinitions(tools, findings, options);
   } finally {
     await within(timeoutMs, () => registry.close());
   }
+}
+
+/** Loads a file. Its servers are not started, so only their form is checked. */
+async function loadFile(
+  path: string,
+  registry: HostToolRegistry,
+): Promise<{ readonly report: FileReport; readonly servers: HostedParts['servers'] }> {
+  // Loaded only here, because it needs a package that modules do not need.
+  const { loadHostTools } = await import('../../surfaces/config/index.ts');
+  const { setFileHost } = await import('../../surfaces/config/loaded-files.ts');
+  let servers: HostedParts['servers'] = new Map();
+  setFileHost(registry as unknown as HostToolRegistry<never>, {
+    problem: () => undefined,
+    take: (parts) => {
+      servers = parts.servers;
+    },
+  });
+  const report = await loadHostTools(path, registry);
+  return { report, servers };
+}
+
+/** @param hasCode Whether modules were loaded before the file. */
+function checkEntries(
+  { loaded, profiles, rules, quotas = [], failed }: FileReport,
+  servers: HostedParts['servers'],
+  hasCode: boolean,
+  findings: Findings,
+): void {
+  for (const { section, index, name, reason, line } of failed) {
+    const place = `${section}[${index}]${line === undefined ? '' : `, line ${line}`}`;
+    const remedy = section === 'profiles' && !hasCode ? codeRemedy(reason) : '';
+    findings.note('config_entries', `${place}: ${reason}${remedy}`, '', name);
+  }
+  if (failed.length === 0) findings.note('config_entries', undefined, 'Each of its entries loads.');
+  const empty =
+    loaded.length + profiles.length + rules + quotas.length + servers.size + failed.length === 0;
+  findings.note(
+    'config_not_empty',
+    empty ? 'It has no entries: list tools, servers, profiles, rules or quotas.' : undefined,
+    'It has entries.',
+  );
 }
 
 /** Loads the modules whose tools the file's profiles may name. False if one does not load. */
@@ -136,7 +149,7 @@ async function writtenIn(path: string): Promise<{
     })),
     profiles: profiles.map(({ index, line, key, value }) => ({
       id: key as string,
-      place: `profiles[${index}], line ${line}`,
+      place: `profiles[${index}], line ${line} \`${key}\``,
       listsByName: !Array.isArray((value as { tools?: unknown } | null)?.tools),
     })),
   };

@@ -9,7 +9,7 @@ import type { Findings } from './validate-checks.ts';
 /** A profile, and where it was written. */
 export interface WrittenProfile {
   readonly id: string;
-  /** The place, such as `profiles[0], line 9`. */
+  /** The place, such as ``profiles[0], line 9 `ci` ``. */
   readonly place: string;
   /** Its `tools` are a map of names instead of a list. */
   readonly listsByName?: boolean;
@@ -35,18 +35,19 @@ export function checkOffload(
     return [{ id, place, names, listsByName, parents: profile.given.extends ?? [] }];
   });
   const ids = new Set(wrong.map(({ id }) => id));
-  for (const { id, place, names, listsByName, parents } of wrong) {
+  for (const { place, names, listsByName, parents } of wrong) {
     // What its parent lacks is said of the parent.
     if ([parents].flat().some((parent) => ids.has(parent))) continue;
     const entry = listsByName
       ? `${readerName}: { optional: true, knobs: {} }`
       : `{ name: ${readerName}, optional: true }`;
+    const listed = names.map((name) => `\`${name}\``).join(', ');
     findings.fail(
       'offload_readable',
-      `${place} \`${id}\`: ${names.map((name) => `\`${name}\``).join(', ')} ` +
-        `${names.length === 1 ? 'offloads its output' : 'offload their outputs'}, but the profile ` +
-        `does not list \`${readerName}\`, so long outputs are cut. Add \`${entry}\` to its ` +
-        '`tools`.',
+      `${place}: ${listed} ` +
+        `${names.length === 1 ? 'offloads its output' : 'offload their outputs'}, but the ` +
+        `profile does not list \`${readerName}\`, so long outputs are cut. Add ` +
+        `\`${entry}\` to its \`tools\`.`,
     );
   }
   if (offloads && wrong.length === 0)

@@ -15,8 +15,9 @@ export const validate: Command = {
       '--no-calls skips this.',
     'The exit code is 1 if a check of severity error fails. --timeout-ms limits each import and ' +
       'call; default 5000.',
-    'If the profiles of a YAML or JSON file name tools that your code registers, give the code ' +
-      'with --host-tools-module. It is loaded first, and not checked.',
+    'If the profiles of a YAML or JSON file name tools that your code registers, give the module ' +
+      'of the code with',
+    '--host-tools-module. It is loaded first, and not checked.',
     'A `mount` gets the configuration of --config, or {} without it.',
   ],
   options: ['host-tools-module', 'config', 'timeout-ms', 'no-calls'],
