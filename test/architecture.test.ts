@@ -271,17 +271,11 @@ const maxColumns = 100;
 const wideFiles: Readonly<Record<string, string>> = {
   'surfaces/agents/shell/programs': 'a regular expression',
   'surfaces/pages/browser/parts/visible': 'a regular expression',
-  'surfaces/sandbox': 'not wrapped yet',
 };
 
 /** Functions that are longer give the reason in a comment above them: {@link longReason}. */
 const maxFunctionLines = 60;
 const longReason = /longer than 60 lines[,:] /i;
-
-/** Files whose long functions have no such comment, with the reason. */
-const longFunctions: Readonly<Record<string, string>> = {
-  'surfaces/sandbox/thread': 'its short functions share the thread',
-};
 
 /** Files that may hold a `let` at module level, with the reason. */
 const moduleState: Readonly<Record<string, string>> = {
@@ -563,13 +557,7 @@ describe('style that a reader relies on', () => {
   });
 
   test(`a function of more than ${maxFunctionLines} lines says why`, () => {
-    const long = sources.filter((source) => source.long.length > 0);
-    expect(
-      long.filter(({ file }) => !(file in longFunctions)).flatMap((source) => source.long),
-    ).toEqual([]);
-    expect(
-      Object.keys(longFunctions).filter((name) => !long.some(({ file }) => file === name)),
-    ).toEqual([]);
+    expect(sources.flatMap(({ long }) => long)).toEqual([]);
   });
 
   test('a file is named after what it holds', () => {

@@ -120,20 +120,30 @@ export class FleetWorker {
 
   async #close(graceMs: number): Promise<void> {
     const closed = this.#worker.close();
-    const inPeace = await withDeadline(
-      closed.then(() => true),
-      Math.max(1, graceMs),
-      () => false,
-    );
-    if (!inPeace) {
+    const force = (): Promise<void> => this.#worker.backend.close(true);
+    try {
+      const inPeace = await withDeadline(
+        closed.then(
+          () => true,
+          () => false,
+        ),
+        Math.max(1, graceMs),
+        () => false,
+      );
+      if (inPeace) return;
       const left = [...this.#calls.values()].map((call) => call.leave());
       await withDeadline(Promise.all(left), lastWordsMs, () => {});
-      await withDeadline(closed, lastWordsMs, () => this.#worker.backend.close(true));
+      await withDeadline(closed, lastWordsMs, force).catch(async (error: unknown) => {
+        await force();
+        throw error;
+      });
+    } finally {
+      // The connection is closed, so messages that are still unsent cannot be sent any more.
+      for (const call of [...this.#calls.values()])
+        call.drop('AbortError', 'The worker is closed.');
+      clearTimeout(this.#renewal?.timer);
+      this.#claims?.close();
     }
-    // The connection is closed, so messages that are still unsent cannot be sent any more.
-    for (const call of [...this.#calls.values()]) call.drop('AbortError', 'The worker is closed.');
-    clearTimeout(this.#renewal?.timer);
-    this.#claims?.close();
   }
 
   async #process(job: Job, token: string | undefined): Promise<void> {
@@ -168,6 +178,7 @@ export class FleetWorker {
         if (isEnd && this.#calls.size > 1) claims.gather();
         return claims.report(lease, call.host, texts, first, isEnd);
       },
+      onError: this.#options.onError,
     });
     this.#calls.set(id, running);
     void running.ended.then(() => this.#calls.delete(id));

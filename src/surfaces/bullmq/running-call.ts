@@ -1,5 +1,6 @@
 /** A call that a worker has claimed: it runs the handler and reports to the host. */
 import type { JsonObject, ToolContext } from '../../index.ts';
+import { longestTimerMs } from '../../options/index.ts';
 import type { HostMessage, SandboxMessage } from '../sandbox/messages.ts';
 import { createOutbox, type Outbox } from '../sandbox/runner/outbox.ts';
 import { Run } from '../sandbox/runner/run.ts';
@@ -12,6 +13,11 @@ const only = 1;
 const most = { texts: 64, chars: 1024 * 1024 };
 /** Milliseconds before texts that could not be sent are sent again. */
 const retryMs = 250;
+/**
+ * A call is given up when its texts could not be sent for so many of its leases, and for at least
+ * so many milliseconds. A host that cannot reach Redis gives its calls up sooner.
+ */
+const giveUpAfter = { leases: 2, leastMs: 10_000 };
 
 /** Sends texts to the host. Resolves to whether the worker still has the call. */
 export type Report = (texts: readonly string[], first: number, isEnd: boolean) => Promise<boolean>;
@@ -23,6 +29,8 @@ export interface RunningCallOptions {
   readonly leftMs: number;
   readonly services: unknown;
   readonly report: Report;
+  /** Called when the call is given up because its texts could not be sent. */
+  readonly onError: (error: Error) => void;
 }
 
 export class RunningCall implements Outbox {
@@ -75,7 +83,7 @@ export class RunningCall implements Outbox {
       size: 0,
     } as const;
     this.#run = new Run(message, this, { services });
-    if (leftMs >= 0) this.#timer = setTimeout(() => this.#timeOut(), Math.min(leftMs, 2 ** 31 - 1));
+    if (leftMs >= 0) this.#timeOutAt(performance.now() + leftMs);
   }
 
   /** Runs the handler. Resolves when it has settled and its outcome is posted. */
@@ -140,6 +148,15 @@ export class RunningCall implements Outbox {
     this.#outbox.sendText(text);
   }
 
+  /** @param end a time of `performance.now()`, which may be further away than a timer can wait */
+  #timeOutAt(end: number): void {
+    const leftMs = end - performance.now();
+    this.#timer = setTimeout(
+      () => (leftMs > longestTimerMs ? this.#timeOutAt(end) : this.#timeOut()),
+      Math.min(leftMs, longestTimerMs),
+    );
+  }
+
   #timeOut(): void {
     // Usually the host ends the call and sends an abort. This timer is for a host that cannot. It
     // discards the outcome, since whatever the handler does after the abort must not reach the host
@@ -163,6 +180,7 @@ export class RunningCall implements Outbox {
 
   async #flush(): Promise<void> {
     this.#sending = true;
+    let failingSince: number | undefined;
     while (this.#unsent.length > 0) {
       const texts = this.#next();
       const isEnd = texts.at(-1) === this.#end;
@@ -174,11 +192,29 @@ export class RunningCall implements Outbox {
         this.#sent += texts.length;
         this.#unsent = this.#unsent.slice(texts.length);
         if (isEnd) this.#forget();
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, retryMs));
+        failingSince = undefined;
+      } catch (error) {
+        const now = performance.now();
+        failingSince ??= now;
+        if (now - failingSince >= Math.max(giveUpAfter.leastMs, giveUpAfter.leases * this.leaseMs))
+          this.#giveUp(error);
+        else await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }
     this.#sending = false;
+  }
+
+  /** Gives the call up. Its lease is not renewed any more, so the host ends it as `worker_lost`. */
+  #giveUp(cause: unknown): void {
+    const { tool } = this.#options.job;
+    this.drop('AbortError', 'The call cannot be reported to its host.');
+    this.#options.onError(
+      new Error(
+        `A call to \`${tool}\` was given up, because Redis did not take its outcome or its ` +
+          'messages. Check that Redis has memory left, and that the worker may write to it.',
+        { cause },
+      ),
+    );
   }
 
   /** The texts to send next: at least one. */

@@ -6,8 +6,8 @@ import { unavailableFault } from './fault.ts';
 import { moduleReads, type ReadPermissions } from './permissions.ts';
 
 /**
- * What the system has that programs need. Of `/etc`, only what has no secrets: the host's process may
- * be that of root.
+ * What programs need of the system. Of `/etc` it is only files without secrets, since the host's
+ * process may run as root.
  */
 const system = [
   '/usr',
@@ -45,11 +45,11 @@ const system = [
   '/etc/timezone',
 ];
 
-/** What bubblewrap makes by itself, and leaves open for root to write. */
+/** Folders that bubblewrap makes itself. Root could write to them. */
 const made = ['/dev', '/proc', '/'];
 
 /**
- * Refuses a working directory that will not exist in there.
+ * Refuses a working directory that will not exist inside.
  * @throws MisuseError `invalid_option`
  */
 export function checkBubblewrapCwd(
@@ -70,7 +70,7 @@ export function checkBubblewrapCwd(
     ...read,
     ...write,
   ];
-  // The folders above what is seen are made as well, and are empty otherwise.
+  // Bubblewrap also makes the folders above what is visible. They hold nothing else.
   if (seen.some((one) => isIn(one, cwd) || isIn(cwd, one))) return;
   throw new MisuseError(
     'invalid_option',
@@ -86,8 +86,8 @@ export function checkBubblewrapCwd(
 const ignoring = ['/bin/sh', '-c', 'trap "" HUP INT QUIT TERM; exec "$@"', 'host-tools-sandbox'];
 
 /**
- * The command up to the program that it runs. In there, only what the permissions name exists beside
- * the system's own programs, and no process outside can be seen.
+ * The command up to the program that it runs. Inside, only the system's own programs and what the
+ * permissions name exist, and no process outside is visible.
  * @throws an error that ends the call as `sandbox_unavailable` if bubblewrap is not installed
  */
 export function bubblewrapCommand(
@@ -108,7 +108,7 @@ export function bubblewrapCommand(
     );
   const { files, folders } = moduleReads(file);
   const args = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-uts'];
-  // Without this, root keeps what it may, such as to make a folder writable again.
+  // Without this, root keeps its rights, and could make a folder writable again.
   args.push('--unshare-cgroup-try', '--cap-drop', 'ALL', '--proc', '/proc', '--dev', '/dev');
   for (const one of [...system, dirname(process.execPath)]) args.push('--ro-bind-try', one, one);
   for (const one of [...folders, ...files, ...read]) args.push('--ro-bind-try', one, one);

@@ -40,7 +40,7 @@ const textOptions = ['callId', 'idempotencyKey', 'resourceKey'] as const;
 
 export class CallLink {
   readonly id: number;
-  /** What the handler returned or threw, or how the sandbox died. */
+  /** Settles as the handler does, or rejects if the sandbox dies. */
   readonly settled: Promise<unknown>;
   readonly #context: ToolContext;
   readonly #owner: LinkOwner;
@@ -124,7 +124,7 @@ export class CallLink {
   }
 
   #emit({ name, data, log, lost }: Extract<SandboxMessage, { t: 'emit' }>): void {
-    // The context drops what is not JSON or is too long, and logs that it does.
+    // The context drops data that is not JSON or is too long, and logs that.
     const sent: unknown =
       lost === 'not_json' ? () => {} : lost === 'too_large' ? ' '.repeat(65_537) : data;
     if (log !== true) return this.#context.emit(name, sent as JsonValue);
@@ -144,7 +144,7 @@ export class CallLink {
       if (this.#asks?.delete(ask) === true)
         this.#owner.send({ t: 'answer', id: this.id, ask, value, error });
     };
-    // Started in a function that is async, so that what throws becomes an answer too.
+    // In an async function, so that an error that is thrown becomes an answer too.
     void this.#answerOf(message, controller.signal).then(
       (value) => answer(value as JsonValue, undefined),
       (error: unknown) => answer(undefined, sentError(error)),
@@ -160,7 +160,7 @@ export class CallLink {
   }
 }
 
-/** Options of a child call. What else a sandbox sends, such as a surface, is not for it to say. */
+/** Options of a child call. A sandbox may not set any others, such as the surface. */
 function callOptions(given: JsonObject, signal: AbortSignal): CallOptions {
   const options: { -readonly [K in keyof CallOptions]: CallOptions[K] } = { signal };
   for (const name of textOptions) {
@@ -199,7 +199,7 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Marks parts as such. What has not the form of parts stays plain JSON all the same. */
+/** Marks content parts. A value without the form of parts stays plain JSON. */
 function asContent(value: JsonValue): JsonValue {
   const parts: readonly JsonValue[] = Array.isArray(value) ? value : [value];
   for (const part of parts)

@@ -1,4 +1,4 @@
-/** One sandbox as the pool sees it: it is started, loads the handler, and runs one call at a time. */
+/** One sandbox of a pool. It starts, loads the handler, and runs one call at a time. */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import type { Stop } from '../../surface-port.ts';
 import { shortened } from '../../text/shortened.ts';
@@ -42,7 +42,7 @@ export class Cell {
   readonly #transport: Transport;
   readonly #starting: NodeJS.Timeout;
   #phase: 'starting' | 'loading' | 'ready' | 'dead' = 'starting';
-  /** Ending it takes a moment, in which it may still answer. */
+  /** It is being killed. It may still answer until it has ended. */
   #ending = false;
   #fault: Error | undefined;
   #lost: Error | undefined;
@@ -96,7 +96,7 @@ export class Cell {
       else stop.watch(stopped);
       return await link.settled;
     } catch (error) {
-      // The call has ended already. What became of the sandbox is no news to it.
+      // The call has already ended, so the end of the sandbox does not concern it.
       throw stop.stopped ? stop.reason : error;
     } finally {
       stop.unwatch(stopped);
@@ -142,7 +142,7 @@ export class Cell {
 
   #send(message: HostMessage): void {
     if (this.#phase === 'dead') return undefined;
-    // Code that asks and never reads the answers would fill this process.
+    // Code that asks and never reads the answers would fill this process's memory.
     if (this.#transport.backlog() > maxBacklog)
       return this.kill('sandbox_protocol', 'did not read what was sent to it, and was ended');
     return this.#transport.send(JSON.stringify(message));
@@ -159,7 +159,7 @@ export class Cell {
     if (!read.ok) return this.#violation(read.fault);
     if (!this.#confirming && this.#unconfirmed.due) {
       this.#confirming = true;
-      // In the next turn, so that one sandbox cannot fill this one.
+      // In the next turn of the event loop, so that one sandbox cannot take up this turn.
       setImmediate(() => this.#confirm());
     }
     return this.#take(read.message);
@@ -205,7 +205,7 @@ export class Cell {
         this.#crash ??= message;
         return undefined;
       default:
-        // What an earlier handler has left behind may still talk about its own call.
+        // Code that an earlier handler has left behind may still send messages about its own call.
         return this.#link?.id === message.id ? this.#link.take(message) : undefined;
     }
   }
@@ -234,7 +234,7 @@ export class Cell {
     this.#events.gone(this, this.#fault);
   }
 
-  /** What it died of, with what it said last. */
+  /** Why it died, with its last words. */
   #told(death: Death): Death {
     const crash = this.#crash;
     if (

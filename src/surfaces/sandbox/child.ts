@@ -23,8 +23,9 @@ export interface ChildOptions {
   readonly cwd: string;
   readonly maxMemoryMb: number;
   /**
-   * Whether it is in a session and a group of its own, and the whole group is killed. What may start
-   * processes or threads needs that. It costs time: Linux may share the processor among sessions.
+   * Whether it is in a session and a group of its own, and the whole group is killed. A sandbox
+   * that may start processes or threads needs that. It costs time, since Linux may share the
+   * processor among sessions.
    */
   readonly ownSession: boolean;
 }
@@ -55,7 +56,7 @@ function startChild(
   let hasExited = false;
   const kill = (why: Death): void => {
     death ??= why;
-    // Later, the number may be that of another process.
+    // After its exit, another process may have its number.
     if (!hasExited) endTarget(target);
   };
   const memory = watchMemory(processMemory(pid), maxMemoryMb, kill);
@@ -63,7 +64,7 @@ function startChild(
   child.once('exit', () => {
     hasExited = true;
     memory.stop();
-    // What it has started is in its group.
+    // The processes that it has started are in its group.
     if (ownSession) endTarget(target);
     hasEnded(target);
   });
@@ -77,7 +78,7 @@ function startChild(
   for (const one of [child, child.stdio[2]]) (one as unknown as Referenced).unref();
   channel.once('close', () => {
     child.ref();
-    // It may have closed it without ending.
+    // It may have closed the channel without ending.
     setTimeout(kill, lastWordsMs, hungUp).unref();
   });
   return {
@@ -158,7 +159,7 @@ function onEnd(
       clearTimeout(late);
       ended(code, signal);
     };
-    // Something that it has started, and that left its group, may hold the channel open.
+    // A process that it has started, and that left its group, may hold the channel open.
     const late = setTimeout(tell, lastWordsMs);
     if (channel.destroyed || channel.readableEnded) tell();
     else channel.once('end', tell).once('close', tell);
@@ -169,12 +170,12 @@ function endTarget(target: Target): void {
   try {
     process.kill(target, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // It has already ended.
   }
 }
 
 function deathBy(code: number | null, signal: NodeJS.Signals | null, printed: string): Death {
-  // V8 says so before it gives up, and then dies by a signal that differs between versions.
+  // V8 reports this before it aborts. By which signal differs between versions.
   if (code !== 0 && /heap out of memory|out of memory/i.test(printed))
     return { reason: 'sandbox_out_of_memory', text: 'ran out of memory' };
   return {

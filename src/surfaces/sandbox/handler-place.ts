@@ -12,7 +12,7 @@ export interface HandlerPlace {
   readonly address: string;
 }
 
-/** @throws MisuseError `invalid_option` if it is no file. */
+/** @throws MisuseError `invalid_option` if it is not a file. */
 export function handlerPlace(where: string, module: unknown): HandlerPlace {
   const file = fileOf(where, module);
   let isFile: boolean;
@@ -21,7 +21,8 @@ export function handlerPlace(where: string, module: unknown): HandlerPlace {
   } catch (error) {
     throw new MisuseError(
       'invalid_option',
-      `${where}: expected \`module\` to be a file that exists, got \`${file}\`: ${messageOf(error)}.`,
+      `${where}: expected \`module\` to be a file that exists, got \`${file}\`: ` +
+        `${messageOf(error)}.`,
     );
   }
   if (isFile) return { file, address: pathToFileURL(file).href };

@@ -1,11 +1,11 @@
 /**
- * The sandboxes that have no call. Code that a call has left behind may loop in one of them, so they
- * are asked for a sign of life: soon after their call, and then now and again. One that owes an answer
- * gets no call, and one that gives none is ended.
+ * The sandboxes that have no call. Code that a call has left behind may loop in one of them, so
+ * they are asked for a sign of life soon after their call, and every few seconds after that. One
+ * that has not answered yet gets no call, and one that does not answer is ended.
  */
 import type { Cell } from './cell.ts';
 
-/** A call may take a sandbox for so long without a question, as most do that follow each other. */
+/** Within this time after its last call, a sandbox gets the next one without being asked. */
 const restMs = 25;
 /** How long until a sandbox that has answered is asked again. */
 const againMs = 5_000;
@@ -17,7 +17,7 @@ interface Rest {
   endAt: number;
   /** It has been here since the last round. */
   rested: boolean;
-  /** It owes an answer. */
+  /** It was asked and has not answered yet. */
   asked: boolean;
   /** It has answered since its last call. */
   answered: boolean;
@@ -31,7 +31,7 @@ export class IdleCells {
   #isSoon = false;
   #againAt = 0;
 
-  /** @param well Called when one has answered that it was asked. */
+  /** @param well Called when one has answered. */
   constructor(well: (cell: Cell) => void) {
     this.#well = well;
   }
@@ -83,7 +83,7 @@ export class IdleCells {
     let next = againMs;
     for (const [cell, rest] of this.#rests) {
       if (!rest.rested) {
-        // Its time begins here, so that sandboxes which get calls again at once need no clock.
+        // Its time begins here, so that sandboxes that get the next call at once read no clock.
         rest.rested = true;
         rest.endAt = now + rest.endMs;
         next = Math.min(next, restMs);

@@ -1,6 +1,6 @@
 /**
- * Watches how much memory a sandbox uses. V8 limits its own heap, but not the memory beside it, such
- * as buffers, and no limit of the system that a process can be given counts what is really used.
+ * Watches how much memory a sandbox uses. V8 limits its own heap, but no memory outside it, such as
+ * buffers. None of the system's limits for a process counts the memory that is really used.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,12 +15,12 @@ export interface MemoryWatch {
 
 const oftenMs = 25;
 const seldomMs = 500;
-/** The most processes that are looked at. */
+/** The most processes that one look counts. */
 const maxProcesses = 256;
 const pageBytes = 4_096;
 const mega = 1_048_576;
 
-/** Tells how many bytes are in use now. It may never answer. */
+/** Calls back with the bytes that are in use now. It may never call back. */
 export type Look = (tell: (bytes: number) => void) => void;
 
 /** @param exceeded Called when too much is used, with the words for it. */
@@ -42,7 +42,7 @@ export function watchMemory(
     look((used) => {
       if (used > maxMb * mega) exceeded(tooMuch(Math.round(used / mega), maxMb));
     });
-    // Only now, so that many short calls do not each move a timer twice.
+    // The period changes here, so that many short calls do not each set a timer twice.
     if (period !== wanted) every(wanted);
   };
   return {
@@ -61,14 +61,14 @@ function tooMuch(usedMb: number, maxMb: number): Death {
   };
 }
 
-/** What the process of this number and those that it has started use. */
+/** Measures a process together with the processes that it has started. */
 export function processMemory(pid: number): Look {
   return (tell) => usedBytes(pid, tell);
 }
 
 function usedBytes(pid: number, tell: (bytes: number) => void): void {
   if (process.platform === 'linux') return tell(usedOnLinux(pid));
-  // Any other system has `ps`. What the process has started is in its group.
+  // Any other system has `ps`. The processes that it has started are in its group.
   // Some take a comma after `=` for a part of the header.
   const columns = ['-o', 'pid=', '-o', 'pgid=', '-o', 'rss='];
   execFile('ps', ['-A', ...columns], { timeout: 2_000 }, (_error, output) => {

@@ -71,7 +71,8 @@ function absolute(where: string, given: readonly string[] = []): readonly string
     if (/[*,]/.test(path))
       throw new MisuseError(
         'invalid_option',
-        `${where}: expected paths without \`*\` and commas in \`permissions.fs\`, got \`${path}\`. ` +
+        `${where}: expected paths without \`*\` and commas in \`permissions.fs\`, got ` +
+          `\`${path}\`. ` +
           'A folder includes everything in it.',
       );
     return resolve(path);
@@ -83,8 +84,8 @@ export function checkModuleFolder(where: string, file: string): void {
   if (!dirname(file).includes('*')) return;
   throw new MisuseError(
     'invalid_option',
-    `${where}: expected \`module\` in a folder without \`*\` in its path, got \`${file}\`. Node would ` +
-      'take it for a wildcard and let the handler read other folders.',
+    `${where}: expected \`module\` in a folder without \`*\` in its path, got \`${file}\`. ` +
+      'Node would take it for a wildcard and let the handler read other folders.',
   );
 }
 
@@ -114,7 +115,7 @@ export function permissionFlags(
   { read, write, childProcess, worker, addons }: ReadPermissions,
   known: ReadonlySet<string> = process.allowedNodeEnvironmentFlags,
 ): readonly string[] {
-  // From 22.13 on it has the first name, and before that the second.
+  // The flag has the first name from Node 22.13 on, and the second before.
   const model = ['--permission', '--experimental-permission'].find((name) => known.has(name));
   if (model === undefined)
     throw unavailableFault(
@@ -133,12 +134,12 @@ export function permissionFlags(
   if (worker) flags.push('--allow-worker');
   // Node 20.11 and before refuse addons without a flag for it.
   if (addons && known.has('--allow-addons')) flags.push('--allow-addons');
-  // Node 25 refuses the network as well. Here it is not a matter of these permissions.
+  // Node 25 also refuses the network, which these permissions do not cover.
   if (known.has('--allow-net')) flags.push('--allow-net');
   return flags;
 }
 
-/** A folder stands for what is in it. Node 20 crashes if it is given both, so it is looked up. */
+/** A folder includes its contents. Node 20 crashes if it gets both, so this looks what it is. */
 function withContents(path: string): string {
   try {
     return statSync(path).isDirectory() ? join(path, '*') : path;

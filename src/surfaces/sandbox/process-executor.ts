@@ -42,10 +42,10 @@ export interface ProcessExecutorOptions extends SandboxOptions {
    */
   readonly maxMemoryMb?: number | undefined;
   /**
-   * `require` also puts the process into namespaces of its own with bubblewrap, on Linux: it then
-   * sees no file beyond its permissions and the system's programs, can write to no folder beyond its
-   * permissions, sees no process outside, has no capabilities, and everything that it starts ends with
-   * it. Without bubblewrap calls end as `sandbox_unavailable`.
+   * `require` also puts the process into namespaces of its own with bubblewrap, on Linux. It then
+   * sees no file beyond its permissions and the system's programs, can write to no folder beyond
+   * its permissions, sees no process outside, and has no capabilities. Everything that it starts
+   * ends with it. Without bubblewrap, calls end as `sandbox_unavailable`.
    * @default "off"
    */
   readonly bubblewrap?: 'require' | 'off' | undefined;
@@ -109,8 +109,8 @@ export function childExecutor(
       if (process.platform === 'win32')
         throw unavailableFault(
           'sandbox_unsupported',
-          "The tool's sandbox could not be started: Windows has no groups of processes, so what a " +
-            'process starts could not be ended with it.',
+          "The tool's sandbox could not be started: Windows has no groups of processes, so what " +
+            'a process starts could not be ended with it.',
         );
       const wrap = bubblewrap === 'require' ? bubblewrapCommand(place.file, cwd, permissions) : [];
       const flags = permissionFlags(place.file, permissions);

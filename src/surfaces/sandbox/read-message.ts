@@ -1,6 +1,6 @@
 /**
- * Reads what a sandbox sends. The code in there may write to the same channel, so nothing is taken
- * on trust: each message is counted before it is parsed, and only own members of the right types
+ * Reads what a sandbox sends. Its code may write to the same channel, so nothing is trusted: each
+ * message is counted before it is parsed, and only own members of the right types
  * are read.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';

@@ -70,8 +70,8 @@ function startShell(): ChildProcess {
   if (started.pid === undefined)
     throw unavailableFault(
       'sandbox_not_started',
-      "The tool's sandbox could not be started: no process could be made with /bin/sh, which ends " +
-        'the sandbox with its host.',
+      "The tool's sandbox could not be started: no process could be made with /bin/sh, which " +
+        'ends the sandbox with its host.',
     );
   started.on('exit', () => {
     if (shell === started) replaceShell();

@@ -34,7 +34,7 @@ export function sandboxExecutor(
       const stop = stopOf(context);
       const cell = pool.ready() ?? (await beforeHandler(context, pool.take(stop)));
       try {
-        // It was given when the call had not ended yet.
+        // The call got it before it ended.
         if (stop.stopped) throw stop.reason;
         return await cell.run(input, context, stop);
       } finally {

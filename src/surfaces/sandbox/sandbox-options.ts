@@ -57,8 +57,8 @@ export interface SandboxOptions {
    */
   readonly env?: SandboxEnv | undefined;
   /**
-   * Milliseconds that a handler has to stop once its call has ended and its signal has aborted. Then
-   * the sandbox is killed.
+   * Milliseconds that a handler has to stop after its call has ended and its signal has aborted.
+   * Then the sandbox is killed.
    * @default 100
    */
   readonly killAfterMs?: number | undefined;

@@ -14,7 +14,7 @@ interface Lasting
   readonly elicit: boolean;
 }
 
-/** All of it. Throws if the knobs cannot cross. */
+/** The whole context. Throws if the knobs cannot cross. */
 export function sentContext(context: ToolContext): SentContext {
   const { client } = context;
   const knobs = copyJson(context.knobs, { maxDepth: 64, maxValues: 100_000 });
@@ -38,24 +38,24 @@ export function sentContext(context: ToolContext): SentContext {
   };
 }
 
-/** Whether the agent's client takes such questions. */
+/** Whether the agent's client answers such questions. */
 function takes(question: unknown): boolean {
   return typeof question === 'function';
 }
 
-/** What no other call has. */
+/** What differs from call to call. */
 export function sentCall({ callId, deadline, idempotencyKey }: ToolContext): SentCall {
   return { callId, deadline, idempotencyKey };
 }
 
 /**
- * Remembers what a sandbox was told of the last call's session, so that it is not told again at
+ * Remembers what a sandbox knows of the last call's session, so that it is not sent again with
  * each call. Objects are compared by identity. Those in the context of a call are frozen.
  */
 export class LastContext {
   #last: Lasting | undefined;
 
-  /** Whether the context is as the last one, but for what is the call's own. */
+  /** Whether only the call's own members differ from the last context. */
   fits(context: ToolContext): boolean {
     const last = this.#last;
     if (last === undefined) return false;

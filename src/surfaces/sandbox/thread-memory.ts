@@ -5,8 +5,8 @@ import type { Look } from './memory.ts';
 /** Megabytes for the young objects of a thread. Most versions of Node take more. */
 const youngMb = 16;
 /**
- * Megabytes beyond the limit of a thread that V8 still gives it, where what it uses is watched. Where
- * V8 itself has to refuse memory, it may abort the whole process: always if the thread wants much at
+ * Megabytes that V8 gives a thread beyond its limit where its memory is watched. If V8 itself has
+ * to refuse memory, it may abort the whole process. It always does if the thread asks for much at
  * once, such as for a large `Set`.
  */
 const marginMb = 2_048;
@@ -47,7 +47,7 @@ export function threadMemory(worker: Worker): Look | undefined {
         isAsked = false;
         tell(used_heap_size + external_memory);
       },
-      // It has ended, or has not begun.
+      // The thread has ended, or has not started yet.
       () => {
         isAsked = false;
       },

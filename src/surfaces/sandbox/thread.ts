@@ -4,7 +4,14 @@ import { messageOf } from '../../errors/index.ts';
 import { shortened } from '../../text/shortened.ts';
 import { watchMemory } from './memory.ts';
 import { heapLimits, threadMemory } from './thread-memory.ts';
-import { type Death, hungUp, lastWordsMs, type StartTransport } from './transport.ts';
+import {
+  type Death,
+  hungUp,
+  lastWordsMs,
+  type StartTransport,
+  type Transport,
+  type TransportEvents,
+} from './transport.ts';
 
 /** How threads are started. */
 export interface ThreadOptions {
@@ -13,75 +20,82 @@ export interface ThreadOptions {
 }
 
 /** Gives the function that starts such threads. */
-export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
-  return (runner, { message, died }) => {
-    // A channel of its own: the port that every worker has is for anybody in there to use.
-    const { port1: port, port2 } = new MessageChannel();
-    const worker = new Worker(runner, {
-      eval: true,
-      name: 'host-tools sandbox',
-      workerData: { port: port2 },
-      transferList: [port2],
-      env: { ...env },
-      argv: [],
-      execArgv: [],
-      stdin: false,
-      // What it prints is not the host's. The runner drops it, so nothing is read here.
-      stdout: true,
-      stderr: true,
-      resourceLimits: heapLimits(maxMemoryMb),
-    });
-    let dead = false;
-    let death: Death | undefined;
-    const kill = (why: Death): void => {
-      death ??= why;
-      void worker.terminate();
-    };
-    const look = threadMemory(worker);
-    const memory = look && watchMemory(look, maxMemoryMb, kill);
-    const take = (value: unknown): void => {
-      if (dead || death?.reason === 'sandbox_protocol') return;
-      if (typeof value === 'string') message(value);
-      else kill({ reason: 'sandbox_protocol', text: 'sent something that is not a message' });
-    };
-    port.on('message', take);
-    port.on('messageerror', () => take(undefined));
-    port.on('close', () => {
-      if (dead) return;
-      worker.ref();
-      setTimeout(kill, lastWordsMs, hungUp).unref();
-    });
-    worker.on('error', (error: unknown) => {
-      death ??= deathBy(error);
-    });
-    worker.on('exit', (code) => {
-      // Its last words may still be on their way.
-      while (death?.reason !== 'sandbox_protocol') {
-        const last = receiveMessageOnPort(port);
-        if (last === undefined) break;
-        take(last.message);
+export function threads(options: ThreadOptions): StartTransport {
+  return (runner, events) => startThread(runner, options, events);
+}
+
+/** Longer than 60 lines, since its short functions share the thread. */
+function startThread(
+  runner: string,
+  { env, maxMemoryMb }: ThreadOptions,
+  { message, died }: TransportEvents,
+): Transport {
+  // Any code in the thread can use the port that every worker has, so this makes another one.
+  const { port1: port, port2 } = new MessageChannel();
+  const worker = new Worker(runner, {
+    eval: true,
+    name: 'host-tools sandbox',
+    workerData: { port: port2 },
+    transferList: [port2],
+    env: { ...env },
+    argv: [],
+    execArgv: [],
+    stdin: false,
+    // The runner drops what the thread prints, so nothing is read here.
+    stdout: true,
+    stderr: true,
+    resourceLimits: heapLimits(maxMemoryMb),
+  });
+  let dead = false;
+  let death: Death | undefined;
+  const kill = (why: Death): void => {
+    death ??= why;
+    void worker.terminate();
+  };
+  const look = threadMemory(worker);
+  const memory = look && watchMemory(look, maxMemoryMb, kill);
+  const take = (value: unknown): void => {
+    if (dead || death?.reason === 'sandbox_protocol') return;
+    if (typeof value === 'string') message(value);
+    else kill({ reason: 'sandbox_protocol', text: 'sent something that is not a message' });
+  };
+  port.on('message', take);
+  port.on('messageerror', () => take(undefined));
+  port.on('close', () => {
+    if (dead) return;
+    worker.ref();
+    setTimeout(kill, lastWordsMs, hungUp).unref();
+  });
+  worker.on('error', (error: unknown) => {
+    death ??= deathBy(error);
+  });
+  worker.on('exit', (code) => {
+    // Its last messages may still be on their way.
+    while (death?.reason !== 'sandbox_protocol') {
+      const last = receiveMessageOnPort(port);
+      if (last === undefined) break;
+      take(last.message);
+    }
+    dead = true;
+    memory?.stop();
+    port.close();
+    died(death ?? { reason: 'sandbox_exited', text: `exited with code ${code}` });
+  });
+  return {
+    send: (text) => port.postMessage(text),
+    // A port does not tell this. Messages that wait in it are memory of this process either way.
+    backlog: () => 0,
+    kill,
+    busy: (isBusy) => {
+      memory?.often(isBusy);
+      if (isBusy) {
+        worker.ref();
+        port.ref();
+      } else {
+        worker.unref();
+        port.unref();
       }
-      dead = true;
-      memory?.stop();
-      port.close();
-      died(death ?? { reason: 'sandbox_exited', text: `exited with code ${code}` });
-    });
-    return {
-      send: (text) => port.postMessage(text),
-      // A port does not tell, and what waits in it is memory of this process either way.
-      backlog: () => 0,
-      kill,
-      busy: (isBusy) => {
-        memory?.often(isBusy);
-        if (isBusy) {
-          worker.ref();
-          port.ref();
-        } else {
-          worker.unref();
-          port.unref();
-        }
-      },
-    };
+    },
   };
 }
 

@@ -10,14 +10,14 @@ export interface Death {
     | 'sandbox_ended';
   /** Completes the sentence "The sandbox …". Bounded, and safe to show. */
   readonly text: string;
-  /** What it wrote last, or threw, for the host's own eyes. */
+  /** What it wrote last, or threw. Only the host may see it. */
   readonly cause?: unknown;
 }
 
 /** How long a sandbox may take to end once its channel is closed, and the other way round. */
 export const lastWordsMs = 200;
 
-/** Of one that closes its channel and does not end. */
+/** The death of a sandbox that closes its channel and does not end. */
 export const hungUp: Death = {
   reason: 'sandbox_protocol',
   text: 'closed its channel, and was ended',
@@ -34,7 +34,7 @@ export interface TransportEvents {
 /** A running sandbox. */
 export interface Transport {
   send(text: string): void;
-  /** How many bytes were sent that the sandbox has not taken, as far as that can be known. */
+  /** How many bytes were sent that the sandbox has not read, as far as that is known. */
   backlog(): number;
   /** Ends it at once, whatever it does. `died` follows. */
   kill(death: Death): void;

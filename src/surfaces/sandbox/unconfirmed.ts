@@ -1,6 +1,6 @@
 /**
- * Counts what a host has read of the messages about its calls and has not confirmed. Honest senders
- * wait for the host. One that does not must not keep it busy.
+ * Counts the messages that a host has read and has not confirmed. Honest senders wait for the host.
+ * One that does not wait must not keep the host busy.
  */
 import { confirmEvery, confirmSize, maxUnconfirmed, maxUnconfirmedSize } from './messages.ts';
 
@@ -22,7 +22,7 @@ export class Unconfirmed {
     return this.#count <= maxUnconfirmed && (this.#count === 1 || this.#size <= maxUnconfirmedSize);
   }
 
-  /** So much has come that the sender should hear of it. */
+  /** Whether so much has come that the sender should get a confirmation. */
   get due(): boolean {
     return this.#count >= confirmEvery || this.#size > confirmSize;
   }

@@ -8,9 +8,10 @@ import { threads } from './thread.ts';
 /** Options of {@link workerExecutor}. */
 export interface WorkerExecutorOptions extends SandboxOptions {
   /**
-   * The most memory that a thread may use, in megabytes. From 16. On Node 22.16 and later, and on Node
-   * 24, this is its heap and its buffers, measured every 25 milliseconds. On older versions it is only
-   * the heap, and V8 may abort the whole process if a thread with a full heap asks for much at once.
+   * The most memory that a thread may use, in megabytes. From 16. On Node 22.16 and later, and on
+   * Node 24, this is its heap and its buffers, measured every 25 milliseconds. On older versions it
+   * is only the heap, and V8 may abort the whole process if a thread with a full heap asks for much
+   * at once.
    * @default 256
    */
   readonly maxMemoryMb?: number | undefined;

@@ -2,6 +2,8 @@
 import type { ToolSession } from '../../../index.ts';
 import type { Hub } from '../hub.ts';
 import { type LogRecord, logKeep } from '../ports/documents.ts';
+import { faultOf } from '../report.ts';
+import { logName } from '../secrets.ts';
 import type { RelaySettings } from '../settings.ts';
 
 /** Announces each approval for as long as the session is open. */
@@ -24,7 +26,11 @@ export function announceApprovals(
       };
       store.append(code, 'agent', JSON.stringify(record), logKeep).then(
         () => hub.wake(code, 'log:agent'),
-        () => logger.warn({}, 'relay: an approval could not be announced'),
+        (error: unknown) =>
+          logger.warn(
+            { session: logName(code), request: id, err: faultOf(error) },
+            'relay: an approval could not be announced',
+          ),
       );
     },
   );

@@ -53,6 +53,11 @@ export function logEntry(record: LogRecord): Extract<StoreOp, { readonly op: 'ap
   return { op: 'append', log: 'application', value: JSON.stringify(record), keep: logKeep };
 }
 
+/** The message of a call whose session is gone. */
+export const sessionOver =
+  'The relay session has expired or was deleted before the application answered. The call may ' +
+  'have run. To call the tool again, create a new session and connect the application to it.';
+
 /** Wakes the application's connections. */
 export const logGrown: Telling = { wake: 'log:application' };
 
@@ -66,7 +71,7 @@ export async function tellApplication(
   record: LogRecord,
 ): Promise<void> {
   const { results } = await applyAndWake(parts, code, [logEntry(record)], [logGrown]);
-  if (results === undefined) throw connectionFault('The relay session is over.');
+  if (results === undefined) throw connectionFault(sessionOver);
   forgetDropped(parts, code, results[0].dropped);
 }
 

@@ -7,6 +7,7 @@ import { connectionFault } from '../../shared/executor-fault.ts';
 import { keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { type FoundCall, findCall } from './call-documents.ts';
+import { sessionOver } from './call-parts.ts';
 
 /** The call to wait for, and what the wait needs. */
 export interface CallWait {
@@ -124,7 +125,7 @@ async function tick(call: CallWait, state: WaitState): Promise<void> {
 /** Reads the document. @returns the deliveries so far; undefined for a missing document */
 async function look(call: CallWait, state: WaitState): Promise<number | undefined> {
   const found = await findCall(call.store, call.code, call.id);
-  if (found === undefined) lost(call, state, 'The relay session is over.');
+  if (found === undefined) lost(call, state, sessionOver);
   else heed(call, state, found);
   return found?.document.attempt;
 }

@@ -62,13 +62,22 @@ function forget(alive: Map<string, LiveEntry>, entry: LiveEntry): boolean {
   return alive.get(entry.code) === entry && alive.delete(entry.code);
 }
 
-/** Closes sessions that have expired or are idle. */
+/**
+ * Closes sessions that have expired or are idle. While an earlier call waits for the store, it does
+ * nothing.
+ */
 export async function closeIdle(parts: LiveSessionParts): Promise<void> {
-  for (const [code, opening] of parts.state.entries) {
-    const entry: LiveEntry | undefined = await opening.catch(() => undefined);
-    if (entry === undefined) continue;
-    if (await hasExpired(parts, entry)) await closeLive(parts, code, sessionNotFound());
-    else if (isUnused(entry, idleMs)) await closeLive(parts, code);
+  const { state } = parts;
+  if (state.sweeping) return;
+  state.sweeping = true;
+  try {
+    for (const entry of state.alive.values()) {
+      const { code } = entry;
+      if (await hasExpired(parts, entry)) await closeLive(parts, code, sessionNotFound());
+      else if (isUnused(entry, idleMs)) await closeLive(parts, code);
+    }
+  } finally {
+    state.sweeping = false;
   }
 }
 

@@ -12,6 +12,8 @@ export interface LiveState {
   readonly entries: Map<string, Promise<LiveEntry>>;
   /** Sessions by code that have opened and have not begun to close. */
   readonly alive: Map<string, LiveEntry>;
+  /** True while sessions that have expired or are idle are closed. */
+  sweeping: boolean;
   /** True once the node opens no further sessions. */
   ended: boolean;
 }

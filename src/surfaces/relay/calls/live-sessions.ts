@@ -74,7 +74,7 @@ export function createLiveSessions(
     governedSessionOptions(options, 'session') as SessionOptions<never>,
     registryState,
   );
-  const state: LiveState = { entries: new Map(), alive: new Map(), ended: false };
+  const state: LiveState = { entries: new Map(), alive: new Map(), sweeping: false, ended: false };
   const parts: LiveSessionParts = { options, settings, hub, calls, registry, mostChars, state };
   const sweep = setInterval(() => closeIdle(parts), sweepMs);
   // The timer must not keep the process alive.

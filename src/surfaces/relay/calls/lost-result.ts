@@ -24,7 +24,8 @@ export function unkeptResult(callId: string, toolName: string, durationMs: numbe
     toolName,
     durationMs,
     'result_not_kept',
-    'The call has run, but its result could not be kept.',
+    'The call has run, but its result could not be stored; perhaps it is too large or the store ' +
+      'is full. Do not repeat the call unless it may run twice.',
   );
 }
 

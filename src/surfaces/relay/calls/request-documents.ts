@@ -114,9 +114,21 @@ export function createRequestDocuments(change: Change, mostBytes: number): Reque
         await store.schedule(item.session, item.key, 0);
         kept.missing.delete(item);
       }
-      for (const { session, key } of kept.done.splice(0)) await store.unschedule(session, key);
+      await unscheduleDone(kept);
     },
   };
+}
+
+/** Items that cannot be removed now are kept. The one that failed comes last next time. */
+async function unscheduleDone({ settings: { store }, done }: Kept): Promise<void> {
+  const items = done.splice(0);
+  for (let item = items.shift(); item !== undefined; item = items.shift())
+    try {
+      await store.unschedule(item.session, item.key);
+    } catch (error) {
+      done.push(...items, item);
+      throw error;
+    }
 }
 
 async function create(

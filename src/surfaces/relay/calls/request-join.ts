@@ -110,7 +110,8 @@ function resultIn({ found }: FoundPair): ToolResult | undefined {
     throw relayError(
       404,
       'request_not_found',
-      'This request is done. Its result was large and is no longer kept.',
+      'This request is done, but its large result made room for newer ones. Read large results ' +
+        'sooner. If the tool may run again, call it with a new `requestId`.',
     );
   return result;
 }

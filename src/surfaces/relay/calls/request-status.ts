@@ -1,8 +1,10 @@
 /** Reports the status of a request to agents. */
 import type { ToolResult } from '../../../index.ts';
 import { giveUp, isUnanswered } from './request-conclude.ts';
-import { findPair, isAnswered, joinRequest, lookAfter } from './request-join.ts';
+import type { FoundRequest } from './request-documents.ts';
+import { type FoundPair, findPair, isAnswered, joinRequest, lookAfter } from './request-join.ts';
 import { isOwn, type RequestParts, requestKey } from './request-parts.ts';
+import { busy } from './session-document.ts';
 
 /** The status of a request. */
 export interface RequestStatus {
@@ -17,22 +19,37 @@ export interface RequestStatus {
  */
 const answeredMs = 900;
 
-/** Finds the status of a request. Undefined for an unknown request. */
+/** The most tries to end a request whose approval was not answered. Other nodes may do so too. */
+const mostTries = 20;
+
+/**
+ * Finds the status of a request. Undefined for an unknown request.
+ * @throws RelayError 503 `busy`
+ */
 export async function statusOf(
   parts: RequestParts,
   code: string,
   requestId: string,
 ): Promise<RequestStatus | undefined> {
-  const pair = await findPair(parts, code, requestId);
-  const { found, call } = pair;
-  if (found === undefined) return undefined;
-  const { status: written, result } = found.document;
-  if (isUnanswered(parts, found.document)) {
-    const given = await giveUp(parts, code, requestId, found);
-    return given === undefined
-      ? statusOf(parts, code, requestId)
-      : { requestId, status: 'done', result: given };
+  for (let tries = 0; tries < mostTries; tries++) {
+    const { found, call } = await findPair(parts, code, requestId);
+    if (found === undefined) return undefined;
+    if (!isUnanswered(parts, found.document))
+      return statusIn(parts, code, requestId, { found, call });
+    const result = await giveUp(parts, code, requestId, found);
+    if (result !== undefined) return { requestId, status: 'done', result };
   }
+  throw busy();
+}
+
+async function statusIn(
+  parts: RequestParts,
+  code: string,
+  requestId: string,
+  pair: FoundPair & { readonly found: FoundRequest },
+): Promise<RequestStatus> {
+  const { found, call } = pair;
+  const { status: written, result } = found.document;
   if (written === 'done') return { requestId, status: 'done', ...(result && { result }) };
   if (isAnswered(pair) && !isOwn(parts, code, requestId)) {
     const soon = await joinRequest(parts, code, requestId, answeredMs);

@@ -3,8 +3,10 @@
  * session that another one has started.
  */
 import type { McpSessionRecord, McpSessionStore } from '../../mcp/index.ts';
+import { busy } from '../calls/session-document.ts';
 import { keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
 import { hashOf } from '../secrets.ts';
 
 /**
@@ -21,30 +23,21 @@ const mostTries = 20;
 
 /** Makes the store of MCP sessions for a relay session. Its methods reject when `store` does. */
 export function mcpSessionStore(store: RelayStore, code: string): McpSessionStore {
-  const readIndex = async (): Promise<{ readonly index: Index; readonly version: number }> => {
-    const [stored] = await store.get(code, [keys.mcpSessions]);
-    return {
-      index: stored === undefined ? [] : (JSON.parse(stored.value) as Index),
-      version: stored?.version ?? 0,
-    };
-  };
-  /** Moves a session to the end of the index, or removes it. */
-  const change = async (hash: string, stays: boolean): Promise<void> => {
-    for (let tries = 0; tries < mostTries; tries++) {
-      const { index, version } = await readIndex();
-      const next = [...index.filter((one) => one !== hash), ...(stays ? [hash] : [])];
-      const forgotten = next.splice(0, Math.max(0, next.length - kept));
-      if ((await store.set(code, keys.mcpSessions, JSON.stringify(next), version)) === undefined)
-        continue;
-      for (const old of forgotten) await store.delete(code, keys.mcpSession(old));
-      return;
-    }
+  let last: Promise<unknown> = Promise.resolve();
+  /**
+   * Moves a session to the end of the index, or removes it. The changes of a node run one after
+   * another, so that they compete only with those of other nodes.
+   * @param record a new session's record, stored in the same step
+   * @returns false if the index has changed before each write
+   */
+  const change = (hash: string, stays: boolean, record?: string): Promise<boolean> => {
+    const turn = last.then(() => changeIndex(store, code, hash, stays, record));
+    last = turn.catch(() => {});
+    return turn;
   };
   return {
     async save(id, record) {
-      const hash = hashOf(id);
-      if ((await store.set(code, keys.mcpSession(hash), JSON.stringify(record), 0)) !== undefined)
-        await change(hash, true);
+      if (!(await change(hashOf(id), true, JSON.stringify(record)))) throw busy();
     },
     async load(id) {
       const hash = hashOf(id);
@@ -59,4 +52,30 @@ export function mcpSessionStore(store: RelayStore, code: string): McpSessionStor
       await change(hash, false);
     },
   };
+}
+
+async function changeIndex(
+  store: RelayStore,
+  code: string,
+  hash: string,
+  stays: boolean,
+  record: string | undefined,
+): Promise<boolean> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const [stored] = await store.get(code, [keys.mcpSessions]);
+    const index = stored === undefined ? [] : (JSON.parse(stored.value) as Index);
+    const next = [...index.filter((one) => one !== hash), ...(stays ? [hash] : [])];
+    const forgotten = next.splice(0, Math.max(0, next.length - kept));
+    const version = stored?.version ?? 0;
+    const ops: readonly StoreOp[] = [
+      { op: 'set', key: keys.mcpSessions, value: JSON.stringify(next), version },
+      ...forgotten.map((old): StoreOp => ({ op: 'delete', key: keys.mcpSession(old) })),
+      ...(record === undefined
+        ? []
+        : [{ op: 'set', key: keys.mcpSession(hash), value: record } as const]),
+    ];
+    const applied = await store.apply(code, ops);
+    if (applied.results !== undefined || applied.gone) return true;
+  }
+  return false;
 }

@@ -85,7 +85,7 @@ const ofRoute: Readonly<Partial<Record<Route['name'], readonly string[]>>> = {
   create: ['rate_limit_exceeded', 'busy'],
   pair: ['not_found', 'session_not_found', 'already_paired', 'rate_limit_exceeded', 'busy'],
   extend: ['busy'],
-  ticket: ['rate_limit_exceeded', 'busy'],
+  ticket: ['rate_limit_exceeded'],
   'register-tools': [
     'validation_error',
     'too_many_tools',

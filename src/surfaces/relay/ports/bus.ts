@@ -21,7 +21,8 @@ export interface RelayBus {
    * Listens from the moment when the promise resolves. The listener gets the messages of a node in
    * the order in which it sent them. It gets `undefined` when messages may have been lost, such as
    * after a reconnection, and must then read the store. A listener that throws does not affect
-   * others.
+   * others. The promise must settle within a few seconds: the relay sets no time limit of its own,
+   * and streams and calls wait for it.
    * @returns a function that stops listening; idempotent
    */
   subscribe(channel: string, listener: (message: string | undefined) => void): Promise<() => void>;

@@ -1,6 +1,6 @@
 /**
- * The data that the store keeps for a session: documents by key, two logs and one lease. Values are
- * JSON.
+ * The data that the store keeps for a session: documents by key, three logs and one lease. The
+ * values of documents are JSON.
  */
 import type { JsonObject, JsonValue, ToolResult } from '../../../index.ts';
 
@@ -14,7 +14,8 @@ export const keys = {
   request: (id: string): string => `request:${id}`,
   call: (id: string): string => `call:${id}`,
   ticket: (hash: string): string => `ticket:${hash}`,
-  tickets: 'tickets',
+  /** The log of the hashes of a session's tickets. */
+  ticketLog: 'tickets',
   mcpSessions: 'mcp',
   mcpSession: (hash: string): string => `mcp:${hash}`,
   /** How far a side has read its log. */

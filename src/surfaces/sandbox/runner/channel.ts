@@ -18,7 +18,7 @@ export function openChannel(): Channel {
 
 function overPort(): Channel {
   const { port } = workerData as { port: MessagePort };
-  // The host listens to its own port only. What a handler posts on the parent's goes nowhere.
+  // The host listens only to its own port. It ignores what a handler posts on the parent's port.
   parentPort?.close();
   silence(process.stdout);
   silence(process.stderr);
@@ -53,7 +53,7 @@ function overPipe(): Channel {
     onread: { buffer, callback: (length) => read(buffer.subarray(0, length)) },
   };
   const socket = new Socket(options);
-  // Without a host there is nobody to work for.
+  // The host is gone, so nothing is left to do.
   const end = (): void => process.exit(0);
   socket.on('error', end);
   socket.on('close', end);

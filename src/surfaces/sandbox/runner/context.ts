@@ -1,4 +1,4 @@
-/** The context of a handler in a sandbox. It has what the context outside has, but `services`. */
+/** The context of a handler in a sandbox. It has everything but the host's `services`. */
 import type { CallTool, LogLevel, SurfaceClient, ToolContext } from '../../../index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
 import type { ToolResult } from '../../../result.ts';
@@ -10,7 +10,7 @@ import { sendable } from './sendable.ts';
 export interface ContextPort {
   readonly signal: AbortSignal;
   readonly asks: Asks;
-  /** What there is here in place of the host's services. May throw. */
+  /** Stands in for the host's services. May throw. */
   readonly services: unknown;
   progress(done: unknown, total: unknown, message: unknown): void;
   emit(name: unknown, data: unknown, log?: true): void;

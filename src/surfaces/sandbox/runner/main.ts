@@ -32,7 +32,7 @@ function serve(channel: Channel): void {
       rejection: origin === 'unhandledRejection',
       error: sentError(error),
     });
-  // Node then ends the thread or the process, as it would without this listener.
+  // Node ends the thread or the process afterwards, as it would without this listener.
   process.on('uncaughtExceptionMonitor', crashed);
   channel.onMessage((text) => {
     const message = JSON.parse(text) as HostMessage;
@@ -44,7 +44,7 @@ function serve(channel: Channel): void {
         });
         return;
       case 'run':
-        // Frozen as outside, since later calls get it too.
+        // Later calls get it too, so it is frozen as it is outside.
         last = deepFreeze(message.context);
         begin(message);
         return;
@@ -71,7 +71,7 @@ function serve(channel: Channel): void {
   outbox.send({ t: 'up' });
 }
 
-/** Imports the handler. Undefined if it is not there; the host has then been told. */
+/** Imports the handler. Undefined if it is not there. The host then knows why. */
 async function load(
   { module, export: name, otherwise, env }: Extract<HostMessage, { t: 'load' }>,
   outbox: Outbox,

@@ -1,6 +1,7 @@
 /**
- * What a sandbox has to send. The host confirms what it has read, and a sandbox holds back what is
- * too far ahead of that: a handler that sends too much fills its own memory and not the host's.
+ * The messages that a sandbox has to send. The host confirms what it has read, and a sandbox holds
+ * back messages that are too far ahead of that. So a handler that sends too much fills its own
+ * memory and not the host's.
  */
 import { maxUnconfirmed, maxUnconfirmedSize, type SandboxMessage } from '../messages.ts';
 import type { Channel } from './channel.ts';
@@ -9,7 +10,7 @@ export interface Outbox {
   send(message: SandboxMessage): void;
   /** Sends a text that was made with `JSON.stringify`. */
   sendText(text: string): void;
-  /** Sends ahead of everything else. For last words. */
+  /** Sends ahead of everything else, as last words need it. */
   sendNow(message: SandboxMessage): void;
   /** The host has read this many messages more, of this size together. */
   confirmed(count: number, size: number): void;
@@ -36,7 +37,7 @@ export function createOutbox(channel: Channel): Outbox {
     send: (message) => sendText(JSON.stringify(message)),
     sendNow: (message) => channel.send(JSON.stringify(message)),
     confirmed: (count, size) => {
-      // The host also counts what code in here has sent past this outbox.
+      // The host also counts messages that the handler's code has sent past this outbox.
       unconfirmed = Math.max(0, unconfirmed - count);
       unconfirmedSize = Math.max(0, unconfirmedSize - size);
       let sent = 0;

@@ -25,12 +25,12 @@ export type SandboxedHandler = (input: JsonObject, context: SandboxContext) => u
 type RunMessage = Extract<HostMessage, { t: 'run' }>;
 type AnswerMessage = Extract<HostMessage, { t: 'answer' }>;
 
-/** Data of events, as the host bounds it too. */
+/** The host sets the same bounds on the data of events. */
 const eventLimits = { maxDepth: 64, maxValues: 10_000, maxChars: 65_536 };
 
 const messageBounds = { maxDepth: maxMessageDepth, maxValues: maxMessageValues };
 
-/** What a run has that is not sent to it. */
+/** What a run has besides its message. */
 export interface RunExtras {
   readonly services: unknown;
 }
@@ -135,7 +135,7 @@ export class Run implements ContextPort {
     try {
       outcome = readOutcome(value);
     } catch {
-      // It is a revoked proxy. The copy will report that.
+      // It is a revoked proxy, which the copy reports.
     }
     const { id } = this.#message;
     if (outcome?.kind === 'fail')

@@ -239,7 +239,13 @@ describe('a call', () => {
     await now.world.store.drop(session.code);
     one.hub.wake(session.code, 'closed');
     await pass(10);
-    expect(asked.settled).toMatchObject([{ message: 'The relay session is over.' }]);
+    expect(asked.settled).toMatchObject([
+      {
+        message: expect.stringMatching(
+          /^The relay session has expired or was deleted.* create a new/,
+        ),
+      },
+    ]);
   });
 
   test('is delivered again after each lease without an answer, with a growing attempt', async () => {

@@ -117,7 +117,11 @@ describe('on a node', () => {
       expect((await node.requests.status(session.code, id))?.result).toMatchObject({
         success: true,
       });
-    await expect(ask('a')).rejects.toMatchObject({ status: 404, error: 'request_not_found' });
+    await expect(ask('a')).rejects.toMatchObject({
+      status: 404,
+      error: 'request_not_found',
+      message: expect.stringMatching(/Read large results sooner\. .* a new `requestId`\.$/),
+    });
     const agent = await listen(node, session, { side: 'agent', after: 0 });
     await expect.poll(() => agent.of('tool-result')).toHaveLength(3);
     const [first, second] = agent.of('tool-result').map(({ data }) => data);

@@ -10,6 +10,8 @@ import {
   type Relay,
   type RelayStore,
 } from '../../../../src/surfaces/relay/index.ts';
+import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
+import { hashOf } from '../../../../src/surfaces/relay/secrets.ts';
 import { askOf, base, type Made } from './app-kit.ts';
 
 const open: (() => unknown)[] = [];
@@ -137,5 +139,38 @@ describe('a kept MCP session', () => {
       await sessions.remove('comes and goes');
     }
     expect(await sessions.load('stays')).toEqual(record);
+  });
+
+  test('counts, however many are started at the same time', async () => {
+    const { store, made } = await world(1);
+    const sessions = mcpSessionStore(store, made.code);
+    const ids = Array.from({ length: 150 }, (_, n) => `id-${n}`);
+    await Promise.all(ids.map((id) => sessions.save(id, record)));
+    const documents = await store.get(
+      made.code,
+      ids.map((id) => keys.mcpSession(hashOf(id))),
+    );
+    expect(documents.map((one) => one !== undefined)).toEqual(ids.map((_, n) => n >= 50));
+  });
+
+  test('is not stored if it cannot be counted, because other nodes keep changing the list', async () => {
+    const { store, made } = await world(1);
+    const { code } = made;
+    const contended: RelayStore = {
+      ...store,
+      async get(session, names) {
+        const found = await store.get(session, names);
+        if (names.includes(keys.mcpSessions)) await store.set(session, keys.mcpSessions, '[]');
+        return found;
+      },
+    };
+    const sessions = mcpSessionStore(contended, code);
+    await expect(sessions.save('new', record)).rejects.toMatchObject({ status: 503, code: 'busy' });
+    const kept = keys.mcpSession(hashOf('new'));
+    expect(await store.get(code, [kept])).toEqual([undefined]);
+    await store.set(code, kept, JSON.stringify(record));
+    expect(await sessions.load('new')).toEqual(record);
+    await sessions.remove('new');
+    expect(await store.get(code, [kept])).toEqual([undefined]);
   });
 });
