@@ -105,7 +105,7 @@ async function judge(
         : spentBefore,
     policyTimeoutMs: timeoutMs,
   });
-  registryStateOf(registry).offloadsOnDemand = true;
+  registryStateOf(registry).offloadOnDemand = {};
   const logs = await load(registry, paths);
   if (read.event.kind !== 'before') forgetOld(folder, now());
   const auditPath = audit === undefined ? onlyLog(logs) : resolve(cwd, audit);

@@ -188,7 +188,7 @@ async function execute(
     logger: registryLogger(screen, io.cwd, options.verbose),
     approvals: { secret: randomBytes(32) },
   });
-  registryStateOf(registry).offloadsOnDemand = true;
+  registryStateOf(registry).offloadOnDemand = {};
   let opening: Promise<World> | undefined;
   let gateway: Gateway | undefined;
   const watches: (() => void)[] = [];

@@ -46,7 +46,7 @@ export const toolsDiff: Command = {
 /** The tools of a file or a module, by name. */
 async function toolsOf(path: string, io: CliIo): Promise<ReadonlyMap<string, AnyTool>> {
   const registry = new HostToolRegistry<never>();
-  registryStateOf(registry).offloadsOnDemand = true;
+  registryStateOf(registry).offloadOnDemand = {};
   const absolute = resolve(io.cwd, path);
   const { loadHostTools, loadHostToolsModule } = await import('../surfaces/config/index.ts');
   const { checksOnly } = await import('../surfaces/config/file-host.ts');

@@ -184,10 +184,11 @@ export class RegistryTools {
    */
   #offloadFor(entries: readonly ToolEntry[]): void {
     const state = this.#state;
-    if (!state.offloadsOnDemand || state.offload !== undefined) return;
+    const { offloadOnDemand } = state;
+    if (offloadOnDemand === undefined || state.offload !== undefined) return;
     if (!entries.some(({ internals }) => internals.outputStrategy === 'offload')) return;
     if (state.skeletons.has(nameSkeleton(readerName))) return;
-    const offload = readOffload({}, state.now, 'HostToolRegistry') as Offload;
+    const offload = readOffload(offloadOnDemand, state.now, 'HostToolRegistry') as Offload;
     state.offload = offload;
     this.addReader(offload);
   }

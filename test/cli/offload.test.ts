@@ -7,7 +7,11 @@ import { registryStateOf } from '../../src/surface-port.ts';
 import { loadHostTools } from '../../src/surfaces/config/index.ts';
 import { program } from '../runner/programs.ts';
 import { folder } from '../surfaces/config/folder.ts';
+import { demandRedis, redisAvailable, startRedis, whyNot } from '../surfaces/redis/redis-server.ts';
 import { cli } from './cli-run.ts';
+import { post, served } from './relay-run.ts';
+
+demandRedis();
 
 const handlers = `
 export const log = () => Array.from({ length: 500 }, (_, n) => 'step ' + n).join('\\n');
@@ -147,7 +151,7 @@ test('a tool of the host that has the name stays, and outputs are cut', async ()
 test('an edit of a file can begin to offload, and list the reader', async () => {
   const { at, write } = files({ tools: [cuts] });
   const registry = new HostToolRegistry();
-  registryStateOf(registry).offloadsOnDemand = true;
+  registryStateOf(registry).offloadOnDemand = {};
   await loadHostTools(at('a.json'), registry);
   expect(registry.listNames()).toEqual(['build_log']);
   write({ 'a.json': { tools: [offloads], profiles } });
@@ -155,4 +159,46 @@ test('an edit of a file can begin to offload, and list the reader', async () => 
   expect(failed).toEqual([]);
   expect(registry.listNames()).toEqual(['build_log', 'read_tool_output']);
   await registry.close();
+});
+
+describe('`relay` keeps the outputs of the tools of the host', () => {
+  interface Tokens {
+    readonly code: string;
+    readonly agentToken: string;
+  }
+  const open = async (url: string) =>
+    (await post(`${url}/api/sessions`, {})).body as unknown as Tokens;
+  const ask = async (url: string, { code, agentToken }: Tokens, tool: string, args: object) =>
+    JSON.stringify(
+      (await post(`${url}/api/sessions/${code}/request`, { tool, args }, agentToken)).body,
+    );
+  const pattern = '^step 321$';
+  const handleIn = (text: string): string =>
+    (/out_[\w-]+/.exec(text) as RegExpExecArray)[0] as string;
+
+  test('in memory', async () => {
+    const file = files({ tools: [offloads] }).at('a.json');
+    await served(['--host-tools', file], async (url) => {
+      const session = await open(url);
+      const handle = handleIn(await ask(url, session, 'build_log', {}));
+      expect(await ask(url, session, 'read_tool_output', { handle, pattern })).toContain(
+        'step 321',
+      );
+    });
+  });
+
+  test.runIf(redisAvailable)(`in Redis, for every node${whyNot}`, async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const file = files({ tools: [offloads] }).at('a.json');
+    const argv = ['--host-tools', file, '--redis', `redis://127.0.0.1:${redis.port}`];
+    await served(argv, async (one) => {
+      const session = await open(one);
+      const handle = handleIn(await ask(one, session, 'build_log', {}));
+      await served(argv, async (two) => {
+        const read = await ask(two, session, 'read_tool_output', { handle, pattern });
+        expect(read).toContain('step 321');
+      });
+    });
+  });
 });

@@ -27,7 +27,7 @@ export async function checkConfig(
 ): Promise<readonly string[]> {
   const { timeoutMs, modules } = options;
   const registry = new HostToolRegistry();
-  registryStateOf(registry).offloadsOnDemand = true;
+  registryStateOf(registry).offloadOnDemand = {};
   try {
     if (!(await loadModules(registry, modules, findings, timeoutMs))) return [];
     const ended = await within(timeoutMs, () => loadFile(path, registry));

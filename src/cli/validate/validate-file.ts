@@ -101,7 +101,7 @@ async function checkModule(
   }
   const registry = new HostToolRegistry();
   const state = registryStateOf(registry);
-  state.offloadsOnDemand = true;
+  state.offloadOnDemand = {};
   try {
     if (offer.setup !== undefined) await runSetup(offer.setup, path, registry, findings, timeoutMs);
     registerEach(offer.definitions, registry, findings);

@@ -92,7 +92,8 @@ export function dryRun(
   // It is never closed, and must not keep executors from being disposed of.
   trialState.isTrial = true;
   // A profile may name the reader that the file's tools bring.
-  trialState.offloadsOnDemand = registryStateOf(behind(registry)).offloadsOnDemand;
+  if (registryStateOf(behind(registry)).offloadOnDemand !== undefined)
+    trialState.offloadOnDemand = {};
   const own = new Set(
     file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : [],
   );
