@@ -34,6 +34,7 @@ export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
 export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';
 export { inboxStoreOf, outcomeIn } from './session/settle-approval.ts';
+export { unknownProfile } from './session/unknown-profile.ts';
 export type { CallObserver, CallRecord } from './state/call-observers.ts';
 export type {
   CallEnd,
@@ -47,6 +48,7 @@ export { idsInFlight, newId } from './state/calls-in-flight.ts';
 export { declareFacts } from './state/declared-facts.ts';
 export { type Findable, findableIn, findToolsName, listingOf } from './state/discovery.ts';
 export { judgingCopy } from './state/judging-copy.ts';
+export { readerName } from './state/offload-options.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { everyQuota, everyRule } from './state/rule-use.ts';
 export { followOrigins, overheard } from './state/session-origins.ts';

@@ -15,6 +15,7 @@ import { detached } from '../text/shortened.ts';
 import { type Shaped, whole } from './output-snapshot.ts';
 import { mayRepeatUntrusted } from './remember.ts';
 import { reportFault } from './report-fault.ts';
+import { tellUnread, unreadReason } from './unread.ts';
 import { answerInTime, tooLate } from './with-deadline.ts';
 
 /** Describes in a result how its parts were cut. */
@@ -32,7 +33,9 @@ export function offloaded(
 ): Shaped | Promise<Shaped> {
   const { session, binding } = call;
   const { offload } = session.registry;
-  if (offload === undefined || !mayRead(session, offload)) return cut;
+  const unread = unreadReason(session);
+  if (unread !== undefined) tellUnread(call, unread);
+  if (offload === undefined || unread !== undefined) return cut;
   const limit = binding.maxOutputChars;
   const parts = contentParts(output);
   const text =
@@ -48,12 +51,6 @@ export function offloaded(
       ? beginningOf(text, limit - mark.length, handle)
       : fitParts(parts, mark, handle);
   return keep(call, offload, handle, text, shown, cut);
-}
-
-/** Whether the session can call the tool that reads outputs. */
-function mayRead(session: SessionState, { reader }: Offload): boolean {
-  const binding = reader === undefined ? undefined : session.binding(reader.name);
-  return binding !== undefined && binding.entry.definition === reader && binding.drop === undefined;
 }
 
 /**

@@ -4,7 +4,7 @@ import { messageOf } from '../errors/index.ts';
 import { isJsonObject, type JsonValue } from '../json/index.ts';
 import { type Fail, fail } from '../result.ts';
 import type { Call, FoundCall } from '../state/call.ts';
-import type { Offload, OffloadedAbout } from '../state/offload-options.ts';
+import { type Offload, type OffloadedAbout, readerName } from '../state/offload-options.ts';
 import { between, head } from '../text/code-points.ts';
 import { createDefinition } from '../tool/define-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
@@ -32,7 +32,7 @@ const position = { type: 'integer', minimum: 0, maximum: 2 ** 31 } as const;
 /** Makes the tool. It is governed like any other. */
 export function outputReader(offload: Offload): AnyTool {
   return createDefinition({
-    name: 'read_tool_output',
+    name: readerName,
     title: 'Read a tool output',
     description:
       'Reads an output that was cut, by the handle that the cut output names. Without a pattern, ' +

@@ -34,30 +34,8 @@ export const explain: Command = {
 };
 
 function textOf(name: string, explanation: Explanation): string {
-  const {
-    executor,
-    visible,
-    hiddenBy,
-    deprecated,
-    unlockedBy,
-    decision,
-    ruleId,
-    source,
-    code,
-    steps,
-  } = explanation;
-  const rows: string[][] = [
-    ['outcome', outcomeOf(explanation)],
-    ['visible', visible ? 'yes' : `no${hiddenBy === undefined ? '' : `, ${printable(hiddenBy)}`}`],
-  ];
-  if (deprecated !== undefined) {
-    const { since, use, message } = deprecated;
-    rows.push(['deprecated', printable(`since ${since}`)]);
-    if (use !== undefined) rows.push(['use instead', printable(use)]);
-    if (message !== undefined) rows.push(['', printable(message)]);
-  }
-  if (executor !== undefined && executor !== 'inline') rows.push(['runs in', executor]);
-  if (unlockedBy !== undefined) rows.push(['unlocked by', unlockedBy.map(printable).join(', ')]);
+  const { decision, ruleId, source, code, steps } = explanation;
+  const rows = toolRows(explanation);
   const refusal = decision === undefined ? steps.at(-1)?.message : undefined;
   if (typeof refusal === 'string')
     rows.push(
@@ -92,6 +70,44 @@ function textOf(name: string, explanation: Explanation): string {
       ? []
       : ['  steps', ...said.map((line, index) => `    ${index + 1}. ${line}`)]),
   ].join('\n');
+}
+
+/** What holds whatever the input is. */
+function toolRows(explanation: Explanation): string[][] {
+  const { executor, visible, hiddenBy, deprecated, budget, unlockedBy } = explanation;
+  const rows: string[][] = [
+    ['outcome', outcomeOf(explanation)],
+    ['visible', visible ? 'yes' : `no${hiddenBy === undefined ? '' : `, ${printable(hiddenBy)}`}`],
+  ];
+  if (deprecated !== undefined) {
+    const { since, use, message } = deprecated;
+    rows.push(['deprecated', printable(`since ${since}`)]);
+    if (use !== undefined) rows.push(['use instead', printable(use)]);
+    if (message !== undefined) rows.push(['', printable(message)]);
+  }
+  if (executor !== undefined && executor !== 'inline') rows.push(['runs in', executor]);
+  if (budget !== undefined) rows.push(['long outputs', budgetText(budget)]);
+  if (unlockedBy !== undefined) rows.push(['unlocked by', unlockedBy.map(printable).join(', ')]);
+  return rows;
+}
+
+const budgetTexts = {
+  head: 'their beginning is shown',
+  head_tail: 'both ends are shown',
+  offload: 'they are kept, and read_tool_output reads them',
+  refuse: 'they are refused',
+} as const satisfies Record<NonNullable<Explanation['budget']>['strategy'], string>;
+
+function budgetText({
+  maxOutputChars,
+  strategy,
+  notOffloaded,
+}: NonNullable<Explanation['budget']>): string {
+  const lost =
+    notOffloaded === undefined
+      ? ''
+      : `; not kept, since this session cannot call read_tool_output: ${printable(notOffloaded)}`;
+  return `over ${maxOutputChars} characters, ${budgetTexts[strategy]}${lost}`;
 }
 
 /** `refunds (registry): 60 of 100 used, this call needs 50`. */

@@ -5,6 +5,7 @@
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { HostToolRegistry } from '../index.ts';
+import { registryStateOf } from '../surface-port.ts';
 import {
   type Agent,
   agents,
@@ -104,6 +105,7 @@ async function judge(
         : spentBefore,
     policyTimeoutMs: timeoutMs,
   });
+  registryStateOf(registry).offloadOnDemand = {};
   const logs = await load(registry, paths);
   if (read.event.kind !== 'before') forgetOld(folder, now());
   const auditPath = audit === undefined ? onlyLog(logs) : resolve(cwd, audit);

@@ -13,6 +13,12 @@ export const hook: Command = {
     'The exit code is 0 with an answer, or 2 with a reason, which blocks the call.',
   ],
   options: ['host-tools', 'timeout-ms', 'audit'],
+  wording: {
+    'timeout-ms': {
+      value: 'N',
+      help: 'answer within N milliseconds, or block the call; default 5000',
+    },
+  },
   operands: ['AGENT'],
   run() {
     // Only a process that does nothing else can guarantee its exit code.

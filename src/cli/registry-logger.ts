@@ -38,11 +38,14 @@ export function registryLogger(screen: Screen, cwd: string, verbose: boolean): L
     // An entry of a file that does not load also has a line with the message and the place.
     if (source === 'config' && !verbose && stack.length < 2) return;
     const places = placesOf(err);
-    const place = places.find(({ path }) => !path.startsWith(ownFolder)) ?? places[0];
-    const at =
-      place === undefined ? '' : ` (${placeText({ ...place, path: shownPath(place.path, cwd) })})`;
-    screen.note(`warning: ${message}: ${messageOf(err)}${at}${hint}`);
-    hint = '';
+    // What is thrown without a stack gets one in the library, which says nothing about its place.
+    const place = places.find(({ path }) => !path.startsWith(ownFolder));
+    if (place === undefined) screen.note(`warning: ${message}: ${messageOf(err)}`);
+    else {
+      const at = placeText({ ...place, path: shownPath(place.path, cwd) });
+      screen.note(`warning: ${message}: ${messageOf(err)} (${at})${hint}`);
+      hint = '';
+    }
     for (const line of stack) screen.note(`  ${line}`);
   };
   return { warn: tell, error: tell };

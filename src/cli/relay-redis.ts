@@ -1,7 +1,7 @@
 /** The Redis of `relay --redis`, reached through ioredis, which is optional. */
-import type { ApprovalStore } from '../index.ts';
+import type { ApprovalStore, OffloadStore } from '../index.ts';
 import { packageFault } from '../surface-port.ts';
-import { redisApprovals, redisBus, redisStore } from '../surfaces/redis/index.ts';
+import { redisApprovals, redisBus, redisOffload, redisStore } from '../surfaces/redis/index.ts';
 import type { RelayBus, RelayStore } from '../surfaces/relay/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, untilInterrupted } from './fault.ts';
@@ -14,6 +14,8 @@ export interface RelayRedis {
   readonly store: RelayStore;
   readonly bus: RelayBus;
   readonly approvals: ApprovalStore;
+  /** For outputs of the host's own tools. */
+  readonly outputs: OffloadStore;
   /** Ends the connections. */
   close(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export async function openRelayRedis(
     store: redisStore({ client }),
     bus,
     approvals: redisApprovals({ client }),
+    outputs: redisOffload({ client }),
     async close() {
       await bus.close?.();
       client.disconnect();

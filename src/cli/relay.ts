@@ -1,7 +1,8 @@
 /** `relay`: runs a relay, where applications bring their tools to agents' sessions. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { messageOf } from '../errors/index.ts';
-import { type ApprovalStore, HostToolRegistry } from '../index.ts';
+import { HostToolRegistry } from '../index.ts';
+import { registryStateOf } from '../surface-port.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { basePath } from '../surfaces/relay/http/route-table.ts';
 import { type RelayLogger, type ServedRelay, serveRelay } from '../surfaces/relay/index.ts';
@@ -12,7 +13,7 @@ import { openGateway } from './open-gateway.ts';
 import { jsonText } from './printable.ts';
 import { readRelayFile } from './relay-file.ts';
 import { relayLogger, screenOfLog } from './relay-log.ts';
-import { openRelayRedis } from './relay-redis.ts';
+import { openRelayRedis, type RelayRedis } from './relay-redis.ts';
 import { relaySettings } from './relay-settings.ts';
 import { openWorld } from './world.ts';
 
@@ -80,7 +81,7 @@ export const relay: Command = {
     // People read notes. Programs read a single log.
     const screen = io.stderr.isTTY === true ? terminal : screenOfLog(terminal, logger);
     const redis = url === undefined ? undefined : await openRelayRedis(url, io, screen);
-    const registry = makeRegistry(hostKey, redis?.approvals, logger);
+    const registry = makeRegistry(hostKey, redis, logger);
     let served: ServedRelay | undefined;
     let gateway: Gateway | undefined;
     try {
@@ -139,17 +140,21 @@ export const relay: Command = {
  */
 function makeRegistry(
   hostKey: string | undefined,
-  store: ApprovalStore | undefined,
+  redis: RelayRedis | undefined,
   logger: RelayLogger,
 ): HostToolRegistry {
+  const store = redis?.approvals;
   const secret =
     hostKey === undefined || store === undefined
       ? randomBytes(32)
       : createHmac('sha256', hostKey).update('host-tools relay approvals').digest();
-  return new HostToolRegistry({
+  const registry = new HostToolRegistry({
     logger,
     approvals: { secret, ...(store === undefined ? {} : { store }) },
   });
+  // Another node may be asked for the rest of an output.
+  registryStateOf(registry).offloadOnDemand = redis === undefined ? {} : { store: redis.outputs };
+  return registry;
 }
 
 /** @throws CliFault 2 */

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { messageOf } from '../errors/index.ts';
 import { HostToolRegistry, isMisuseError } from '../index.ts';
-import { packageVersion } from '../surface-port.ts';
+import { packageVersion, registryStateOf } from '../surface-port.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Command } from './command.ts';
@@ -188,6 +188,7 @@ async function execute(
     logger: registryLogger(screen, io.cwd, options.verbose),
     approvals: { secret: randomBytes(32) },
   });
+  registryStateOf(registry).offloadOnDemand = {};
   let opening: Promise<World> | undefined;
   let gateway: Gateway | undefined;
   const watches: (() => void)[] = [];

@@ -7,6 +7,7 @@ import {
   HostToolRegistry,
   isMisuseError,
 } from '../index.ts';
+import { registryStateOf } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted } from './fault.ts';
@@ -45,6 +46,7 @@ export const toolsDiff: Command = {
 /** The tools of a file or a module, by name. */
 async function toolsOf(path: string, io: CliIo): Promise<ReadonlyMap<string, AnyTool>> {
   const registry = new HostToolRegistry<never>();
+  registryStateOf(registry).offloadOnDemand = {};
   const absolute = resolve(io.cwd, path);
   const { loadHostTools, loadHostToolsModule } = await import('../surfaces/config/index.ts');
   const { checksOnly } = await import('../surfaces/config/file-host.ts');
@@ -60,7 +62,13 @@ async function toolsOf(path: string, io: CliIo): Promise<ReadonlyMap<string, Any
   const [first] = report.failed;
   if (first !== undefined)
     throw failure(`Cannot load \`${path}\`: ${first.name ?? first.section}: ${first.reason}`);
-  return new Map(registry.listNames().map((name) => [name, registry.get(name) as AnyTool]));
+  const reader = registryStateOf(registry).offload?.reader;
+  return new Map(
+    registry
+      .listNames()
+      .map((name) => [name, registry.get(name) as AnyTool] as const)
+      .filter(([, tool]) => tool !== reader),
+  );
 }
 
 function diff(

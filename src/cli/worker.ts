@@ -2,6 +2,7 @@
 
 import { messageOf } from '../errors/index.ts';
 import { type AnyTool, type HostToolRegistry, isMisuseError } from '../index.ts';
+import { registryStateOf } from '../surface-port.ts';
 import { unservable } from '../surfaces/bullmq/fleet-tool.ts';
 import { type FleetService, serveFleet } from '../surfaces/bullmq/index.ts';
 import { writeOut } from './cli-io.ts';
@@ -95,8 +96,11 @@ function placeOf(
 /** The tools that a worker can run. @throws CliFault 1 if there is none */
 function servable(registry: HostToolRegistry, screen: Screen): AnyTool[] {
   const tools: AnyTool[] = [];
+  // Outputs are kept by the hosts, which have a reader of their own.
+  const reader = registryStateOf(registry).offload?.reader;
   for (const name of registry.listNames()) {
     const tool = registry.get(name) as AnyTool;
+    if (tool === reader) continue;
     const fault = unservable(tool);
     if (fault === undefined) tools.push(tool);
     else screen.note(`\`${name}\` is not served: ${fault}.`);

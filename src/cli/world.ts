@@ -1,5 +1,5 @@
 /** The registry with the tools of the command line's files and modules, and its sessions. */
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { messageOf } from '../errors/index.ts';
 import {
   type HostToolRegistry,
@@ -15,12 +15,11 @@ import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { nearestNames } from '../text/names.ts';
 import type { CliIo } from './cli-io.ts';
 import { type CliFault, failure, untilInterrupted, usageFault } from './fault.ts';
-import { kindOfFile, optionOf } from './file-kinds.ts';
 import { meant, type Options } from './options.ts';
 import { readFacts } from './read-json.ts';
-import { requireFile } from './read-text.ts';
 import type { Screen } from './screen.ts';
 import { shownPath } from './shown-path.ts';
+import { checkSource, moduleOf } from './sources.ts';
 
 /** An entry that did not load. */
 export interface LoadFailure {
@@ -194,16 +193,7 @@ async function loadSources(
     );
   const config = await import('../surfaces/config/index.ts');
   for (const { kind, name } of options.sources) {
-    const looks = kindOfFile(name);
-    if (looks !== undefined && looks !== kind && (kind === 'file' || isPath(name)))
-      throw usageFault(
-        `\`${name}\` is ${looks === 'module' ? 'a module' : 'a YAML or JSON file'}. Give it ` +
-          `with \`${optionOf[looks]} ${name}\`.`,
-      );
-    if (kind === 'file' || isPath(name))
-      await requireFile(name, io, kind === 'module').catch((error: unknown) => {
-        throw failure(`Cannot read \`${name}\`: ${messageOf(error)}.`);
-      });
+    await checkSource({ kind, name }, io);
     try {
       const loading =
         kind === 'file'
@@ -268,15 +258,6 @@ function listed(ids: readonly string[]): string {
   return (
     shown.join(', ') + (ids.length > shown.length ? ` and ${ids.length - shown.length} more` : '')
   );
-}
-
-/** A path is resolved from the working directory. Anything else is a package. */
-function moduleOf(name: string, cwd: string): string {
-  return isPath(name) ? resolve(cwd, name) : name;
-}
-
-function isPath(name: string): boolean {
-  return /^\.{1,2}(?:[/\\]|$)/.test(name) || isAbsolute(name);
 }
 
 function placeOf({ section, file, index, name, reason, line }: LoadFailure, cwd: string): string {

@@ -30,10 +30,7 @@ const otherNames = new Map<string, OptionName>([
 const counterparts: Readonly<Record<string, Partial<Record<OptionName, string>>>> = {
   serve: { port: '`--http PORT`', host: '`--http HOST:PORT`' },
   relay: { http: '`--port N`' },
-  validate: {
-    'host-tools': 'the file as a word (`validate FILE`)',
-    'host-tools-module': 'the module as a word (`validate FILE`)',
-  },
+  validate: { 'host-tools': 'the file as a word (`validate FILE`)' },
   'policy test': { input: '`input` in the table' },
 };
 

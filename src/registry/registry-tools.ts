@@ -2,11 +2,13 @@
  * The tool table of a registry. Adding, replacing and removing tools either succeeds for all tools
  * or changes nothing.
  */
+import { outputReader } from '../call/read-tool-output.ts';
 import { describe, MisuseError } from '../errors/index.ts';
 import { reading } from '../options/index.ts';
 import { checkDefinition } from '../state/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
 import type { ToolsChange } from '../state/gathered-changes.ts';
+import { type Offload, readerName, readOffload } from '../state/offload-options.ts';
 import {
   notifyOrigin,
   Registration,
@@ -30,6 +32,7 @@ import {
 } from '../state/tool-versions.ts';
 import { nameSkeleton } from '../text/names.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
+import { host } from './scope-options.ts';
 
 export class RegistryTools {
   readonly #state: RegistryState;
@@ -67,7 +70,14 @@ export class RegistryTools {
       retainExecutor(entry, state);
     }
     if (entries.length > 0) this.#tell(changeOf({ added: [...added], modified: [...modified] }));
+    this.#offloadFor(entries);
     return entries.map((entry) => this.#register(entry));
+  }
+
+  /** Adds the tool that reads outputs, which belongs to the registry. */
+  addReader(offload: Offload): void {
+    offload.reader = outputReader(offload);
+    this.add([offload.reader], host);
   }
 
   /** Adds a tool, or replaces the version that it names. True if it replaced one. */
@@ -165,6 +175,22 @@ export class RegistryTools {
     before.removed = true;
     void releaseExecutor(before, state);
     this.#tell({ modified: [entry.name] });
+    this.#offloadFor([entry]);
+  }
+
+  /**
+   * Begins to keep outputs for the first tool that offloads its own, where the registry does so on
+   * demand. A tool of the host that has the reader's name, or a look-alike of it, stays.
+   */
+  #offloadFor(entries: readonly ToolEntry[]): void {
+    const state = this.#state;
+    const { offloadOnDemand } = state;
+    if (offloadOnDemand === undefined || state.offload !== undefined) return;
+    if (!entries.some(({ internals }) => internals.outputStrategy === 'offload')) return;
+    if (state.skeletons.has(nameSkeleton(readerName))) return;
+    const offload = readOffload(offloadOnDemand, state.now, 'HostToolRegistry') as Offload;
+    state.offload = offload;
+    this.addReader(offload);
   }
 
   #tell(change: ToolsChange): void {

@@ -1,7 +1,6 @@
 /** The registry: holds definitions, rules, profiles and scopes, and creates sessions. */
 import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
-import { outputReader } from '../call/read-tool-output.ts';
 import { MisuseError } from '../errors/index.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import { checkOption, reading, readOptions } from '../options/index.ts';
@@ -71,10 +70,7 @@ export class HostToolRegistry<S = unknown> {
     state.exemplars = exemplars();
     this.#state = state;
     this.#tools = new RegistryTools(state);
-    if (state.offload !== undefined) {
-      state.offload.reader = outputReader(state.offload);
-      this.#tools.add([state.offload.reader], host);
-    }
+    if (state.offload !== undefined) this.#tools.addReader(state.offload);
   }
 
   /**

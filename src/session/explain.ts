@@ -7,6 +7,7 @@ import { judge } from '../call/stages/decide.ts';
 import { checkAvailable, lookup } from '../call/stages/lookup.ts';
 import { validate } from '../call/stages/validate.ts';
 import { findGrant } from '../call/standing-grants.ts';
+import { unreadReason } from '../call/unread.ts';
 import type { ErrorCode, ToolError } from '../errors/index.ts';
 import { deepFreeze, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
@@ -33,6 +34,21 @@ export interface Explanation {
    * tool.
    */
   readonly executor?: string;
+  /** What happens to an output that is longer than its budget; absent if there is no budget. */
+  readonly budget?: {
+    /** The most characters of an output, by the tool, its profile and the session. */
+    readonly maxOutputChars: number;
+    /**
+     * Which part is shown: the beginning, both ends, or the beginning with a handle to read the
+     * rest. `refuse` for a tool with an output schema, whose data is never cut.
+     */
+    readonly strategy: 'head' | 'head_tail' | 'offload' | 'refuse';
+    /**
+     * Why outputs are cut although the tool offloads them: `no_offload` for a registry without the
+     * option `offload`, or the drop code that hides `read_tool_output`, such as `not_in_profile`.
+     */
+    readonly notOffloaded?: string;
+  };
   /** Effective tools that provide the facts that the tool waits for. */
   readonly unlockedBy?: readonly string[];
   /** What the gates decide; absent if the call would end before they are asked. */
@@ -96,6 +112,7 @@ export async function explain(
   const { deprecated } = call.entry.definition;
   if (deprecated !== undefined) draft.deprecated = deprecated;
   draft.executor = call.entry.internals.runsIn;
+  addBudget(call, draft);
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return stop('availability', unavailable);
   collectSecrets(call);
@@ -123,6 +140,20 @@ function addVisibility(session: SessionState, name: string, draft: Draft): void 
     .filter(({ unlocks }) => unlocks.includes(name))
     .map(({ tool }) => tool);
   if (unlocking.length > 0) draft.unlockedBy = unlocking;
+}
+
+function addBudget({ session, binding, entry }: FoundCall, draft: Draft): void {
+  const { maxOutputChars } = binding;
+  if (maxOutputChars === Number.POSITIVE_INFINITY || entry.internals.runsIn === 'external') return;
+  const { output, outputStrategy } = entry.internals;
+  const notOffloaded = outputStrategy === 'offload' ? unreadReason(session) : undefined;
+  draft.budget = Object.freeze(
+    output !== undefined
+      ? { maxOutputChars, strategy: 'refuse' }
+      : notOffloaded === undefined
+        ? { maxOutputChars, strategy: outputStrategy }
+        : { maxOutputChars, strategy: 'head_tail', notOffloaded },
+  );
 }
 
 /** Adds the decision of the gates, and the standing answer if it asks. */

@@ -180,7 +180,9 @@ export function readSessionOptions(
   } = given;
   checkSuspension(given, registry);
   if (profile !== undefined && !registry.profiles.has(profile))
-    throw unknownProfile('createSession: expected `profile`', profile, registry);
+    throw unknownProfile('createSession: expected `profile`', profile, [
+      ...registry.profiles.keys(),
+    ]);
   // Copied member by member, because rest and spread make creating a session many times slower.
   return {
     sessionId: given.sessionId,

@@ -174,7 +174,8 @@ export class Session<S> implements ToolSession<S> {
     state.checkOpen('change the profile');
     const { registry } = state;
     const profile = registry.profiles.get(id)?.resolved;
-    if (profile === undefined) throw unknownProfile('setProfile: expected the id', id, registry);
+    if (profile === undefined)
+      throw unknownProfile('setProfile: expected the id', id, [...registry.profiles.keys()]);
     state.profileId = id;
     state.profile = profile;
     state.limits = registry.limitsOf(state.setup.limits, profile);

@@ -1,20 +1,28 @@
-/** The error for a profile that the registry does not have. */
+/** The error for a profile that does not exist, in sessions and in workflows. */
 import { describe, MisuseError } from '../errors/index.ts';
-import type { RegistryState } from '../state/registry-state.ts';
+import { didYouMean, nearestNames } from '../text/names.ts';
 
-/** @param expected who expected what, as the beginning of the message */
+/**
+ * @param expected who expected what, as the beginning of the message
+ * @param known the ids that exist, in the order in which the message lists them
+ * @param remedy what to do if there are none
+ */
 export function unknownProfile(
   expected: string,
   profile: unknown,
-  { profiles }: Pick<RegistryState, 'profiles'>,
+  known: readonly string[],
+  remedy = 'call `defineProfile`, or load the file that has it',
 ): MisuseError {
   const got = describe(profile);
-  const known = [...profiles.keys()].map((id) => `\`${id}\``).join(', ');
+  if (known.length === 0)
+    return new MisuseError(
+      'unknown_profile',
+      `${expected} to name a profile, got ${got}. None is defined yet: ${remedy}.`,
+    );
+  const near = typeof profile === 'string' ? didYouMean(nearestNames(profile, known)) : '';
+  const listed = known.map((id) => `\`${id}\``).join(', ');
   return new MisuseError(
     'unknown_profile',
-    known === ''
-      ? `${expected} to name a profile, got ${got}. None is defined yet: call \`defineProfile\`, ` +
-          'or load the file that has it.'
-      : `${expected} to be one of ${known}, got ${got}.`,
+    `${expected} to be one of ${listed}, got ${got}.${near}`,
   );
 }

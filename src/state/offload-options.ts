@@ -12,6 +12,9 @@ import {
 import type { OutputOrigin } from '../origins/origin.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 
+/** The name of the built-in tool that reads outputs. */
+export const readerName = 'read_tool_output';
+
 /** How outputs over their budget are kept, for `outputStrategy: "offload"`. */
 export interface OffloadOptions {
   /**

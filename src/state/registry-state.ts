@@ -32,7 +32,7 @@ import { Counters } from './counters.ts';
 import type { Finder } from './found-tools.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import type { Idempotency } from './idempotency-options.ts';
-import type { Offload } from './offload-options.ts';
+import type { Offload, OffloadOptions } from './offload-options.ts';
 import { QuotaLayers } from './quota-layers.ts';
 import {
   type Logger,
@@ -88,7 +88,12 @@ export class RegistryState {
   /** Absent if no outcomes are kept. */
   readonly idempotency: Idempotency | undefined;
   /** Absent if no outputs are offloaded. */
-  readonly offload: Offload | undefined;
+  offload: Offload | undefined;
+  /**
+   * How outputs are kept as soon as a registered tool offloads its own; undefined if the host has
+   * to ask for it. The command line and trials of files set it.
+   */
+  offloadOnDemand: OffloadOptions | undefined;
   readonly usedTokens = new UsedTokens();
   /** The counts of all its sessions, closed ones too. */
   readonly counts = new Counters(undefined);

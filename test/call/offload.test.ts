@@ -614,3 +614,79 @@ test.each([
 ])('wrong options are named: %j', (offload, message) => {
   expect(() => world({}, { offload: offload as never })).toThrow(message);
 });
+
+describe('an output that is cut although its tool offloads it', () => {
+  const profile = (...tools: string[]) => ({ id: 'p', tools: ['list', ...tools] });
+  const under = (w: Setup, sessionId: string) =>
+    w.registry.createSession({ sessionId, profile: 'p' });
+
+  test('is logged once for each session whose profile does not list the reader', async () => {
+    const w = setup(lines);
+    w.registry.defineProfile(profile());
+    const said =
+      'an output of `list` was cut, because the profile `p` does not list `read_tool_output`. ' +
+      "Add it to the profile's tools, so that such outputs are kept";
+    const [one, two] = [under(w, 'one'), under(w, 'two')];
+    for (const session of [one, one, two]) await session.call('list');
+    expect(w.warnings).toEqual([said, said]);
+    w.registry.defineProfile(profile('read_tool_output'));
+    handleOf(await one.call('list'));
+    expect(w.warnings).toHaveLength(2);
+  });
+
+  test('is logged once for a registry without the option `offload`', async () => {
+    const w = setup(lines, { registry: { offload: undefined } });
+    for (const session of [w.session, w.session, w.registry.createSession({ sessionId: 'two' })])
+      await session.call('list');
+    expect(w.warnings).toEqual([
+      'an output of `list` was cut, because the registry has no option `offload`. ' +
+        'Set `offload: {}`, so that such outputs are kept',
+    ]);
+  });
+
+  test('is not logged if a rule or an override hides the reader', async () => {
+    const rules = [{ effect: 'deny' as const, tools: 'read_tool_output' }];
+    const hidden = setup(lines, { registry: { offload: {}, rules } });
+    const disabled = setup(lines, { session: { overrides: { disable: ['read_tool_output'] } } });
+    for (const w of [hidden, disabled]) {
+      await w.list();
+      expect(w.warnings).toEqual([]);
+    }
+  });
+});
+
+describe('`explain` says what happens to a long output', () => {
+  const budgetOf = async (w: World, session = w.session) => (await session.explain('list')).budget;
+
+  test('that is offloaded', async () => {
+    const w = setup(lines);
+    expect(await budgetOf(w)).toEqual({ maxOutputChars: 400, strategy: 'offload' });
+    w.registry.defineProfile({ id: 'p', tools: ['list'] });
+    const session = w.registry.createSession({ sessionId: 'p', profile: 'p' });
+    const notOffloaded = 'not_in_profile';
+    expect(await budgetOf(w, session)).toEqual({
+      maxOutputChars: 400,
+      strategy: 'head_tail',
+      notOffloaded,
+    });
+  });
+
+  test.each<[string, object, object | undefined]>([
+    ['that is cut', { tool: { outputStrategy: 'head' } }, { strategy: 'head' }],
+    [
+      'without the option `offload`',
+      { registry: { offload: undefined } },
+      { strategy: 'head_tail', notOffloaded: 'no_offload' },
+    ],
+    [
+      'with an output schema',
+      { tool: { outputSchema: { type: 'object' } } },
+      { strategy: 'refuse' },
+    ],
+    ['without a budget', { tool: { maxOutputChars: undefined } }, undefined],
+  ])('%s', async (_, options, budget) => {
+    expect(await budgetOf(setup(lines, options))).toEqual(
+      budget && { maxOutputChars: 400, ...budget },
+    );
+  });
+});

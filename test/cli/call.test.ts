@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { folder } from '../surfaces/config/folder.ts';
 import { cli, controlsIn, gated, tools } from './cli-run.ts';
 
 const ann = '{"name":"Ann"}';
@@ -123,6 +124,25 @@ describe('call', () => {
     expect(frames.length).toBeGreaterThan(0);
     for (const frame of frames) expect(frame).toMatch(/^ {6}at .*tools\.ts:\d+:\d+\)?$/);
     expect(controlsIn(stderr)).toEqual([]);
+  });
+
+  test('what is thrown without a stack has no place in the line', async () => {
+    const { path } = folder({
+      'handlers.mjs': "export const fails = () => {\n  throw 'no database';\n};\n",
+      'a.json': {
+        tools: [
+          {
+            name: 'fails',
+            description: 'Throws a text.',
+            parameters: { type: 'object' },
+            module: './handlers.mjs',
+            function: 'fails',
+          },
+        ],
+      },
+    });
+    const { stderr } = await cli(['call', 'fails', '--host-tools', 'a.json'], { cwd: path });
+    expect(stderr).toBe('warning: a handler threw: no database\n');
   });
 
   test('an import that throws shows the frames of its own code, and its causes', async () => {

@@ -111,6 +111,13 @@ describe('loading', () => {
     expect(stderr).toContain(said);
   });
 
+  test('a module that throws is named once', async () => {
+    const { stderr } = await cli(['list', '--host-tools-module', './throws.ts']);
+    expect(stderr).toMatch(
+      /^host-tools: Cannot load the module (\/\S+throws\.ts): no such luck \(at \1:\d+:\d+\)\.\n$/,
+    );
+  });
+
   test.each([
     ['a file of tools', ['list', '--host-tools', './nowhere.x'], 1],
     ['a module', ['list', '--host-tools-module', './nowhere.x'], 1],

@@ -299,6 +299,17 @@ describe('help', () => {
     },
   );
 
+  test.each([
+    ['call', "can only shorten the tool's own timeout"],
+    ['validate', 'wait at most N milliseconds for each import and call; default 5000'],
+    ['hook', 'answer within N milliseconds, or block the call; default 5000'],
+  ])('the help of `%s` says what --timeout-ms means there', async (name, said) => {
+    const { stdout } = await cli(['help', name]);
+    expect(stdout).toMatch(/--timeout-ms N /);
+    expect(stdout.includes("shorten the tool's own timeout")).toBe(name === 'call');
+    expect(stdout).toContain(said);
+  });
+
   test('the help of `relay` names the route of approvals', async () => {
     const { stdout } = await cli(['help', 'relay']);
     expect(stdout).toContain(routes.find(({ name }) => name === 'approval')?.path);

@@ -31,6 +31,7 @@ const toolsYaml = `tools:
     parameters: { type: object }
     module: ./handlers.mjs
     function: hold
+    outputStrategy: offload
 `;
 const handlers = `
 export const double = ({ n }) => n * 2;

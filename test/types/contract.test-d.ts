@@ -254,7 +254,7 @@ adds<Elements<Ours.BatchPlan['calls']>, Elements<Contract.BatchPlan['calls']>>(t
 adds<
   Ours.Explanation,
   Contract.Explanation,
-  'code' | 'quotas' | 'deprecated' | 'origins' | 'executor'
+  'code' | 'quotas' | 'deprecated' | 'origins' | 'executor' | 'budget'
 >(true);
 fits<Contract.Explanation>(given<Ours.Explanation>());
 // What the user wrote, where arguments came from, and permission for tools that run elsewhere.

@@ -2,25 +2,21 @@
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { describe } from '../../errors/index.ts';
-import { HostToolRegistry, type Quota, type Rule } from '../../index.ts';
-import type { HostedParts } from '../../surfaces/config/file-host.ts';
+import { HostToolRegistry } from '../../index.ts';
+import { registryStateOf } from '../../surface-port.ts';
 import { faultText } from '../../surfaces/config/import-module.ts';
 import { ModuleFault } from '../../surfaces/config/module-fault.ts';
 import { fileOfFolder } from '../../surfaces/config/package-folder.ts';
-import { prefixOf } from '../../surfaces/gateway/server-connection.ts';
 import { configEndings, kindOfFile, moduleEndings } from '../file-kinds.ts';
 import { requireFile } from '../read-text.ts';
 import type { Findings } from './validate-checks.ts';
+import { checkConfig } from './validate-config.ts';
 import { checkDefinitions, registerEach } from './validate-definitions.ts';
 import { memberOf, textOf, within } from './validate-foreign-code.ts';
 import { type Callable, type ModuleOffer, readModule } from './validate-module.ts';
 import { checkMount } from './validate-mount.ts';
-import {
-  checkQuotas,
-  checkReferences,
-  type WrittenQuota,
-  type WrittenRule,
-} from './validate-references.ts';
+import { checkOffload } from './validate-offload.ts';
+import { checkReferences } from './validate-references.ts';
 import type { ToolCheckOptions } from './validate-tool.ts';
 
 const expected =
@@ -104,11 +100,16 @@ async function checkModule(
     );
   }
   const registry = new HostToolRegistry();
+  const state = registryStateOf(registry);
+  state.offloadOnDemand = {};
   try {
     if (offer.setup !== undefined) await runSetup(offer.setup, path, registry, findings, timeoutMs);
     registerEach(offer.definitions, registry, findings);
     checkReferences(registry, [], findings);
-    names.push(...(await checkDefinitions(registry.listTools(), findings, options)));
+    const profiles = [...state.profiles.keys()].map((id) => ({ id, place: `profile \`${id}\`` }));
+    checkOffload(registry, profiles, findings);
+    const tools = registry.listTools().filter((tool) => tool !== state.offload?.reader);
+    names.push(...(await checkDefinitions(tools, findings, options)));
   } finally {
     await within(timeoutMs, () => registry.close());
   }
@@ -180,100 +181,4 @@ async function runSetup(
           ? `${what} registered no tool.`
           : undefined;
   findings.note('setup_runs', fault, `${what} ran.`);
-}
-
-/** The rules and quotas of a file that was loaded just now. */
-async function writtenIn(path: string): Promise<{
-  readonly rules: readonly WrittenRule[];
-  readonly quotas: readonly WrittenQuota[];
-}> {
-  const { readFile } = await import('../../surfaces/config/read-file.ts');
-  const { rules, quotas } = await readFile(path);
-  return {
-    rules: rules.map(({ index, line, value }) => ({
-      place: `rules[${index}], line ${line}`,
-      rule: value as Rule,
-    })),
-    quotas: quotas.map(({ index, line, value }) => ({
-      place: `quotas[${index}], line ${line}`,
-      quota: value as Quota,
-    })),
-  };
-}
-
-/** With one prefix, two servers can have tools of the same name, and only one of them is taken. */
-function checkPrefixes(servers: HostedParts['servers'], findings: Findings): void {
-  const first = new Map<string, string>();
-  for (const [name, entry] of servers) {
-    const prefix = prefixOf({ name, entry });
-    const other = first.get(prefix);
-    findings.note(
-      'server_prefixes',
-      other === undefined
-        ? undefined
-        : `The servers \`${other}\` and \`${name}\` have the same prefix \`${prefix}\`. Of ` +
-            'two tools with the same name, only one is taken. Give each server a `prefix` of its ' +
-            'own.',
-      `The server \`${name}\` has a prefix of its own.`,
-    );
-    if (other === undefined) first.set(prefix, name);
-  }
-}
-
-async function checkConfig(
-  path: string,
-  findings: Findings,
-  options: ToolCheckOptions,
-): Promise<readonly string[]> {
-  const { timeoutMs } = options;
-  const registry = new HostToolRegistry();
-  // Servers are not started, so only their form is checked.
-  let servers: HostedParts['servers'] = new Map();
-  try {
-    const ended = await within(timeoutMs, async () => {
-      // Loaded only here, because it needs a package that modules do not need.
-      const { loadHostTools } = await import('../../surfaces/config/index.ts');
-      const { setFileHost } = await import('../../surfaces/config/loaded-files.ts');
-      setFileHost(registry as unknown as HostToolRegistry<never>, {
-        problem: () => undefined,
-        take: (parts) => {
-          servers = parts.servers;
-        },
-      });
-      return loadHostTools(path, registry);
-    });
-    const fault =
-      ended.kind === 'late'
-        ? `Loading it did not end within ${timeoutMs} ms.`
-        : ended.kind === 'threw'
-          ? `It is not a host-tools file: ${ended.text}`
-          : undefined;
-    if (!findings.note('config_loads', fault, 'It is a host-tools file.') || ended.kind !== 'value')
-      return [];
-    const { loaded, profiles, rules, quotas = [], failed } = ended.value;
-    for (const { section, index, name, reason, line } of failed) {
-      const place = `${section}[${index}]${line === undefined ? '' : `, line ${line}`}`;
-      findings.note('config_entries', `${place}: ${reason}`, '', name);
-    }
-    if (failed.length === 0)
-      findings.note('config_entries', undefined, 'Each of its entries loads.');
-    const empty =
-      loaded.length + profiles.length + rules + quotas.length + servers.size + failed.length === 0;
-    findings.note(
-      'config_not_empty',
-      empty ? 'It has no entries: list tools, servers, profiles, rules or quotas.' : undefined,
-      'It has entries.',
-    );
-    // If a rule or quota did not load, nothing did, so there are no tools to match.
-    const written = await writtenIn(path);
-    // A rule about a server's tools matches none that is known here.
-    checkPrefixes(servers, findings);
-    if (servers.size === 0) {
-      checkReferences(registry, written.rules, findings);
-      checkQuotas(registry, written.quotas, findings);
-    }
-    return await checkDefinitions(registry.listTools(), findings, options);
-  } finally {
-    await within(timeoutMs, () => registry.close());
-  }
 }

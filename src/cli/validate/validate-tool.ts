@@ -18,6 +18,8 @@ export interface ToolCheckOptions {
   readonly behaviour: boolean;
   /** The configuration that each `mount` gets a copy of. */
   readonly config: JsonObject;
+  /** Modules that are loaded before a host-tools file is: paths or packages. */
+  readonly modules: readonly string[];
 }
 
 const snakeCase = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;

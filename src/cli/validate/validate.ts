@@ -9,6 +9,7 @@ import {
 } from '../../index.ts';
 import {
   abortSignal,
+  arrayOf,
   duration,
   flag,
   object,
@@ -43,6 +44,12 @@ export interface ValidateOptions {
   /** The configuration that each module's `mount` gets a copy of. @default {} */
   readonly config?: JsonObject | undefined;
   /**
+   * Modules whose tools a host-tools file may name: paths from the process's working directory, or
+   * packages. They are loaded before the file, and not checked.
+   * @default []
+   */
+  readonly modules?: readonly string[] | undefined;
+  /**
    * Ends the run. The process is no longer watched, and the promise rejects with the signal's
    * reason. @default never
    */
@@ -54,6 +61,7 @@ const validateTable = {
   timeoutMs: withDefault(duration, 5_000),
   behaviour: withDefault(flag, true),
   config: withDefault(object<JsonObject>(), {}),
+  modules: withDefault(arrayOf(text(), 'paths or packages'), []),
   signal: abortSignal,
 } satisfies TableOf<ValidateOptions>;
 
@@ -75,6 +83,7 @@ export async function validateFiles(
     timeoutMs,
     behaviour,
     config,
+    modules,
     signal,
   } = readOptions('validate', options, validateTable);
   const paths = new Map<string, string>();
@@ -87,7 +96,8 @@ export async function validateFiles(
   for (const [path, file] of paths) {
     const findings = createFindings();
     signal?.throwIfAborted();
-    const names = await checkGuarded(path, findings, { timeoutMs, behaviour, config }, signal);
+    const checked = { timeoutMs, behaviour, config, modules };
+    const names = await checkGuarded(path, findings, checked, signal);
     twins.check(names, file, findings);
     validated.push(concludeFile(file, findings));
   }

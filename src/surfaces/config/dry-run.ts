@@ -88,8 +88,12 @@ export function dryRun(
     return { rules: [], quotas: [], tools: new Map(), profiles: new Map(), hosted, failed };
 
   const trial = new HostToolRegistry<never>();
+  const trialState = registryStateOf(trial);
   // It is never closed, and must not keep executors from being disposed of.
-  registryStateOf(trial).isTrial = true;
+  trialState.isTrial = true;
+  // A profile may name the reader that the file's tools bring.
+  if (registryStateOf(behind(registry)).offloadOnDemand !== undefined)
+    trialState.offloadOnDemand = {};
   const own = new Set(
     file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : [],
   );

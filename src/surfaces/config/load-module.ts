@@ -104,23 +104,20 @@ async function moduleOf(
   specifier: string,
   registry: HostToolRegistry<never>,
 ): Promise<ImportedModule> {
+  let path = specifier;
   try {
-    return await importModule(
-      await resolveModule(specifier, process.cwd()),
-      loadedFiles(registry).versions,
-    );
+    path = await resolveModule(specifier, process.cwd());
+    return await importModule(path, loadedFiles(registry).versions);
   } catch (error) {
     if (!(error instanceof ModuleFault)) throw error;
-    if (error.thrown !== undefined)
-      tellFault(
-        registry,
-        error.thrown.value,
-        { module: specifier },
-        'a module could not be loaded',
-      );
-    throw new MisuseError('invalid_file', `Cannot load \`${specifier}\`: ${error.message}.`, {
-      cause: error.thrown?.value,
-    });
+    const { message, thrown } = error;
+    if (thrown === undefined)
+      throw new MisuseError('invalid_file', `Cannot load \`${specifier}\`: ${message}.`);
+    const { value: cause } = thrown;
+    tellFault(registry, cause, { module: specifier }, 'a module could not be loaded');
+    // The fault's own message begins with the path, too.
+    const said = `Cannot load the module ${path}: ${faultText(cause, path)}.`;
+    throw new MisuseError('invalid_file', said, { cause });
   }
 }
 

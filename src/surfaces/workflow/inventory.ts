@@ -1,6 +1,6 @@
 /** Checks that the profiles, overrides and selection of a workflow name only known tools. */
 import { MisuseError } from '../../errors/index.ts';
-import { didYouMean, nearestNames } from '../../text/names.ts';
+import { unknownProfile } from '../../surface-port.ts';
 import { checkNames, type Overrides } from '../../toolset/effective.ts';
 import type { WorkflowState } from './workflow-state.ts';
 
@@ -42,11 +42,10 @@ export function checkOverrides(
 export function checkProfile(id: string, profiles: WorkflowState['profiles']): void {
   if (Object.hasOwn(profiles, id)) return;
   // Sorted, so that the message does not depend on the order of keys, which JSON may change.
-  const ids = Object.keys(profiles).sort();
-  const hint = didYouMean(nearestNames(id, ids));
-  throw new MisuseError(
-    'unknown_profile',
-    `\`profile\`: expected one of ` +
-      `${ids.map((one) => `\`${one}\``).join(', ') || '(none is defined)'}, got \`${id}\`.${hint}`,
+  throw unknownProfile(
+    '`profile`: expected the id',
+    id,
+    Object.keys(profiles).sort(),
+    'send `tool_registry_set` with `profiles` first',
   );
 }

@@ -31,6 +31,13 @@ describe('a call is answered by the rules', () => {
     expect(answer).toEqual({ effect: 'ask', reason: 'Really?' });
   });
 
+  test('a file whose profile lists the reader of offloaded outputs loads', async () => {
+    const log = { name: 'log', description: 'Mine.', external: true, outputStrategy: 'offload' };
+    const profiles = { all: { tools: ['log', 'read_tool_output'] } };
+    const world = hookWorld({ tools: [log], profiles, rules });
+    expect((await world.before('Bash', { command: 'git push' })).effect).toBe('ask');
+  });
+
   test('an unknown tool is denied, with what to write', async () => {
     const { effect, reason } = await hookWorld({ rules }).before('Teleport', {});
     expect(effect).toBe('deny');

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { cli } from '../cli-run.ts';
+import { cli, worlds } from '../cli-run.ts';
 
 const cwd = join(fileURLToPath(new URL('..', import.meta.url)), 'fixtures');
 
@@ -89,5 +89,26 @@ describe('a module that requires a configuration', () => {
     );
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toMatch(message);
+  });
+});
+
+describe('--host-tools-module', () => {
+  test('counts the tools of a module as known', async () => {
+    const { exit, stdout } = await cli(
+      ['validate', 'gates.yaml', '--host-tools-module', './tools.ts', '--json'],
+      { cwd: worlds },
+    );
+    expect({ exit, said: JSON.parse(stdout).files[0].errors }).toEqual({ exit: 0, said: [] });
+    expect((await cli(['validate', 'gates.yaml'], { cwd: worlds })).exit).toBe(1);
+  });
+
+  test.each([
+    ['that does not exist', './nowhere.mjs', 1, 'Cannot read `./nowhere.mjs`'],
+    ['that is a file of tools', './gates.yaml', 2, 'is a YAML or JSON file'],
+  ])('with a path %s', async (_, path, code, said) => {
+    const argv = ['validate', 'gates.yaml', '--host-tools-module', path];
+    const { exit, stdout, stderr } = await cli(argv, { cwd: worlds });
+    expect({ exit, stdout }).toEqual({ exit: code, stdout: '' });
+    expect(stderr).toContain(said);
   });
 });

@@ -131,3 +131,109 @@ export async function mount(coordinator, config) { await coordinator.mount('tool
     expect.stringContaining('returned a result that is not JSON at `output/a/b`: '),
   ]);
 });
+
+describe('profiles whose tools offload, and which do not list the reader, are a warning', () => {
+  const offloads = tools.replace('tags: [net]', 'outputStrategy: offload');
+
+  test.each([
+    [
+      'with a list of tools',
+      'profiles:\n  ci: { tools: [push] }',
+      'offload_readable: profiles[0], line 4 `ci`: `push` offloads its output, but the profile ' +
+        'does not list `read_tool_output`, so long outputs are cut. Add `{ name: ' +
+        'read_tool_output, optional: true }` to its `tools`.',
+    ],
+    [
+      'with a map of tools',
+      'profiles:\n  ci: { tools: { push: null } }',
+      'offload_readable: profiles[0], line 4 `ci`: `push` offloads its output, but the profile ' +
+        'does not list `read_tool_output`, so long outputs are cut. Add `read_tool_output: { ' +
+        'optional: true, knobs: {} }` to its `tools`.',
+    ],
+  ])('%s: the message says what to write, and that passes', async (_, more, said) => {
+    expect(await warningsOf('offload.yaml', `${offloads}${more}\n`)).toEqual([said]);
+    const entry = /Add `([^`]+)`/.exec(said)?.[1] as string;
+    const mended = more.replace(/push(?:: null)?/, `$&, ${entry}`);
+    expect(await warningsOf('offload.yaml', `${offloads}${mended}\n`)).toEqual([]);
+  });
+
+  test('a profile that extends such a one is not named again', async () => {
+    const more = 'profiles:\n  sub: { extends: ci, tools: [] }\n  ci: { tools: [push] }\n';
+    expect(await warningsOf('offload.yaml', offloads + more)).toEqual([
+      expect.stringContaining('profiles[1], line 5 `ci`'),
+    ]);
+  });
+
+  test('no profile, and a profile without such a tool, is not', async () => {
+    expect(await warningsOf('offload.yaml', offloads)).toEqual([]);
+    expect(
+      await warningsOf('offload.yaml', `${tools}profiles:\n  ci: { tools: [push] }\n`),
+    ).toEqual([]);
+  });
+
+  test('of a module: the profiles of its set-up', async () => {
+    const text = `import { defineTool } from '${core}';
+${define('fetch_log', "outputStrategy: 'offload'").replace('export ', '')}
+export function setupHostTools(registry) {
+  registry.register(fetch_log);
+  registry.defineProfile({ id: 'good', tools: ['fetch_log', 'read_tool_output'] });
+  registry.defineProfile({ id: 'ci', tools: ['fetch_log'] });
+}
+`;
+    expect(await warningsOf('offload.mjs', text)).toEqual([
+      expect.stringMatching(/^offload_readable: profile `ci`: `fetch_log` offloads/),
+    ]);
+  });
+});
+
+describe('a file whose profiles name tools that come from code', () => {
+  writeFileSync(
+    join(folder, 'code.mjs'),
+    `import { defineTool } from '${core}';\n${define('from_code')}\n`,
+  );
+  const text = `${tools}profiles:
+  ci: { tools: [push, from_code] }
+rules:
+  - { effect: ask, tools: from_code }
+`;
+  const check = async (modules: readonly string[], content = text) => {
+    writeFileSync(join(folder, 'mixed.yaml'), content);
+    const paths = modules.map((name) => join(folder, name));
+    const { files } = await validateFiles(['mixed.yaml'], { cwd: folder, modules: paths });
+    return files[0]!;
+  };
+
+  test('fails by itself, and the message names the option', async () => {
+    const { errors } = await check([]);
+    expect(errors).toEqual([
+      expect.stringMatching(
+        /^config_entries \(ci\): profiles\[0\], line 4: .*got `from_code`.* If your code registers it, give the module with `--host-tools-module MOD`\.$/,
+      ),
+    ]);
+  });
+
+  test('passes with the module, whose own tools are not checked', async () => {
+    const { errors, warnings, tools: checked } = await check(['code.mjs']);
+    expect({ errors, warnings }).toEqual({ errors: [], warnings: [] });
+    expect(checked.map(({ name }) => name)).toEqual(['push']);
+  });
+
+  test('a name that the module does not have either is an error without that advice', async () => {
+    const { errors } = await check(['code.mjs'], text.replace('[push, from', '[pusch, from'));
+    expect(errors).toEqual([expect.stringMatching(/got `pusch`\. Did you mean `push`\?/)]);
+    expect(errors[0]).not.toContain('--host-tools-module');
+  });
+
+  test('a profile that extends one of the code gets the advice, too', async () => {
+    const { errors } = await check([], 'profiles:\n  ci: { extends: base }\n');
+    expect(errors).toEqual([expect.stringContaining('--host-tools-module MOD')]);
+  });
+
+  test('a module that does not load is an error, and nothing else is said', async () => {
+    writeFileSync(join(folder, 'broken.mjs'), "throw new Error('no database');\n");
+    const { errors } = await check(['broken.mjs']);
+    expect(errors).toEqual([
+      expect.stringMatching(/^modules_load: Cannot load the module \S+broken\.mjs: no database/),
+    ]);
+  });
+});

@@ -311,7 +311,7 @@ describe('which module', () => {
       'export const hostTools = 5;',
       /named exports; it exports hostTools\.$/,
     ],
-    ['a throw', `throw new Error('no database')`, /cannot be loaded: no database/],
+    ['a throw', `throw new Error('no database')`, /^Cannot load the module \S+: no database/],
   ])('one that exports %s is refused', async (_, body, message) => {
     await expect(load(body)).rejects.toMatchObject({
       code: 'invalid_file',

@@ -32,7 +32,7 @@ describe('createWorkflow', () => {
       'a selection where there is none',
       { tools, profile: 'constructor' },
       'unknown_profile',
-      '(none is defined)',
+      'None is defined yet: send `tool_registry_set` with `profiles` first.',
     ],
     [
       'two tools of one name',
@@ -465,7 +465,7 @@ describe('refused events', () => {
       workflow,
       { type: 'run_requested', profile: '__proto__' },
       'unknown_profile',
-      'expected one of `all`, `reader`',
+      'expected the id to be one of `all`, `reader`',
     ],
     [
       'an unknown tool to enable',
