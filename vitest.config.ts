@@ -95,7 +95,7 @@ export default defineConfig({
   test: {
     sequence: { ...shared.sequence, sequencer: Order },
     // By default one core is left to the editor.
-    maxWorkers: process.env.VAR_W ? Number(process.env.VAR_W) : cores,
+    maxWorkers: cores,
     reporters: ['default', './test/runner/slowest-files.ts'],
     dangerouslyIgnoreUnhandledErrors: false,
     experimental: { fsModuleCache: true, fsModuleCachePath: compiled },
@@ -104,7 +104,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'inside',
-          sequence: { ...shared.sequence, groupOrder: process.env.VAR_W ? 0 : 1 },
+          sequence: { ...shared.sequence, groupOrder: 1 },
           include: ['test/**/*.test.ts'],
           exclude: [
             '**/node_modules/**',
@@ -124,7 +124,7 @@ export default defineConfig({
           name: 'outside',
           sequence: { ...shared.sequence, groupOrder: 0 },
           // These wait for other programs most of the time.
-          maxWorkers: process.env.VAR_W ? Number(process.env.VAR_W) : 2 * cores,
+          maxWorkers: 2 * cores,
           include: outside,
           exclude: [
             ...leftOut,

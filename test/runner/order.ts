@@ -6,27 +6,30 @@ import { relative } from 'node:path';
 import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
 
-/** Files that wait for other programs, longest first. `npm run test:quick` leaves them out. */
+/**
+ * Files that wait for other programs, or start many, longest first. Those that mostly wait are mixed
+ * with those that keep a core busy. `npm run test:quick` leaves them out.
+ */
 export const slow = [
   'test/surfaces/bullmq/lost.test.ts',
-  'test/surfaces/approvals/page.test.ts',
-  'test/examples/relay-browser.test.ts',
-  'test/surfaces/relay-client/real-relay.test.ts',
-  'test/surfaces/redis/ledger.test.ts',
-  'test/cli/gateway.test.ts',
-  'test/surfaces/inspector/page.test.ts',
-  'test/surfaces/bullmq/ledger.test.ts',
-  'test/cli/gateway-servers.test.ts',
-  'test/surfaces/redis/redis-cluster.test.ts',
-  'test/surfaces/redis/two-nodes.test.ts',
-  'test/surfaces/mcp/client/stdio.test.ts',
-  'test/cli/spinning.test.ts',
   'test/docs.test.ts',
-  'test/surfaces/redis/redis-store.test.ts',
-  'test/examples/approvals.test.ts',
+  'test/surfaces/approvals/page.test.ts',
+  'test/cli/gateway-servers.test.ts',
+  'test/surfaces/relay-client/real-relay.test.ts',
+  'test/cli/spinning.test.ts',
+  'test/surfaces/redis/ledger.test.ts',
+  'test/surfaces/inspector/page.test.ts',
+  'test/cli/gateway.test.ts',
+  'test/examples/relay-browser.test.ts',
+  'test/surfaces/bullmq/ledger.test.ts',
   'test/examples/git-tool.test.ts',
+  'test/surfaces/redis/redis-cluster.test.ts',
+  'test/examples/approvals.test.ts',
+  'test/surfaces/redis/two-nodes.test.ts',
   'test/surfaces/config/read-file.test.ts',
+  'test/surfaces/mcp/client/stdio.test.ts',
   'test/surfaces/redis/redis-quotas.test.ts',
+  'test/surfaces/redis/redis-store.test.ts',
 ];
 
 /** Other files of the project `outside` that take five seconds and more. */
