@@ -6,7 +6,8 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { pageListener } from '../../examples/relay-browser/page-files.ts';
-import { type ServeRelayOptions, serveRelay } from '../../src/surfaces/relay/index.ts';
+import type { ServeRelayOptions } from '../../src/surfaces/relay/index.ts';
+import { serveAgain } from '../surfaces/relay/serve-again.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 
@@ -114,7 +115,7 @@ export async function apart(options: (origin: string) => Partial<ServeRelayOptio
       return new Promise((resolve) => server.close(resolve));
     },
   });
-  const relay = later(await serveRelay({ port: 0, ...options(url) }));
+  const relay = later(await serveAgain({ port: 0, ...options(url) }));
   const answer = await fetch(`${relay.url}/api/sessions`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

@@ -6,13 +6,9 @@ import { connect } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startExample } from '../../examples/relay-browser/server.ts';
-import {
-  memoryStore,
-  type ServedRelay,
-  type ServeRelayOptions,
-  serveRelay,
-} from '../../src/surfaces/relay/index.ts';
+import { memoryStore } from '../../src/surfaces/relay/index.ts';
 import { freePort } from '../surfaces/redis/redis-server.ts';
+import { serveAgain } from '../surfaces/relay/serve-again.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from './chromium.ts';
 import { agentOf, apart, closeAll, later, wireTo } from './relay-browser-kit.ts';
 
@@ -38,20 +34,6 @@ const soon = <T>(read: () => T) => expect.poll(read, { timeout: 12_000, interval
 const statusOf = (page: Page) => page.locator('#status').textContent();
 const itemsOf = async (page: Page) =>
   (await page.locator('#items li').allTextContents()).map((text) => text.trim());
-
-/**
- * Listens where a relay has just been closed. A process that another test starts at that moment has
- * a copy of the socket until its program begins, so the port may be in use for some milliseconds.
- */
-async function serveAgain(options: ServeRelayOptions): Promise<ServedRelay> {
-  for (let left = 100; ; left--)
-    try {
-      return await serveRelay(options);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || left === 0) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-}
 
 describe.skipIf(!chromiumAvailable)(
   `the page whose buttons are tools, in Chromium${whyNot}`,

@@ -3,11 +3,7 @@
  * connection.
  */
 import { WebSocket } from 'ws';
-import {
-  type ServedRelay,
-  type ServeRelayOptions,
-  serveRelay,
-} from '../../../src/surfaces/relay/index.ts';
+import type { ServedRelay, ServeRelayOptions } from '../../../src/surfaces/relay/index.ts';
 import {
   connectRelay,
   type RelayClientOptions,
@@ -15,6 +11,7 @@ import {
   type RelayStatusEvent,
   type RelayTool,
 } from '../../../src/surfaces/relay-client/index.ts';
+import { serveAgain } from '../relay/serve-again.ts';
 
 const many = 10_000;
 
@@ -29,7 +26,7 @@ export async function closeAll(): Promise<void> {
 
 export async function serve(options: Partial<ServeRelayOptions> = {}): Promise<ServedRelay> {
   const limits = { requestsPerMinute: many, responsesPerMinute: many, ...options.limits };
-  const relay = await serveRelay({ port: 0, leaseMs: 2_000, ...options, limits });
+  const relay = await serveAgain({ port: 0, leaseMs: 2_000, ...options, limits });
   relays.push(relay);
   return relay;
 }
