@@ -19,7 +19,7 @@ export function unreadReason(session: SessionState): string | undefined {
   return binding.drop;
 }
 
-/** Sessions, and registries without the option `offload`, whose log has said it. */
+/** Sessions, and registries without the option `offload`, that a warning was already logged for. */
 const told = new WeakSet<object>();
 
 /**
