@@ -1,6 +1,6 @@
 /**
- * Ways round a gate that were reported of other projects: one test each, which shows that it is
- * closed here. `docs/public-bypasses.md` tells of them.
+ * Ways around a gate that were reported for other projects: one test each, which shows that it is
+ * closed here. `docs/public-reports.md` tells of them.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
