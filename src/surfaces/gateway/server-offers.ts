@@ -40,8 +40,7 @@ export async function offersOf(
   which: PassedList,
   prefix: string,
 ): Promise<readonly OfferedEntry[]> {
-  const { client } = await connection.link();
-  const listed = await listEntries(client, lists[which], listMs);
+  const listed = await connection.run(({ client }) => listEntries(client, lists[which], listMs));
   return listed.flatMap((raw) => offeredEntry(which, raw, prefix) ?? []);
 }
 
@@ -54,9 +53,12 @@ export async function askServer(
 ): Promise<JsonObject> {
   let result: unknown;
   try {
-    const { client } = await connection.link();
     const request = { method, params };
-    result = await client.request(request, anyResult, { signal, timeout: askMs });
+    const options = { signal, timeout: askMs };
+    result = await connection.run(
+      ({ client }) => client.request(request, anyResult, options),
+      signal,
+    );
   } catch (error) {
     throw new Error(cleanText(messageOf(error), mostOfError), { cause: error });
   }

@@ -8,6 +8,7 @@ import type { Connection } from './connection.ts';
 import type { ServerTool } from './definition.ts';
 import { answerLost, type Link } from './link.ts';
 import { paramHeaders } from './param-headers.ts';
+import { faceOf, neverSent, sessionForgotten } from './request-errors.ts';
 import { maxErrorBytes, outcomeOf } from './result.ts';
 import { anyResult, type McpProgress } from './sdk.ts';
 
@@ -22,28 +23,18 @@ export function executorOf(
   withdrawn: () => string | undefined,
   onCall?: (context: ToolContext) => () => void,
 ): Executor {
-  // Checked once the link is open, because opening it may have shown that the definition changed.
-  const linked = async ({ signal }: ToolContext): Promise<Link> => {
-    const link = await within(connection.link(), signal);
-    const reason = withdrawn();
-    if (reason !== undefined) throw withdrawnFault(reason);
-    return link;
-  };
-  const execute = async (input: JsonObject, context: ToolContext): Promise<unknown> => {
-    const first = await linked(context);
-    try {
-      return await callOnce(tool, first, input, context);
-    } catch (error) {
-      // A server that has forgotten the session has not looked at the call, so it is safe to repeat
-      // it once in a new session.
-      if (context.signal.aborted || !sessionForgotten(error, first)) throw toFault(error, first);
-      first.drop();
-    }
-    const second = await linked(context);
-    return callOnce(tool, second, input, context).catch((error: unknown) => {
-      throw toFault(error, second);
-    });
-  };
+  const execute = (input: JsonObject, context: ToolContext): Promise<unknown> =>
+    connection.run(async (link) => {
+      // Checked once the link is open, because opening it may have shown that the definition
+      // changed.
+      const reason = withdrawn();
+      if (reason !== undefined) throw withdrawnFault(reason);
+      try {
+        return await callOnce(tool, link, input, context);
+      } catch (error) {
+        throw sessionForgotten(error, link) ? error : toFault(error, link);
+      }
+    }, context.signal);
   if (onCall === undefined) return Object.freeze({ kind: 'remote' as const, execute });
   return Object.freeze({
     kind: 'remote' as const,
@@ -121,22 +112,15 @@ function refusalOf(error: unknown): unknown {
 }
 
 /** Codes of the SDK which mean that the server is not reachable. */
-const gone = new Set<unknown>([
-  'CONNECTION_CLOSED',
-  'NOT_CONNECTED',
-  'SEND_FAILED',
-  'ERA_NEGOTIATION_FAILED',
-]);
+const gone = new Set<unknown>(['CONNECTION_CLOSED', 'SEND_FAILED', 'ERA_NEGOTIATION_FAILED']);
 
 /** The error of a call that got no answer. */
 function toFault(error: unknown, link: Link): unknown {
   if (isFault(error)) return error;
+  if (neverSent(error))
+    return connectionFault('The MCP server cannot be reached. The call did not run.', error);
   const { code, data, message, status } = faceOf(error);
-  const away =
-    status === 502 ||
-    status === 503 ||
-    status === 504 ||
-    (status === 404 && hasServerSession(link));
+  const away = status === 502 || status === 503 || status === 504;
   // `fetch` throws a TypeError if there was no response.
   if (link.lost || data === answerLost || gone.has(code) || away || error instanceof TypeError)
     return connectionFault(
@@ -147,46 +131,4 @@ function toFault(error: unknown, link: Link): unknown {
     cleanText(typeof message === 'string' ? message : 'The MCP call failed.', maxErrorBytes),
     { cause: error },
   );
-}
-
-/** How HTTP servers say that they have forgotten a session: 404 by the protocol, 400 by many. */
-function sessionForgotten(error: unknown, link: Link): boolean {
-  const { status, message } = faceOf(error);
-  return (
-    hasServerSession(link) &&
-    (status === 404 || (status === 400 && typeof message === 'string' && /session/i.test(message)))
-  );
-}
-
-/** Only such a session can be forgotten. */
-function hasServerSession({ client }: Link): boolean {
-  return client.getProtocolEra() === 'legacy' && client.transport?.sessionId !== undefined;
-}
-
-interface Face {
-  readonly code?: unknown;
-  readonly message?: unknown;
-  readonly data?: unknown;
-  readonly status?: unknown;
-}
-
-function faceOf(error: unknown): Face {
-  if (typeof error !== 'object' || error === null) return { message: String(error) };
-  const { code, message, data, status } = error as Face;
-  return { code, message, data, status: isRecord(data) ? (data as Face).status : status };
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
-/** Waits for the connection, but no longer than the call lasts. */
-function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void =>
-      reject(connectionFault('The call ended before the MCP server could be reached.'));
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }

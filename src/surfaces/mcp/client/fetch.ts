@@ -1,4 +1,5 @@
 /** HTTP with responses that are bounded as they arrive, because the SDK reads them whole. */
+import { nextTurn } from '../../../limits/next-turn.ts';
 import type { JsonBounds } from '../../../text/json-bounds.ts';
 import { createMessageGuard, maxMessageBytes, messageBounds } from './message-guard.ts';
 
@@ -20,6 +21,7 @@ export interface BoundedFetchOptions {
  */
 export function boundedFetch(inner: Fetch = fetch, options: BoundedFetchOptions = {}): Fetch {
   return async (url, init) => {
+    await noticeClosed();
     const response = await inner(url, init);
     const { body, status, statusText, headers } = response;
     if (body === null) return response;
@@ -39,6 +41,16 @@ export function boundedFetch(inner: Fetch = fetch, options: BoundedFetchOptions 
     });
     return bounded;
   };
+}
+
+/**
+ * Lets Node read from its sockets once, so that a connection which the server has closed is not
+ * used for the request. Such a request would fail as if the server might have read it. The first
+ * turn may already have begun, so there are two.
+ */
+async function noticeClosed(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 function bound(

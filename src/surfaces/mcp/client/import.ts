@@ -177,7 +177,7 @@ async function importConnected(
     ...(wishes.onLost === undefined ? {} : { onLost: wishes.onLost }),
   });
   const relisting = createRelisting({
-    list: async () => readTools(tools, (await connection.link()).client, connection),
+    list: () => connection.run(({ client }) => readTools(tools, client, connection)),
     clock,
     later,
   });
