@@ -8,9 +8,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { HookEnd } from './hook-run.ts';
 import { answerFd, judgeVariable } from './hook-task.ts';
+import { hookTimeoutMs } from './hook-timeout.ts';
 
-/** Milliseconds, unless the command line says otherwise. As in `hook-run.ts`. */
-const defaultTimeoutMs = 5_000;
 /** Longest answer, in characters. */
 const mostAnswerChars = 16_000_000;
 /** How long somebody has to read the answer, in milliseconds. */
@@ -110,5 +109,5 @@ function timeoutOf(argv: readonly string[]): number {
   const word = argv[at] ?? '';
   const text = word.includes('=') ? word.slice(word.indexOf('=') + 1) : argv[at + 1];
   const given = at === -1 || !/^\d{1,9}$/.test(text ?? '') ? 0 : Number(text);
-  return given > 0 ? given : defaultTimeoutMs;
+  return given > 0 ? given : hookTimeoutMs;
 }

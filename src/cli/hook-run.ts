@@ -25,6 +25,7 @@ import {
 } from '../surfaces/agents/hooks.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { CliFault, usageFault } from './fault.ts';
+import { hookTimeoutMs } from './hook-timeout.ts';
 import { type Options, parseLine } from './options.ts';
 import { printable } from './printable.ts';
 import { userHome } from './user-home.ts';
@@ -46,9 +47,6 @@ export interface HookRun {
 export type HookEnd =
   | { readonly exit: 0; readonly stdout: string }
   | { readonly exit: 2; readonly stderr: string };
-
-/** Milliseconds that a hook may take, unless `--timeout-ms` says otherwise. */
-export const hookTimeoutMs = 5_000;
 
 /** Judges an event. Never rejects. */
 export async function runHook(run: HookRun): Promise<HookEnd> {

@@ -1,5 +1,7 @@
 /** Events of other agents, in the form that their pages give. */
 import { describe, expect, test } from 'vitest';
+import { hookTimeoutMs } from '../../../src/cli/hook-timeout.ts';
+import { agentNames } from '../../../src/surfaces/agents/agent-names.ts';
 import { cli } from '../cli-run.ts';
 import { hookWorld } from './hook-world.ts';
 
@@ -131,6 +133,20 @@ describe('`hook install`', () => {
     expect(stdout).toContain(`Add this to ${file}`);
     const { settings } = JSON.parse((await cli(['hook', 'install', name, '--json'])).stdout);
     expect(JSON.stringify(settings)).toContain(JSON.stringify(rules).slice(1, -1));
+  });
+
+  test.each(agentNames)('%s: waits longer for a hook than the hook takes at most', async (name) => {
+    const { settings } = JSON.parse((await cli(['hook', 'install', name, '--json'])).stdout);
+    const limits = [...JSON.stringify(settings).matchAll(/"timeout":(\d+)/g)].map((match) =>
+      Number(match[1]),
+    );
+    // The starts and the end of the two processes are not within the limit of the hook.
+    const spareMs = 5_000;
+    expect(limits.length).toBeGreaterThan(0);
+    for (const limit of limits)
+      expect(limit * (name === 'gemini-cli' ? 1 : 1_000)).toBeGreaterThanOrEqual(
+        hookTimeoutMs + spareMs,
+      );
   });
 
   test('an unknown agent is refused', async () => {
