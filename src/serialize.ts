@@ -22,7 +22,7 @@ export function serializeOutput(result: ToolResult): string {
 }
 
 /** The text of an output before it is sanitised. Budgets measure this text. */
-export function outputText(output: unknown): string {
+function outputText(output: unknown): string {
   if (output === null || output === undefined) return 'Success';
   if (typeof output === 'string') return output;
   const parts = contentParts(output);

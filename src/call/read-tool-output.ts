@@ -57,7 +57,7 @@ export function outputReader(offload: Offload): AnyTool {
     annotations: { readOnly: true, idempotent: true },
     handler: (input: unknown, context: ToolContext) =>
       read(callOf(context), offload, input as Asked),
-  } as never);
+  });
 }
 
 async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<string | Fail> {

@@ -4,7 +4,7 @@ import { readerName } from '../state/offload-options.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 /** The reason of a registry without the option `offload`. */
-export const noOffload = 'no_offload';
+const noOffload = 'no_offload';
 
 /**
  * The reason why a session cannot call the tool that reads outputs: the drop code that hides it, or

@@ -46,7 +46,7 @@ export function writeOut(output: CliOutput, text: string): Promise<void> {
 }
 
 /** Whether an error comes from writing to a pipe that its reader has closed. */
-export function wentAway(error: unknown): boolean {
+function wentAway(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
 }

@@ -34,7 +34,7 @@ const maxShown = 10;
  * @param show Shows one line.
  */
 export function guardRun(host: NodeJS.Process, show: (line: string) => void): RunGuard {
-  const process = host as unknown as Ending;
+  const process = host as Ending;
   const exit: Exit = process.exit.bind(host);
   const reallyExit: Exit = process.reallyExit.bind(host);
   // The errors that this guard has thrown. If they are not caught, they come back to it.

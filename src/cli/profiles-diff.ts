@@ -88,7 +88,7 @@ function sideOf(id: string, session: ToolSession): Side {
       effect: compiled.effect,
       rule,
       tools,
-      key: canonicalJson(rest as unknown as JsonValue),
+      key: canonicalJson(rest),
     };
   });
   return { id, session, names, rules };
@@ -190,7 +190,7 @@ function rulesOnlyIn(one: Side, other: Side): RuleRow[] {
 
 /** The quotas of a profile and its parents, as written, that the other one lacks. */
 function quotasOnlyIn(one: Side, other: Side): Quota[] {
-  const keyOf = (quota: Quota): string => canonicalJson(quota as unknown as JsonValue);
+  const keyOf = (quota: Quota): string => canonicalJson(quota);
   const known = new Set(quotasOf(other).map(keyOf));
   return quotasOf(one).filter((quota) => !known.has(keyOf(quota)));
 }

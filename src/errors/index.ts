@@ -174,11 +174,6 @@ export function isMisuseError(value: unknown): value is MisuseError {
   return typeof value === 'object' && value !== null && misuseBrand in value;
 }
 
-/** Makes a `switch` over a union fail to compile if it forgets a member. */
-export function assertNever(value: never): never {
-  throw new MisuseError('invalid_option', `Unexpected value: ${String(value)}`);
-}
-
 /** @param action what the closed session was asked to do, such as `register a tool` */
 export function sessionClosed(sessionId: string, action: string): MisuseError {
   return new MisuseError(

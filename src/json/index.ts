@@ -14,8 +14,11 @@ export {
   type JsonValue,
 } from './value.ts';
 
-/** Copies a value that is already JSON, without checks, because the first copy made them. */
-export function cloneJson<T extends JsonValue>(value: T): T;
+/**
+ * Copies a value that is already JSON, without checks, because the first copy made them. An
+ * interface of this library counts as JSON too, although its type has no index signature.
+ */
+export function cloneJson<T extends JsonValue | object>(value: T): T;
 export function cloneJson(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item: JsonValue) => cloneJson(item));
@@ -29,10 +32,10 @@ export function cloneJson(value: JsonValue): JsonValue {
 }
 
 /**
- * Canonical JSON text: keys sorted by code unit, no white space, numbers as ECMAScript writes them
- * (RFC 8785).
+ * Canonical JSON text of a value that is already JSON: keys sorted by code unit, no white space,
+ * numbers as ECMAScript writes them (RFC 8785).
  */
-export function canonicalJson(value: JsonValue): string {
+export function canonicalJson(value: JsonValue | object): string {
   if (isScalar(value)) return JSON.stringify(value);
   // Long lists mostly hold numbers or strings, which `JSON.stringify` writes several times as fast.
   if (Array.isArray(value))
@@ -48,7 +51,7 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members}}`;
 }
 
-function isScalar(value: JsonValue): boolean {
+function isScalar(value: unknown): boolean {
   return typeof value !== 'object' || value === null;
 }
 
@@ -56,7 +59,7 @@ function isScalar(value: JsonValue): boolean {
  * Makes a frozen copy of a value that is already JSON. The copy is built member by member, because
  * a spread copy takes five times the memory once it is frozen.
  */
-export function frozenJson<T extends JsonValue>(value: T): T;
+export function frozenJson<T extends JsonValue | object>(value: T): T;
 export function frozenJson(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map((item: JsonValue) => frozenJson(item)));

@@ -37,7 +37,7 @@ export function* folded(text: string, fold: (piece: string) => string): Slices<s
 }
 
 /** The cost of processing a text. */
-export function costOf(text: string): number {
+function costOf(text: string): number {
   return isAscii(text) ? text.length : text.length * wideCost;
 }
 

@@ -87,7 +87,7 @@ export function readTools(value: readonly unknown[], where: string): readonly To
  * Splits `git@^2` into a name and a range. What follows the last `@` belongs to the name unless it
  * is a range, whichever tools are registered: what a profile means must not depend on that.
  */
-export function splitRange(text: string): {
+function splitRange(text: string): {
   readonly name: string;
   readonly range: VersionRange | undefined;
 } {

@@ -28,7 +28,7 @@ export interface Evaluated {
 /** Adds the members that a schema evaluates in a value that it accepts. */
 export type Mark = (value: JsonValue, context: Context, evaluated: Evaluated) => void;
 
-export function nothingEvaluated(): Evaluated {
+function nothingEvaluated(): Evaluated {
   return { allNames: false, names: new Set(), items: 0, indexes: new Set() };
 }
 

@@ -40,7 +40,7 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
   });
   session.discovery = new Discovery(
     settings,
-    new ToolEntry(definition as unknown as AnyTool, 'host', session.registry.waits),
+    new ToolEntry(definition as AnyTool, 'host', session.registry.waits),
   );
   session.stamp++;
   // Otherwise the first question would wait for this.

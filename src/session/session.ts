@@ -93,7 +93,7 @@ export class Session<S> implements ToolSession<S> {
     if (binding === undefined || binding.drop !== undefined || binding.entry.internals.internal)
       return undefined;
     if (isDefinition(tool) && binding.entry.definition !== tool) return undefined;
-    return hostToolOf(binding, callTool) as unknown as HostTool<never, never>;
+    return hostToolOf(binding, callTool) as HostTool<never, never>;
   }
 
   // Bound on first read, so that `const { call } = session` works and sessions stay small.

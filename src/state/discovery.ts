@@ -158,7 +158,7 @@ export class Discovery {
       entries,
       dropped: Object.freeze(dropped),
       prerequisites,
-      hash: digest({ names, dropped, prerequisites } as never),
+      hash: digest({ names, dropped, prerequisites }),
     });
     this.#last = { view, version: this.#version, shows, listing };
     return listing;

@@ -154,7 +154,7 @@ const noKnobs: JsonObject = Object.freeze({});
 const order: readonly Effect[] = ['allow', 'ask', 'deny'];
 
 /** The stricter of two effects, in the order deny, ask, allow. */
-export function strictest(left: Effect, right: Effect): Effect {
+function strictest(left: Effect, right: Effect): Effect {
   return order.indexOf(left) >= order.indexOf(right) ? left : right;
 }
 

@@ -28,7 +28,7 @@ export interface CompiledPattern {
 }
 
 /** The longest pattern accepted from outside, in UTF-16 units. */
-export const maxUntrustedPattern = 512;
+const maxUntrustedPattern = 512;
 
 /**
  * Compiles an ECMAScript pattern, unanchored and by code points, to a matcher that cannot

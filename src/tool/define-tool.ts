@@ -167,7 +167,7 @@ export const defineTool: DefineTool<unknown> & { for<Services>(): DefineTool<Ser
   Object.assign(
     ((config: LooseConfig) => createDefinition(config)) as unknown as DefineTool<unknown>,
     {
-      for: <Services>(): DefineTool<Services> => defineTool as unknown as DefineTool<Services>,
+      for: <Services>(): DefineTool<Services> => defineTool as DefineTool<Services>,
     },
   );
 

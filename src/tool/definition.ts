@@ -152,7 +152,7 @@ class Definition {
   }
 
   get fingerprint(): string {
-    return fingerprintOf(this as unknown as AnyTool);
+    return fingerprintOf(this as AnyTool);
   }
 }
 Object.defineProperty(Definition.prototype, definitionBrand, { value: true });
@@ -218,9 +218,9 @@ export function seal(
 ): AnyTool {
   const definition = new Definition(face);
   if (extras !== undefined) Object.defineProperties(definition, extras);
-  rest.definition = definition as unknown as AnyTool;
+  rest.definition = definition as AnyTool;
   internals.set(definition, rest as ToolInternals);
-  return Object.freeze(definition) as unknown as AnyTool;
+  return Object.freeze(definition) as AnyTool;
 }
 
 /** What `ToolRegistration.update` may change. */

@@ -269,11 +269,11 @@ function findPrerequisites(
 }
 
 /** Compares strings by UTF-16 code unit, which is independent of the locale. */
-export function byCodeUnit(left: string, right: string): number {
+function byCodeUnit(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
 /** `sha256:` and hex of the canonical JSON. */
-export function digest(value: JsonValue): string {
+export function digest(value: JsonValue | object): string {
   return `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
 }

@@ -43,7 +43,7 @@ export const factsRule: Check = (value, at) => {
 export const amount: Check = (value, at) => {
   if (typeof value !== 'number' || !(value >= 0)) throw wrong(at, 'a number from 0', value);
 };
-export const flag: Check = (value, at) => {
+const flag: Check = (value, at) => {
   if (typeof value !== 'boolean') throw wrong(at, 'true or false', value);
 };
 export const scope: Check = (value, at) => {
@@ -67,7 +67,7 @@ export const budget = fields({
   maxTokens: optional(amount),
   required: optional(strings),
 });
-export const factRules = list((value, at) => {
+const factRules = list((value, at) => {
   const { in: among, equals } = checkFields(
     value,
     { fact: text, equals: any, in: optional(list(any)) },
@@ -96,7 +96,7 @@ export const toolSpecs = list((value, at) => {
   }
 });
 /** The fields of a tool's spec other than its name. */
-export const specFields: Readonly<Record<string, Check>> = {
+const specFields: Readonly<Record<string, Check>> = {
   description: optional((value, at) => {
     if (typeof value !== 'string') throw wrong(at, 'a string', value);
   }),

@@ -238,7 +238,7 @@ function fitParts(
     }
   }
   if (!marked && reserved > 0) kept.push({ type: 'text', text: mark.slice(1) });
-  return markContent(kept as unknown as JsonValue);
+  return markContent(kept as JsonValue);
 }
 
 /** Each part but the first adds a line break. */

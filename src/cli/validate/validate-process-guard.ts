@@ -51,7 +51,7 @@ export function guardProcess(signal?: AbortSignal): ProcessGuard {
     { original: process.exit, active: true },
   );
   replacements.add(replacement);
-  process.exit = replacement as unknown as typeof process.exit;
+  process.exit = replacement as typeof process.exit;
   process.on('unhandledRejection', rejected);
   process.on('uncaughtException', thrown);
   listening.add(thrown);
@@ -83,7 +83,7 @@ export function guardProcess(signal?: AbortSignal): ProcessGuard {
 /** The nearest replaced function that does not belong to a released guard. */
 function underneath(replacement: Replacement): typeof process.exit {
   let exit = replacement.original;
-  while (replacements.has(exit) && !(exit as unknown as Replacement).active)
-    exit = (exit as unknown as Replacement).original;
+  while (replacements.has(exit) && !(exit as Replacement).active)
+    exit = (exit as Replacement).original;
   return exit;
 }

@@ -59,7 +59,7 @@ export function agentTool(
     attributes: attributesOf(row, place),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(origin === undefined || !labels ? {} : { origin }),
-  }) as unknown as AnyTool;
+  }) as AnyTool;
 }
 
 type Ask = (value: unknown, call: CallInfo) => JsonObject | Promise<JsonObject>;
@@ -126,5 +126,5 @@ export function mcpTool(name: string, timeoutMs?: number): AnyTool {
     tags: ['mcp'],
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     external: true,
-  }) as unknown as AnyTool;
+  }) as AnyTool;
 }

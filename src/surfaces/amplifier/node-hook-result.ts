@@ -9,7 +9,7 @@ import type { NodeHookResult } from './node-binding-port.ts';
 export const continueJson = '{"action":"continue"}';
 
 /** The reason of the deny for an answer that cannot be read. */
-export const invalidAnswer = 'Hook handler returned invalid response';
+const invalidAnswer = 'Hook handler returned invalid response';
 
 const fields = [
   'reason',

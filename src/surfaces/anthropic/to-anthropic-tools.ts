@@ -140,7 +140,7 @@ function messagesTool({ name, tool, schema }: ShownTool, strict: boolean): Anthr
   return {
     name,
     description: tool.description,
-    input_schema: schema as unknown as AnthropicInputSchema,
+    input_schema: schema as AnthropicInputSchema,
     ...(strict ? { strict } : {}),
   };
 }

@@ -3,9 +3,9 @@ import type { AuditHead } from './line.ts';
 import type { LineWriter, QueuedLine } from './writers.ts';
 
 /** Most lines that wait. */
-export const maxQueuedLines = 10_000;
+const maxQueuedLines = 10_000;
 /** Most characters that wait. */
-export const maxQueuedChars = 16 * 1_048_576;
+const maxQueuedChars = 16 * 1_048_576;
 /** With `fsync: "batch"`, written lines are made safe after this time. */
 const syncAfterMs = 1_000;
 /** The first and the longest pause after a failure. */

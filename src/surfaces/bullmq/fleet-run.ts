@@ -57,7 +57,7 @@ export class FleetRun {
       violation: (fault) => this.#violation(fault),
     });
     this.#link.start(input, { count: 0, size: 0 });
-    this.message = begun as unknown as RunMessage;
+    this.message = begun as RunMessage;
     const failed = new Promise<never>((_resolve, reject) => {
       this.#reject = reject;
     });

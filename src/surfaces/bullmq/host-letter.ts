@@ -20,7 +20,7 @@ export function readHostLetter(text: string): HostMessage | undefined {
   } catch {
     return undefined;
   }
-  return isJsonObject(value) && isKnown(value) ? (value as unknown as HostMessage) : undefined;
+  return isJsonObject(value) && isKnown(value) ? (value as HostMessage) : undefined;
 }
 
 function isKnown(message: JsonObject): boolean {

@@ -88,7 +88,7 @@ export class RunningCall implements Outbox {
 
   /** Runs the handler. Resolves when it has settled and its outcome is posted. */
   async start(handler: (input: JsonObject, context: ToolContext) => unknown): Promise<void> {
-    const settled = this.#run.start(handler as never);
+    const settled = this.#run.start(handler);
     // A handler that does not stop still counts towards the worker's `concurrency`.
     await Promise.race([Promise.all([settled, this.posted]), this.#left]);
   }

@@ -115,7 +115,7 @@ function answer(
     case 'ping':
       return { result: {} };
     case 'tools/list':
-      return { result: { tools: line.own.shown().map(toWire) as unknown as JsonObject[] } };
+      return { result: { tools: line.own.shown().map(toWire) as JsonObject[] } };
     case 'tools/call':
       return typeof params.name === 'string'
         ? call(line, id, params.name, params)
@@ -169,7 +169,7 @@ async function call(
       ? session.tool(result.metadata.toolName)?.outputSchema
       : undefined;
     const shown = shownOutcome(result, (declared as JsonObject | undefined) ?? false);
-    return { result: toCallToolResult(shown) as unknown as JsonObject };
+    return { result: toCallToolResult(shown) as JsonObject };
   } finally {
     stop?.();
     running.delete(id);

@@ -119,7 +119,7 @@ function commitRules(
   { rules }: DryRun,
   undo: (() => void)[],
 ): LoadedFile['rules'] {
-  const identity = canonicalJson(rules as never);
+  const identity = canonicalJson(rules);
   if (before.rules?.identity === identity) return before.rules;
   if (rules.length === 0) return undefined;
   const remove = registry.addRules(rules);
@@ -137,7 +137,7 @@ function commitQuotas(
   { quotas }: DryRun,
   undo: (() => void)[],
 ): LoadedFile['quotas'] {
-  const identity = canonicalJson(quotas as never);
+  const identity = canonicalJson(quotas);
   const old = before.quotas;
   if (old?.identity === identity) return old;
   if (old !== undefined) {

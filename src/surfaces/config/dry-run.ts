@@ -144,7 +144,7 @@ export function dryRun(
     } else if ('profile' in prepared)
       profiles.set(id, {
         profile: prepared.profile,
-        identity: canonicalJson(prepared.profile as never),
+        identity: canonicalJson(prepared.profile),
       });
   }
   return { rules, quotas, tools, profiles, hosted, failed: inOrder(failed) };

@@ -28,7 +28,7 @@ export async function yamlReader(
  * Maximum number of tokens in a text: marks, scalars, spaces, comments, line breaks. A member of a
  * block takes seven, an item of a flow list takes three.
  */
-export const maxTokens = 500_000;
+const maxTokens = 500_000;
 
 const options = {
   version: '1.2',

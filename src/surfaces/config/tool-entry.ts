@@ -61,13 +61,13 @@ export async function prepareTool(
         entry,
         name,
         definition: createDefinition(settingsOf(config, { external: true })),
-        identity: `external\n${canonicalJson(config as never)}`,
+        identity: `external\n${canonicalJson(config)}`,
       };
     const path = await resolveModule(config.module, dirname(file));
     if (config.sandbox !== undefined)
       return { entry, name, ...(await sandboxed(config, path, file)) };
     const module = await importModule(path, versions);
-    const identity = `${module.path}\n${module.version}\n${canonicalJson(config as never)}`;
+    const identity = `${module.path}\n${module.version}\n${canonicalJson(config)}`;
     return { entry, name, definition: define(config, module), identity };
   } catch (error) {
     // An export may be any value, including one that throws when it is read.
@@ -112,7 +112,7 @@ async function sandboxed(
   });
   return {
     definition: createDefinition(settingsOf(config, { executor })),
-    identity: `${module}\n${await versionOf(module)}\n${canonicalJson(config as never)}`,
+    identity: `${module}\n${await versionOf(module)}\n${canonicalJson(config)}`,
   };
 }
 

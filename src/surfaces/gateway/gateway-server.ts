@@ -191,7 +191,7 @@ function listed(state: State): void {
   const now = new Map(imported.tools.map((tool) => [tool.name, tool]));
   const conflicts: { name: string; reason: string }[] = [];
   try {
-    registryStateOf(registry as never).together(() => {
+    registryStateOf(registry).together(() => {
       for (const [tool, registration] of held) {
         if (now.has(tool) || imported.found(tool) !== undefined) continue;
         registration.unregister();
@@ -287,7 +287,7 @@ async function closeServer(state: State): Promise<void> {
   state.cancel?.();
   state.stop.abort();
   const { registry, held } = state;
-  registryStateOf(registry as never).together(() => {
+  registryStateOf(registry).together(() => {
     for (const registration of held.values()) registration.unregister();
   });
   held.clear();

@@ -162,7 +162,7 @@ function serverProblem(
   const known = state.servers.get(name);
   if (known !== undefined && known.file !== path)
     return `the file \`${known.file}\` already has a server \`${name}\``;
-  if (!again || known?.identity === canonicalJson(entry as never)) return undefined;
+  if (!again || known?.identity === canonicalJson(entry)) return undefined;
   const { missing } = connectionOf({ entry, file: path, ports: state.ports });
   return missing.length === 0 ? undefined : missingText(missing);
 }
@@ -179,7 +179,7 @@ function take(state: State, { path, servers, audit, approvals }: HostedParts): v
   for (const [name, running] of state.servers) {
     if (running.file !== path) continue;
     const entry = servers.get(name);
-    if (entry !== undefined && canonicalJson(entry as never) === running.identity) continue;
+    if (entry !== undefined && canonicalJson(entry) === running.identity) continue;
     state.servers.delete(name);
     hold(state.closing, running.server.close());
   }
@@ -190,7 +190,7 @@ function take(state: State, { path, servers, audit, approvals }: HostedParts): v
   for (const [name, entry] of fresh)
     state.servers.set(name, {
       file: path,
-      identity: canonicalJson(entry as never),
+      identity: canonicalJson(entry),
       server: startServer({ name, file: path, entry, registry, ports, changed }),
     });
 }
@@ -204,7 +204,7 @@ function keepSecret(state: State, file: string, entry: ServerEntry): void {
 
 function addSecret({ secrets, registry }: State, value: string): void {
   secrets.addText(value);
-  registryStateOf(registry as never).secrets = secrets;
+  registryStateOf(registry).secrets = secrets;
 }
 
 async function settled(

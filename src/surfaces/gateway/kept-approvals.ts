@@ -58,7 +58,7 @@ export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
     },
     problem(file, entry, again) {
       if (!parts.keeps) return undefined;
-      const identity = canonicalJson(entry as never);
+      const identity = canonicalJson(entry);
       if (inEffect?.file === file && inEffect.identity === identity) return undefined;
       if (again)
         return (
@@ -93,7 +93,7 @@ export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
 
 /** From now on, the registry keeps suspended calls there, including those of earlier processes. */
 function use({ registry, cwd, settled }: KeeperParts, { secret, store }: Opened): void {
-  const state = registryStateOf(registry as never);
+  const state = registryStateOf(registry);
   state.signer = createTokenSigner(secret);
   state.store = store;
   state.sessionFor = async ({ sessionId, principal, profile, facts, overrides }) => {

@@ -55,9 +55,9 @@ function matchesNone(glob: string, names: readonly string[], prefix: string): st
 }
 
 function unknownFields(labels: object | undefined, schema: unknown): readonly string[] {
-  if (labels === undefined || !isJsonObject(schema as never)) return [];
+  if (labels === undefined || !isJsonObject(schema)) return [];
   return Object.keys(labels).filter((path) => {
     const segments = path.split('.');
-    return mayHold(schema as never, segments) < segments.length;
+    return mayHold(schema, segments) < segments.length;
   });
 }

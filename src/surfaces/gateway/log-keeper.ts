@@ -86,7 +86,7 @@ async function ready(state: State, file: string, audit: AuditEntry): Promise<voi
 /** What prevents a log from being opened; undefined if it is open now, or was. */
 function open(state: State, file: string, audit: AuditEntry): unknown {
   const { registry, records, logs } = state;
-  const identity = canonicalJson(audit as never);
+  const identity = canonicalJson(audit);
   const isOpen = (log: Log | undefined): boolean => log?.file === file && log.identity === identity;
   if (!records || isOpen(state.opened)) return undefined;
   discard(state);

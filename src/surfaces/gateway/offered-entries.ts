@@ -25,7 +25,7 @@ export function offeredEntry(
   raw: unknown,
   prefix: string,
 ): OfferedEntry | undefined {
-  if (!isJsonObject(raw as never)) return undefined;
+  if (!isJsonObject(raw)) return undefined;
   const given = raw as JsonObject;
   const key = own(given, keys[which]);
   const name = own(given, 'name');
@@ -48,7 +48,7 @@ export function offeredEntry(
 }
 
 function argument(raw: unknown): JsonObject[] {
-  if (!isJsonObject(raw as never)) return [];
+  if (!isJsonObject(raw)) return [];
   const given = raw as JsonObject;
   const name = own(given, 'name');
   if (typeof name !== 'string') return [];

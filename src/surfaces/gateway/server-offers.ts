@@ -63,7 +63,7 @@ export async function askServer(
     throw new Error(cleanText(messageOf(error), mostOfError), { cause: error });
   }
   const member = method === 'prompts/get' ? 'messages' : 'contents';
-  const given = isJsonObject(result as never) ? (result as JsonObject) : {};
+  const given = isJsonObject(result) ? (result as JsonObject) : {};
   const list = Object.hasOwn(given, member) ? given[member] : undefined;
   if (!Array.isArray(list)) throw new Error(`The MCP server sent no \`${member}\`.`);
   const description = Object.hasOwn(given, 'description') ? given.description : undefined;

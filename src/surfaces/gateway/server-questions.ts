@@ -105,14 +105,14 @@ async function elicit(
   if (client.elicit === undefined) throw refused('the client cannot ask its user');
   const { mode, message, requestedSchema } = read(params, formBounds);
   if (mode !== undefined && mode !== 'form') throw refused('only forms are passed on');
-  if (!isJsonObject(requestedSchema as never)) throw refused('a form needs `requestedSchema`');
+  if (!isJsonObject(requestedSchema)) throw refused('a form needs `requestedSchema`');
   const schema = scrub(cleanSchema(requestedSchema as JsonObject));
   if (!isJsonObject(schema)) throw refused('the question is too large');
   const answer = await client.elicit({
     message: `The MCP server \`${name}\` asks: ${shownText(message, scrub)}`,
     requestedSchema: schema as JsonSchema,
   });
-  return answer as unknown as JsonObject;
+  return answer as JsonObject;
 }
 
 async function sample(

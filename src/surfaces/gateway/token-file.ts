@@ -77,7 +77,7 @@ function readRecord(path: string): OAuthRecord | undefined {
         `Others can use \`${path}\`, so its tokens may be known. Delete it and log in again.`,
       );
     const value: unknown = JSON.parse(readFileSync(fd, 'utf8'));
-    if (isJsonObject(value as never) && typeof (value as JsonObject).redirectUrl === 'string')
+    if (isJsonObject(value) && typeof (value as JsonObject).redirectUrl === 'string')
       return value as unknown as OAuthRecord;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -7,7 +7,7 @@ import type { CallLine, FeedMessage, InspectorState } from '../pages/inspector-w
 import type { CallLog } from './call-log.ts';
 
 /** Most pages at once. */
-export const mostReaders = 16;
+const mostReaders = 16;
 /** Most calls of one message. */
 const mostOfMessage = 500;
 /** Milliseconds between checks for changes, between states, and between signs of life. */

@@ -159,7 +159,7 @@ function createTurns(): { isOver(): boolean; next(): Promise<void> } {
 
 /** The rows of any source of records. Rows that are not separate calls are left out. */
 async function* rowsOf(records: BacktestRecords): AsyncGenerator<BacktestRecord> {
-  const format = documentFormatOf(records as unknown as JsonValue);
+  const format = documentFormatOf(records as JsonValue);
   const rows = format === undefined ? records : format.read(records, who);
   if (typeof rows !== 'object' || rows === null || !isIterable(rows))
     throw new MisuseError(

@@ -13,7 +13,7 @@ export interface Answer {
 }
 
 /** Most bytes of an answer. */
-export const maxAnswerBytes = 4 * 1_048_576;
+const maxAnswerBytes = 4 * 1_048_576;
 /** The bounds that a relay enforces. */
 const bounds: JsonBounds = { maxDepth: maxBodyDepth, maxValues: maxAnswerValues };
 /** Most characters of an error's message. */

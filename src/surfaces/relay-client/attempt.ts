@@ -47,7 +47,7 @@ export interface LineMemory {
 }
 
 /** Milliseconds in which a line must come up. */
-export const establishMs = 10_000;
+const establishMs = 10_000;
 /** Heartbeats that may fail to arrive. */
 const patience = 2.5;
 /**

@@ -1,7 +1,7 @@
 /** How long to wait before another attempt. */
 
 /** Most milliseconds between two attempts, before jitter. */
-export const maxBackoffMs = 30_000;
+const maxBackoffMs = 30_000;
 
 /** Most milliseconds that a relay can make a client wait. */
 export const maxRetryAfterMs = 300_000;

@@ -42,13 +42,13 @@ export interface CallsWorld {
 }
 
 /** Most handlers at a time. */
-export const maxRunning = 64;
+const maxRunning = 64;
 /** Most calls that wait for their turn. */
-export const maxWaiting = 1_000;
+const maxWaiting = 1_000;
 /** Most characters of the arguments of all calls that wait, as JSON. */
-export const maxWaitingChars = 64 * 1_048_576;
+const maxWaitingChars = 64 * 1_048_576;
 /** Most characters of the id of a call. Ids are remembered, and a relay's are shorter. */
-export const maxIdChars = 1_024;
+const maxIdChars = 1_024;
 
 interface Call {
   readonly requestId: string;

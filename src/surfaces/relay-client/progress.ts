@@ -24,7 +24,7 @@ export interface ProgressWorld {
 }
 
 /** Milliseconds between two requests. */
-export const pauseMs = 250;
+const pauseMs = 250;
 /** Most characters of a message. The relay cuts it further. */
 const maxMessageChars = 256;
 

@@ -14,7 +14,7 @@ export interface RelayClock {
 }
 
 /** Milliseconds for a call without a deadline; also the least if the relay's clock is unknown. */
-export const defaultCallMs = 30_000;
+const defaultCallMs = 30_000;
 /** Milliseconds added to each deadline, because the estimate may be slightly wrong. */
 const graceMs = 1_000;
 

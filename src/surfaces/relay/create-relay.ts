@@ -129,7 +129,7 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
       openStreams: streams.count,
       liveSessions: live.count,
     }),
-    registry: live.registry as unknown as HostToolRegistry<S>,
+    registry: live.registry as HostToolRegistry<S>,
   };
   giveServerPort(relay, { answered, sockets: createSocketEntry(app, parts) });
   return relay;

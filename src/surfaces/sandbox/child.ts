@@ -75,7 +75,7 @@ function startChild(
     events.died({ reason, text, cause: cause ?? (printed && new Error(printed)) });
   });
   // While a call runs, the channel keeps the host alive, and when it closes, the process does.
-  for (const one of [child, child.stdio[2]]) (one as unknown as Referenced).unref();
+  for (const one of [child, child.stdio[2]]) (one as Referenced).unref();
   channel.once('close', () => {
     child.ref();
     // It may have closed the channel without ending.

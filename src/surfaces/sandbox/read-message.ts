@@ -121,7 +121,7 @@ export function readMessage(text: string): ReadMessage {
   for (const name of Object.keys(shape))
     if (shape[name]?.(own(value, name)) !== true)
       return wrong(`a \`${kind}\` message with a wrong \`${name}\``);
-  return { ok: true, message: value as unknown as SandboxMessage };
+  return { ok: true, message: value as SandboxMessage };
 }
 
 /** An own member of an object from outside. */

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../../index.ts';
 import { head, tail } from '../../text/code-points.ts';
 
 /** The most characters of the text. People do not read more than that in a form or a terminal. */
-export const longestApprovalInput = 8_000;
+const longestApprovalInput = 8_000;
 
 /** The message with which a surface rejects a call if {@link approvalInput} returns no text. */
 export const unshowableInput =

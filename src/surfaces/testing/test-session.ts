@@ -86,7 +86,7 @@ export function createTestSession<S = unknown>(
   if (typeof profile === 'object' && profile !== null) registry.defineProfile(profile);
   if (profile !== undefined)
     forSession.profile = typeof profile === 'object' && profile !== null ? profile.id : profile;
-  const session = registry.createSession(forSession as unknown as SessionOptions<S>);
+  const session = registry.createSession(forSession as SessionOptions<S>);
   // The session itself, not a wrapper: whatever takes a session takes it.
   return Object.defineProperty(session, 'registry', {
     value: registry,

@@ -3,7 +3,7 @@
  * call has a result.
  */
 import { type errorCodes, type ToolError, toolError } from '../../errors/index.ts';
-import { frozenJson, type JsonValue } from '../../json/index.ts';
+import { frozenJson } from '../../json/index.ts';
 import type { ToolResult } from '../../result.ts';
 import { planOf, type ToolCall } from '../../toolset/batch-plan.ts';
 import { notDiscovered } from '../../toolset/effective.ts';
@@ -52,7 +52,7 @@ export function openBatch(
   const batches = state.batches + 1;
   const batch = beginBatch({
     id: `batch-${batches}`,
-    groups: frozenJson(plan.groups as unknown as JsonValue) as unknown as BatchState['groups'],
+    groups: frozenJson(plan.groups) as BatchState['groups'],
     calls: Object.freeze(calls),
     planHash: plan.hash,
   });
@@ -158,5 +158,5 @@ function failed(
     error,
     metadata: { callId: id, toolName: name, status, attempt: 1, durationMs: 0 },
   };
-  return frozenJson(result as unknown as JsonValue) as unknown as ToolResult;
+  return frozenJson(result) as ToolResult;
 }

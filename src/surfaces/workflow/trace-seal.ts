@@ -18,7 +18,7 @@ export type Seal = (event: JsonValue, reduction: Reduction) => JsonObject;
  * ends the batch. So the cost of a trace depends on what its events change.
  */
 export function createSeal(workflow: WorkflowState): Seal {
-  let before = digest(workflow as unknown as JsonValue);
+  let before = digest(workflow);
   const hashes: Hashes = new WeakMap();
   return (event, { state, commands, error }) => {
     before = digest([before, event, partsOf(state, hashes)]);
@@ -83,7 +83,7 @@ function shortened(command: WorkflowCommand): JsonObject {
         results: command.results.map(({ callId, result }) => ({
           callId,
           outcome: result.success ? 'succeeded' : result.error.code,
-          hash: digest(result as unknown as JsonValue),
+          hash: digest(result),
         })),
       };
   }

@@ -79,7 +79,7 @@ export function writeTrace(workflow: WorkflowState, events: Iterable<WorkflowEve
   // Without an end mark, a truncated trace would look like a shorter run.
   lines.push(
     canonicalJson({
-      end: { events: lines.length - 1, state: digest(state as unknown as JsonValue) },
+      end: { events: lines.length - 1, state: digest(state) },
     }),
   );
   return `${lines.join('\n')}\n`;
@@ -122,7 +122,7 @@ export function replayTrace(text: string): TraceReport {
   let events = 0;
   for (const [index, { line, value }] of rest.entries()) {
     if (Object.hasOwn(value, 'end')) {
-      const hash = digest(state as unknown as JsonValue);
+      const hash = digest(state);
       const difference = firstDifference(value, { end: { events, state: hash } }, '');
       if (difference !== undefined) return { same: false, line, ...difference };
       const after = rest[index + 1];
@@ -156,7 +156,7 @@ export function replayTrace(text: string): TraceReport {
       expected: '{"events":…,"state":…}',
       found: 'nothing',
     };
-  return { same: true, events, hash: digest(state as unknown as JsonValue) };
+  return { same: true, events, hash: digest(state) };
 }
 
 function firstDifference(

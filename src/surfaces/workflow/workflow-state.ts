@@ -3,7 +3,7 @@
  * exactly.
  */
 import { describe, MisuseError } from '../../errors/index.ts';
-import { canonicalJson, type JsonObject, type JsonValue } from '../../json/index.ts';
+import { canonicalJson, type JsonObject } from '../../json/index.ts';
 import type { ToolResult } from '../../result.ts';
 import type { ToolCall } from '../../toolset/batch-plan.ts';
 import {
@@ -177,7 +177,7 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
  */
 export function serializeState(state: WorkflowState): string {
   checkVersion(state);
-  return canonicalJson(state as unknown as JsonValue);
+  return canonicalJson(state);
 }
 
 function checkVersion(state: unknown): void {

@@ -5,8 +5,11 @@ import * as Yaml from 'yaml';
 import { defineTool, HostToolRegistry, isMisuseError } from '../../../src/index.ts';
 import { loadHostTools } from '../../../src/surfaces/config/index.ts';
 import { readJson } from '../../../src/surfaces/config/read-json.ts';
-import { maxTokens, yamlReader } from '../../../src/surfaces/config/read-yaml.ts';
+import { yamlReader } from '../../../src/surfaces/config/read-yaml.ts';
 import { folder } from './folder.ts';
+
+/** The most tokens of a file that are read. */
+const maxTokens = 500_000;
 
 /** A registry with something in it, and what a load must leave alone. */
 function world() {

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createMcpHandler } from '../../../src/surfaces/mcp/index.ts';
-import { bounded, maxBufferedBytes, readBody } from '../../../src/surfaces/mcp/server/body.ts';
+import { bounded, readBody } from '../../../src/surfaces/mcp/server/body.ts';
 import { memoryEvents } from '../../../src/surfaces/mcp/server/events.ts';
 import { initialize, opened, post, sampleRegistry } from './server/kit.ts';
+
+/** What an answer may hold that its reader has not taken. */
+const maxBufferedBytes = 4 * 1_048_576;
 
 const open = opened();
 afterEach(() => open.close());

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import {
-  maxAnswerBytes,
-  resultAnswer,
-  thrownAnswer,
-} from '../../../src/surfaces/relay-client/answer.ts';
+import { resultAnswer, thrownAnswer } from '../../../src/surfaces/relay-client/answer.ts';
+
+/** The size of the largest answer that is sent. */
+const maxAnswerBytes = 4 * 1_048_576;
 
 const result = (value: unknown): unknown => JSON.parse(resultAnswer('r', 'tool', value).body);
 const revoked = (): object => {

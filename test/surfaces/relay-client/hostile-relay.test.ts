@@ -2,18 +2,17 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Answer } from '../../../src/surfaces/relay-client/answer.ts';
 import { attempt, type LineMemory } from '../../../src/surfaces/relay-client/attempt.ts';
-import {
-  type Calls,
-  createCalls,
-  maxIdChars,
-  maxRunning,
-  maxWaiting,
-} from '../../../src/surfaces/relay-client/calls.ts';
+import { type Calls, createCalls } from '../../../src/surfaces/relay-client/calls.ts';
 import { createDelivery, type Delivery } from '../../../src/surfaces/relay-client/delivery.ts';
 import type { JsonObject } from '../../../src/surfaces/relay-client/json.ts';
 import { createRelayClock } from '../../../src/surfaces/relay-client/relay-clock.ts';
 import { createScope, type Scope } from '../../../src/surfaces/relay-client/scope.ts';
 import { createScrub } from '../../../src/surfaces/relay-client/scrub.ts';
+
+/** The most handlers that run at once, and the most calls that wait for them. */
+const [maxRunning, maxWaiting] = [64, 1_000];
+/** The most characters of the id of a call. */
+const maxIdChars = 1_024;
 
 interface World {
   readonly calls: Calls;

@@ -1,12 +1,15 @@
 /** How a client reports the progress of its calls. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { RelayHttp } from '../../../src/surfaces/relay-client/http.ts';
-import { createProgressReports, pauseMs } from '../../../src/surfaces/relay-client/progress.ts';
+import { createProgressReports } from '../../../src/surfaces/relay-client/progress.ts';
 import {
   type RelayClientError,
   relayClientError,
 } from '../../../src/surfaces/relay-client/relay-client-error.ts';
 import { createScope } from '../../../src/surfaces/relay-client/scope.ts';
+
+/** The time between two reports of a call. */
+const pauseMs = 250;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -4,9 +4,10 @@ import type { JsonObject, JsonValue } from '../../../src/index.ts';
 import {
   approvalInput,
   escapeUnseen,
-  longestApprovalInput,
   shortLine,
 } from '../../../src/surfaces/shared/approval-input.ts';
+
+const longestApprovalInput = 8_000;
 
 const long = 'Thanks for the nice dinner! '.repeat(2_000);
 

@@ -53,7 +53,7 @@ export function askUnread(client: Client, transport: Transport): ConnectedMcpCli
   const request: ConnectedMcpClient['request'] = ({ method, params }, schema, options) =>
     client.request(
       { method: unread + method, ...(params === undefined ? {} : { params }) },
-      schema as never,
+      schema,
       options,
     );
   return Object.create(client, { request: { value: request } });

@@ -125,7 +125,7 @@ function noticeLostAnswers(transport: Transport): void {
           jsonrpc: '2.0',
           id,
           error: { code: -32_000, message: lostMessage, data: answerLost },
-        } as never);
+        });
       },
     });
   };

@@ -52,7 +52,7 @@ export function askingClient(
             (await ctx.mcpReq.send(
               { method: 'sampling/createMessage', params: request },
               options,
-            )) as unknown as JsonObject,
+            )) as JsonObject,
         }
       : {}),
     ...(forms

@@ -11,7 +11,7 @@ import { idOfSkipped, keptOfLine } from './skipped-line.ts';
 /** Bytes of a request's body. */
 export const maxBodyBytes = 4 * 1_048_576;
 /** Bytes that wait for a client that does not read. One message may be larger. */
-export const maxBufferedBytes = 4 * 1_048_576;
+const maxBufferedBytes = 4 * 1_048_576;
 
 /** The JSON of a POST, or the refusal. */
 export async function readBody(request: Request): Promise<{ readonly value: unknown } | Response> {

@@ -93,7 +93,7 @@ async function answer(
       requestState: () => undefined,
       notify: (notification) => send({ jsonrpc: '2.0', ...notification }),
       send: ((request: never, options: never) =>
-        server.request(request, options)) as unknown as CallContext['mcpReq']['send'],
+        server.request(request, options)) as CallContext['mcpReq']['send'],
     },
   };
   let outcome: object;

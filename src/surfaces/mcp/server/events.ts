@@ -131,7 +131,7 @@ export function scopedEvents(
   sessionId: string,
   report: (error: unknown) => void,
 ): EventStore {
-  const port = store as unknown as EventStore;
+  const port = store as EventStore;
   const prefix = `${sessionId}:`;
   const streamOf = async (eventId: string): Promise<string | undefined> => {
     const known = await inTime(

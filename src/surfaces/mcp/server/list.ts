@@ -17,7 +17,7 @@ export const mcpDialect: Dialect = Object.freeze({
 });
 
 /** A page ends at this many tools or at `pageChars`, whichever comes first. */
-export const pageTools = 250;
+const pageTools = 250;
 const pageChars = 1_000_000;
 
 /** One page. */

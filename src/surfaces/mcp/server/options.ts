@@ -179,7 +179,7 @@ export interface HandlerSettings {
 }
 
 /** The name of a server for which the host gives none. */
-export const packageName = 'host-tools';
+const packageName = 'host-tools';
 
 /** How both kinds of server introduce themselves. */
 export const serverTable = {

@@ -162,8 +162,7 @@ async function load(
 ): Promise<McpSessionRecord | Refusal> {
   const { given, refused } = await ask(settings, async () => settings.sessionStore?.load(id));
   if (refused !== undefined) return refused;
-  return isJsonObject(given as unknown as JsonObject) &&
-    (given?.principal ?? undefined) === principal
+  return isJsonObject(given) && (given?.principal ?? undefined) === principal
     ? (given as McpSessionRecord)
     : unknown;
 }

@@ -43,7 +43,7 @@ export const maxValues = 50_100;
  * Most values of a message besides the arguments of a call. The protocol's package checks each of
  * them, which takes far longer than parsing.
  */
-export const maxValuesBeside = 4_000;
+const maxValuesBeside = 4_000;
 
 /** The error for a message with too many values. */
 export const tooFull =

@@ -87,7 +87,7 @@ export function withTool(
   const known = entities[at];
   const tool: ReadEntity = {
     uid: { type: 'Tool', id: resource.name },
-    attrs: { ...known?.attrs, ...(resource as unknown as JsonObject) },
+    attrs: { ...known?.attrs, ...(resource as JsonObject) },
     parents: known?.parents ?? [],
     tags: known?.tags ?? {},
   };

@@ -59,7 +59,7 @@ export const sessionOver =
   'have run. To call the tool again, create a new session and connect the application to it.';
 
 /** Wakes the application's connections. */
-export const logGrown: Telling = { wake: 'log:application' };
+const logGrown: Telling = { wake: 'log:application' };
 
 /**
  * Adds an entry to the application's log and wakes its connections. Rejects with a connection fault

@@ -177,7 +177,7 @@ function readDecision(given: JsonObject): ApprovalAnswer {
   for (const [key, value] of Object.entries({ input, grant }))
     if (value !== undefined && !isJsonObject(value)) throw invalid(key, 'a JSON object');
   if (grant !== undefined) checkGrant(grant as JsonObject);
-  return body as unknown as ApprovalAnswer;
+  return body as ApprovalAnswer;
 }
 
 function checkGrant(grant: JsonObject): void {

@@ -13,7 +13,7 @@ const ticketMs = 30_000;
  * How many tickets of a session are kept, used and expired ones included. It is more than the limit
  * of two minutes, so a ticket that is removed has expired.
  */
-export const keptTickets = 128;
+const keptTickets = 128;
 
 /** A new ticket. */
 export interface CreatedTicket {

@@ -25,7 +25,7 @@ import type { SocketAdmission } from './socket-port.ts';
  * Why the relay closes a WebSocket; the reason says more. `ws` itself closes with 1002 for a
  * violation of the protocol, 1007 for invalid text and 1009 for a frame that is too large.
  */
-export const closeCodes = {
+const closeCodes = {
   /** The stream has ended. The reason is that of the preceding `goodbye`. */
   ended: 1000,
   /** This node shuts down. Connect again, to another node or later. */

@@ -68,7 +68,7 @@ export function createRelayedTools({
   const executors = { once: executorOf(false), again: executorOf(true) };
 
   const put = (definition: RelayedDefinition, pluginType: string): void => {
-    const text = canonicalJson({ ...definition, pluginType } as unknown as JsonObject);
+    const text = canonicalJson({ ...definition, pluginType });
     const { name } = definition;
     const before = shown.get(name);
     if (before?.text === text) return;

@@ -67,7 +67,7 @@ export class SandboxContext implements ToolContext<unknown, unknown> {
   get client(): SurfaceClient {
     const { sample, elicit } = this.#sent;
     const asking = (kind: 'sample' | 'elicit') => (request: unknown) =>
-      this.#question(kind, request) as never;
+      this.#question(kind, request);
     return (
       sample || elicit
         ? {

@@ -5,9 +5,9 @@ import { repeatedBrief } from './attribute-text.ts';
 const mostOwnTools = 1_000;
 
 /** The label of names that no tool has: a model can make up any number of them. */
-export const unknownTool = '_unknown';
+const unknownTool = '_unknown';
 /** The label of a session's own tools beyond the limit. */
-export const otherTool = '_other';
+const otherTool = '_other';
 
 /** Gives tools their labels. */
 export interface ToolLabels {

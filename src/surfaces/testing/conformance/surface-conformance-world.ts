@@ -81,7 +81,7 @@ function adderOf(registry: HostToolRegistry): AddTool {
         parameters: anything,
         handler: handler as never,
         ...more,
-      }) as never,
+      }),
     );
   };
 }

@@ -213,7 +213,7 @@ function tapeOf({ state, versions, heard }: Recorder): Tape {
     tools: [...versions.values()].map(tapeToolOf),
     calls: heard.flatMap((one) => rowOf(one) ?? []),
   };
-  return deepFreeze(cloneJson(tape as unknown as JsonValue)) as unknown as Tape;
+  return deepFreeze(cloneJson(tape)) as Tape;
 }
 
 function versionOf({ name, fingerprint }: AnyTool): string {
@@ -228,7 +228,7 @@ function liveCall(state: SessionInternals, callId: string): LiveCall | undefined
 }
 
 function successOf({ result }: ToolEvents['tool:post']): TapeSuccess {
-  const { output, metadata } = result as unknown as {
+  const { output, metadata } = result as {
     readonly output: JsonValue;
     readonly metadata: Pick<TapeSuccess, 'handler' | 'truncated'>;
   };

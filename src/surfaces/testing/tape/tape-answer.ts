@@ -44,7 +44,7 @@ function outputOf({ output, content: isContent }: TapeSuccess): unknown {
 
 function partOf(part: JsonValue): unknown {
   if (!isJsonObject(part)) return undefined;
-  const { type, ...rest } = part as unknown as {
+  const { type, ...rest } = part as {
     readonly type: string;
     readonly text: string;
     readonly data: string;
@@ -58,9 +58,7 @@ function partOf(part: JsonValue): unknown {
     case 'audio':
       return content.audio(rest.data, rest.mimeType);
     case 'resource':
-      return content.resource(
-        (part as unknown as { readonly resource: { readonly uri: string } }).resource,
-      );
+      return content.resource((part as { readonly resource: { readonly uri: string } }).resource);
     case 'resource_link':
       return content.link(rest as unknown as { readonly uri: string });
     default:

@@ -55,7 +55,7 @@ export interface Inbox {
   refresh(): void;
 }
 
-export const noDraft: Draft = {
+const noDraft: Draft = {
   doing: 'look',
   message: '',
   text: undefined,
