@@ -12,7 +12,11 @@ type Sink = {
   ) => unknown;
 };
 
-/** Writes to a logger. If it is missing, throws or rejects, the caller is not affected. */
+/**
+ * Writes to a logger. If it is missing, throws or rejects, the caller is not affected. A
+ * MisuseError in `data.err` says what to correct, and many loggers show only the code of an error,
+ * so its text is in the message too.
+ */
 export function logTo(
   logger: object | undefined,
   level: 'debug' | 'info' | 'warn' | 'error',
@@ -20,7 +24,10 @@ export function logTo(
   message: string,
 ): void {
   try {
-    ignoreRejection((logger as Sink | undefined)?.[level]?.(data, message));
+    const { err } = data as { readonly err?: unknown };
+    const isMisuse = err instanceof Error && err.name === 'MisuseError';
+    const text = isMisuse ? `${message}: ${err.message}` : message;
+    ignoreRejection((logger as Sink | undefined)?.[level]?.(data, text));
   } catch {
     // A failing logger cannot be reported anywhere.
   }

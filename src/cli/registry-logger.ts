@@ -34,16 +34,18 @@ export function registryLogger(screen: Screen, cwd: string, verbose: boolean): L
       screen.note(`warning: ${message} ${jsonText(data)}`);
       return;
     }
+    const reason = messageOf(err);
+    const text = message.endsWith(`: ${reason}`) ? message : `${message}: ${reason}`;
     const stack = verbose ? wholeStack(err) : ownFrames(err);
     // An entry of a file that does not load also has a line with the message and the place.
     if (source === 'config' && !verbose && stack.length < 2) return;
     const places = placesOf(err);
     // What is thrown without a stack gets one in the library, which says nothing about its place.
     const place = places.find(({ path }) => !path.startsWith(ownFolder));
-    if (place === undefined) screen.note(`warning: ${message}: ${messageOf(err)}`);
+    if (place === undefined) screen.note(`warning: ${text}`);
     else {
       const at = placeText({ ...place, path: shownPath(place.path, cwd) });
-      screen.note(`warning: ${message}: ${messageOf(err)} (${at})${hint}`);
+      screen.note(`warning: ${text} (${at})${hint}`);
       hint = '';
     }
     for (const line of stack) screen.note(`  ${line}`);

@@ -3,7 +3,6 @@
  * registered in several. An executor is disposed when its last tool has been removed and the calls
  * to that tool have ended.
  */
-import { errorName } from '../errors/index.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { Executor } from '../tool/executor.ts';
 import type { RegistryState } from './registry-state.ts';
@@ -64,6 +63,6 @@ async function dispose(
       registry.warn({ tool: name }, 'disposing an executor took too long; it is not waited for'),
     );
   } catch (error) {
-    registry.warn({ tool: name, error: errorName(error) }, 'disposing an executor failed');
+    registry.hostFault(error, { tool: name }, 'disposing an executor failed');
   }
 }
