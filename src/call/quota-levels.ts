@@ -1,9 +1,11 @@
 /** The texts about the quotas of a call, for people and models. */
+
 import { deniedError, type ToolError, withCause } from '../errors/index.ts';
 import type { CompiledQuota } from '../policy/quota.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { QuotaUse } from '../quota/store.ts';
 import { numberOf } from '../quota/units.ts';
+import { waitText } from '../text/duration.ts';
 import { isOver, type NoAnswer } from './ask-quota-store.ts';
 import type { Spending, UnreadableQuota } from './quota-spending.ts';
 
@@ -57,7 +59,7 @@ export function exceededError({ quota, level }: Compared): ToolError {
   const waiting =
     retryAfterMs === null
       ? 'Do not retry it unchanged.'
-      : `Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`;
+      : `Try again in ${waitText(retryAfterMs)}.`;
   const error = deniedError(
     'policy_denied',
     `The call was denied: the quota \`${id}\` allows ${max} per ${per}, of which ${used} is ` +

@@ -73,7 +73,7 @@ export interface CompiledQuota {
   readonly maxUnits: bigint;
   /** Undefined for a quota per session. */
   readonly windowMs: number | undefined;
-  /** The window in words: `minute`, `session` or `1500 ms`. */
+  /** The window in words: `minute`, `session`, `2 hours` or `1500 ms`. */
   readonly per: string;
   readonly by: 'session' | 'principal' | 'registry' | 'path';
   /** Set if `by` is `path`. */

@@ -4,6 +4,7 @@ import { describe, MisuseError } from '../errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { readMembers } from '../options/index.ts';
 import { mostMax, unitsOf } from '../quota/units.ts';
+import { windowText } from '../text/duration.ts';
 import { globTest } from '../text/glob.ts';
 import { latinForm } from '../text/names.ts';
 import { holds } from './conditions.ts';
@@ -168,7 +169,7 @@ function readWindow(
     `a whole number from 1 to ${longestWindowMs}`,
     ms,
   );
-  return { windowMs: ms, per: `${ms} ms` };
+  return { windowMs: ms, per: windowText(ms) };
 }
 
 function readSubject(by: JsonValue | undefined, check: Check): Pick<CompiledQuota, 'by' | 'path'> {

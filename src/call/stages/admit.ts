@@ -10,6 +10,7 @@ import { idsInFlight } from '../../state/calls-in-flight.ts';
 import { countEnd } from '../../state/counters.ts';
 import { copyFor, deliver } from '../../state/deliver.ts';
 import { admitRate } from '../../state/session-limits.ts';
+import { waitText } from '../../text/duration.ts';
 import { shownInput } from '../shown-input.ts';
 import type { Outcome } from '../step.ts';
 
@@ -90,7 +91,7 @@ export function admit(call: Call): Outcome {
   return toolError(
     'rate_limited',
     `The limit of ${limits.callsPerMinute} calls per minute is reached. Try again in ` +
-      `${Math.ceil(wait / 1000)} s.`,
+      `${waitText(wait)}.`,
     { reason: 'calls_per_minute', details: { retryAfterMs: Math.ceil(wait) } },
   );
 }

@@ -177,7 +177,9 @@ describe('a limit of calls a minute', () => {
       retryable: true,
       details: { retryAfterMs: 59_001 },
     });
-    expect(error?.message).toBe('The limit of 1 calls per minute is reached. Try again in 60 s.');
+    expect(error?.message).toBe(
+      'The limit of 1 calls per minute is reached. Try again in 1 minute.',
+    );
   });
 });
 

@@ -96,7 +96,7 @@ describe('a quota', () => {
       code: 'policy_denied',
       message:
         'The call was denied: the quota `daily` allows 2 per day, of which 2 is used, and this ' +
-        'call needs 1. Try again in 86340 s.',
+        'call needs 1. Try again in 23 hours and 59 minutes.',
       reason: 'quota_exceeded',
       ruleId: 'daily',
       source: 'registry',

@@ -3,6 +3,7 @@
  * growing pause between attempts.
  */
 import { messageOf } from '../../../errors/index.ts';
+import { waitText } from '../../../text/duration.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
 import type { Link } from './link.ts';
 import { sessionForgotten } from './request-errors.ts';
@@ -114,9 +115,7 @@ function linkOf(state: State): Link | Promise<Link> {
     );
   const wait = state.mayOpenAt - clock.now();
   if (wait > 0)
-    throw connectionFault(
-      `The MCP server cannot be reached. Try again in ${Math.ceil(wait / 1_000)} s.`,
-    );
+    throw connectionFault(`The MCP server cannot be reached. Try again in ${waitText(wait)}.`);
   state.opening = openLink(state).finally(() => {
     state.opening = undefined;
   });

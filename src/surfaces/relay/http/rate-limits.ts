@@ -1,4 +1,5 @@
 /** Per-minute limits, shared by all nodes. The store counts uses, but not refused ones. */
+import { waitText } from '../../../text/duration.ts';
 import type { Use } from '../calls/use.ts';
 import type { Side } from '../ports/documents.ts';
 import { type RelayError, relayError, sessionNotFound } from '../relay-error.ts';
@@ -102,7 +103,7 @@ function refusalOf({ limit, code, what }: MinuteLimit, retryAfterMs: number): Re
   return relayError(
     429,
     'rate_limit_exceeded',
-    `More than ${limit} ${what} per minute. Try again in ${seconds} s.`,
+    `More than ${limit} ${what} per minute. Try again in ${waitText(seconds * 1_000)}.`,
     { code, headers: { 'Retry-After': String(seconds) } },
   );
 }

@@ -74,7 +74,7 @@ describe('a connection', () => {
     state.fails = true;
     expect(await outcome(connection.link())).toBe('refused');
     expect(await outcome(connection.link())).toBe(
-      'The MCP server cannot be reached. Try again in 1 s.',
+      'The MCP server cannot be reached. Try again in 1 second.',
     );
     clock.at = 500;
     state.fails = false;
