@@ -58,11 +58,17 @@ function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): An
       ),
     );
   if (servers.length > 0) lines.push('', 'Servers:', ...columns(servers.map(serverRow), '  '));
-  for (const { name, drift, failed } of servers) {
+  for (const { name, drift, failed, appOnly = [] } of servers) {
     for (const tool of drift)
       lines.push(printable(`  ${name}: ${tool} differs from its pin, and is withheld.`));
     for (const one of failed)
       lines.push(printable(`  ${name}: ${one.name} cannot be taken: ${one.reason}`));
+    for (const tool of appOnly)
+      lines.push(
+        printable(
+          `  ${name}: ${tool} is hidden from models: it is only for the app of its server.`,
+        ),
+      );
   }
   for (const { name, saysReadOnly = [] } of servers)
     if (saysReadOnly.length > 0) lines.push(printable(readersOf(name, saysReadOnly)));

@@ -146,11 +146,18 @@ async function review(
     else pins.set(change.name, found);
   }
   if (accepted.length > 0) await writePinFile(path, pins, io);
-  const { source, failed } = imported;
+  const { source, failed, appOnly } = imported;
   return {
     exit: left.length === 0 ? (0 as const) : (1 as const),
-    text: textOf({ source, accepted, left, failed, pinned: pins.size }),
-    json: { source, accepted, drift: left, failed, pinned: [...pins.keys()].sort() },
+    text: textOf({ source, accepted, left, failed, appOnly, pinned: pins.size }),
+    json: {
+      source,
+      accepted,
+      drift: left,
+      failed,
+      ...(appOnly.length === 0 ? {} : { appOnly }),
+      pinned: [...pins.keys()].sort(),
+    },
   };
 }
 
@@ -181,14 +188,17 @@ interface Outcome {
   readonly accepted: readonly string[];
   readonly left: readonly Change[];
   readonly failed: ImportedMcpTools['failed'];
+  readonly appOnly: readonly string[];
   readonly pinned: number;
 }
 
-function textOf({ source, accepted, left, failed, pinned }: Outcome): string {
+function textOf({ source, accepted, left, failed, appOnly, pinned }: Outcome): string {
   const lines: string[] = [];
   for (const change of left) lines.push(...changeLines(change));
   for (const { name, reason } of failed)
     lines.push(`${printable(name)} cannot be imported: ${printable(reason)}`);
+  for (const name of appOnly)
+    lines.push(`${printable(name)} is hidden from models: it is only for the app of its server.`);
   if (accepted.length > 0) lines.push(`Accepted: ${accepted.map(printable).join(', ')}.`);
   lines.push(
     left.length === 0

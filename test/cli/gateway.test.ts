@@ -115,6 +115,18 @@ describe('`list`', () => {
     ]);
   });
 
+  test('names the tools that are only for the app of a server, and does not offer them', async () => {
+    const { path } = folder({
+      'gateway.json': { mcpServers: { kept: { ...server(kept, 'hello', 'leak'), tools: ['*'] } } },
+    });
+    const { stdout } = await cli(['list', '--host-tools', 'gateway.json'], { cwd: path });
+    expect(stdout).toContain(
+      '  kept: leak is hidden from models: it is only for the app of its server.\n',
+    );
+    expect(stdout).not.toContain('kept.leak');
+    expect(stdout).toContain('kept.tell');
+  });
+
   test('says which globs of `tools` match nothing, once for each server', async () => {
     const { stderr, listed } = await list({
       mcpServers: { kept: { ...own, tools: ['kept.t*', 'remove', 'tel'] } },

@@ -21,6 +21,10 @@ export interface ServerStatus {
   /** Tools that cannot be used, with the reasons. */
   readonly failed: readonly { readonly name: string; readonly reason: string }[];
   /**
+   * Tools that are only for the server's app, by the server's own names. Absent if there are none.
+   */
+  readonly appOnly?: readonly string[];
+  /**
    * Tools that count as destructive although they only read according to the server, by the
    * server's own names. Absent if there are none, or if labels cover them.
    */
@@ -63,6 +67,9 @@ export function statusOf({
       name: one.name,
       reason: ports.scrub(one.reason),
     })),
+    ...(imported === undefined || imported.appOnly.length === 0
+      ? {}
+      : { appOnly: imported.appOnly }),
     ...(unlabelled.length === 0 ? {} : { saysReadOnly: unlabelled }),
   };
 }

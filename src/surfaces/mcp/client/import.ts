@@ -2,7 +2,6 @@
  * `importMcpTools`: another server's tools as definitions, checked like any other tool and pinned
  * by fingerprint.
  */
-
 import { describe } from '../../../errors/index.ts';
 import { MisuseError } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
@@ -161,6 +160,7 @@ async function importConnected(
     }),
     source: name === undefined ? undefined : `mcp:${name}`,
     failed: [],
+    appOnly: [],
     readings: 0,
   };
   const connection: Connection = createConnection({

@@ -19,6 +19,12 @@ export interface ImportedMcpTools {
   readonly drift: readonly McpDrift[];
   /** Tools that cannot be imported at all. */
   readonly failed: readonly McpImportFailure[];
+  /**
+   * The server's names, cleaned and shortened, of tools that are only for its app (MCP Apps:
+   * `_meta.ui.visibility` does not include `"model"`). They are left out, so no model sees or calls
+   * them.
+   */
+  readonly appOnly: readonly string[];
   /** What the server offers under a name now, for review; undefined if it offers nothing. */
   found(name: string): AnyTool<unknown> | undefined;
   /**
@@ -64,6 +70,9 @@ export function importedTools(
     },
     get failed() {
       return tools.failed;
+    },
+    get appOnly() {
+      return tools.appOnly;
     },
     found: ledger.found,
     accept: (tool: string, found?: string) => ledger.accept(tool, found),

@@ -74,6 +74,8 @@ export interface ServerTools {
   /** `mcp:` and the server's name; undefined until the first greeting if the host gave no name. */
   source: string | undefined;
   failed: readonly McpImportFailure[];
+  /** See `ImportedMcpTools.appOnly`. */
+  appOnly: readonly string[];
   /**
    * Counts the readings. A reading is void as soon as another one begins, or the import is closed.
    */
@@ -98,6 +100,7 @@ export async function readTools(
   tools.source ??= `mcp:${cleanLine(client.getServerVersion()?.name, 64) || 'unnamed'}`;
   const { source } = tools;
   const failed: McpImportFailure[] = [];
+  const appOnly: string[] = [];
   const readers: string[] = [];
   // Keyed by the look of a name.
   const found = new Map<string, AnyTool<unknown>>();
@@ -114,6 +117,10 @@ export async function readTools(
     await pause();
     mustBeCurrent();
     if (!isTaken(raw, tools.wishes)) continue;
+    if (!isForModels(raw)) {
+      appOnly.push(reportedName(raw));
+      continue;
+    }
     try {
       const definition = defineTool(raw, tools, source, patterns, connection);
       const skeleton = nameSkeleton(definition.name);
@@ -133,6 +140,7 @@ export async function readTools(
     }
   }
   tools.failed = Object.freeze(failed);
+  tools.appOnly = Object.freeze(appOnly);
   tools.ledger.offer([...found.values()]);
   tools.wishes.onListed?.(readers);
 }
@@ -140,6 +148,18 @@ export async function readTools(
 function isTaken(raw: unknown, { takes }: ImportWishes): boolean {
   const name = ownNameOf(raw);
   return takes === undefined || name === undefined || takes(name);
+}
+
+/**
+ * Whether models may get the tool, by the specification of MCP Apps: unless its `visibility` is
+ * there and does not name them. A `visibility` that cannot be understood names nobody.
+ */
+function isForModels(raw: unknown): boolean {
+  const meta = isJsonObject(raw) ? raw._meta : undefined;
+  const ui = isJsonObject(meta) ? meta.ui : undefined;
+  if (!isJsonObject(ui) || !Object.hasOwn(ui, 'visibility')) return true;
+  const { visibility } = ui;
+  return Array.isArray(visibility) ? visibility.includes('model') : visibility === 'model';
 }
 
 function saysItReads(raw: unknown): boolean {
