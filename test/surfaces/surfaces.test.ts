@@ -118,6 +118,8 @@ const surfaces: Readonly<
     {
       readonly make: (session: ToolSession) => SurfaceUnderTest | Promise<SurfaceUnderTest>;
       readonly lacks?: readonly SurfaceFeature[];
+      /** Whether it reads the arguments that models send. */
+      readonly adapter?: boolean;
     }
   >
 > = {
@@ -131,6 +133,7 @@ const surfaces: Readonly<
     lacks: ['notObjects'],
   },
   'OpenAI chat': {
+    adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
         const [answer] = await dispatchOpenAI(
@@ -144,6 +147,7 @@ const surfaces: Readonly<
     lacks: ['errors', 'codes'],
   },
   'OpenAI responses': {
+    adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
         const [answer] = await dispatchOpenAI(
@@ -163,6 +167,7 @@ const surfaces: Readonly<
     lacks: ['errors', 'codes'],
   },
   Anthropic: {
+    adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
         const [answer] = await dispatchAnthropic(
@@ -176,6 +181,7 @@ const surfaces: Readonly<
     lacks: ['codes'],
   },
   Gemini: {
+    adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
         const [part] = await dispatchGemini(session, [{ name, args: input as never }], {
@@ -190,6 +196,7 @@ const surfaces: Readonly<
     }),
   },
   'AI SDK': {
+    adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
         const tool = toAiSdkTools(session).tools[name] as unknown as {
@@ -212,6 +219,7 @@ const surfaces: Readonly<
     lacks: ['unlisted'],
   },
   LangChain: {
+    adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
         const [message] = await dispatchLangChain(
@@ -231,9 +239,12 @@ const surfaces: Readonly<
   'Claude Agent SDK': { make: claudeAgent, lacks: ['notObjects', 'unlisted'] },
 };
 
-describe.each(Object.entries(surfaces))('%s', (_, { make, lacks = [] }) => {
+describe.each(Object.entries(surfaces))('%s', (_, { make, lacks = [], adapter = false }) => {
   for (const rule of surfaceConformance(make, {
-    features: Object.fromEntries(lacks.map((feature) => [feature, false])),
+    features: {
+      ...Object.fromEntries(lacks.map((feature) => [feature, false])),
+      noArguments: adapter,
+    },
   }))
     test(rule.name, rule.run);
 });

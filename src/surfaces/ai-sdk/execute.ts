@@ -7,6 +7,7 @@ import {
   readArguments,
   stateOf,
 } from '../../surface-port.ts';
+import { givenArguments } from '../shared/no-arguments.ts';
 import { askAbout, takeAnswer, takeDenials } from './asked.ts';
 import { isReplayed, userTexts } from './messages.ts';
 import type { AiSdkCall } from './tool.ts';
@@ -40,7 +41,7 @@ export async function execute(
   const { toolCallId: callId, messages, abortSignal: signal } = call;
   run.tagged ||= 'experimental_sandbox' in call;
   hearUser(run, messages);
-  const input = readArguments(given);
+  const input = readArguments(givenArguments(given));
   if (approvals === 'sdk') {
     await takeDenials(session, messages ?? [], false);
     const answered = await takeAnswer(
@@ -70,7 +71,7 @@ export async function needsApproval(
   await takeDenials(session, messages ?? [], false);
   // `execute` accepts or refuses what the messages report as approved.
   if (isReplayed(messages, callId)) return true;
-  const input = readArguments(given);
+  const input = readArguments(givenArguments(given));
   const { decision, steps } = await session.explain(name, input);
   // A grant already answers the question.
   if (decision?.effect !== 'ask' || steps.some(({ stage }) => stage === 'approval')) return false;

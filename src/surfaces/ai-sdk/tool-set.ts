@@ -16,6 +16,7 @@ import {
   type ShownTool,
   type SurfaceWarning,
 } from '../shared/listing.ts';
+import { givenArguments } from '../shared/no-arguments.ts';
 import { takeDenials } from './asked.ts';
 import { execute, needsApproval, type Run } from './execute.ts';
 import { failureError } from './failure.ts';
@@ -217,7 +218,7 @@ async function recordUnseen(
   }: { readonly toolCallId: string; readonly toolName: string; readonly input: string },
 ): Promise<null> {
   const name = known.get(toolName) ?? toolName;
-  const sent = input.trim() === '' ? {} : readArguments(input);
+  const sent = readArguments(givenArguments(input));
   // A call with readable arguments could run, and a tool that was registered later is not shown
   // here. For both the SDK's own message is enough.
   if (session.tool(name) !== undefined && (known.get(toolName) === undefined || sent !== input))

@@ -64,7 +64,7 @@ export async function dispatchLangChain(
     return {
       id: id === '' ? freshCallId(session) : id,
       name: textOf(member(call, 'name')),
-      input: member(call, 'args') ?? '',
+      input: member(call, 'args'),
     };
   });
   const answers = await dispatchCalls(session, listingOf(session, dialect), calls, surface, signal);

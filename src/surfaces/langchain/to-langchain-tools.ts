@@ -11,6 +11,7 @@ import {
   type ShownTool,
   type SurfaceWarning,
 } from '../shared/listing.ts';
+import { givenArguments } from '../shared/no-arguments.ts';
 import { shownOutcome } from '../shared/outcome.ts';
 import { idOf, member } from '../shared/payload.ts';
 import { type LangChainCore, loadCore } from './core.ts';
@@ -130,13 +131,14 @@ export const surface = Object.freeze({ name: 'langchain' });
 /**
  * LangChain validates arguments against the schema that it shows, and throws its own error if they
  * do not fit. The session validates in the same way for every surface, so LangChain runs the call
- * on a view of the tool whose schema accepts everything.
+ * on a view of the tool whose schema accepts everything. Its validator throws for no arguments.
  */
 function withoutValidation(tool: DynamicStructuredTool): DynamicStructuredTool {
   const view = Object.create(tool, { schema: { get: () => ({}) } }) as DynamicStructuredTool;
   const { call } = tool;
   Object.defineProperty(tool, 'call', {
-    value: (...given: Parameters<typeof call>) => call.apply(view, given),
+    value: (input: unknown, ...rest: unknown[]) =>
+      call.apply(view, [givenArguments(input), ...rest] as Parameters<typeof call>),
   });
   return tool;
 }

@@ -133,21 +133,13 @@ function observed(
   call: unknown,
 ): ReadCall {
   const callId = idOf(given);
-  const input = member(call, 'arguments');
   return {
     api,
     callId,
     id: callId === '' ? freshCallId(session) : callId,
     name: textOf(member(call, 'name')),
-    input: isBlank(input) ? {} : input,
+    input: member(call, 'arguments'),
   };
-}
-
-/**
- * Whether the input is one of the forms in which models that use this format write "no arguments".
- */
-function isBlank(input: unknown): boolean {
-  return typeof input === 'string' && input.trim() === '';
 }
 
 function answerOf(

@@ -4,6 +4,7 @@
  */
 import type { Surface, ToolResult, ToolSession } from '../../index.ts';
 import type { Listing } from './listing.ts';
+import { givenArguments } from './no-arguments.ts';
 import { type ShownOutcome, shownOutcome } from './outcome.ts';
 
 /** One call of a payload. */
@@ -12,7 +13,7 @@ export interface ObservedCall {
   readonly id: string;
   /** The shown name. */
   readonly name: string;
-  /** The arguments; text is read as JSON. */
+  /** The arguments as the model sent them. Text is read as JSON. */
   readonly input: unknown;
 }
 
@@ -42,7 +43,7 @@ export async function dispatchCalls(
   const named = calls.map(({ id, name, input }) => ({
     id,
     name: known.get(name) ?? name,
-    arguments: input,
+    arguments: givenArguments(input),
   }));
   const { results } = await session.executeBatch(named, {
     surface: { ...surface, shownName },

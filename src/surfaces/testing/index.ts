@@ -31,11 +31,12 @@ export { storeConformance } from './conformance/store-conformance.ts';
 export type {
   SurfaceAnswer,
   SurfaceConformanceOptions,
-  SurfaceFeature,
   SurfaceRule,
   SurfaceUnderTest,
 } from './conformance/surface-conformance.ts';
-export { surfaceConformance, surfaceFeatures } from './conformance/surface-conformance.ts';
+export { surfaceConformance } from './conformance/surface-conformance.ts';
+export type { SurfaceFeature } from './conformance/surface-conformance-rows.ts';
+export { surfaceFeatures } from './conformance/surface-conformance-rows.ts';
 export { TestCoordinator } from './coordinator/coordinator.ts';
 export type { ApprovalStub, StubAnswer } from './coordinator/coordinator-approval.ts';
 export type { TestHooks } from './coordinator/coordinator-hooks.ts';

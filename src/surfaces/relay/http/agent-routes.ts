@@ -1,6 +1,7 @@
 /** Routes for agents that call tools over REST, and for the host's answers to approvals. */
 import type { ApprovalAnswer, JsonObject, JsonValue } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
+import { isNoArguments } from '../../shared/no-arguments.ts';
 import type { RequestStatus } from '../calls/request-status.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { isRelayError, type RelayError, relayError } from '../relay-error.ts';
@@ -99,7 +100,8 @@ export function readRequest(body: JsonObject): ReadRequest {
   const tool = fieldOf(body, 'tool', 'toolName', 'name');
   if (typeof tool !== 'string' || tool === '' || tool.length > 1_024)
     throw invalid('tool', 'the name of a tool');
-  const args = fieldOf(body, 'args', 'arguments', 'input') ?? undefined;
+  const sent = fieldOf(body, 'args', 'arguments', 'input');
+  const args = isNoArguments(sent) ? undefined : sent;
   if (args !== undefined && typeof args !== 'string' && !isJsonObject(args))
     throw invalid('args', 'a JSON object, or a string that holds one');
   const wait = fieldOf(body, 'wait') ?? true;

@@ -10,6 +10,12 @@ import {
   type ToolSession,
 } from '../../../index.ts';
 import { readMembers } from '../../../options/index.ts';
+import {
+  type SurfaceFeature,
+  type SurfaceRow,
+  surfaceFeatures,
+  surfaceRows,
+} from './surface-conformance-rows.ts';
 import { conformanceWorld } from './surface-conformance-world.ts';
 
 /** A surface's answer to a call. */
@@ -37,30 +43,13 @@ export interface SurfaceUnderTest {
   close?(): Promise<void> | void;
 }
 
-/**
- * The features that a surface may lack.
- *
- * @example
- * ```ts
- * import { surfaceFeatures } from 'host-tools/testing';
- *
- * console.log(surfaceFeatures); // the names that `features` of `surfaceConformance` takes
- * ```
- */
-export const surfaceFeatures = {
-  errors: 'a failed call is marked as one',
-  codes: 'the error code is shown',
-  unlisted: 'a call to a tool that is not listed reaches the session',
-  cancel: 'the caller can cancel a call',
-  notObjects: 'arguments that are not an object reach the session',
-} as const satisfies Record<string, string>;
-
-/** The name of a feature whose rules can be left out of the suite. */
-export type SurfaceFeature = keyof typeof surfaceFeatures;
-
 /** Options of {@link surfaceConformance}. */
 export interface SurfaceConformanceOptions {
-  /** Set a feature that the surface lacks to `false`. @default the surface has every feature */
+  /**
+   * Set a feature that the surface lacks to `false`. Set `noArguments` to `true` if the surface
+   * reads the arguments that models send.
+   * @default the surface has every feature but `noArguments`
+   */
   readonly features?: Partial<Readonly<Record<SurfaceFeature, boolean>>> | undefined;
 }
 
@@ -74,76 +63,6 @@ export interface SurfaceRule {
    */
   run(): Promise<void>;
 }
-
-interface Row {
-  readonly title: string;
-  readonly tool: string;
-  readonly input?: unknown;
-  readonly needs?: readonly SurfaceFeature[];
-}
-
-const rows: readonly Row[] = [
-  { title: 'text', tool: 'text', input: { value: 'plain' } },
-  { title: 'an empty text', tool: 'text', input: { value: '' } },
-  {
-    title: 'unicode: emoji, combining marks, right-to-left, a line break',
-    tool: 'text',
-    input: { value: 'na\u0308ive 👩‍💻 שלום\nnext' },
-  },
-  {
-    title: 'control characters and a lone surrogate, which no model should read',
-    tool: 'text',
-    input: { value: 'a\u0007b\ud800c' },
-  },
-  { title: 'a number', tool: 'echo', input: { value: 0 } },
-  { title: 'false', tool: 'echo', input: { value: false } },
-  { title: 'null', tool: 'echo', input: { value: null } },
-  { title: 'an array', tool: 'echo', input: { value: [1, { two: 2 }] } },
-  { title: 'an object', tool: 'object' },
-  {
-    title: 'an object that looks like content parts but is not',
-    tool: 'echo',
-    input: { value: [{ type: 'text', text: 'no part' }] },
-  },
-  {
-    title: 'keys such as __proto__ and constructor',
-    tool: 'echo',
-    input: JSON.parse('{"value":{"constructor":1,"__proto__":2}}'),
-  },
-  { title: 'no output', tool: 'nothing' },
-  { title: 'no arguments', tool: 'no_input' },
-  { title: 'content parts', tool: 'parts' },
-  { title: 'an output with a schema', tool: 'declared' },
-  { title: 'an output with a schema that is not an object', tool: 'declared_list' },
-  { title: 'metadata of the handler, which models do not read', tool: 'noted' },
-  { title: 'an output over its limit', tool: 'big' },
-  { title: 'progress', tool: 'reports' },
-  { title: 'invalid_input: a missing property', tool: 'typed', input: {} },
-  { title: 'invalid_input: a wrong type', tool: 'typed', input: { count: 'many' } },
-  {
-    title: 'invalid_input: arguments that are not an object',
-    tool: 'typed',
-    input: [1],
-    needs: ['notObjects'],
-  },
-  { title: 'tool_not_found', tool: 'nowhere', needs: ['unlisted'] },
-  {
-    title: 'tool_not_found: a name that every object inherits',
-    tool: 'constructor',
-    needs: ['unlisted'],
-  },
-  { title: 'tool_not_found: an internal tool', tool: 'internal', needs: ['unlisted'] },
-  { title: 'tool_not_available: a fact', tool: 'gated', needs: ['unlisted'] },
-  { title: 'tool_not_available: disabled', tool: 'disabled', needs: ['unlisted'] },
-  { title: 'policy_denied', tool: 'denied', input: { value: 'no' } },
-  { title: 'policy_denied: a tool that a rule hides', tool: 'forbidden', needs: ['unlisted'] },
-  { title: 'policy_error', tool: 'broken_policy' },
-  { title: 'handler_error: a failure with a reason', tool: 'failing' },
-  { title: 'handler_error: a handler that throws', tool: 'throwing' },
-  { title: 'timeout', tool: 'slow' },
-  { title: 'invalid_output: not JSON', tool: 'circular' },
-  { title: 'invalid_output: does not match its schema', tool: 'wrong_output' },
-];
 
 /**
  * Returns the rules that a surface must satisfy, as data:
@@ -176,8 +95,9 @@ export function surfaceConformance(
   const where = 'surfaceConformance';
   const { features: given } = readMembers(where, options, ['features']);
   const features = readMembers(where, given, Object.keys(surfaceFeatures), { noun: 'feature' });
-  const has = (feature: SurfaceFeature): boolean => features[feature] !== false;
-  const offered = rows.filter(({ needs = [] }) => needs.every(has));
+  const has = (feature: SurfaceFeature): boolean =>
+    feature === 'noArguments' ? features[feature] === true : features[feature] !== false;
+  const offered = surfaceRows.filter(({ needs = [] }) => needs.every(has));
   const rules = offered.map(
     (row): SurfaceRule => ({ name: row.title, run: () => compare(row, make, has) }),
   );
@@ -205,18 +125,20 @@ export function surfaceConformance(
 }
 
 async function compare(
-  { tool, input }: Row,
+  row: SurfaceRow,
   make: Parameters<typeof surfaceConformance>[0],
   has: (feature: SurfaceFeature) => boolean,
 ): Promise<void> {
+  const { tool } = row;
+  const input = Object.hasOwn(row, 'input') ? row.input : {};
   const direct = conformanceWorld();
   const directEvents = listen(direct.session);
-  const expected = await direct.session.call(tool, input ?? {});
+  const expected = await direct.session.call(tool, row.direct ?? input);
   const { session } = conformanceWorld();
   const events = listen(session);
   const surface = await make(session);
   try {
-    const answer = await surface.call(tool, input ?? {}, { signal: new AbortController().signal });
+    const answer = await surface.call(tool, input, { signal: new AbortController().signal });
     assert.equal(answer.text, serializeOutput(expected), 'Expected the text of a direct call');
     if (has('errors'))
       assert.equal(

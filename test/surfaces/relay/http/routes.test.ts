@@ -446,6 +446,10 @@ describe('a request of the agent', () => {
       { tool: 'add', args: null, requestId: null, wait: null },
       { tool: 'add', wait: true },
     ],
+    ...['', ' \n', 'null', '""'].map((args): [object, object] => [
+      { tool: 'add', args },
+      { tool: 'add', wait: true },
+    ]),
   ])('%j is passed on as %j', async (body, call) => {
     const { ask, code, agentToken: token, requests } = await started();
     const { status, body: told } = await ask('POST', `/${code}/request`, { token, body });
