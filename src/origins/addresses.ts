@@ -16,7 +16,9 @@ export function addressOf(value: string): string | undefined {
   if (rest.includes('://') || /[\s@\\]/.test(rest) || /^[./?#:]/.test(rest)) return undefined;
   const host = hostPart(rest).replace(/:\d+$/, '');
   if (scheme === '' && !/^[^.]+(?:\.[^.]+)+\.?$/.test(host)) return undefined;
-  const address = withoutEnd(rest.startsWith('www.') ? rest.slice(4) : rest, '/.');
+  const bare = rest.startsWith('www.') ? rest.slice(4) : rest;
+  // A dot that is a whole name leads to another page.
+  const address = /\/\.{1,2}\/*$/.test(bare) ? bare : withoutEnd(bare, '/.');
   return address === '' ? undefined : address;
 }
 
@@ -45,7 +47,7 @@ function hostPart(address: string): string {
 function hostSpellings(host: string): string[] {
   if (host.length > 255) return [];
   if (/[^\0-\x7f]/.test(host)) {
-    const ascii = hostOf(`http://${host}`);
+    const ascii = asciiHost(host);
     return ascii === undefined ? [] : [ascii];
   }
   if (!host.includes('xn--')) return [];
@@ -54,27 +56,15 @@ function hostSpellings(host: string): string[] {
     .map((label) => decodePunycode(label) ?? label)
     .join('.');
   // Only if the platform reads it in the same way.
-  return decoded !== host && hostOf(`http://${decoded}`) === host ? [normalForm(decoded)] : [];
+  return decoded !== host && asciiHost(decoded) === host ? [normalForm(decoded)] : [];
 }
 
-/**
- * The host and port that a fetch of this address would go to, in lower case and without `www.`;
- * undefined if it is not a plain web address. An address with a user name, a backslash or a control
- * character is not plain, since programs disagree about what its host is.
- */
-export function hostOf(value: string): string | undefined {
-  if (value.length > 10_000 || /[\s\\\p{Cc}\p{Cf}]/u.test(value)) return undefined;
-  const address =
-    /^[a-z][a-z0-9+.-]*:/i.test(value) && !/^[^/?#]*:\d+(?:[/?#]|$)/.test(value)
-      ? value
-      : `http://${value}`;
-  // Parsing a text that is not an address would throw, which is slow.
-  if (!URL.canParse(address)) return undefined;
-  const { protocol, username, password, host } = new URL(address);
-  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
-  if (username !== '' || password !== '' || /^[^/]*\/\/[^/?#]*@/.test(address)) return undefined;
-  const bare = host.startsWith('www.') ? host.slice(4) : host;
-  return bare === '' ? undefined : bare;
+/** The host as the platform writes it; undefined if that is not a host. */
+function asciiHost(host: string): string | undefined {
+  if (/[\s\\\p{Cc}\p{Cf}]/u.test(host) || !URL.canParse(`http://${host}`)) return undefined;
+  const { username, password, host: ascii } = new URL(`http://${host}`);
+  if (username !== '' || password !== '' || host.includes('@')) return undefined;
+  return ascii.startsWith('www.') ? ascii.slice(4) : ascii;
 }
 
 /** The text without the given characters at its end. */

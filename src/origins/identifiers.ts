@@ -1,5 +1,6 @@
 /** Finds the identifiers in a free text: addresses, URLs, account numbers and paths. */
-import { compatible, isDigit, visible } from './text.ts';
+import { accountsIn, fewestDigits } from './accounts.ts';
+import { readingsOf } from './readings.ts';
 
 /** Most identifiers of a text. A text with more is judged as a whole. */
 export const mostIdentifiers = 500;
@@ -15,17 +16,18 @@ const mostParts = 20_000;
 export function identifiersIn(text: string): string[] | undefined {
   if (text.length < fewestDigits && !/[@/\\.。．＠]/.test(text)) return [];
   const found = new Set<string>();
-  const plain = visible(compatible(text)).replaceAll('。', '.');
   let parts = 0;
-  for (const part of plain.split(/[\s"<>`\p{Cc}]+/u)) {
-    if (!mayHoldOne.test(part)) continue;
-    if (++parts > mostParts) return undefined;
-    for (const one of inPart(part)) found.add(one);
-    if (found.size > mostIdentifiers) return undefined;
-  }
-  for (const one of accountsIn(plain)) {
-    found.add(one);
-    if (found.size > mostIdentifiers) return undefined;
+  for (const reading of readingsOf(text)) {
+    for (const part of reading.split(/[\s"<>`\p{Cc}]+/u)) {
+      if (!mayHoldOne.test(part)) continue;
+      if (++parts > mostParts) return undefined;
+      for (const one of inPart(part)) found.add(one);
+      if (found.size > mostIdentifiers) return undefined;
+    }
+    for (const one of accountsIn(reading)) {
+      found.add(one);
+      if (found.size > mostIdentifiers) return undefined;
+    }
   }
   return [...found];
 }
@@ -35,33 +37,54 @@ const mayHoldOne = /[@/\\]|\.[^\s.,;:!?'")\]}]/;
 
 /** The identifiers in a part of a text that has no white space. */
 function inPart(part: string): string[] {
-  const scheme = part.indexOf('://');
-  if (scheme !== -1) {
-    let start = scheme;
-    while (start > 0 && /[a-z0-9+.-]/i.test(part[start - 1] as string)) start--;
-    const url = trimmed(part.slice(start));
-    return start === 0 ? [url] : [url, ...inWords(part.slice(0, start))];
+  const colon = colonOf(part);
+  if (colon === -1) return inWords(part);
+  let start = colon;
+  while (start > 0 && /[a-z0-9+.-]/i.test(part[start - 1] as string)) start--;
+  const url = trimmed(part.slice(start));
+  return start === 0 ? [url] : [url, ...inWords(part.slice(0, start))];
+}
+
+/** Schemes after which browsers need no slashes, and accept backslashes. */
+const lenient = /(?:^|[^a-z0-9+.-])(?:https?|wss?|ftp|file):$/i;
+
+/** The place of the colon after a scheme; -1 if there is none. */
+function colonOf(part: string): number {
+  for (let at = part.indexOf(':'); at !== -1; at = part.indexOf(':', at + 1)) {
+    if (/^[\\/]{2}/.test(part.slice(at + 1, at + 3))) return at;
+    if (!lenient.test(part.slice(Math.max(0, at - 6), at + 1))) continue;
+    if (/^(?:[\\/]|[^.]{1,255}\.[^.])/.test(part.slice(at + 1, at + 260))) return at;
   }
-  return inWords(part);
+  return -1;
 }
 
 function inWords(part: string): string[] {
   const found: string[] = [];
-  for (const piece of part.split(/[,;|()[\]{}'*!^“”‘’«»]+/)) {
-    const word = trimmed(piece);
-    const one = word === '' ? undefined : identifierOf(word);
-    if (one !== undefined) found.push(one);
-  }
+  // An apostrophe belongs to the name of a mailbox, as in `o'brien@example.com`.
+  const ends = part.includes('@') ? /(?<![\p{L}\p{N}])['’]+|['’]+(?![\p{L}\p{N}])/u : /['’]+/;
+  for (const piece of part.split(/[,;|()[\]{}*!^“”‘«»]+/))
+    for (const word of piece.split(ends)) if (word !== '') found.push(...inWord(trimmed(word)));
   return found;
 }
 
-function identifierOf(word: string): string | undefined {
-  if (word.includes('@')) return emailIn(word);
-  if (isPath(word)) return word;
-  // A prefix such as in `note:www.example.com`, but not `C:\` and not a port.
+function inWord(word: string): string[] {
+  const found = barest(word).find((one) => isPath(one) || isWebAddress(one));
+  const mail = word.includes('@') ? emailIn(word) : undefined;
+  return [found, mail].filter((one) => one !== undefined);
+}
+
+/**
+ * The word without a name before it, such as in `note:www.example.com` and `src=//example.com`, but
+ * not `C:\`; and the word without what follows a host, as in `example.com:work.git`.
+ */
+function barest(word: string): string[] {
+  const sign = word.indexOf('=');
   const colon = word.indexOf(':');
-  const bare = colon !== -1 && !/^\d/.test(word.slice(colon + 1)) ? word.slice(colon + 1) : word;
-  return isWebAddress(bare) ? bare : undefined;
+  const words = [word];
+  if (sign !== -1 && /^[\w-]+$/.test(word.slice(0, sign))) words.push(word.slice(sign + 1));
+  if (colon !== -1 && !/^\d/.test(word.slice(colon + 1)))
+    words.push(word.slice(colon + 1), word.slice(0, colon));
+  return words;
 }
 
 /** The address in a word with an `@`; the whole word if it is more than that. */
@@ -86,11 +109,10 @@ function trimmed(word: string): string {
 
 function isPath(word: string): boolean {
   return (
-    /^(?:~|\.{1,2})[/\\]./.test(word) ||
+    /^(?:~(?:[a-z_][\w.-]*)?|\.{1,2}|\$\w+|%\w+%)[/\\]./i.test(word) ||
     /^[a-z]:[/\\]./i.test(word) ||
-    word.startsWith('\\\\') ||
     /^\/[^/\s]+[/.]./.test(word) ||
-    word.startsWith('//')
+    /^[/\\]{2}/.test(word)
   );
 }
 
@@ -117,7 +139,7 @@ const fileEndings = new Set(
  * Whether a word without a scheme is a web address: `www.example.com`, `example.com/path`,
  * `10.0.0.1`.
  */
-function isWebAddress(word: string): boolean {
+export function isWebAddress(word: string): boolean {
   const end = word.search(/[/?#\\]/);
   const host = (end === -1 ? word : word.slice(0, end)).replace(/:\d{1,5}$/, '');
   if (host.length > 255) return /^www\./i.test(word);
@@ -136,66 +158,4 @@ function isWebAddress(word: string): boolean {
   if (genericDomains.has(lower) || /[^a-z]/.test(lower)) return true;
   // `done.In` is the end of a sentence.
   return top.length === 2 && top === lower && !fileEndings.has(top);
-}
-
-/** Fewest digits of an account or telephone number, and of a number with letters in it. */
-const fewestDigits = 8;
-const fewestInCode = 4;
-/** Fewest characters of a code that has letters and digits, such as the address of a wallet. */
-const fewestInLongCode = 14;
-const mostGroups = 12;
-
-/** Dates and times in a text, which identify no one. */
-const moments = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?Z?)?\b/g;
-
-/**
- * Numbers with eight digits or more, in groups or not, and long codes of letters and digits.
- */
-function accountsIn(content: string): string[] {
-  const text = content.replace(moments, ' / ');
-  const found: string[] = [];
-  let start = -1;
-  let end = -1;
-  let groups = 0;
-  let digits = 0;
-  const close = (): void => {
-    const isNumber = digits >= fewestDigits && digits >= 2 * groups;
-    const isCode = groups === 1 && end - start >= fewestInLongCode && digits >= fewestInCode;
-    if ((isNumber || isCode) && !isDecimal(text, start, end)) found.push(text.slice(start, end));
-    start = -1;
-    groups = 0;
-    digits = 0;
-  };
-  for (let at = 0; at < text.length; at++) {
-    if (!isAlphanumeric(text.charCodeAt(at))) continue;
-    const first = at;
-    let own = 0;
-    for (; isAlphanumeric(text.charCodeAt(at)); at++) if (isDigit(text.charCodeAt(at))) own++;
-    if (start !== -1) {
-      const isNear = first - end <= 2 && groups < mostGroups;
-      if (own === 0 || !isNear || !gaps.has(text.slice(end, first))) close();
-    }
-    if (own === 0) continue;
-    if (start === -1) start = first;
-    end = at;
-    groups++;
-    digits += own;
-  }
-  if (start !== -1) close();
-  return found;
-}
-
-function isAlphanumeric(code: number): boolean {
-  return isDigit(code) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
-}
-
-/** What may separate two groups of one number. */
-const gaps = new Set([' ', '-', ') ', ')', '-(', ' (']);
-
-/** Whether the range is a part of a number with a fraction, such as `12345678.90`. */
-function isDecimal(text: string, start: number, end: number): boolean {
-  return (
-    /^[.,]\d/.test(text.slice(end, end + 2)) ||
-    /\d[.,]$/.test(text.slice(Math.max(0, start - 2), start))
-  );
 }

@@ -2,10 +2,11 @@
  * Values that are known because of their container: a path in a known folder, a URL on a known
  * host.
  */
-import { hostOf } from './addresses.ts';
 import type { FoundOrigin } from './origin.ts';
+import { plainHost } from './plain-url.ts';
 import type { OriginRecord } from './record.ts';
 import type { Steps } from './steps.ts';
+import { compatible } from './text.ts';
 
 /** Which containers make a value known. */
 export interface KnownContainers {
@@ -36,7 +37,7 @@ export function knownContainer(
   if (steps.left < 0) return undefined;
   if (hosts === true) {
     steps.left -= hostSteps;
-    const host = hostOf(value);
+    const host = plainHost(value);
     if (host !== undefined && knowsHost(record, host, steps))
       return { origin: 'user', within: host };
   }
@@ -49,38 +50,57 @@ export function knownContainer(
 }
 
 function knowsHost(record: OriginRecord, host: string, steps: Steps): boolean {
-  if (record.userWrote({ text: host, kind: 'host' }, steps)) return true;
+  const isName = isHostName(host);
+  const leads = isName ? [''] : ['http://', 'https://', 'www.'];
+  if (leads.some((lead) => record.userWrote({ text: lead + host, kind: 'host' }, steps)))
+    return true;
   for (const value of record.approvals.keys()) {
     steps.left -= 20;
     if (steps.left < 0) return false;
-    if (looksLikeUrl(value) && hostOf(value) === host) return true;
+    if ((isName || /^(?:https?:\/\/|www\.)/i.test(value)) && plainHost(value) === host) return true;
   }
   return false;
 }
+
+/** Endings of files that are also top-level domains. */
+const fileEndings = new Set('md mov ps py rs sh so zip'.split(' '));
+
+/** Whether a word of a text names this host without a scheme: `report.zip` names a file. */
+function isHostName(host: string): boolean {
+  if (host.includes(':')) return true;
+  return host.includes('.') && !fileEndings.has(host.slice(host.lastIndexOf('.') + 1));
+}
+
+/** Characters that no one sees in a path. */
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Most parent folders of one path that are looked up. */
 const mostFolders = 64;
 
 /**
+ * What ends a name or has a meaning for a shell, and white space that does not join two words,
+ * since `docs/a -x` and `docs/a /etc` are two words for a shell.
+ */
+const notInNames = /[$`;&|<>()[\]{}*?!"'^%@#,:]|(?! )\s| (?![\p{L}\p{N}])/u;
+
+/**
  * The folders that contain a local path, the nearest first. None for a path with `.` or `..` in it,
- * for a URL, and for a folder that is one bare word or the root, which would make too much known.
+ * for a URL, for a path with signs that a shell acts upon, and for a folder that is one bare word
+ * or the root, which would make too much known.
  */
 function foldersOf(value: string): string[] {
-  if (value.length > 4_096 || value.includes('://') || /[\p{Cc}\p{Cf}%@]/u.test(value)) return [];
-  const mark = value.includes('\\') ? '\\' : '/';
-  if (mark === '\\' && value.includes('/')) return [];
-  const path = value.startsWith(`.${mark}`) ? value.slice(2) : value;
+  if (value.length > 4_096) return [];
+  const plain = compatible(value);
+  const drive = /^[a-z]:(?=\\)/i.exec(plain)?.[0] ?? '';
+  if (invisible.test(plain) || notInNames.test(plain.slice(drive.length))) return [];
+  const mark = plain.includes('\\') ? '\\' : '/';
+  if (mark === '\\' && plain.includes('/')) return [];
+  const path = plain.startsWith(`.${mark}`) ? plain.slice(2) : plain;
   const names = path.split(mark);
-  if (names.slice(1, -1).includes('') || names.some((name) => name === '.' || name === '..'))
-    return [];
+  if (names.slice(1, -1).includes('') || names.some((name) => /^\.+$|^ | $/.test(name))) return [];
   const folders: string[] = [];
   for (let count = names.length - 1; count >= 2 && folders.length < mostFolders; count--)
     folders.push(names.slice(0, count).join(mark));
   // A single word is a folder only with its slash: `docs/`.
   return folders;
-}
-
-/** Whether a value is a web address, with or without a scheme. */
-export function looksLikeUrl(value: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(value) || /^[^\s/@]+\.[^\s@]+$/.test(value);
 }

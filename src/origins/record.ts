@@ -4,6 +4,7 @@
  */
 import type { JsonPrimitive, JsonValue } from '../json/index.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
+import { isCutOut } from './cut-out.ts';
 import type { Spelling } from './match.ts';
 import type { FoundOrigin, SeenAt } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';
@@ -15,11 +16,14 @@ import {
   type OutputTexts,
   textsOf,
 } from './output-texts.ts';
+import { browserReading } from './plain-url.ts';
+import { withSpaces } from './sentences.ts';
 import { Shelf, type Sought, seek } from './shelf.ts';
 import { finish, folded, type Slices } from './slices.ts';
 import { spellingsOf } from './spellings.ts';
 import type { Steps } from './steps.ts';
 import { foldText, leafEnd, looseForm, normalForm, visible } from './text.ts';
+import { stands, vouches } from './vouches.ts';
 import { isWholeLeaf } from './whole-leaf.ts';
 
 /** Options of {@link createOriginRecord}. */
@@ -48,12 +52,6 @@ const recordTable = {
   maxChars: withDefault(wholeNumber(1), 8 * 1_024 * 1_024),
   seed: wholeNumber(0, 2 ** 32 - 1),
 } satisfies TableOf<OriginRecordOptions>;
-
-/**
- * A full stop between two sentences without the space: `www.example.com.They are …`. Such a text is
- * remembered in both readings.
- */
-const missingSpace = /(?<=[\p{Ll}\p{N}])\.(?=\p{Lu}\p{Ll})/gu;
 
 /** Added for each text to its characters, because remembering it costs more than those. */
 const textOverhead = 32;
@@ -122,7 +120,7 @@ export class OriginRecord {
     let split = '';
     const form = yield* folded(text, (piece) => {
       const reading = normalForm(piece);
-      const other = piece.replace(missingSpace, '. ');
+      const other = withSpaces(piece);
       if (other !== piece) isSplit = true;
       split += other === piece ? reading : normalForm(other);
       return reading;
@@ -193,15 +191,14 @@ export class OriginRecord {
     // A null character separates the remembered texts, so no remembered text contains one.
     if (text.includes(leafEnd)) return { origin: 'unknown' };
     if (steps.left < 0) return { origin: this.#unsearched };
-    const spellings = seek(spellingsOf(normalForm(text)), this.#seed);
+    const isNumeric = typeof value === 'number';
+    const spellings = seek(spellingsOf(normalForm(text), isNumeric), this.#seed);
     steps.left -= spellings.length * spellingSteps;
-    if (stands(this.#user, spellings, steps)) return { origin: 'user' };
-    if (stands(this.#trustedWords, spellings, steps)) return { origin: 'trusted' };
+    if (vouches(this.#user, spellings, steps)) return { origin: 'user' };
+    if (vouches(this.#trustedWords, spellings, steps)) return { origin: 'trusted' };
     const trusted = this.#seen(this.#trusted, spellings, steps);
     if (trusted.seen !== undefined) return { origin: 'trusted', seen: trusted.seen };
-    const loose =
-      visible(text) === text ? spellings : seek(spellingsOf(looseForm(text)), this.#seed);
-    const untrusted = this.#seen(this.#untrusted, loose, steps);
+    const untrusted = this.#seen(this.#untrusted, this.#loosely(text, spellings), steps);
     // A field that vouches only for its whole value may contain text that someone else wrote.
     const seen = untrusted.seen ?? trusted.part;
     if (seen !== undefined) return { origin: 'untrusted', seen };
@@ -216,9 +213,19 @@ export class OriginRecord {
     return this.#untrusted.blocks.length > 0 ? 'untrusted' : 'unknown';
   }
 
+  /** The spellings by which a value is found in untrusted text, which may hide it. */
+  #loosely(text: string, spellings: readonly Sought[]): readonly Sought[] {
+    const seen = visible(text);
+    const loose = seen === text ? spellings : seek(spellingsOf(looseForm(text)), this.#seed);
+    const read = browserReading(seen);
+    return read === undefined
+      ? loose
+      : [...loose, ...seek(spellingsOf(looseForm(read)), this.#seed)];
+  }
+
   /** Whether the user wrote a text that contains this spelling. */
   userWrote(spelling: Spelling, steps: Steps): boolean {
-    return stands(this.#user, seek([spelling], this.#seed), steps);
+    return vouches(this.#user, seek([spelling], this.#seed), steps);
   }
 
   /**
@@ -232,7 +239,9 @@ export class OriginRecord {
       isComplete =
         shelf.find(spelling, steps, (block, range) => {
           const { onlyWhole, input } = block.about;
-          const isPart = onlyWhole && !isWholeLeaf(block.text, range);
+          const isPart =
+            (onlyWhole && !isWholeLeaf(block.text, range)) ||
+            (shelf === this.#trusted && isCutOut(block.text, range));
           if (isPart && part !== undefined) return false;
           if (input !== undefined && stands(input, spellings, steps)) return false;
           if (isPart) part = seenAt(block, range.start);
@@ -268,19 +277,6 @@ function echoesOf(input: JsonValue): string {
   const text = leavesOf(input).join(leafEnd);
   const seen = visible(text);
   return seen === text ? foldText(text) : foldText(text + leafEnd + seen);
-}
-
-function stands(shelf: Shelf<undefined>, spellings: readonly Sought[], steps: Steps): boolean {
-  let isFound = false;
-  const note = (): boolean => {
-    isFound = true;
-    return true;
-  };
-  for (const spelling of spellings) {
-    shelf.find(spelling, steps, note);
-    if (isFound) return true;
-  }
-  return false;
 }
 
 function randomSeed(): number {

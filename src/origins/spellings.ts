@@ -1,6 +1,7 @@
 /** The usual spellings of one value. */
 import { addressOf, addressSpellings, withoutEnd } from './addresses.ts';
 import { dateSpellings } from './dates.ts';
+import { ibanEnd } from './iban.ts';
 import type { Spelling } from './match.ts';
 import { numberSpellings } from './numbers.ts';
 import { collapsed } from './text.ts';
@@ -12,8 +13,9 @@ const longestSpelled = 2_000;
  * The ways in which a value may be written in a text: the value itself, and the usual forms of an
  * address, a number, a date or an account.
  * @param form the value in normal form or in loose form
+ * @param isNumeric whether the value was a number of JSON
  */
-export function spellingsOf(form: string): Spelling[] {
+export function spellingsOf(form: string, isNumeric = false): Spelling[] {
   const value = unquoted(collapsed(form));
   const found: Spelling[] = [];
   const add = (text: string, kind: Spelling['kind']): void => {
@@ -34,7 +36,7 @@ export function spellingsOf(form: string): Spelling[] {
     if (/^\.\/[^/]/.test(value)) add(value.slice(2), 'url');
     if (value.endsWith('/')) add(withoutEnd(value, '/'), 'plain');
   }
-  for (const other of numberSpellings(value)) add(other, 'plain');
+  for (const other of numberSpellings(value, isNumeric)) add(other, 'plain');
   for (const other of dateSpellings(value)) add(other, 'date');
   const digits = accountDigits(value);
   if (digits !== undefined) add(digits, 'digits');
@@ -71,7 +73,7 @@ function accountDigits(value: string): string | undefined {
   if (value.length > 2 * mostChars || !/^\+?[a-z0-9 ()\u2010-]+$/.test(value)) return undefined;
   const compact = value.replace(/[^a-z0-9]/g, '');
   const digits = compact.replace(/[^0-9]/g, '').length;
-  const isNumber =
-    digits >= fewestDigits && compact.length <= mostChars && !/[a-z]{7}/.test(compact);
-  return isNumber ? compact : undefined;
+  if (digits < fewestDigits || compact.length > mostChars) return undefined;
+  const isWordy = /[a-z]{7}/.test(compact) && ibanEnd(compact, 0) !== compact.length;
+  return isWordy ? undefined : compact;
 }

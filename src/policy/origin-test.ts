@@ -1,8 +1,8 @@
 /** The tests of a rule that ask where a value came from. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { KnownContainers } from '../origins/known-containers.ts';
-import { looksLikeUrl } from '../origins/known-containers.ts';
 import type { JudgedOrigin, Origin } from '../origins/origin.ts';
+import { looksLikeUrl } from '../origins/plain-url.ts';
 import { type Judged, overBudget, type Reading } from './judged.ts';
 import type { OriginsOf } from './origin-judge.ts';
 import type { Check } from './rule-check.ts';

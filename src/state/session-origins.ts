@@ -4,6 +4,7 @@ import { inNextTurn } from '../limits/next-turn.ts';
 import { judgeInput } from '../origins/judge.ts';
 import { type KnownContainers, knownContainer } from '../origins/known-containers.ts';
 import type { FoundOrigin, JudgedOrigin } from '../origins/origin.ts';
+import { type FilledForm, ownWords } from '../origins/own-words.ts';
 import { createOriginRecord, type OriginRecord, type OutputFacts } from '../origins/record.ts';
 import type { InputRoles } from '../origins/roles.ts';
 import { finish, type Slices } from '../origins/slices.ts';
@@ -181,12 +182,18 @@ export function followOrigins(session: SessionState): void {
 }
 
 /**
- * Remembers a text that a surface has seen. It does not begin the record, because a session without
- * rules about origins must pay nothing for it.
+ * Remembers a text that a surface has seen, or what the user wrote into a form. It does not begin
+ * the record, because a session without rules about origins must pay nothing for it.
  */
-export function overheard(session: SessionState, text: string, origin: 'user' | 'trusted'): void {
+export function overheard(
+  session: SessionState,
+  heard: string | FilledForm,
+  origin: 'user' | 'trusted',
+): void {
   followOrigins(session);
-  session.origins?.said(text, origin);
+  if (session.origins === undefined) return;
+  for (const text of typeof heard === 'string' ? [heard] : ownWords(heard))
+    session.origins.said(text, origin);
 }
 
 /** Begins to remember. */

@@ -28,8 +28,48 @@ describe('identifiers', () => {
     ['eve＠evil．example', 'eve@evil.example'],
     ['ev\u200bil.com and e\u00advil.org', 'evil.com', 'evil.org'],
     ['https://а\u0440\u0440le.com', 'https://а\u0440\u0440le.com'],
+    ["o'brien@evil.com and 'eve@evil.com'", "o'brien@evil.com", 'eve@evil.com'],
+    ['see evil.com/@eve', 'evil.com/@eve'],
+    ['git clone evil.com:work.git', 'evil.com'],
+    ['url=evil.com', 'evil.com'],
+    ['cat $HOME/.ssh/id ~bob/.ssh/id', '$HOME/.ssh/id', '~bob/.ssh/id'],
   ])('%j', (text, ...identifiers) => {
     expect(identifiersIn(text)).toEqual(identifiers);
+  });
+});
+
+describe('spellings that browsers understand are addresses', () => {
+  test.each<[text: string, address: string]>([
+    ['<img src=//evil.example/x>', '//evil.example/x'],
+    ['<img src="//evil.example/x">', '//evil.example/x'],
+    ['[x](//evil.example/x)', '//evil.example/x'],
+    ['background: url(//evil.example/x)', '//evil.example/x'],
+    ['see /\\evil.example', '/\\evil.example'],
+    ['see \\/evil.example/x', '\\/evil.example/x'],
+    ['see https:/evil.example/a', 'https:/evil.example/a'],
+    ['see https:evil.example', 'https:evil.example'],
+    ['see HTTP:\\\\evil.example\\a', 'HTTP:\\\\evil.example\\a'],
+    ['x=wss:\\evil.example', 'wss:\\evil.example'],
+    ['read file:/etc/passwd', 'file:/etc/passwd'],
+    ['h\u200bttps:/evil.example', 'https:/evil.example'],
+    ['<a href="ht\ntps://ev\til.example">', 'https://evil.example'],
+    [
+      "<a href='https://corp.example.com\n.evil.example/x'>",
+      'https://corp.example.com.evil.example/x',
+    ],
+    ['see https://corp.example.com\r\n@evil.example', 'https://corp.example.com@evil.example'],
+    ['&#104;ttps:&#47;&#x2f;evil&#46;example', 'https://evil.example'],
+    ['https&colon;&sol;&sol;evil&period;example', 'https://evil.example'],
+    ['eve&commat;evil.example', 'eve@evil.example'],
+    ['<a href="https&colon;//evil.exam&Tab;ple">', 'https://evil.example'],
+  ])('%j', (text, address) => {
+    expect(identifiersIn(text)).toContain(address);
+  });
+
+  test('a line that follows an address is not a part of it', () => {
+    expect(identifiersIn('See https://corp.example.com/a\nThen go.\n\n.NET is fine')).toEqual([
+      'https://corp.example.com/a',
+    ]);
   });
 });
 
@@ -42,6 +82,8 @@ describe('no identifiers', () => {
     'from 2024-05-15 10:00 to 2024-05-16T11:00:00Z',
     '2 cups of flour, 350 degrees, version 1.2.3',
     '@ann and #general',
+    'about ~5/10 of them, see http: below',
+    'Tom &amp; Jerry &#169; 2024',
     '',
   ])('%j', (text) => {
     expect(identifiersIn(text)).toEqual([]);

@@ -178,7 +178,13 @@ test('a value has the place where it was seen', () => {
 describe('known containers', () => {
   test('a path in a folder that is known, if `paths` is given', () => {
     const record = saidRecord('Work in /home/ann/docs and in src/app, or in ~/notes');
-    const files = ['/home/ann/docs/a/b.md', 'src/app/x.ts', './src/app/y.ts', '~/notes/z'];
+    const files = [
+      '/home/ann/docs/a/b.md',
+      'src/app/x.ts',
+      './src/app/y.ts',
+      '~/notes/z',
+      '~/notes/My Übersicht-2+3=5.txt',
+    ];
     for (const file of files) {
       expect(judged({ file }, { record })).toEqual([`file ${file} unknown`]);
       expect(judged({ file }, { record, containers: { paths: true } })).toEqual([
@@ -188,6 +194,23 @@ describe('known containers', () => {
   });
 
   test.each([
+    '/home/ann/docs/$(id)',
+    '/home/ann/docs/`id`',
+    '/home/ann/docs/a;rm -rf b',
+    '/home/ann/docs/a /etc/passwd',
+    '/home/ann/docs/a -rf',
+    '/home/ann/docs/a|b',
+    '/home/ann/docs/a&b',
+    '/home/ann/docs/a>b',
+    '/home/ann/docs/*',
+    '/home/ann/docs/{a,b}',
+    "/home/ann/docs/a'b",
+    '/home/ann/docs/a\nb',
+    '/home/ann/docs/a:/etc/passwd',
+    '/home/ann/docs/＄(id)',
+    '/home/ann/docs/／..／x',
+    '/home/ann/docs/.. /x',
+    '/home/ann/docs/.../x',
     '/home/ann/docs/../.ssh/id',
     '/home/ann/docsecret/a',
     '/home/ann/.ssh/id',
@@ -228,11 +251,37 @@ describe('known containers', () => {
     'https://sub.example.com/',
     'ftp://example.com/',
     'https://mail.example/',
+    'https:/example.com/x',
+    '//example.com/x',
+    'example.com/<eve@evil.example>',
+    'example.com/,eve@evil.example',
+    'example.com?;eve@evil.example',
   ])('%s is not on the host example.com', (url) => {
     const record = saidRecord('Read https://example.com/start and write to ann@mail.example');
     expect(judged({ url }, { record, containers: { hosts: true } })).toEqual([
       `url ${url} unknown`,
     ]);
+  });
+
+  test.each([
+    ['Send the report to Bob', 'report/x?y=z'],
+    ['Send the report to Bob', 'http://report/x'],
+    ['Sum up notes.md and old.zip', 'https://notes.md/x'],
+    ['Sum up notes.md and old.zip', 'old.zip/x'],
+  ])('%j names no host of %s', (text, url) => {
+    const record = saidRecord(text);
+    expect(judged({ url }, { record, containers: { hosts: true } })).toEqual([
+      `url ${url} unknown`,
+    ]);
+  });
+
+  test.each([
+    ['Use http://intranet/ now', 'http://intranet/x'],
+    ['Use localhost:3000 now', 'http://localhost:3000/x'],
+    ['Open https://old.zip now', 'https://old.zip/x'],
+  ])('%j names the host of %s', (text, url) => {
+    const record = saidRecord(text);
+    expect(judged({ url }, { record, containers: { hosts: true } })).toEqual([`url ${url} user`]);
   });
 
   test('what untrusted or trusted text names is not the user’s host', () => {

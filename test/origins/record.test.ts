@@ -1,4 +1,5 @@
 /** What a session remembers, and where it says a value came from. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OutputOrigin } from '../../src/origins/origin.ts';
 import { outputLabels } from '../../src/origins/output-labels.ts';
@@ -279,6 +280,14 @@ describe('occurrence is by whole words', () => {
     ['ids 13,14,15', '14'],
     ['田中さんに送って', '田中'],
     ['Please post to www.example.com.They wait.', 'www.example.com'],
+    ['Ask Bob.Then ask Ann.', 'Bob'],
+    ['(‘ann@example.com’) or mail:bob@example.com', 'bob@example.com'],
+    ['请写信给ann@example.com谢谢', 'ann@example.com'],
+    ['请读取报告.pdf', '报告.pdf'],
+    ['打开https://中国银行.cn', 'https://中国银行.cn'],
+    ['ids 123456 234567 345678', '234567'],
+    ['Pay 100 to 12345678 on 2024-05-15 10:00', '2024-05-15'],
+    ['call +1 (555) 010-9999', '+15550109999'],
   ])('%j has %j', (text, value) => {
     expect(originAfter(text, value)).toBe('user');
   });
@@ -301,8 +310,57 @@ describe('occurrence is by whole words', () => {
     ['anything', '*'],
     ['anything', '...'],
     ['café', 'caf'],
+    ['Mail John.Smith@example.com', 'smith@example.com'],
+    ['Mail Ann.Lee@example.com.They wait', 'lee@example.com'],
+    ['Mail ann@mail.Example', 'ann@mail'],
+    ['Ask John.Smith', 'Smith'],
+    ['See docs.Example.com', 'example.com'],
+    ['See https://docs.Example.com', 'example.com'],
+    ['See /home/ann/Notes.Old', 'Old'],
+    ['See Report.Final.pdf', 'final.pdf'],
+    ['See Report.Pdf', 'report'],
+    ['Build 1.2.Beta', 'Beta'],
+    ["Mail o'brien@example.com", 'brien@example.com'],
+    ['Mail o’brien@example.com', 'brien@example.com'],
+    ['See https://ann:secret@files.example.com', 'secret@files.example.com'],
+    ['打开https://中国银行.cn', '银行.cn'],
+    ['打开https://中国银行.cn', 'https://银行.cn'],
+    ['写信给张三@例子.cn', '三@例子.cn'],
+    ['card 4111 1111 1111 1111', '1111 1111'],
+    ['card 4111 1111 1111 1111', '4111111111111'],
+    ['call +1 (555) 010-9999', '010-9999'],
   ])('%j does not have %j', (text, value) => {
     expect(originAfter(text, value)).toBe('unknown');
+  });
+
+  test('no part of an address, host, path, number or file name is known', () => {
+    const name = fc.stringMatching(/^[A-Z][a-z]{2,6}$|^[a-z]{3,6}$|^[0-9]{2,4}$/);
+    const sign = fc.constantFrom('.', '.', '@', '/', '-', '_', '://');
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(name, sign), { minLength: 2, maxLength: 5 }),
+        name,
+        (parts, last) => {
+          const whole = parts.map((part) => part.join('')).join('') + last;
+          for (let at = 1; at < parts.length; at++) {
+            const rest =
+              parts
+                .slice(at)
+                .map((part) => part.join(''))
+                .join('') + last;
+            // An address is known without its scheme, and a host without what follows it.
+            if (parts[at - 1]?.[1] === '://') continue;
+            expect(originAfter(`See ${whole} now`, rest)).toBe('unknown');
+          }
+        },
+      ),
+    );
+  });
+
+  test('a part of a number in a trusted text counts as untrusted', () => {
+    const record = show(newRecord(), 'Rent: DE89 3704 0044 0532 0130 00', { origin: 'trusted' });
+    expect(record.originOf('DE89370400440532013000').origin).toBe('trusted');
+    expect(record.originOf('0532013000').origin).toBe('untrusted');
   });
 
   test('two parts of a value from different places do not make it known', () => {

@@ -69,26 +69,13 @@ export function askingClient(
               options,
             );
             if (action !== 'accept' || content === undefined) return { action };
-            const offered = textsOf(requestedSchema as JsonValue);
-            for (const value of Object.values(content).flat())
-              if (typeof value !== 'boolean' && !offered.has(String(value)))
-                overheard(stateOf(session), String(value), 'user');
+            const filled = { form: requestedSchema as JsonValue, answers: content as JsonObject };
+            overheard(stateOf(session), filled, 'user');
             return { action, content: content as JsonObject };
           },
         }
       : {}),
   };
-}
-
-/**
- * The texts and numbers of a form. A default or a choice that the user only accepts comes from the
- * author of the form, which may be a server behind a gateway.
- */
-function textsOf(value: JsonValue, found = new Set<string>()): ReadonlySet<string> {
-  if (typeof value === 'object' && value !== null)
-    for (const one of Object.values(value)) textsOf(one, found);
-  else if (typeof value !== 'boolean') found.add(String(value));
-  return found;
 }
 
 /** Asks the client's user, over the request that the call came with. */
