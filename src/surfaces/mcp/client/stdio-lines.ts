@@ -3,6 +3,8 @@ import type {
   StdioClientTransport,
   StdioServerParameters,
 } from '@modelcontextprotocol/client/stdio';
+import type { JsonObject } from '../../../index.ts';
+import { isJsonObject } from '../../../json/index.ts';
 import { excessOf, type JsonBounds } from '../../../text/json-bounds.ts';
 import { excessText, maxMessageBytes } from './message-guard.ts';
 
@@ -63,7 +65,9 @@ export function watchLines(transport: StdioClientTransport, watch: LineWatch): v
 
 /**
  * Makes a function that takes chunks, and passes on the lines that are within the bounds and not
- * taken, with their line feeds. It throws an Error that names the bound that a line exceeds.
+ * taken, with their line feeds. If a program has written something else before a message in the
+ * same line, only the message is passed on. It throws an Error that names the bound that a line
+ * exceeds.
  */
 export function lineReader(
   maxBytes: number,
@@ -72,6 +76,8 @@ export function lineReader(
 ): (chunk: Uint8Array) => void {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
+  /** A message has been read. */
+  let begun = false;
   const hold = (piece: Uint8Array): void => {
     bytes += piece.length;
     if (bytes > maxBytes)
@@ -85,9 +91,14 @@ export function lineReader(
     bytes = 0;
     const text = line.toString('utf8');
     const limits = bounds();
-    const excess = excessOf(text, limits);
-    if (excess !== undefined) throw new Error(excessText(excess, limits));
-    if (!take(text)) pass(line);
+    // Any other line is not parsed beyond its first value, which is a number or a text.
+    if (/^\s*[[{]/.test(text)) mustFit(text, limits);
+    // What is written before the first message may look like JSON itself.
+    const message = begun && text.startsWith('{') ? text : messageAtEnd(text, limits);
+    begun ||= message !== undefined;
+    if (message === undefined || message === text) {
+      if (!take(text)) pass(line);
+    } else if (!take(message)) pass(Buffer.from(message));
   };
   return (chunk) => {
     let start = 0;
@@ -98,6 +109,39 @@ export function lineReader(
     }
     if (start < chunk.length) hold(chunk.subarray(start));
   };
+}
+
+/** No line with more characters is searched for a message. */
+const longestSearched = 1_048_576;
+/** Most characters that the search of one line reads, over all places where it looks. */
+const mostSearched = 16 * longestSearched;
+
+/** The message with which a line ends. Undefined if it ends with none. */
+function messageAtEnd(text: string, limits: JsonBounds): string | undefined {
+  if (text.length > longestSearched || !text.includes('"jsonrpc"')) return undefined;
+  let left = mostSearched;
+  for (const { index } of text.matchAll(/\{\s*"/g)) {
+    const rest = text.slice(index);
+    left -= rest.length;
+    if (left < 0) return undefined;
+    mustFit(rest, limits);
+    if (isMessage(rest)) return rest;
+  }
+  return undefined;
+}
+
+function mustFit(text: string, limits: JsonBounds): void {
+  const excess = excessOf(text, limits);
+  if (excess !== undefined) throw new Error(excessText(excess, limits));
+}
+
+function isMessage(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value as never) && (value as JsonObject).jsonrpc === '2.0';
+  } catch {
+    return false;
+  }
 }
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {

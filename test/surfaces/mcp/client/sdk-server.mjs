@@ -2,6 +2,8 @@
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
+// What careless servers write first.
+process.stdout.write(process.env.NOISE ?? '');
 serveStdio(() => {
   const server = new McpServer({ name: 'sdk', version: '1.0.0' });
   const any = fromJsonSchema({ type: 'object', properties: { n: { type: 'number' } } });

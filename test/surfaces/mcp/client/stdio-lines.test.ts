@@ -1,7 +1,9 @@
 /** Lines of a child process are counted before anything parses them, however they are cut. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { smallBounds } from '../../../../src/surfaces/mcp/client/message-guard.ts';
 import { lineReader } from '../../../../src/surfaces/mcp/client/stdio-lines.ts';
+import { cpuMs } from '../../../runner/cpu-time.ts';
 
 const bounds = { maxDepth: 5, maxValues: 100 };
 const ones = (count: number): string => `[${Array(count).fill('1').join(',')}]`;
@@ -12,13 +14,14 @@ function read(
   chunks: readonly (string | Uint8Array)[],
   takes: (line: string) => boolean = () => false,
   maxBytes = 10_000,
+  limits = bounds,
 ): { passed: string; taken: string[]; excess?: string } {
   const passed: Uint8Array[] = [];
   const taken: string[] = [];
   const reader = lineReader(
     maxBytes,
     {
-      bounds: () => bounds,
+      bounds: () => limits,
       take(line) {
         if (!takes(line)) return false;
         taken.push(line);
@@ -84,5 +87,78 @@ describe('a line', () => {
         },
       ),
     );
+  });
+});
+
+describe('a message after something else in its line', () => {
+  /** Those of the first message of a server. */
+  const readFirst = (
+    chunks: readonly (string | Uint8Array)[],
+    takes?: (line: string) => boolean,
+  ): ReturnType<typeof read> => read(chunks, takes, undefined, smallBounds);
+  const message =
+    '{"jsonrpc":"2.0","id":0,"result":{"text":"a {\\"b\\":1} c","list":[{},{"x":{}}]}}\n';
+
+  test.each<[string, string]>([
+    ['a byte order mark', '\ufeff'],
+    ['a text', 'Loading the packages ... '],
+    ['a progress bar', '\r[=>  ] 10 %\r[==> ] 50 %\r[===>] 100 %'],
+    ['escape sequences', '\u001b[2K\u001b[1G\u001b[32m✔\u001b[0m \u001b[?25h'],
+    ['braces', 'config: { port: 1 } {{ {"a" '],
+    ['a JSON object', '{"level":30,"msg":"listening"}'],
+    ['a JSON object that has a message', '{"jsonrpc":"1.0","of":{"jsonrpc":"2.0"}} '],
+    ['half a JSON object', '{"jsonrpc":"2.0","id":{"a":'],
+    ['a quotation mark', 'It\u2019s 5" wide, "really'],
+    ['brackets', '['.repeat(90)],
+    ['commas', 'a,'.repeat(500)],
+    ['white space', ' \t '],
+    ['lines', 'one\n\r\n{ two }\nthree: '],
+    ['a null character', '\0\0'],
+  ])('is passed on alone: %s', (_, noise) => {
+    const lines = noise.slice(0, noise.lastIndexOf('\n') + 1);
+    expect(readFirst([noise, message])).toEqual({ passed: lines + message, taken: [] });
+    expect(readFirst([noise + message], (line) => line === message)).toEqual({
+      passed: lines,
+      taken: [message],
+    });
+  });
+
+  test('also later, after a text', () => {
+    expect(readFirst([message, 'tick ', message, message])).toEqual({
+      passed: message.repeat(3),
+      taken: [],
+    });
+  });
+
+  test('is passed on whatever the noise is, wherever it is cut', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom(...'{}[]",:\\')), {
+          maxLength: 30,
+        }),
+        fc.array(fc.nat(200), { maxLength: 4 }),
+        (noise, cuts) => {
+          const text = noise.join('').replaceAll('\n', '');
+          const bytes = Buffer.from(text + message);
+          const places = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b)];
+          const chunks = places.map((from, at) => bytes.subarray(from, places[at + 1]));
+          const { passed, excess } = readFirst(chunks);
+          // Only what looks like JSON is counted.
+          if (excess === undefined) expect(passed).toBe(message);
+          else expect(text).toMatch(/[[{]/);
+        },
+      ),
+    );
+  });
+
+  test('is within the bounds of a message, and a text without one is not searched for long', () => {
+    expect(read([`noise {"jsonrpc":"2.0","result":${ones(100)}}\n`]).excess).toBe('values');
+    const endless = `${'{"jsonrpc":'.repeat(60_000)}\n`;
+    const before = cpuMs();
+    const wide = { maxDepth: 1e9, maxValues: 1e9 };
+    lineReader(10_000_000, { bounds: () => wide, take: () => false }, () => {})(
+      Buffer.from(endless),
+    );
+    expect(cpuMs() - before).toBeLessThan(5_000);
   });
 });

@@ -7,8 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { McpStdioConnection } from '../../../../src/surfaces/mcp/client/open-stdio.ts';
-import { brief, clock, closeAll, imports, sessionOver, until } from './world.ts';
+import {
+  type McpStdioConnection,
+  stdioOpener,
+} from '../../../../src/surfaces/mcp/client/open-stdio.ts';
+import { brief, clock, closeAll, closing, imports, sessionOver, until } from './world.ts';
 
 afterEach(closeAll);
 
@@ -115,6 +118,22 @@ describe('starting', () => {
   test('noise on its standard output is skipped', async () => {
     expect((await imports(server('noisy'))).tools).toHaveLength(1);
   });
+});
+
+test.each([
+  ['a byte order mark', '\ufeff'],
+  ['a text without a line end', '\u001b[36mLoading { the } packages ...\u001b[0m '],
+  ['lines', '\ufeff> server@1.0.0 start\r\n> node .\r\n\r\n[dotenv] tip: { quiet: true }\n'],
+])('%s before the first message does not hide it', async (_, NOISE) => {
+  const open = stdioOpener({
+    command: process.execPath,
+    args: [fileURLToPath(new URL('sdk-server.mjs', import.meta.url))],
+    env: { NOISE },
+  });
+  const { signal } = new AbortController();
+  const link = closing(await open({ handshakeMs: 60_000, signal, toolsChanged() {} }));
+  // Without the first answer it would count as a server of the older era, after five seconds.
+  expect(link.client.getProtocolEra()).toBe('modern');
 });
 
 describe('dying', () => {
