@@ -3,7 +3,7 @@ import type {
   StdioClientTransport,
   StdioServerParameters,
 } from '@modelcontextprotocol/client/stdio';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonValue } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
 import { excessOf, type JsonBounds } from '../../../text/json-bounds.ts';
 import { excessText, maxMessageBytes } from './message-guard.ts';
@@ -137,8 +137,8 @@ function mustFit(text: string, limits: JsonBounds): void {
 
 function isMessage(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value as never) && (value as JsonObject).jsonrpc === '2.0';
+    const value = JSON.parse(text) as JsonValue;
+    return isJsonObject(value) && value.jsonrpc === '2.0';
   } catch {
     return false;
   }
