@@ -22,6 +22,7 @@ const sections: Readonly<
     'options',
     'maybe-promise',
     'packages',
+    'files',
     'limits',
     'schema',
     'capabilities',
@@ -188,11 +189,9 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'surfaces/telemetry/otel',
   ],
   'node:fs': [
+    'files',
     'surfaces/config',
     'surfaces/audit',
-    'surfaces/approvals',
-    'surfaces/offload',
-    'surfaces/gateway',
     'surfaces/agents',
     'cli/index',
     'cli/hook-child',
@@ -204,6 +203,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:net': ['surfaces/relay', 'surfaces/sandbox/runner', 'cli/hook-answer'],
   'node:stream': ['surfaces/bullmq', 'surfaces/relay', 'cli', 'surfaces/sandbox'],
   'node:fs/promises': [
+    'files',
     'surfaces/config',
     'surfaces/audit',
     'surfaces/approvals',
@@ -213,6 +213,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'surfaces/testing',
   ],
   'node:path': [
+    'files',
     'surfaces/config',
     'surfaces/audit',
     'surfaces/approvals',
@@ -239,7 +240,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': ['cli', 'surfaces/sandbox'],
   'node:worker_threads': ['cli', 'surfaces/sandbox'],
   'node:os': [
-    'surfaces/audit',
+    'files',
     'surfaces/bullmq',
     'surfaces/claude-agent',
     'cli',
@@ -247,6 +248,45 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'surfaces/testing',
   ],
 };
+
+/** What every file may import of `node:fs`, where the table above lets it: none of it writes. */
+const readsFiles =
+  /^(?:access|constants|createReadStream|existsSync|(?:[fl]?stat|readFile|readdir|readlink|realpath)(?:Sync)?|rm(?:dir)?(?:Sync)?|closeSync|readSync|(?:un)?watchFile|watch|Stats|FSWatcher)$/;
+
+/**
+ * Files that use the rest of `node:fs`, with the reason. Everything else writes by `files`, where
+ * owners, permissions, links, locks and power failures are thought of once.
+ */
+const writesFiles: Readonly<Record<string, string>> = {
+  files: 'this is the place',
+  'surfaces/audit/writers': 'appends to a log',
+  'surfaces/audit/open-log': 'cuts a torn line off a log',
+  'surfaces/audit/log-files': 'moves the files of a log',
+  'surfaces/config/read-file': '`open` without waiting for a pipe',
+  'cli/read-text': '`open` for a stream',
+  'cli/policy-backtest': '`open` for the first line',
+  'cli/init/create-project': 'makes folders that it can remove again',
+  'surfaces/testing/conformance/executor-handlers': 'a file for the length of a rule',
+};
+
+/** Who keeps private files, writes whole files or takes locks. */
+const usersOfFiles = [
+  'cli/audit-report',
+  'cli/gateway/gateway-import',
+  'cli/hook-code',
+  'cli/init/create-project',
+  'cli/mcp-pin-file',
+  'surfaces/agents/state/file-quotas',
+  'surfaces/agents/state/locked',
+  'surfaces/agents/state/session-file',
+  'surfaces/agents/state/state-folder',
+  'surfaces/approvals/approval-files',
+  'surfaces/audit/create-audit-log',
+  'surfaces/audit/writers',
+  'surfaces/gateway/approval-secret',
+  'surfaces/gateway/token-file',
+  'surfaces/offload/output-folder',
+];
 
 /** Entries of `surfaces` with one folder for each subpath. */
 const families = ['policy-engines', 'telemetry'];
@@ -497,6 +537,35 @@ describe('imports', () => {
           `\`${builtin ? 'builtins' : 'packages'}\` in test/architecture.test.ts.`,
       ),
     ).toEqual([]);
+  });
+
+  test('files are written by `files`, except where the table says why', () => {
+    const writing = sources.flatMap(({ file, imports }) =>
+      imports
+        .filter(({ specifier }) => /^(?:node:)?fs(?:\/promises)?$/.test(specifier))
+        .flatMap(({ names, at }) =>
+          (names === 'all' ? ['*'] : names)
+            .filter((name) => !readsFiles.test(name))
+            .map((name) => ({ file, name, at })),
+        ),
+    );
+    const places = Object.keys(writesFiles);
+    expect(
+      writing
+        .filter(({ file }) => !allows(places, file))
+        .map(({ at, name }) => `${at}: \`${name}\`; write by src/files, or say why not.`),
+    ).toEqual([]);
+    expect(places.filter((place) => !writing.some(({ file }) => allows([place], file)))).toEqual(
+      [],
+    );
+  });
+
+  test('the table names who keeps private files and writes whole ones', () => {
+    const tools = ['private-file', 'private-folder', 'whole-file', 'lock-file'];
+    const users = inside(({ to }) => tools.some((name) => to === `files/${name}`));
+    expect([
+      ...new Set(users.map(({ from }) => from).filter((from) => entryOf(from) !== 'files')),
+    ]).toEqual(usersOfFiles);
   });
 
   test('the dependencies of package.json are the packages that are imported', () => {

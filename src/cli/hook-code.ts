@@ -3,28 +3,17 @@
  * has a similar cache from version 22.1 on, but it does not cover code that is compiled later in a
  * run, or in a folder of its own choice.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { constants as loaders, Script } from 'node:vm';
+import { readPrivateFile } from '../files/private-file.ts';
+import { replaceFileSync } from '../files/whole-file.ts';
 
 /** Bytes of the hash that a kept file begins with. */
 const hashBytes = 32;
-/** What opening a file never does: follow a link, or wait for the other end of a pipe. */
-const never = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** How long code of other versions is kept. */
 const keptMs = 86_400_000;
 
@@ -70,33 +59,20 @@ export function runBundle(path: string, folder: string | undefined): RunningBund
 
 /** Undefined if there is no file, or if a hook of this user has not written it completely. */
 function readKept(file: string): Buffer | undefined {
-  let fd: number | undefined;
   try {
-    fd = openSync(file, constants.O_RDONLY | never);
-    const stats = fstatSync(fd);
-    const own = process.getuid?.();
-    if (!stats.isFile() || (own !== undefined && (stats.uid !== own || (stats.mode & 0o077) !== 0)))
-      return undefined;
-    const bytes = readFileSync(fd);
-    const data = bytes.subarray(hashBytes);
-    return hashOf(data).equals(bytes.subarray(0, hashBytes)) ? data : undefined;
+    const bytes = readPrivateFile(file, 'so it is not used');
+    const data = bytes?.subarray(hashBytes);
+    return data !== undefined && hashOf(data).equals(bytes?.subarray(0, hashBytes) as Buffer)
+      ? data
+      : undefined;
   } catch {
     return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 
 /** Written as a whole, because an engine may crash if it gets half of its data. */
 function writeKept(file: string, data: Buffer): void {
-  const draft = `${file}.${randomUUID()}`;
-  try {
-    writeFileSync(draft, Buffer.concat([hashOf(data), data]), { flag: 'wx', mode: 0o600 });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
+  replaceFileSync(file, Buffer.concat([hashOf(data), data]), { durable: false });
 }
 
 function forgetOthers(folder: string, name: string): void {

@@ -1,12 +1,13 @@
 /**
  * The file of accepted definitions. It has each tool's definition, so that changes can be shown.
  */
-import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { messageOf } from '../errors/index.ts';
+import { makeFolder } from '../files/private-folder.ts';
+import { writeOutput } from '../files/whole-file.ts';
 import type { AnyTool, JsonObject, JsonValue } from '../index.ts';
 import { isJsonObject } from '../json/index.ts';
+import { logAt } from '../surfaces/audit/log-files.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure } from './fault.ts';
 import { readTextFile } from './read-text.ts';
@@ -75,17 +76,16 @@ export async function writePinFile(
   { cwd }: CliIo,
 ): Promise<void> {
   const target = resolve(cwd, path);
-  const draft = join(dirname(target), `.${randomUUID()}.tmp`);
+  if (logAt(target) !== undefined)
+    throw failure(`\`${path}\` belongs to an audit log. Give another file for the pins.`);
   const sorted = [...pins].sort(([a], [b]) => (a < b ? -1 : 1));
   const value = Object.fromEntries(
     sorted.map(([name, { fingerprint, definition }]) => [name, { fingerprint, ...definition }]),
   );
   try {
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o644 });
-    await rename(draft, target);
+    makeFolder(dirname(target), 0o777);
+    await writeOutput(target, `${JSON.stringify(value, undefined, 2)}\n`);
   } catch (error) {
-    await rm(draft, { force: true }).catch(() => {});
     throw failure(`Cannot write \`${path}\`: ${messageOf(error)}.`);
   }
 }

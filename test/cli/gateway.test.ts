@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { takeLock } from '../../src/files/lock-file.ts';
 import { verifyAudit } from '../../src/surfaces/audit/index.ts';
-import { takeLock } from '../../src/surfaces/audit/lock-file.ts';
 import { program } from '../runner/programs.ts';
 import { folder, installed } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
@@ -391,7 +391,7 @@ describe('`serve`', () => {
   test('a log that a killed gateway still has for a moment is waited for', async () => {
     const content = { mcpServers: { kept: server(kept) }, audit: { path: 'audit.jsonl' } };
     const { path, at } = folder({ 'gateway.json': content });
-    const release = takeLock(at('audit.jsonl.lock'));
+    const { release } = takeLock(at('audit.jsonl.lock'), 'test');
     const stop = new AbortController();
     let said = '';
     const ended = cli(['serve', 'gateway.json', '--http', '0'], {

@@ -1,7 +1,8 @@
 /** Writes the files of a new project: either all of them or none. */
-import { lstat, mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { codeOf, messageOf } from '../../errors/index.ts';
+import { createFile } from '../../files/whole-file.ts';
 
 /** The files of a project by their paths, which are relative and use `/`. */
 export type ProjectFiles = Readonly<Record<string, string>>;
@@ -38,8 +39,9 @@ export async function createProject(
     for (const [path, text] of files) {
       const place = join(folder, path);
       await makeFolders(dirname(place), undo);
-      // `wx` fails if the path exists by now, even as a symbolic link.
-      await writeFile(place, text, { flag: 'wx' });
+      // The path may exist by now, even as a symbolic link.
+      if (!(await createFile(place, text, { mode: 0o666, durable: false })))
+        throw Object.assign(new Error('It exists.'), { code: 'EEXIST', path: place });
       undo.push(() => rm(place));
     }
   } catch (error) {

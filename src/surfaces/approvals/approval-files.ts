@@ -1,17 +1,15 @@
 /** The files of a folder of approvals: their names, and how they are written and read. */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, type Stats, statSync } from 'node:fs';
-import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../errors/index.ts';
-import { type JsonObject, MisuseError } from '../../index.ts';
+import { openPrivateFolder } from '../../files/private-folder.ts';
+import { createFile, isDraft, oldDraftMs, replaceFile } from '../../files/whole-file.ts';
+import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json/index.ts';
 
 /** What is kept under an id: a suspended call, or the mark that it was taken. */
 export type FileKind = 'open' | 'taken';
-
-/** An older draft was left by a process that died. */
-const oldDraftMs = 3_600_000;
 
 /** The latest time that every file system can store: the year 2037. */
 const latestTime = 2_145_916_800_000;
@@ -56,23 +54,15 @@ export function nameOf(id: string): string {
  * are.
  */
 export function approvalFiles(where: string, folder: string): ApprovalFiles {
-  makeFolder(where, folder);
+  openPrivateFolder(folder, { where, danger: 'put answered approvals back' });
   const pathOf = (name: string, kind: FileKind): string => join(folder, `${name}.${kind}`);
   return {
     read: (name, kind) => readObject(pathOf(name, kind)),
     has: async (name, kind) => (await orMissing(stat(pathOf(name, kind)))) !== undefined,
     replace: (name, kind, value, keptUntil) =>
-      placeDraft(folder, value, keptUntil, (path) => rename(path, pathOf(name, kind))),
+      replaceFile(pathOf(name, kind), JSON.stringify(value), {}, secondsOf(keptUntil)),
     create: (name, kind, value, keptUntil) =>
-      placeDraft(folder, value, keptUntil, (path) =>
-        link(path, pathOf(name, kind)).then(
-          () => true,
-          (error: unknown) => {
-            if (codeOf(error) === 'EEXIST') return false;
-            throw error;
-          },
-        ),
-      ),
+      createFile(pathOf(name, kind), JSON.stringify(value), {}, secondsOf(keptUntil)),
     remove: (name, kind) => rm(pathOf(name, kind), { force: true }),
     async names() {
       const kept = { open: new Set<string>(), taken: new Set<string>() };
@@ -87,7 +77,7 @@ export function approvalFiles(where: string, folder: string): ApprovalFiles {
       for (const file of await readdir(folder)) {
         const path = join(folder, file);
         const [, name, kind] = file.match(filePattern) ?? [];
-        if (name === undefined && !draftPattern.test(file)) continue;
+        if (name === undefined && !isDraft(file)) continue;
         const time = (await orMissing(stat(path)))?.mtimeMs;
         if (time === undefined || time > now) continue;
         if (name !== undefined) over.push({ name, kind: kind as FileKind });
@@ -98,65 +88,12 @@ export function approvalFiles(where: string, folder: string): ApprovalFiles {
   };
 }
 
-/**
- * Writes a draft and moves it to its place. So no reader sees half a file, and a crash leaves the
- * file that was there before.
- */
-async function placeDraft<T>(
-  folder: string,
-  value: object,
-  keptUntil: number,
-  place: (path: string) => Promise<T>,
-): Promise<T> {
-  const path = join(folder, `${randomUUID()}.draft`);
-  try {
-    const file = await open(path, 'wx', 0o600);
-    try {
-      await file.writeFile(JSON.stringify(value));
-      const time = Math.min(Math.max(keptUntil, 0), latestTime) / 1_000;
-      await file.utimes(time, time);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    const placed = await place(path);
-    await syncFolder(folder);
-    return placed;
-  } finally {
-    await rm(path, { force: true });
-  }
+/** The time of a file, which every file system can store. */
+function secondsOf(ms: number): number {
+  return Math.min(Math.max(ms, 0), latestTime) / 1_000;
 }
 
 const filePattern = /^([0-9a-f]{64})\.(open|taken)$/;
-const draftPattern = /^[0-9a-f-]{36}\.draft$/;
-
-function makeFolder(where: string, folder: string): void {
-  const found = statSync(folder, { throwIfNoEntry: false }) ?? makeMissing(folder);
-  if (!found.isDirectory())
-    throw new MisuseError('invalid_option', `${where}: expected \`dir\` to be a folder.`);
-  // Windows has neither owners nor permission bits of this kind.
-  const user = process.getuid?.();
-  if (user === undefined) return;
-  if (found.uid !== user && found.uid !== 0)
-    throw new MisuseError(
-      'invalid_option',
-      `${where}: expected a \`dir\` of the user of this process, ${user}, got one of user ` +
-        `${found.uid}, who can put answered approvals back. Run \`chown\` on it, or give a ` +
-        'folder of its own.',
-    );
-  if ((found.mode & 0o022) !== 0)
-    throw new MisuseError(
-      'invalid_option',
-      `${where}: expected a \`dir\` that only its owner can write to, got mode ` +
-        `${(found.mode & 0o777).toString(8).padStart(4, '0')}. Whoever can write to it can put ` +
-        'answered approvals back. Run `chmod 700` on it, or give a folder of its own.',
-    );
-}
-
-function makeMissing(folder: string): Stats {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return statSync(folder);
-}
 
 /** Anything that is not a file counts as unreadable. It is not a record, but it is a mark. */
 async function readObject(path: string): Promise<Found | undefined> {
@@ -188,10 +125,3 @@ async function orMissing<T>(operation: Promise<T>): Promise<T | undefined> {
 
 /** The errors of reading folders, and links that lead nowhere. */
 const notFiles: ReadonlySet<unknown> = new Set(['EISDIR', 'ENOTDIR', 'ELOOP']);
-
-/** Makes renames survive a power failure. Some systems cannot open a folder, and need not. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch(() => undefined);
-  await folder?.sync().catch(() => undefined);
-  await folder?.close();
-}

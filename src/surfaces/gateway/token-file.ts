@@ -1,27 +1,15 @@
 /** The login to one server, in a file that only its owner can read. */
-import { createHash, randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { isAbsolute, join } from 'node:path';
-import { isJsonObject, type JsonObject } from '../../json/index.ts';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { readPrivateFile } from '../../files/private-file.ts';
+import { openPrivateFolder, stateFolderOf } from '../../files/private-folder.ts';
+import { replaceFileSync } from '../../files/whole-file.ts';
+import { isJsonObject, type JsonValue } from '../../json/index.ts';
 import type { OAuthRecord, OAuthStore } from '../mcp/client/oauth.ts';
 
 /** The folder of logins. @param stateHome `XDG_STATE_HOME`, if it is set */
 export function tokenFolder(stateHome: string | undefined, home: string): string {
-  const base =
-    stateHome !== undefined && isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state');
-  return join(base, 'host-tools', 'gateway');
+  return stateFolderOf('gateway', stateHome, home);
 }
 
 /**
@@ -36,53 +24,22 @@ export function tokenFile(folder: string, name: string, url: string): OAuthStore
   return {
     read: async () => readRecord(path),
     write: async (record) => {
-      makeFolder(folder);
-      const draft = join(folder, `${randomUUID()}.draft`);
-      const fd = openSync(draft, 'wx', 0o600);
-      try {
-        writeSync(fd, JSON.stringify(record));
-        fsyncSync(fd);
-        renameSync(draft, path);
-      } finally {
-        closeSync(fd);
-        rmSync(draft, { force: true });
-      }
+      openPrivateFolder(folder, { closed: true, danger: 'put a login of theirs there' });
+      replaceFileSync(path, JSON.stringify(record));
     },
   };
 }
 
-function makeFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { uid, mode } = lstatSync(folder);
-  const own = process.getuid?.();
-  if (own !== undefined && (uid !== own || (mode & 0o077) !== 0))
-    throw new Error(
-      `Expected \`${folder}\` to be a folder that only its owner can use. Run \`chmod 700\` on it.`,
-    );
-}
-
 function readRecord(path: string): OAuthRecord | undefined {
-  let fd: number;
+  const doubt = 'so its tokens may be known. Delete it and log in again.';
+  const text = readPrivateFile(path, doubt)?.toString('utf8');
+  if (text === undefined) return undefined;
   try {
-    fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  } catch (error) {
-    if ((error as { readonly code?: unknown }).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    const { uid, mode } = fstatSync(fd);
-    const own = process.getuid?.();
-    if (own !== undefined && (uid !== own || (mode & 0o077) !== 0))
-      throw new Error(
-        `Others can use \`${path}\`, so its tokens may be known. Delete it and log in again.`,
-      );
-    const value: unknown = JSON.parse(readFileSync(fd, 'utf8'));
-    if (isJsonObject(value) && typeof (value as JsonObject).redirectUrl === 'string')
+    const value = JSON.parse(text) as JsonValue;
+    if (isJsonObject(value) && typeof value.redirectUrl === 'string')
       return value as unknown as OAuthRecord;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  } finally {
-    closeSync(fd);
+  } catch {
+    // Refused below.
   }
   throw new Error(`Expected \`${path}\` to be a login. Delete it and log in again.`);
 }

@@ -3,15 +3,13 @@
  * kept, when it expires, how many bytes it has, and its key. The first line of a file is the
  * metadata of the output, and the rest is its text.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, statSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../errors/index.ts';
-import { MisuseError, type OffloadedOutput } from '../../index.ts';
-
-/** An older draft was left by a process that died. */
-const oldDraftMs = 3_600_000;
+import { makeFolder, openPrivateFolder } from '../../files/private-folder.ts';
+import { isDraft, oldDraftMs, replaceFile } from '../../files/whole-file.ts';
+import type { OffloadedOutput } from '../../index.ts';
 
 /** The information in the name of a file. */
 export interface OutputFile {
@@ -39,7 +37,6 @@ export interface OutputFolder {
 }
 
 const filePattern = /^\d{16}-\d+-(\d+)-(\d+)-([0-9a-f]{64})$/;
-const draftPattern = /^[0-9a-f-]{36}\.draft$/;
 const sessionPattern = /^[0-9a-f]{64}$/;
 
 /**
@@ -48,19 +45,12 @@ const sessionPattern = /^[0-9a-f]{64}$/;
  * are.
  */
 export function outputFolder(where: string, root: string): OutputFolder {
-  makeRoot(where, root);
+  openPrivateFolder(root, { where, danger: 'change what outputs say, and where they came from' });
   const folderOf = (session: string): string => join(root, digest(session));
   let count = 0;
   const place = async (folder: string, name: string, content: string): Promise<void> => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const draft = join(folder, `${randomUUID()}.draft`);
-    try {
-      // Written as a draft first, so that no process reads half a file.
-      await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
-      await rename(draft, join(folder, name));
-    } finally {
-      await rm(draft, { force: true });
-    }
+    makeFolder(folder);
+    await replaceFile(join(folder, name), content, { durable: false });
   };
   return {
     list: (session) => listOf(folderOf(session)),
@@ -105,29 +95,13 @@ async function sweepSession(folder: string, time: number): Promise<void> {
   for (const { name, expiresAt } of await listOf(folder))
     if (expiresAt <= time) await rm(join(folder, name), { force: true });
   for (const name of (await orMissing(readdir(folder))) ?? []) {
-    if (!draftPattern.test(name)) continue;
+    if (!isDraft(name)) continue;
     const path = join(folder, name);
     const writtenAt = (await orMissing(stat(path)))?.mtimeMs ?? time;
     if (writtenAt + oldDraftMs <= time) await rm(path, { force: true });
   }
   // Fails unless the folder is empty.
   await rmdir(folder).catch(() => undefined);
-}
-
-function makeRoot(where: string, root: string): void {
-  mkdirSync(root, { recursive: true, mode: 0o700 });
-  const found = statSync(root);
-  if (!found.isDirectory())
-    throw new MisuseError('invalid_option', `${where}: expected \`dir\` to be a folder.`);
-  // Windows has no such permission bits.
-  if (process.platform !== 'win32' && (found.mode & 0o022) !== 0)
-    throw new MisuseError(
-      'invalid_option',
-      `${where}: expected a \`dir\` that only its owner can write to, got mode ` +
-        `${(found.mode & 0o777).toString(8).padStart(4, '0')}. Whoever can write to it can ` +
-        'change what outputs say, and where they came from. Run `chmod 700` on it, or give a ' +
-        'folder of its own.',
-    );
 }
 
 function digest(text: string): string {

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { takeLock } from '../../../src/files/lock-file.ts';
 import { HostToolRegistry } from '../../../src/index.ts';
 import { verifyAudit } from '../../../src/surfaces/audit/index.ts';
-import { takeLock } from '../../../src/surfaces/audit/lock-file.ts';
 import { createLogKeeper } from '../../../src/surfaces/gateway/log-keeper.ts';
 import { folder, tool } from '../audit/kit.ts';
 
@@ -37,7 +37,7 @@ function setUp() {
 
 test('a log that another process gives back within three seconds is opened', async () => {
   const { file, at, registry, notes, pauses, during, keeper } = setUp();
-  during.push(() => {}, takeLock(`${at}.lock`));
+  during.push(() => {}, takeLock(`${at}.lock`, 'test').release);
   await keeper.ready(file, audit);
   expect([notes, pauses]).toEqual([[waiting], [100, 100]]);
   expect(keeper.problem(file, audit)).toBeUndefined();
@@ -50,7 +50,7 @@ test('a log that another process gives back within three seconds is opened', asy
 
 test('a log that it keeps is refused, after three seconds', async () => {
   const { file, at, notes, pauses, keeper } = setUp();
-  const release = takeLock(`${at}.lock`);
+  const { release } = takeLock(`${at}.lock`, 'test');
   await keeper.ready(file, audit);
   expect(notes).toEqual([waiting]);
   expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBe(3_000);
@@ -68,7 +68,7 @@ test('a log that is free, or that cannot be opened at all, is not waited for', a
 
 test('the wait ends with the gateway', async () => {
   const { file, at, pauses, during, keeper } = setUp();
-  const release = takeLock(`${at}.lock`);
+  const { release } = takeLock(`${at}.lock`, 'test');
   during.push(() => void keeper.close());
   await keeper.ready(file, audit);
   expect(pauses).toEqual([100]);

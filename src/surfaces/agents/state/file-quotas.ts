@@ -1,6 +1,6 @@
 /** The counts of quotas, in a file that all hooks with the same rules share. */
-import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { replaceFileSync } from '../../../files/whole-file.ts';
 import type { QuotaSpend, QuotaStore, QuotaUse } from '../../../index.ts';
 import { HookFault } from '../event.ts';
 import { locked } from './locked.ts';
@@ -41,7 +41,7 @@ export function fileQuotas(file: string, until: number, now: () => number): Quot
         if (uses.some(({ retryAfterMs }) => retryAfterMs !== 0)) return { refused: uses };
         for (const spend of spends) add(sums, spend, at);
         if (sums.size > mostKeys) throw new HookFault(`${file} counts for too many values.`);
-        writeSums(file, sums);
+        replaceFileSync(file, JSON.stringify([...sums]), { durable: false });
         return { reservation: { spends, at } };
       }),
     // An amount that a hook has reserved is spent, because the call may run as soon as the hook has
@@ -111,17 +111,5 @@ function readSums(file: string, now: number): Map<string, Sum> {
       `${file} was modified or truncated, so the use of the quotas is not known. Remove it to ` +
         'begin to count anew.',
     );
-  }
-}
-
-/** Replaces the file as a whole, so that no process reads half of it. */
-function writeSums(file: string, sums: ReadonlyMap<string, Sum>): void {
-  const draft = `${file}.${randomUUID()}`;
-  try {
-    writeFileSync(draft, JSON.stringify([...sums]), { flag: 'wx', mode: 0o600 });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Does something while no other process holds the same lock. */
 
+import { takeLock } from '../../../files/lock-file.ts';
 import { isMisuseError } from '../../../index.ts';
-import { takeLock } from '../../audit/lock-file.ts';
 import { HookFault } from '../event.ts';
 
 /** Milliseconds between two attempts. */
@@ -27,10 +27,10 @@ export async function inTurn<T>(take: () => T, what: string, until: number): Pro
 
 /** Holds a lock file while `work` runs. @throws HookFault */
 export async function locked<T>(file: string, until: number, work: () => T): Promise<T> {
-  const release = await inTurn(() => takeLock(file), file, until);
+  const lock = await inTurn(() => takeLock(file, 'host-tools hook'), file, until);
   try {
     return work();
   } finally {
-    release();
+    lock.release();
   }
 }

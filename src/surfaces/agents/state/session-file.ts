@@ -1,5 +1,6 @@
 /** How the hooks of one session inform each other: each appends lines to a file. */
-import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { appendPrivateFile } from '../../../files/private-file.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
 import { HookFault } from '../event.ts';
 import { locked } from './locked.ts';
@@ -50,22 +51,12 @@ export function sessionFile(file: string, until: number): SessionFile {
     add: (entry, needed) =>
       locked(lock, until, () => {
         requireRegularFile(file);
-        const fd = openSync(file, 'a', 0o600);
-        try {
-          const line = Buffer.from(`${JSON.stringify(entry)}\n`);
-          const room = mostBytes - fstatSync(fd).size + (needed ? reservedBytes : 0);
-          if (line.length <= room) writeAll(fd, line);
-          else if (needed)
-            throw new HookFault(`${file} is full. Begin a new session of the agent.`);
-        } finally {
-          closeSync(fd);
-        }
+        const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+        const most = mostBytes + (needed ? reservedBytes : 0);
+        if (!appendPrivateFile(file, line, most) && needed)
+          throw new HookFault(`${file} is full. Begin a new session of the agent.`);
       }),
   };
-}
-
-function writeAll(fd: number, bytes: Buffer): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
 function readEntries(file: string): readonly Entry[] {

@@ -1,8 +1,9 @@
 /** The folder in which hook processes keep their shared state. */
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { messageOf } from '../../../errors/index.ts';
+import { openPrivateFolder, stateFolderOf } from '../../../files/private-folder.ts';
 import { HookFault } from '../event.ts';
 
 /** How long a file is kept after it was last written. */
@@ -20,30 +21,13 @@ export interface StateHome {
  * @throws HookFault if others could write there
  */
 export function stateFolder({ stateHome, home }: StateHome): string {
-  const base =
-    stateHome !== undefined && isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state');
-  const folder = join(base, 'host-tools', 'hook');
+  const folder = stateFolderOf('hook', stateHome, home);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const { uid, mode } = lstatSync(folder);
-    const own = process.getuid?.();
-    if (own !== undefined && (uid !== own || (mode & 0o077) !== 0))
-      throw new Error('expected a folder that only its owner can use. Run `chmod 700` on it');
-    if (own !== undefined) for (const above of [dirname(folder), base]) requireGuarded(above);
+    openPrivateFolder(folder, { closed: true, danger: 'change what hooks remember' });
   } catch (error) {
-    throw new HookFault(`Cannot keep the state of hooks in ${folder}: ${messageOf(error)}.`);
+    throw new HookFault(`Cannot keep the state of hooks in ${folder}: ${messageOf(error)}`);
   }
   return folder;
-}
-
-/**
- * Whoever can write to a folder can replace the folders in it, unless it is sticky.
- * @throws Error if others can write to it
- */
-function requireGuarded(folder: string): void {
-  const { mode } = statSync(folder);
-  if ((mode & 0o002) !== 0 && (mode & 0o1000) === 0)
-    throw new Error(`others can write to ${folder}. Run \`chmod o-w\` on it`);
 }
 
 /** A file's name for a text that may contain anything. */

@@ -1,11 +1,11 @@
 /**
- * A lock file: only one process at a time writes a log. The lock of a process that has died does
+ * A lock file: only one process at a time does something. The lock of a process that has died does
  * not count, so that no one needs to clean up after a crash.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { MisuseError } from '../../errors/index.ts';
+import { MisuseError } from '../errors/index.ts';
 
 /** How often the owner updates the lock. Only other machines need that. */
 const heartbeatMs = 10_000;
@@ -25,26 +25,37 @@ interface Owner {
   readonly token: string;
 }
 
+/** A lock that this process holds. */
+export interface Lock {
+  /** Whether a process that has died had left it. */
+  readonly wasLeft: boolean;
+  release(): void;
+}
+
 /**
- * Takes the lock. The returned function releases it.
- * @throws MisuseError `in_use` if another log holds it.
+ * Takes the lock.
+ * @param where The function that needs it, for messages.
+ * @throws MisuseError `in_use` if another process, or another part of this one, holds it.
  */
-export function takeLock(file: string): () => void {
+export function takeLock(file: string, where: string): Lock {
   const { pid } = process;
   const own: Owner = { pid, host: hostname(), started: startOf(pid), token: randomUUID() };
   const text = JSON.stringify(own);
+  let wasLeft = false;
   if (!create(file, text)) {
     // Only one process at a time checks an old lock, so that no two take it over.
     const turn = `${file}.turn`;
     if (!create(turn, text)) {
-      if (ageOf(turn) < unfilledMs) throw held(file);
+      if (ageOf(turn) < unfilledMs) throw held(file, where);
       rmSync(turn, { force: true });
-      if (!create(turn, text)) throw held(file);
+      if (!create(turn, text)) throw held(file, where);
     }
     try {
-      if (counts(file, own)) throw held(file);
+      const owner = ownerIn(file);
+      if (counts(file, owner, own)) throw held(file, where);
+      wasLeft = owner !== undefined;
       rmSync(file, { force: true });
-      if (!create(file, text)) throw held(file);
+      if (!create(file, text)) throw held(file, where);
     } finally {
       rmSync(turn, { force: true });
     }
@@ -58,13 +69,16 @@ export function takeLock(file: string): () => void {
     }
   }, heartbeatMs);
   beat.unref();
-  return () => {
-    clearInterval(beat);
-    if (ownerIn(file)?.token === own.token) rmSync(file, { force: true });
+  return {
+    wasLeft,
+    release() {
+      clearInterval(beat);
+      if (ownerIn(file)?.token === own.token) rmSync(file, { force: true });
+    },
   };
 }
 
-function held(file: string): MisuseError {
+function held(file: string, where: string): MisuseError {
   const owner = ownerIn(file);
   const who =
     owner === undefined
@@ -72,7 +86,7 @@ function held(file: string): MisuseError {
       : `Process ${owner.pid} on ${owner.host || 'a machine'}`;
   return new MisuseError(
     'in_use',
-    `createAuditLog: expected to be the only writer of \`path\`. ${who} holds ${file}. Give each ` +
+    `${where}: expected to be the only writer of \`path\`. ${who} holds ${file}. Give each ` +
       'process a log of its own, or remove the lock file if that process has ended.',
   );
 }
@@ -89,8 +103,7 @@ function create(file: string, text: string): boolean {
 }
 
 /** Whether the owner of a lock may still be writing. */
-function counts(file: string, own: Owner): boolean {
-  const owner = ownerIn(file);
+function counts(file: string, owner: Owner | undefined, own: Owner): boolean {
   if (owner === undefined) return ageOf(file) < unfilledMs;
   if (owner.host !== own.host) return ageOf(file) < silentMs;
   const started = startOf(owner.pid);
