@@ -20,10 +20,10 @@ export function noted(summary: AuditSummary): readonly string[] {
     ...some(unanswered, 'approval has no answer.', 'approvals have no answer.'),
     ...some(refusedResumes, 'resume was refused.', 'resumes were refused.'),
     ...some(dropped, 'line was lost,', 'lines were lost,').map(
-      (line) => `${line} because too many were waiting.`,
+      (line) => `${line} because too many were waiting, or calls ran when the log was closed.`,
     ),
-    ...some(recovered, 'torn line was recovered', 'torn lines were recovered').map(
-      (line) => `${line} after a crash.`,
+    ...some(recovered, 'process', 'processes').map(
+      (line) => `${line} ended without closing the log.`,
     ),
     ...some(openStarts.length, 'call started and has no end:', 'calls started and have no end:'),
     ...openStarts

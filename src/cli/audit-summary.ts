@@ -51,7 +51,7 @@ export interface AuditSummary {
     readonly callId: string;
     readonly sessionId: string;
   }[];
-  /** Lines that the log reports as lost, and torn lines that it recovered. */
+  /** Lines that the log reports as lost, and how often it was not closed. */
   readonly dropped: number;
   readonly recovered: number;
   readonly periods: readonly Readonly<Period>[];

@@ -10,6 +10,13 @@ export interface Observing {
   readonly registry: object;
   /** Removes the observer. */
   stop(): void;
+  /**
+   * The calls in flight, of whose end the observer will be told, and whether a record of their
+   * start was made.
+   */
+  running(): ReadonlyMap<object, boolean>;
+  /** Epoch milliseconds by the registry's `now`. */
+  now(): number;
   /** Logs a fault of the observer to the registry's logger. */
   report(error: unknown, message: string): void;
 }
@@ -25,6 +32,14 @@ export function observeCalls(where: string, target: unknown, observer: CallObser
   return {
     registry,
     stop: registry.observers.add(observer, session),
+    running() {
+      const calls = new Map<object, boolean>();
+      for (let call = registry.calls; call !== undefined; call = call.next)
+        if (call.announced && (session === undefined || call.session === session))
+          calls.set(call, call.extra?.recorded !== undefined);
+      return calls;
+    },
+    now: () => registry.now(),
     report: (error, message) => registry.hostFault(error, { source: 'audit' }, message),
   };
 }

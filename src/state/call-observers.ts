@@ -60,6 +60,11 @@ export interface CallObserver {
    * call is refused. If the call waited for it, the call is judged again.
    */
   readonly starting?: ((record: CallRecord) => undefined | Promise<void>) | undefined;
+  /**
+   * Before `starting`: resolves when the observer has room for more records. Undefined if it has.
+   * Its rejection does not count.
+   */
+  readonly moreRoom?: (() => Promise<void> | undefined) | undefined;
   /** A call has ended. */
   readonly ended: (record: CallRecord) => void;
 }

@@ -18,10 +18,34 @@ export function recordStart(call: FoundCall): Step {
   const { session, canonical, extra } = call;
   if (extra?.recorded === canonical) return undefined;
   const observers = session.registry.observers?.of(session) ?? [];
+  const full = moreRoomOf(observers);
+  if (full !== undefined) return whenRoomier(call, observers, full);
   const asked = observers.filter(({ starting }) => starting !== undefined);
   if (asked.length === 0) return undefined;
   call.more.recorded = canonical;
   return askFrom(call, asked, 0);
+}
+
+/** Calls that wait for nothing would leave the process no turn in which lines are written. */
+async function whenRoomier(
+  call: FoundCall,
+  observers: readonly CallObserver[],
+  full: Promise<void>,
+): Promise<Outcome> {
+  call.waited = true;
+  for (let wait: Promise<void> | undefined = full; wait !== undefined && !call.ended; ) {
+    await wait.catch(() => {});
+    wait = moreRoomOf(observers);
+  }
+  return undefined;
+}
+
+function moreRoomOf(observers: readonly CallObserver[]): Promise<void> | undefined {
+  for (const { moreRoom } of observers) {
+    const pending = moreRoom?.();
+    if (pending !== undefined) return pending;
+  }
+  return undefined;
 }
 
 function askFrom(call: FoundCall, observers: readonly CallObserver[], from: number): Step {

@@ -1,4 +1,4 @@
-/** A running log: links the lines, begins new files, and counts lines that it cannot accept. */
+/** A running log: links the lines, begins new files, and counts the lines that are lost. */
 import { type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
 import { withDeadline } from '../../limits/with-deadline.ts';
 import {
@@ -11,6 +11,7 @@ import { type ArgumentsOf, callLine } from './call-line.ts';
 import { type AuditHead, type LineHash, type NewMembers, renderLine } from './line.ts';
 import { createLineQueue } from './line-queue.ts';
 import type { Opened } from './open-log.ts';
+import { atProcessEnd } from './process-end.ts';
 import type { LineWriter } from './writers.ts';
 
 /** A log of calls. */
@@ -25,14 +26,18 @@ export interface AuditLog {
    * The last line that was written. Store it elsewhere to notice later whether lines were cut off.
    */
   head(): AuditHead;
-  /** How many lines were lost because too many were waiting. The log records this too. */
+  /**
+   * How many lines were lost. The log says so in a `dropped` line, unless it could not be written
+   * any more.
+   */
   readonly dropped: number;
   /** Writes all waiting lines safely. Rejects with the reason if they cannot be written. */
   flush(): Promise<void>;
   /**
-   * Flushes, and lets another process write the log. Idempotent. Rejects, but closes, if waiting
-   * lines cannot be written, or not within 10 seconds. If a log is `required`, calls are refused
-   * from then on, unless it was detached.
+   * Flushes, and lets another process write the log. Idempotent. Calls that still run have no line,
+   * so they count as `dropped`. Rejects, but closes, if waiting lines cannot be written, or not
+   * within 10 seconds. If a log is `required`, calls are refused from then on, unless it was
+   * detached.
    */
   close(): Promise<void>;
 }
@@ -52,26 +57,23 @@ export interface LogParts {
 
 /** How long closing waits for the waiting lines. */
 const closeMs = 10_000;
+/** More characters than a `dropped` line has. */
+const shortLine = 1_000;
 
 type Told = (error: unknown) => void;
 
 /** Longer than 60 lines, since its short functions share the queue and the count of lost lines. */
 export function startLog(parts: LogParts): AuditLog {
-  const { opened, argumentsOf, required, release } = parts;
+  const { opened, argumentsOf, required } = parts;
   const attached = new Set<Observing>();
   const report = (error: unknown, message: string): void => {
     const each = new Map([...attached].map((one) => [one.registry, one]));
     for (const one of each.values()) one.report(error, message);
   };
-  const queue = createLineQueue({
-    writer: parts.writer,
-    head: opened.head,
-    fsync: parts.fsync,
-    failed: (error) => report(error, 'the audit log cannot be written'),
-  });
   const chain = createChain(parts);
-  const losses = { all: 0, untold: 0, since: 0 };
+  const losses = { all: 0, untold: 0, since: 0, at: 0 };
   let closing: Promise<void> | undefined;
+  let isOver = false;
 
   /** Adds a line. False if there is no room for it. */
   const add = (members: NewMembers, at: number, told?: Told): boolean => {
@@ -80,20 +82,46 @@ export function startLog(parts: LogParts): AuditLog {
     queue.add(next, chain.take(next), told);
     return true;
   };
-  const record = (told: CallRecord, written?: Told): boolean => {
-    const { at } = told;
-    const { untold: count, since } = losses;
-    if (count > 0 && add({ type: 'dropped', at, count, since }, at)) losses.untold = 0;
-    if (losses.untold === 0 && add(callLine(told, argumentsOf), at, written)) return true;
+  /** Adds the line about lost lines, if there are any and it has room. */
+  const tellLosses = (): void => {
+    const { untold: count, since, at } = losses;
+    if (count === 0 || !queue.hasRoom(shortLine)) return;
+    if (add({ type: 'dropped', at, count, since }, at)) losses.untold = 0;
+  };
+  const queue = createLineQueue({
+    writer: parts.writer,
+    head: opened.head,
+    fsync: parts.fsync,
+    failed: (error) => report(error, 'the audit log cannot be written'),
+    // While it is being closed, calls that go on would keep it busy.
+    emptied: () => {
+      if (closing === undefined) tellLosses();
+    },
+  });
+  const lose = (at: number, count: number, why: unknown): void => {
     if (losses.untold === 0) {
       losses.since = at;
-      report(new Error('Too many lines wait to be written.'), 'the audit log loses lines');
+      report(why, 'the audit log loses lines');
     }
-    losses.all++;
-    losses.untold++;
+    losses.at = at;
+    losses.all += count;
+    losses.untold += count;
+  };
+  const record = (told: CallRecord, written?: Told): boolean => {
+    const { at } = told;
+    let why: unknown;
+    try {
+      tellLosses();
+      if (losses.untold === 0 && add(callLine(told, argumentsOf), at, written)) return true;
+    } catch (error) {
+      why = error;
+    }
+    lose(at, 1, why ?? new Error('Too many lines wait to be written.'));
+    if (queue.isEmpty()) tellLosses();
     return false;
   };
   const observer: CallObserver = {
+    moreRoom: () => queue.moreRoom(),
     starting: required
       ? (told) =>
           new Promise((resolve, reject) => {
@@ -104,7 +132,44 @@ export function startLog(parts: LogParts): AuditLog {
       : undefined,
     ended: (told) => {
       if (closing === undefined) record(told);
+      else if (!isOver) lose(told.at, 1, new Error('A call ended while the log was being closed.'));
     },
+  };
+  /**
+   * Counts the calls that still run, so that the log says that their lines are missing. In a
+   * required log, their start says so.
+   */
+  const loseRunning = (): void => {
+    const calls = new Map([...attached].flatMap((one) => [...one.running()]));
+    const missing = [...calls.values()].filter((hasStart) => !(required && hasStart)).length;
+    const at = Math.max(...[...attached].map((one) => one.now()));
+    if (missing > 0) lose(at, missing, new Error('It was closed while calls were running.'));
+    tellLosses();
+    isOver = true;
+  };
+  /** Counts what can no longer be written, and ends the log. */
+  const end = (): void => {
+    isOver = true;
+    const count = queue.abandon();
+    losses.all += count;
+    if (count + losses.untold > 0)
+      report(new Error('It ended before all lines were written.'), 'the audit log loses lines');
+    losses.untold = 0;
+    parts.release();
+  };
+  const stopWaiting = atProcessEnd(() => {
+    tellLosses();
+    queue.writeNow();
+    end();
+  });
+  const finish = async (): Promise<void> => {
+    try {
+      tellLosses();
+      await queue.flush();
+      if (!isOver) loseRunning();
+    } finally {
+      await queue.close();
+    }
   };
   return Object.freeze({
     attach(target) {
@@ -121,12 +186,16 @@ export function startLog(parts: LogParts): AuditLog {
     get dropped() {
       return losses.all;
     },
-    flush: () => closing ?? queue.flush(),
+    flush() {
+      tellLosses();
+      return closing ?? queue.flush();
+    },
     close() {
-      closing ??= withDeadline(queue.close(), closeMs, () => {
+      closing ??= withDeadline(finish(), closeMs, () => {
         throw new Error(`The audit log could not be written within ${closeMs / 1_000} s.`);
       }).finally(() => {
-        release();
+        stopWaiting();
+        end();
         // A required log continues to refuse calls.
         if (!required) for (const one of attached) one.stop();
       });

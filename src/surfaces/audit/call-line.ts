@@ -1,6 +1,5 @@
 /** The contents of a call's line. */
-import { createHmac, randomBytes } from 'node:crypto';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
 import { canonicalJson, type JsonValue } from '../../json/index.ts';
 import type { CallRecord } from '../../surface-port.ts';
 import { shortened } from '../../text/shortened.ts';
@@ -53,25 +52,4 @@ export function argumentsBy(content: Content, key: Key): ArgumentsOf {
   if (content === 'none') return () => undefined;
   return (input) =>
     `hmac-sha256:${createHmac('sha256', key).update(canonicalJson(input)).digest('hex')}`;
-}
-
-/**
- * The key for `hashed`, in a file that only its owner can read. It is created if there is none.
- * Without a key, short values could be guessed from their hash.
- */
-export function contentKey(file: string): Buffer {
-  const made = randomBytes(32).toString('hex');
-  try {
-    writeFileSync(file, made, { flag: 'wx', mode: 0o600 });
-    return Buffer.from(made, 'hex');
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
-  }
-  const kept = Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
-  if (kept.length !== 32)
-    throw new Error(
-      `Expected ${file} to hold 64 hex digits. Move it away to begin with a new key.`,
-    );
-  chmodSync(file, 0o600);
-  return kept;
 }

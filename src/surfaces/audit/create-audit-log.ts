@@ -1,6 +1,8 @@
 /** A log with one line for each call. */
-import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { takeLock } from '../../files/lock-file.ts';
+import { privateKey } from '../../files/private-file.ts';
+import { makeFolder } from '../../files/private-folder.ts';
 import { MisuseError } from '../../index.ts';
 import {
   flag,
@@ -15,9 +17,9 @@ import {
   withDefault,
 } from '../../options/index.ts';
 import { type AuditLog, startLog } from './audit-log.ts';
-import { argumentsBy, type Content, contentKey } from './call-line.ts';
+import { argumentsBy, type Content } from './call-line.ts';
 import { type Key, type LineHash, lineHash } from './line.ts';
-import { takeLock } from './lock-file.ts';
+import { logBeside } from './log-files.ts';
 import { type Opened, openLog } from './open-log.ts';
 import { fileWriter, sinkWriter } from './writers.ts';
 
@@ -141,15 +143,26 @@ const nothing: Opened = {
 };
 
 function openPlace(path: string, content: Content, hash: LineHash) {
+  const log = logBeside(path);
+  if (log !== undefined)
+    throw new MisuseError(
+      'invalid_file',
+      `${where}: expected \`path\` to be the newest file of a log, got ${path}, which belongs to ` +
+        `the log ${log}. Give another path.`,
+    );
   // Calls and their arguments are in it, so only the owner can read a folder that is created here.
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const release = takeLock(`${path}.lock`);
+  makeFolder(dirname(path));
+  const { wasLeft, release } = takeLock(`${path}.lock`, where);
   try {
     return {
       path,
       release,
-      opened: openLog(path, hash),
-      secret: content === 'hashed' ? contentKey(`${path}.key`) : undefined,
+      opened: openLog(path, hash, wasLeft),
+      // Without a key, short values could be guessed from their hash.
+      secret:
+        content === 'hashed'
+          ? privateKey(`${path}.key`, 'Move it away to begin with a new key')
+          : undefined,
     };
   } catch (error) {
     release();

@@ -12,6 +12,10 @@ const syncAfterMs = 1_000;
 const pausesMs = { first: 100, longest: 10_000 };
 /** Most lines of one write. */
 const batchLines = 1_000;
+/** If nothing is written for so long, calls no longer wait for room. */
+const turnMs = 1_000;
+/** If nothing is written for so long, that is reported like a failure. */
+const slowMs = 10_000;
 
 interface Waiting extends QueuedLine {
   readonly head: AuditHead;
@@ -20,8 +24,14 @@ interface Waiting extends QueuedLine {
 
 /** Handles accepted lines. */
 export interface LineQueue {
+  isEmpty(): boolean;
   /** Whether there is room for a line. */
   hasRoom(chars: number): boolean;
+  /**
+   * If more than half of the room is taken: resolves once less is. Undefined otherwise, and while
+   * nothing can be written.
+   */
+  moreRoom(): Promise<void> | undefined;
   /**
    * @param told Called without an error once the line is written, or with an error if that failed.
    */
@@ -32,6 +42,10 @@ export interface LineQueue {
   flush(): Promise<void>;
   /** Flushes, and stops writing. */
   close(): Promise<void>;
+  /** Writes what it can at once, because the process ends. */
+  writeNow(): void;
+  /** Gives up the lines that wait. Returns how many there were. */
+  abandon(): number;
 }
 
 export interface QueueOptions {
@@ -40,13 +54,16 @@ export interface QueueOptions {
   readonly fsync: 'always' | 'batch';
   /** Called when writing begins to fail, and not again until it has worked. */
   readonly failed: (error: unknown) => void;
+  /** Called after lines were written, so that there is room again. It may add a line. */
+  readonly emptied: () => void;
 }
 
 /**
  * Longer than 60 lines, since its short functions share the lines that wait and the state of the
  * writer.
  */
-export function createLineQueue({ writer, head: from, fsync, failed }: QueueOptions): LineQueue {
+export function createLineQueue(options: QueueOptions): LineQueue {
+  const { writer, head: from, fsync, failed, emptied } = options;
   const waiting: Waiting[] = [];
   let chars = 0;
   let head = from;
@@ -57,7 +74,18 @@ export function createLineQueue({ writer, head: from, fsync, failed }: QueueOpti
   let unsafe = false;
   let closed = false;
   let pumping: Promise<unknown> | undefined;
+  /** Calls that wait for room. */
+  let turn: Turn | undefined;
+  /** Calls have waited for room in vain. */
+  let stuck = false;
 
+  const isCrowded = (): boolean =>
+    waiting.length > maxQueuedLines / 2 || chars > maxQueuedChars / 2;
+  const endTurn = (): void => {
+    clearTimeout(turn?.timer);
+    turn?.end();
+    turn = undefined;
+  };
   const sync = async (): Promise<void> => {
     clearTimeout(syncing);
     syncing = undefined;
@@ -88,24 +116,38 @@ export function createLineQueue({ writer, head: from, fsync, failed }: QueueOpti
       head = line.head;
       line.told?.(error);
     }
+    if (count === 0) return;
+    stuck = false;
+    if (isCrowded()) turn?.timer.refresh();
+    else endTurn();
+    emptied();
   };
   /** Writes until nothing waits, or something fails. Returns what failed. */
   const pump = async (): Promise<{ readonly error: unknown } | undefined> => {
     // Lines of one turn are written together.
     await undefined;
+    const slow = unref(
+      setTimeout(() => {
+        if (!failing) failed(new Error(`Nothing was written for ${slowMs / 1_000} s.`));
+        failing = true;
+      }, slowMs),
+    );
     try {
-      while (waiting.length > 0) await writeSome();
+      for (; waiting.length > 0; slow.refresh()) await writeSome();
       failing = false;
       pauseMs = pausesMs.first;
       if (unsafe) syncing ??= unref(setTimeout(() => void run(true), syncAfterMs));
       return undefined;
     } catch (error) {
       return fail(error);
+    } finally {
+      clearTimeout(slow);
     }
   };
   const fail = (error: unknown): { readonly error: unknown } => {
     if (!failing) failed(error);
     failing = true;
+    endTurn();
     if (!closed) pause ??= unref(setTimeout(() => void run(false), pauseMs));
     pauseMs = Math.min(pauseMs * 2, pausesMs.longest);
     return { error };
@@ -140,7 +182,16 @@ export function createLineQueue({ writer, head: from, fsync, failed }: QueueOpti
     if (fault !== undefined) throw fault.error;
   };
   return {
+    isEmpty: () => waiting.length === 0,
     hasRoom: (more) => waiting.length < maxQueuedLines && chars + more <= maxQueuedChars,
+    moreRoom() {
+      if (!isCrowded() || stuck || failing || closed) return undefined;
+      turn ??= newTurn(() => {
+        stuck = true;
+        endTurn();
+      });
+      return turn.over;
+    },
     add(line, place, told) {
       const { text, rotates } = line;
       waiting.push({ text, rotates, head: place, told });
@@ -152,6 +203,7 @@ export function createLineQueue({ writer, head: from, fsync, failed }: QueueOpti
     flush,
     async close() {
       closed = true;
+      endTurn();
       try {
         await flush();
       } finally {
@@ -160,7 +212,35 @@ export function createLineQueue({ writer, head: from, fsync, failed }: QueueOpti
         await writer.close();
       }
     },
+    writeNow() {
+      try {
+        for (let written = 1; written > 0 && waiting.length > 0; take(written, undefined))
+          written = writer.writeNow(waiting);
+      } catch (error) {
+        failed(error);
+      }
+    },
+    abandon() {
+      chars = 0;
+      return waiting.splice(0).length;
+    },
   };
+}
+
+/** What calls wait for while there is little room. */
+interface Turn {
+  readonly over: Promise<void>;
+  readonly timer: ReturnType<typeof setTimeout>;
+  end(): void;
+}
+
+/** @param expired Called if it has not ended in time. */
+function newTurn(expired: () => void): Turn {
+  let end = (): void => {};
+  const over = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { over, timer: setTimeout(expired, turnMs), end };
 }
 
 function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {

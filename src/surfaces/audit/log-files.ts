@@ -1,6 +1,13 @@
 /** The files of a log: `path` is the newest, `path.1` the previous one, and so on. */
-import { readdirSync, renameSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { folded, isSameFile, placeOf } from '../../files/same-file.ts';
+
+/** How a line begins. */
+const lineStart = /^\{"type":"(?:call|start|recovered|dropped)","at":/;
+
+/** What follows the name of the newest file in the names of a log's other files. */
+const otherFile = /^\.(?:[1-9]\d{0,8}|lock|lock\.turn|key|head|checkpoint)$/;
 
 /** The numbers of the older files, from the newest, `1`, to the oldest. */
 export function olderNumbers(path: string): readonly number[] {
@@ -27,4 +34,61 @@ export function shiftFiles(path: string): void {
   for (let number = free - 1; number >= 1; number--)
     renameSync(olderFile(path, number), olderFile(path, number + 1));
   renameSync(path, olderFile(path, 1));
+}
+
+/** Whether a path leads to a file of this log, or to the place of one that it may have later. */
+export function isFileOf(log: string, path: string): boolean {
+  const place = folded(placeOf(path));
+  // The other files are beside the path that its writer was given, which may be a link.
+  return [log, placeOf(log)].some((newest) => {
+    const start = folded(join(placeOf(dirname(newest)), basename(newest)));
+    return (
+      (place.startsWith(start) && otherFile.test(place.slice(start.length))) ||
+      othersOf(newest).some((file) => isSameFile(file, path))
+    );
+  });
+}
+
+/** The files of a log that there are, besides the newest. */
+function othersOf(log: string): readonly string[] {
+  const name = basename(log);
+  try {
+    return readdirSync(dirname(log))
+      .filter((file) => file.startsWith(name) && otherFile.test(file.slice(name.length)))
+      .map((file) => join(dirname(log), file));
+  } catch {
+    return [];
+  }
+}
+
+/** The log that a path leads to, or to one of whose other files; undefined if there is none. */
+export function logAt(path: string): string | undefined {
+  const place = placeOf(path);
+  return isLog(place) ? place : logBeside(place);
+}
+
+/** The log of which a path is not the newest file; undefined if there is none. */
+export function logBeside(path: string): string | undefined {
+  const place = placeOf(path);
+  for (let dot = place.lastIndexOf('.'); dot > 0; dot = place.lastIndexOf('.', dot - 1))
+    if (otherFile.test(place.slice(dot).toLowerCase()) && isLog(place.slice(0, dot)))
+      return place.slice(0, dot);
+  return undefined;
+}
+
+/** Whether a file begins with a line of a log. */
+function isLog(path: string): boolean {
+  try {
+    // To open a pipe would wait for somebody who writes.
+    if (!statSync(path).isFile()) return false;
+    const fd = openSync(path, 'r');
+    try {
+      const start = Buffer.alloc(64);
+      return lineStart.test(start.toString('latin1', 0, readSync(fd, start, 0, 64, 0)));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false;
+  }
 }

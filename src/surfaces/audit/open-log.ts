@@ -36,11 +36,13 @@ export interface Opened {
 }
 
 /**
- * Opens a log, and creates its file if there is none. A torn last line is replaced by a line that
- * says so.
- * @throws MisuseError `invalid_file` if the last whole line is not one of this log and key.
+ * Opens a log, and creates its file if there is none. If an earlier process ended without closing
+ * it, a line says so, in place of the last line if that is torn.
+ * @param wasLeft Whether a process that has died had the lock of the log.
+ * @throws MisuseError `invalid_file` if the file is no log, or if its last whole line is not one of
+ * this log and key.
  */
-export function openLog(path: string, hash: LineHash): Opened {
+export function openLog(path: string, hash: LineHash, wasLeft: boolean): Opened {
   // Created by appending, because other flags would empty a file.
   closeSync(openSync(path, 'a', 0o600));
   const fd = openSync(path, 'r+');
@@ -55,14 +57,16 @@ export function openLog(path: string, hash: LineHash): Opened {
     const first = end === 0 ? undefined : firstMembers(fd, end, hash);
     const file = end === 0 ? (older?.file ?? 0) + 1 : (first?.file ?? 1);
     const since = first?.at;
-    if (torn === 0) return { head, size: end, file, since, regular: true };
+    if (torn === 0 && (!wasLeft || head.seq === 0))
+      return { head, size: end, file, since, regular: true };
+    if (torn > 0 && end === 0) requireBegun(path, fd, torn);
     const at = Date.now();
     const recovered = renderLine(
       {
         type: 'recovered',
         at,
         file: end === 0 ? file : undefined,
-        torn: { bytes: torn, text: tornText(fd, end, torn) },
+        torn: torn === 0 ? undefined : { bytes: torn, text: tornText(fd, end, torn) },
       },
       head,
       hash,
@@ -82,6 +86,16 @@ export function openLog(path: string, hash: LineHash): Opened {
   } finally {
     closeSync(fd);
   }
+}
+
+/** What every line begins with. A crash may leave zeros instead. */
+const beginning = Buffer.from('{"type":"');
+
+/** Refuses a file of one line that is no line of a log: it would be overwritten. */
+function requireBegun(file: string, fd: number, length: number): void {
+  const start = readBytes(fd, 0, Math.min(length, beginning.length));
+  if (!beginning.subarray(0, start.length).equals(start) && start.some((byte) => byte !== 0))
+    throw broken(file);
 }
 
 function writeAll(fd: number, bytes: Buffer, position: number): void {

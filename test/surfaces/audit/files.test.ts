@@ -76,7 +76,7 @@ describe('a log that is opened again', () => {
 
   test('recovers a first line that is torn, longer than what records it', async () => {
     const path = join(folder(), 'audit.jsonl');
-    writeFileSync(path, `{"x":"${'y'.repeat(300_000)}`);
+    writeFileSync(path, `{"type":"call","x":"${'y'.repeat(300_000)}`);
     const audit = createAuditLog({ path });
     await audit.close();
     expect(linesIn(path)).toMatchObject([{ type: 'recovered', seq: 1, prev: '', file: 1 }]);

@@ -12,11 +12,13 @@ function queueOver(writer: Partial<LineWriter>, fsync: 'always' | 'batch') {
       },
       sync: async () => {},
       close: async () => {},
+      writeNow: () => 0,
       ...writer,
     },
     head: { seq: 0, hash: '' },
     fsync,
     failed: () => {},
+    emptied: () => {},
   });
   let seq = 0;
   /** Resolves once the line is written, with the error if there is one. */

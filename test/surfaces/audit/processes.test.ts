@@ -8,6 +8,7 @@ import { program } from '../../runner/programs.ts';
 import { folder, linesIn } from './kit.ts';
 
 const writer = program('test/surfaces/audit/fixtures/writer.ts');
+const ending = program('test/surfaces/audit/fixtures/ending.ts');
 
 /** A process that writes, once it has said so many lines. */
 async function writing(path: string, said: number, mode = ''): Promise<Writer> {
@@ -69,6 +70,59 @@ describe('a process that is killed while it writes', () => {
       .filter(({ type }) => type === 'start')
       .map((line) => (line.arguments as { n: number }).n);
     expect(Math.max(...started)).toBeGreaterThanOrEqual(process.lastSaid());
+  });
+});
+
+describe('a process that ends without closing its log', () => {
+  /** Runs a program to its end. Returns what it printed, and what it wrote to its sink. */
+  async function ended(path: string, how: string, calls: number) {
+    const child = spawn(process.execPath, [ending, path, how, String(calls)]);
+    const texts = ['', ''];
+    child.stdout.on('data', (text: Buffer) => {
+      texts[0] += text.toString();
+    });
+    child.stderr.on('data', (text: Buffer) => {
+      texts[1] += text.toString();
+    });
+    await new Promise((resolve) => child.on('close', resolve));
+    return { printed: texts[0], sink: texts[1] ?? '' };
+  }
+
+  test.each(['exit', 'exit later', 'throw', 'by itself'])(
+    'has written the line of each call, and gives its lock back: %s',
+    async (how) => {
+      for (const calls of [1, 4_000]) {
+        const path = join(folder(), 'audit.jsonl');
+        const { printed } = await ended(path, how, calls);
+        expect(await verifyAudit(path)).toEqual({ ok: true, lines: calls });
+        expect([printed, existsSync(`${path}.lock`)]).toEqual(['', false]);
+      }
+    },
+  );
+
+  test('gives a sink each line, if it takes them at once', async () => {
+    const { printed, sink } = await ended('', 'a sink at once', 500);
+    expect([printed, sink.trim().split('\n').length]).toEqual(['', 500]);
+  });
+
+  test.each(['a sink that hangs', 'a sink that waits'])('tells the logger: %s', async (how) => {
+    const { printed, sink } = await ended('', how, 500);
+    expect(sink.trim().split('\n').length).toBeLessThan(500);
+    expect(printed).toBe('the audit log loses lines\n');
+  });
+
+  test('and is killed leaves a lock, of which the log of the next process has a line', async () => {
+    const path = join(folder(), 'audit.jsonl');
+    const process = await writing(path, 10);
+    await vi.waitFor(() => expect(linesIn(path).length).toBeGreaterThan(1), { timeout: 30_000 });
+    await killed(process);
+    for (let times = 0; times < 2; times++) await createAuditLog({ path }).close();
+    const files = readdirSync(dirname(path)).filter((name) => /\.jsonl(\.\d+)?$/.test(name));
+    const recovered = files
+      .flatMap((name) => linesIn(join(dirname(path), name)))
+      .filter(({ type }) => type === 'recovered');
+    expect(recovered).toHaveLength(1);
+    expect(await verifyAudit(path)).toMatchObject({ ok: true });
   });
 });
 
