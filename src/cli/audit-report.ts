@@ -1,7 +1,7 @@
 /** `audit report`: the summary of an audit log. */
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf } from '../errors/index.ts';
+import { writeOutput } from '../files/whole-file.ts';
 import { type LineHash, lineHash } from '../surfaces/audit/line.ts';
 import { linesOf } from '../surfaces/audit/read-log.ts';
 import { type AuditCheck, createCheck } from '../surfaces/audit/verify-audit.ts';
@@ -37,7 +37,7 @@ export const auditReport: Command = {
     );
     const verdict = verdictText(check, io.cwd);
     if (html !== undefined)
-      await writeFile(resolve(io.cwd, html), auditPage(file, check, verdict, summary)).catch(
+      await writeOutput(resolve(io.cwd, html), auditPage(file, check, verdict, summary)).catch(
         (error: unknown) => {
           throw failure(`Cannot write \`${html}\`: ${messageOf(error)}.`);
         },

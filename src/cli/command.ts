@@ -44,6 +44,8 @@ export interface Command {
   readonly wording?: Partial<Readonly<Record<OptionName, OptionRow>>>;
   /** Names of the words that it takes. An optional one is in brackets: `[DIR]`. */
   readonly operands: readonly string[];
+  /** The file that it writes without an option. @default none */
+  readonly writes?: string;
   /** Whether the last word may be repeated. @default false */
   readonly many?: boolean;
   /** Whether the first word is a file to load, as with `--host-tools`. @default false */

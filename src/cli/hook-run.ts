@@ -28,6 +28,7 @@ import { CliFault, usageFault } from './fault.ts';
 import { hookTimeoutMs } from './hook-timeout.ts';
 import { type Options, parseLine } from './options.ts';
 import { printable } from './printable.ts';
+import { requireSafeOutputs } from './safe-outputs.ts';
 import { userHome } from './user-home.ts';
 
 /** The input of one run. */
@@ -107,6 +108,14 @@ async function judge(
   const logs = await load(registry, paths);
   if (read.event.kind !== 'before') forgetOld(folder, now());
   const auditPath = audit === undefined ? onlyLog(logs) : resolve(cwd, audit);
+  if (auditPath !== undefined)
+    requireSafeOutputs(
+      [
+        ...files.map((path) => ({ name: '`--host-tools`', path, use: 'read' as const })),
+        { name: 'the audit log', path: auditPath, use: 'log' },
+      ],
+      cwd,
+    );
   return decide(
     {
       agent,

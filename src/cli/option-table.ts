@@ -10,6 +10,11 @@ export interface OptionRow {
   readonly repeatable?: true;
   /** A switch that may have a value after `=`. */
   readonly optionalValue?: true;
+  /**
+   * What the command does with the file that the value names: `log` appends to it. A value that is
+   * read may be `@FILE`.
+   */
+  readonly file?: 'read' | 'write' | 'log';
   readonly help: string;
 }
 
@@ -18,6 +23,7 @@ export const optionTable = {
   'host-tools': {
     value: 'FILE',
     repeatable: true,
+    file: 'read',
     help:
       'load tools, MCP servers, profiles, rules and quotas from a YAML or JSON file; ' +
       'repeatable',
@@ -25,22 +31,25 @@ export const optionTable = {
   'host-tools-module': {
     value: 'MOD',
     repeatable: true,
+    file: 'read',
     help: 'load tools from a module: a path or a package; repeatable',
   },
   profile: { value: 'NAME', help: 'use this profile' },
   facts: {
     value: 'JSON|@FILE|-',
+    file: 'read',
     help: 'facts of the session, such as \'{"hostSession.status":"ready"}\'',
   },
   input: {
     value: 'JSON|@FILE|-',
+    file: 'read',
     help: 'arguments of the call: JSON, a file, or standard input; default {}',
   },
   'timeout-ms': {
     value: 'N',
     help: "end a call after N milliseconds; can only shorten the tool's own timeout",
   },
-  audit: { value: 'FILE', help: 'append a line for each call to this audit log' },
+  audit: { value: 'FILE', file: 'log', help: 'append a line for each call to this audit log' },
   http: {
     value: '[HOST:]PORT',
     help: 'serve over HTTP at this address instead of stdio; the default host is 127.0.0.1',
@@ -105,7 +114,11 @@ export const optionTable = {
   },
   'max-connections': { value: 'N', help: 'open connections at a time; default 10000' },
   pairing: { help: "let each side trade a session's code for a token, once" },
-  pins: { value: 'FILE', help: 'the file of accepted definitions; created if it does not exist' },
+  pins: {
+    value: 'FILE',
+    file: 'write',
+    help: 'the file of accepted definitions; created if it does not exist',
+  },
   accept: {
     value: 'NAME',
     repeatable: true,
@@ -137,16 +150,22 @@ export const optionTable = {
   },
   'key-file': {
     value: 'KEY',
+    file: 'read',
     help: "the file with the log's key; a line break at its end is ignored",
   },
-  html: { value: 'OUT', help: 'write the report to this file, as one page with charts' },
+  html: {
+    value: 'OUT',
+    file: 'write',
+    help: 'write the report to this file, as one page with charts',
+  },
   config: {
     value: 'JSON|@FILE|-',
+    file: 'read',
     help: 'the configuration with which modules are mounted; default {}',
   },
   'no-calls': { help: 'do not call the tools that are validated' },
-  from: { value: 'FILE|-', help: 'the recorded calls: a file, or standard input' },
-  rules: { value: 'FILE', help: 'a YAML or JSON file with the new rules' },
+  from: { value: 'FILE|-', file: 'read', help: 'the recorded calls: a file, or standard input' },
+  rules: { value: 'FILE', file: 'read', help: 'a YAML or JSON file with the new rules' },
   'fail-on': {
     value: 'EFFECT',
     help: 'end with exit code 1 if a call changes to this: allow, ask or deny',

@@ -95,9 +95,20 @@ export interface Options {
   readonly version: boolean;
 }
 
+/** A file that a command reads or writes. */
+export interface FileUse {
+  /** What names it, for messages: `` `--html` ``. */
+  readonly name: string;
+  /** As given. */
+  readonly path: string;
+  readonly use: NonNullable<OptionRow['file']>;
+}
+
 /** A command line, split into words and options. */
 export interface ParsedLine {
   readonly words: readonly string[];
+  /** The files of the options. */
+  readonly files: readonly FileUse[];
   readonly options: Options;
   /** The options that were given. */
   readonly given: ReadonlySet<OptionName>;
@@ -133,6 +144,7 @@ export function parseLine(argv: readonly string[]): ParsedLine {
   const values = new Map<OptionName, string>();
   const lists = new Map<OptionName, readonly string[]>();
   const sources: Source[] = [];
+  const files: FileUse[] = [];
   let unknown: string | undefined;
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
@@ -148,6 +160,8 @@ export function parseLine(argv: readonly string[]): ParsedLine {
     const name = token.name as OptionName;
     checkValue(name, row, token);
     const { value = '' } = token;
+    if (row.file !== undefined)
+      files.push({ name: `\`--${name}\``, path: value.replace(/^@/, ''), use: row.file });
     if (name === 'host-tools' || name === 'host-tools-module')
       sources.push({ kind: name === 'host-tools' ? 'file' : 'module', name: value });
     else if (row.repeatable === true) lists.set(name, [...(lists.get(name) ?? []), value]);
@@ -157,6 +171,7 @@ export function parseLine(argv: readonly string[]): ParsedLine {
   }
   return {
     words,
+    files,
     given: new Set(values.keys()),
     unknown,
     options: optionsOf(values, lists, sources),

@@ -22,6 +22,7 @@ import { type OptionName, type OptionRow, optionTable } from './option-table.ts'
 import { meant, type Options, parseLine } from './options.ts';
 import { jsonText } from './printable.ts';
 import { registryLogger } from './registry-logger.ts';
+import { requireSafeOutputs } from './safe-outputs.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { openWorld, type World } from './world.ts';
 import { checkOptions, unknownOption } from './wrong-option.ts';
@@ -56,7 +57,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCo
   const screen = createScreen(io);
   io.onScreen?.(screen.note);
   try {
-    const order = await understand(argv);
+    const order = await understand(argv, io);
     if (order.kind === 'say') {
       await print(io, order.asJson ? jsonText(order.json) : order.text);
       return 0;
@@ -69,8 +70,8 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCo
   }
 }
 
-async function understand(argv: readonly string[]): Promise<Order> {
-  const { words, options, given, unknown } = parseLine(argv);
+async function understand(argv: readonly string[], { cwd }: CliIo): Promise<Order> {
+  const { words, options, given, unknown, files } = parseLine(argv);
   if (unknown !== undefined)
     throw unknownOption(unknown, commandOf(words[0] === 'help' ? words.slice(1) : words), commands);
   const say = (text: string, json: unknown): Order => ({
@@ -104,6 +105,17 @@ async function understand(argv: readonly string[]): Promise<Order> {
     throw usageFault(
       'Standard input can be read only once. Give `--input` or `--facts` as JSON or `@file`.',
     );
+  const { writes } = command;
+  requireSafeOutputs(
+    [
+      ...files,
+      ...operands.map((path) => ({ name: 'a word', path, use: 'read' as const })),
+      ...(writes === undefined
+        ? []
+        : [{ name: command.name, path: writes, use: 'write' as const }]),
+    ],
+    cwd,
+  );
   return { kind: 'run', command, operands, options: withWord(command, operands, options) };
 }
 

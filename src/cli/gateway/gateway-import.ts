@@ -1,7 +1,7 @@
 /** `gateway import`: writes a gateway with the servers that an MCP client has. */
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf } from '../../errors/index.ts';
+import { createFile } from '../../files/whole-file.ts';
 import type { JsonValue } from '../../json/index.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Answer, Command } from '../command.ts';
@@ -45,6 +45,7 @@ export const gatewayImport: Command = {
   ],
   options: [],
   operands: ['[FILE]'],
+  writes: target,
   async run({ io, operands: [given] }) {
     const path = given === undefined ? await onlyClient(io) : resolve(io.cwd, given);
     const shown = shownPath(path, io.cwd);
@@ -94,18 +95,14 @@ async function write(path: string, { servers }: Converted): Promise<void> {
     mcpServers: servers,
     rules: [{ id: 'ask-before-harm', effect: 'ask', annotations: { destructive: true } }],
   });
-  try {
-    await writeFile(path, `# For: npx host-tools serve ${target}\n${text}${hint}`, {
-      flag: 'wx',
-      mode: 0o600,
-    });
-  } catch (error) {
+  const content = `# For: npx host-tools serve ${target}\n${text}${hint}`;
+  const isNew = await createFile(path, content).catch((error: unknown) => {
+    throw failure(`Cannot write \`${path}\`: ${messageOf(error)}.`);
+  });
+  if (!isNew)
     throw failure(
-      (error as { code?: unknown }).code === 'EEXIST'
-        ? `\`${path}\` exists already, and nothing was written. Rename it, or use another folder.`
-        : `Cannot write \`${path}\`: ${messageOf(error)}.`,
+      `\`${path}\` exists already, and nothing was written. Rename it, or use another folder.`,
     );
-  }
 }
 
 function answer(path: string, from: string, converted: Converted): Answer {
