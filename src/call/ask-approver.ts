@@ -63,8 +63,9 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
         open.giveUp();
         return timedOut(call, request.id);
       }
+      const quotas = Object.hasOwn(request, 'quotas') ? request.quotas : undefined;
       return hasOwn(answer, 'read')
-        ? takeAnswer(call, request.id, answer.read, request.quotas)
+        ? takeAnswer(call, request.id, answer.read, quotas)
         : invalidAnswer(call, request.id, answer.wrong, undefined);
     },
     (error: unknown) => {

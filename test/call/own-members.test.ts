@@ -5,6 +5,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, HostToolRegistry, type ToolResult } from '../../src/index.ts';
+import { registryOptionNames, sessionOptionNames, toolFieldNames } from '../../src/surface-port.ts';
 
 const added = new Set<string>();
 function pollute(name: string, value: unknown): void {
@@ -144,16 +145,11 @@ async function outcomes(): Promise<string[]> {
   ];
 }
 
-const names = [
-  ...(
-    'sessionId cwd environment metadata principal services profile facts overrides rules ' +
-    'policies hooks approver approvalMode approvalTimeoutMs repair exposeErrors limits ' +
-    'idleTimeoutMs signal'
-  ).split(' '),
-  ...(
-    'default defaultTimeoutMs policyTimeoutMs graceMs locks approvals redact now newId logger ' +
-    'secret store ttlMs'
-  ).split(' '),
+const names = new Set([
+  ...sessionOptionNames,
+  ...registryOptionNames,
+  ...toolFieldNames,
+  ...'sessionId secret store ttlMs'.split(' '),
   ...(
     'callId timeoutMs idempotencyKey resourceKey surface name outside client strictNulls ' +
     'started'
@@ -163,11 +159,7 @@ const names = [
     'title risk'
   ).split(' '),
   ...'tools tags annotations source when id path equals in glob matches layer'.split(' '),
-  ...(
-    'handler create executor scope category version requiresApproval policy knobs check ' +
-    'requires provides exposure parallelSafe maxOutputChars outputStrategy maxConcurrency ' +
-    'events'
-  ).split(' '),
+  'check',
   ...(
     'before after success output error code dispose unlocked enable disable force optional ' +
     'extends fact'
@@ -177,7 +169,7 @@ const names = [
     'loopGuard maxInputBytes readOnly destructive idempotent openWorld'
   ).split(' '),
   ...'stopOnError arguments anything 0 1 2 3'.split(' '),
-];
+]);
 
 const values: readonly (readonly [string, unknown])[] = [
   ['true', true],
