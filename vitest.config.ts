@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { forgetOld } from './test/runner/old-entries.ts';
-import Order, { heavy, slow } from './test/runner/order.ts';
+import Order from './test/runner/order.ts';
+import { outside, sameOnEveryNode } from './test/runner/projects.ts';
 
 /**
  * The order of files and tests, and what the properties draw. It is fixed, so that a commit that
@@ -12,53 +13,9 @@ const { HOST_TOOLS_TEST_SEED: given = '1' } = process.env;
 const seed = given === 'random' ? Date.now() % 2 ** 31 : Number(given);
 process.env.HOST_TOOLS_TEST_SEED = String(seed);
 
-/**
- * Set by `test/runner/quick.ts`: the folders whose outside tests it runs, such as `cli` and
- * `surfaces/mcp`.
- */
-const quick = process.env.HOST_TOOLS_TEST_QUICK?.split(',');
-const allBut = (folders: readonly string[]): string => `!(${['', ...folders].join('|')})/**`;
+/** Set by `test/runner/quick.ts`, which chooses the files itself. */
+const quick = process.env.HOST_TOOLS_TEST_QUICK;
 
-// Tests that start servers, clients, sockets or processes. What those leave running for a moment (a
-// socket kept alive, a reconnection) may set a timer at any time, so they share no thread with the
-// tests that fake the clock and count its timers: here nothing may fake it.
-const outside = [
-  'test/surfaces/audit/processes.test.ts',
-  'test/surfaces/bullmq/!(watch).test.ts',
-  'test/cli/**/*.test.ts',
-  'test/surfaces/config/**/*.test.ts',
-  'test/examples/**/*.test.ts',
-  'test/surfaces/approvals/page.test.ts',
-  'test/surfaces/inspector/{inspector,page}.test.ts',
-  'test/surfaces/mcp/{client,server}/**/*.test.ts',
-  'test/surfaces/policy-engines/opa/server.test.ts',
-  'test/surfaces/telemetry/otel/elsewhere.test.ts',
-  'test/surfaces/redis/{client,ledger,two-nodes,redis-*}.test.ts',
-  'test/surfaces/sandbox/!(idle-cells).test.ts',
-  'test/surfaces/relay/{attacks,gates}.test.ts',
-  'test/surfaces/relay/http/{mcp-sessions,poll}.test.ts',
-  'test/surfaces/relay/server/*.test.ts',
-  'test/surfaces/relay-client/{live-connection,real-relay,reconnect}.test.ts',
-  'test/surfaces/{ai-sdk,openai}/*.test.ts',
-  'test/surfaces/*.test.ts',
-  'test/docs.test.ts',
-];
-
-/**
- * What the other versions of Node need not repeat: these read texts and types, drive a browser, or
- * try what happens between processes by the programs that they start: Redis, git, official servers,
- * this library's own nodes, whose parts all have tests that do run.
- */
-const sameOnEveryNode = [
-  'test/{architecture,docs,docstrings,types-budget}.test.ts',
-  'test/cli/gateway-servers.test.ts',
-  'test/cli/hook/starter-rules.test.ts',
-  'test/surfaces/bullmq/{ledger,lost}.test.ts',
-  'test/examples/{approvals,demo-inspect,relay-browser,git-*}.test.ts',
-  'test/surfaces/{approvals,inspector}/page.test.ts',
-  'test/surfaces/redis/{ledger,redis-cluster,two-nodes}.test.ts',
-  'test/surfaces/relay/server/proxies.test.ts',
-];
 const cores = availableParallelism();
 const onOtherNode = process.env.HOST_TOOLS_TEST_NODE === 'other';
 const leftOut = onOtherNode ? sameOnEveryNode : [];
@@ -106,15 +63,7 @@ export default defineConfig({
           name: 'inside',
           sequence: { ...shared.sequence, groupOrder: 1 },
           include: ['test/**/*.test.ts'],
-          exclude: [
-            '**/node_modules/**',
-            'test/package.test.ts',
-            ...outside,
-            ...leftOut,
-            ...(quick
-              ? heavy.filter((file) => !quick.some((folder) => file.startsWith(`test/${folder}/`)))
-              : []),
-          ],
+          exclude: ['**/node_modules/**', 'test/package.test.ts', ...outside, ...leftOut],
           setupFiles: 'test/setup.ts',
         },
       },
@@ -126,18 +75,7 @@ export default defineConfig({
           // These wait for other programs most of the time.
           maxWorkers: 2 * cores,
           include: outside,
-          exclude: [
-            ...leftOut,
-            ...(quick
-              ? [
-                  ...slow,
-                  'test/*',
-                  `test/${allBut([...quick, 'surfaces'])}`,
-                  'test/surfaces/*.test.ts',
-                  `test/surfaces/${allBut(quick.map((folder) => folder.replace('surfaces/', '')))}`,
-                ]
-              : []),
-          ],
+          exclude: leftOut,
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },
       },

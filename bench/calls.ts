@@ -28,6 +28,7 @@ const everyEvent = [
   'approval:required',
   'approval:granted',
   'approval:denied',
+  'approval:settled',
   'session:end',
   'tools:changed',
 ] as const satisfies readonly EventType[];

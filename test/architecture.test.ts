@@ -114,16 +114,28 @@ const parts: readonly (readonly (readonly string[])[])[] = [
 /** Files of these folders do not import each other. */
 const apart = ['call/stages'];
 
+/**
+ * The surfaces that a surface imports from, beside `surfaces/shared`. Adapters need none, and a new
+ * one needs no entry. The command line may use all.
+ */
+const builtOn: Readonly<Record<string, readonly string[]>> = {
+  'surfaces/shared': ['surfaces/workflow'],
+  'surfaces/bullmq': ['surfaces/sandbox'],
+  'surfaces/relay': ['surfaces/mcp', 'surfaces/telemetry'],
+  'surfaces/relay-client': ['surfaces/relay'],
+  'surfaces/redis': ['surfaces/relay'],
+  'surfaces/inspector': ['surfaces/pages'],
+  'surfaces/approvals': ['surfaces/pages'],
+  'surfaces/testing': ['surfaces/workflow', 'surfaces/amplifier', 'surfaces/relay'],
+  'surfaces/policy': ['surfaces/testing'],
+  'surfaces/config': ['surfaces/sandbox'],
+  'surfaces/gateway': ['surfaces/mcp', 'surfaces/audit', 'surfaces/approvals', 'surfaces/config'],
+  'surfaces/agents': ['surfaces/audit'],
+  'surfaces/claude-agent': ['surfaces/anthropic', 'surfaces/mcp', 'surfaces/agents'],
+};
+
 /** Folders of one entry that do not import each other. */
 const strangers = [
-  [
-    'surfaces/ai-sdk',
-    'surfaces/amplifier',
-    'surfaces/anthropic',
-    'surfaces/gemini',
-    'surfaces/langchain',
-    'surfaces/openai',
-  ],
   ['surfaces/mcp/client', 'surfaces/mcp/server'],
   ['surfaces/policy-engines/cedar', 'surfaces/policy-engines/opa'],
   ['surfaces/telemetry/otel', 'surfaces/telemetry/prometheus'],
@@ -486,7 +498,21 @@ describe('direction', () => {
     ).toEqual([]);
   });
 
-  test('adapters do not import each other; what they share has a folder of its own', () => {
+  test('a surface imports from another only where the table says so', () => {
+    const pairs = inside(
+      ({ from, to }) =>
+        from.startsWith('surfaces/') &&
+        to.startsWith('surfaces/') &&
+        entryOf(from) !== entryOf(to) &&
+        entryOf(to) !== 'surfaces/shared',
+    ).map(({ from, to }) => `${entryOf(from)} -> ${entryOf(to)}`);
+    const listed = Object.entries(builtOn).flatMap(([from, all]) =>
+      all.map((to) => `${from} -> ${to}`),
+    );
+    expect([...new Set(pairs)].sort()).toEqual(listed.sort());
+  });
+
+  test('folders that are alternatives do not import each other', () => {
     const wrong = inside(
       ({ from, to }) =>
         folderOf(from) !== folderOf(to) &&
@@ -566,6 +592,21 @@ describe('imports', () => {
     expect([
       ...new Set(users.map(({ from }) => from).filter((from) => entryOf(from) !== 'files')),
     ]).toEqual(usersOfFiles);
+  });
+
+  test('the tables allow nothing that is not used', () => {
+    const used = outside();
+    const unused = Object.entries({ ...packages, ...bundled, ...builtins }).flatMap(
+      ([name, places]) =>
+        places
+          .filter((place) => !used.some((one) => one.name === name && allows([place], one.from)))
+          .map((place) => `${name} in ${place}`),
+    );
+    expect(unused).toEqual([]);
+    const states = sources.flatMap(({ file, faults }) =>
+      faults.some(({ rule }) => rule === 'module state') ? [file] : [],
+    );
+    expect(states.sort()).toEqual(Object.keys(moduleState).sort());
   });
 
   test('the dependencies of package.json are the packages that are imported', () => {

@@ -7,6 +7,6 @@ import { vi } from 'vitest';
 vi.useFakeTimers = () => {
   throw new Error(
     'Expected no faked clock where tests open sockets; let this file run inside: see ' +
-      'vitest.config.ts',
+      'test/runner/projects.ts',
   );
 };

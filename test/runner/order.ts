@@ -33,7 +33,7 @@ export const slow = [
 ];
 
 /** Other files of the project `outside` that take five seconds and more. */
-const long = [
+export const long = [
   'test/cli/hook/hook-process.test.ts',
   'test/surfaces/bullmq/fleet.test.ts',
   'test/examples/demo-inspect.test.ts',

@@ -1,11 +1,11 @@
 /**
- * `npm run test:quick`: what has changed since `main` against the tests that it can break at once.
- * That is every inside test whose imports lead to a changed file, but for the heavy ones of other
- * folders, and the outside tests of the folders with changed files, but for the slow ones. On `main`
- * itself: since its last commit.
+ * `npm run test:quick`: what has changed since `main` against the tests that it can break at once;
+ * `quick-files.ts` says which those are. On `main` itself: since its last commit.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { execFileSync } from 'node:child_process';
+import { relative } from 'node:path';
+import { createVitest, parseCLI } from 'vitest/node';
+import { foldersOf, quickFiles } from './quick-files.ts';
 
 const git = (...args: readonly string[]): string =>
   execFileSync('git', [...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
@@ -22,35 +22,35 @@ function before(): string {
   return git('status', '--porcelain') === '' ? 'HEAD~1' : head;
 }
 
-/** The folders of `src` and `test` with changes, such as `surfaces/mcp`: their outside tests run too. */
-function changedFolders(since: string): string[] {
-  const paths = [
-    ...git('diff', '--name-only', since).split('\n'),
-    ...git('ls-files', '--others', '--exclude-standard').split('\n'),
-  ];
-  return [
-    ...new Set(
-      paths.flatMap((path) => /^(?:src|test)\/((?:surfaces\/)?[^/]+)\//.exec(path)?.[1] ?? []),
-    ),
-  ];
-}
-
 const since = before();
-const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
-const { status } = spawnSync(
-  process.execPath,
-  [
-    vitest,
-    'run',
-    '--project=!package',
-    '--changed',
-    since,
-    '--passWithNoTests',
-    ...process.argv.slice(2),
-  ],
-  {
-    stdio: 'inherit',
-    env: { ...process.env, HOST_TOOLS_TEST_QUICK: changedFolders(since).join() || 'none' },
-  },
-);
-process.exitCode = status ?? 1;
+const paths = [
+  ...git('diff', '--name-only', since).split('\n'),
+  ...git('ls-files', '--others', '--exclude-standard').split('\n'),
+].filter((path) => path !== '');
+process.env.HOST_TOOLS_TEST_QUICK = foldersOf(paths).join() || 'none';
+
+const { filter, options } = parseCLI([
+  'vitest',
+  'run',
+  '--project=!package',
+  ...process.argv.slice(2),
+]);
+const vitest = await createVitest('test', { ...options, watch: false, changed: since });
+try {
+  await vitest.standalone();
+  const all = await vitest.globTestSpecifications(filter);
+  const related = new Set(
+    (await vitest.getRelevantTestSpecifications(filter)).map(({ moduleId }) => moduleId),
+  );
+  const isQuick = quickFiles(paths);
+  const chosen = all.filter(({ moduleId, project }) =>
+    isQuick({
+      file: relative(vitest.config.root, moduleId).replaceAll('\\', '/'),
+      isOutside: project.name === 'outside',
+      isRelated: related.has(moduleId),
+    }),
+  );
+  if (chosen.length > 0) await vitest.runTestSpecifications(chosen, true);
+} finally {
+  await vitest.close();
+}

@@ -22,6 +22,9 @@ import {
   type SurfaceUnderTest,
   surfaceConformance,
 } from '../../src/surfaces/testing/index.ts';
+import { subpaths } from '../../tsup.config.ts';
+
+const surfacesPage = readFileSync(new URL('../../docs/surfaces.md', import.meta.url), 'utf8');
 
 /** A part in anybody's words, as text: what is no text is named as `serializeOutput` names it. */
 function partText(part: unknown): string {
@@ -116,6 +119,8 @@ const surfaces: Readonly<
   Record<
     string,
     {
+      /** The subpath of the package. */
+      readonly by: string;
       readonly make: (session: ToolSession) => SurfaceUnderTest | Promise<SurfaceUnderTest>;
       readonly lacks?: readonly SurfaceFeature[];
       /** Whether it reads the arguments that models send. */
@@ -123,16 +128,19 @@ const surfaces: Readonly<
     }
   >
 > = {
-  'MCP over stdio': { make: mcpOverStdio, lacks: ['notObjects'] },
+  'MCP over stdio': { by: 'mcp', make: mcpOverStdio, lacks: ['notObjects'] },
   'MCP over HTTP, 2025-11-25': {
+    by: 'mcp',
     make: (session) => mcpOverHttp(session, 'legacy'),
     lacks: ['notObjects'],
   },
   'MCP over HTTP, 2026-07-28': {
+    by: 'mcp',
     make: (session) => mcpOverHttp(session, 'modern'),
     lacks: ['notObjects'],
   },
   'OpenAI chat': {
+    by: 'openai',
     adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
@@ -147,6 +155,7 @@ const surfaces: Readonly<
     lacks: ['errors', 'codes'],
   },
   'OpenAI responses': {
+    by: 'openai',
     adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
@@ -167,6 +176,7 @@ const surfaces: Readonly<
     lacks: ['errors', 'codes'],
   },
   Anthropic: {
+    by: 'anthropic',
     adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
@@ -181,6 +191,7 @@ const surfaces: Readonly<
     lacks: ['codes'],
   },
   Gemini: {
+    by: 'gemini',
     adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
@@ -196,6 +207,7 @@ const surfaces: Readonly<
     }),
   },
   'AI SDK': {
+    by: 'ai-sdk',
     adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
@@ -219,6 +231,7 @@ const surfaces: Readonly<
     lacks: ['unlisted'],
   },
   LangChain: {
+    by: 'langchain',
     adapter: true,
     make: (session) => ({
       call: async (name, input, { signal }) => {
@@ -236,8 +249,36 @@ const surfaces: Readonly<
       },
     }),
   },
-  'Claude Agent SDK': { make: claudeAgent, lacks: ['notObjects', 'unlisted'] },
+  'Claude Agent SDK': { by: 'claude-agent', make: claudeAgent, lacks: ['notObjects', 'unlisted'] },
 };
+
+/** The other subpaths of the package, and why they need not pass the suite. */
+const others: Readonly<Record<string, string>> = {
+  index: 'a direct call, with which the others are compared',
+  testing: 'the suite itself',
+  workflow: 'a host calls its session itself',
+  amplifier: 'a coordinator mounts tools, and has a suite of its own',
+  relay: 'agents come by the MCP handler, or get the result itself as JSON',
+  'relay/client': 'it brings tools, not calls',
+  config: 'it brings tools, not calls',
+  redis: 'stores',
+  offload: 'a store',
+  cedar: 'policies',
+  opa: 'policies',
+  policy: 'it judges recorded calls and runs none',
+  audit: 'it records calls',
+  inspector: 'it shows calls',
+  approvals: 'people answer questions there',
+  otel: 'it measures calls',
+  prometheus: 'it measures calls',
+  sandbox: 'executors, which have a suite of their own',
+  bullmq: 'executors, which have a suite of their own',
+};
+
+test('each subpath of the package passes the suite, or says why not', () => {
+  const tested = new Set(Object.values(surfaces).map(({ by }) => by));
+  expect([...tested, ...Object.keys(others)].sort()).toEqual(Object.keys(subpaths).sort());
+});
 
 describe.each(Object.entries(surfaces))('%s', (_, { make, lacks = [], adapter = false }) => {
   for (const rule of surfaceConformance(make, {
@@ -249,9 +290,16 @@ describe.each(Object.entries(surfaces))('%s', (_, { make, lacks = [], adapter = 
     test(rule.name, rule.run);
 });
 
+test.each([...new Set(Object.values(surfaces).map(({ by }) => by))])(
+  'docs/surfaces.md leads to the page of %s',
+  (by) => {
+    const page = by === 'mcp' ? 'mcp-server' : by;
+    expect(surfacesPage).toContain(`](${page}.md)`);
+  },
+);
+
 test('the table in docs has a row for each surface that is tested here', () => {
-  const page = readFileSync(new URL('../../docs/surfaces.md', import.meta.url), 'utf8');
-  const rows = [...page.matchAll(/^\| ([^|]+?) \|/gm)]
+  const rows = [...surfacesPage.matchAll(/^\| ([^|]+?) \|/gm)]
     .map((match) => match[1])
     .filter((row) => row !== 'surface');
   expect(rows).toEqual(['direct call', 'mount', ...Object.keys(surfaces)]);

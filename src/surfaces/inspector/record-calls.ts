@@ -109,6 +109,16 @@ function note(log: CallLog, event: AnyEvent): void {
       log.keep(call, 'input', event.input);
       if (call.kept !== undefined) call.kept.message = event.error.message.slice(0, 4_096);
       break;
+    // Others say what these do.
+    case 'policy:violation':
+    case 'approval:settled':
+    // These belong to no call.
+    case 'session:start':
+    case 'session:end':
+      break;
+    default:
+      // The compiler asks for a decision about each new event.
+      event satisfies never;
   }
   log.changed(call);
 }

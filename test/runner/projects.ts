@@ -1,0 +1,44 @@
+/** Which test files belong to which project of `vitest.config.ts`, as patterns. */
+
+/**
+ * Tests that start servers, clients, sockets or processes. What those leave running for a moment (a
+ * socket kept alive, a reconnection) may set a timer at any time, so they share no thread with the
+ * tests that fake the clock and count its timers: here nothing may fake it.
+ */
+export const outside = [
+  'test/surfaces/audit/processes.test.ts',
+  'test/surfaces/bullmq/!(watch).test.ts',
+  'test/cli/**/*.test.ts',
+  'test/surfaces/config/**/*.test.ts',
+  'test/examples/**/*.test.ts',
+  'test/surfaces/approvals/page.test.ts',
+  'test/surfaces/inspector/{inspector,page}.test.ts',
+  'test/surfaces/mcp/{client,server}/**/*.test.ts',
+  'test/surfaces/policy-engines/opa/server.test.ts',
+  'test/surfaces/telemetry/otel/elsewhere.test.ts',
+  'test/surfaces/redis/{client,ledger,two-nodes,redis-*}.test.ts',
+  'test/surfaces/sandbox/!(idle-cells).test.ts',
+  'test/surfaces/relay/{attacks,gates}.test.ts',
+  'test/surfaces/relay/http/{mcp-sessions,poll}.test.ts',
+  'test/surfaces/relay/server/*.test.ts',
+  'test/surfaces/relay-client/{live-connection,real-relay,reconnect}.test.ts',
+  'test/surfaces/{ai-sdk,openai}/*.test.ts',
+  'test/surfaces/*.test.ts',
+  'test/docs.test.ts',
+];
+
+/**
+ * What the other versions of Node need not repeat: these read texts and types, drive a browser, or
+ * try what happens between processes by the programs that they start: Redis, git, official servers,
+ * this library's own nodes, whose parts all have tests that do run.
+ */
+export const sameOnEveryNode = [
+  'test/{architecture,docs,docstrings,types-budget}.test.ts',
+  'test/cli/gateway-servers.test.ts',
+  'test/cli/hook/starter-rules.test.ts',
+  'test/surfaces/bullmq/{ledger,lost}.test.ts',
+  'test/examples/{approvals,demo-inspect,relay-browser,git-*}.test.ts',
+  'test/surfaces/{approvals,inspector}/page.test.ts',
+  'test/surfaces/redis/{ledger,redis-cluster,two-nodes}.test.ts',
+  'test/surfaces/relay/server/proxies.test.ts',
+];
