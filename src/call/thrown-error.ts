@@ -1,5 +1,11 @@
 /** Makes the error of a call from what its handler threw or failed with. */
-import { type ToolError, toolError, withCause } from '../errors/index.ts';
+import {
+  messageFromParts,
+  ownMessage,
+  type ToolError,
+  toolError,
+  withCause,
+} from '../errors/index.ts';
 import { isJsonObject, type JsonValue } from '../json/index.ts';
 import type { Failure } from '../result.ts';
 import type { FoundCall } from '../state/call.ts';
@@ -20,17 +26,7 @@ function boundedMessage(call: FoundCall, message: string): string {
 export function thrownError(call: FoundCall, thrown: unknown): ToolError {
   const refused = thrownInputFault(thrown);
   if (refused !== undefined) return refused;
-  let message = '';
-  try {
-    // Read once: a getter may return something else the next time.
-    const given: unknown =
-      typeof thrown === 'object' ? (thrown as { message?: unknown }).message : thrown;
-    if (typeof given === 'string') message = given;
-  } catch {
-    // Null, or an error whose getters throw, has no message.
-  }
-  if (message.trim() === '')
-    message = `The tool failed: it threw ${kindOf(thrown)} without a message.`;
+  const message = messageFrom(thrown);
   const lost = lostExecutor(thrown);
   const error = toolError(
     lost ?? 'handler_error',
@@ -49,6 +45,21 @@ export function thrownError(call: FoundCall, thrown: unknown): ToolError {
     toolError('handler_error', 'The tool failed. The details are not shown here; try another way.'),
     thrown,
   );
+}
+
+/** The message of what was thrown, or a text that stands in for it. */
+function messageFrom(thrown: unknown): string {
+  try {
+    // Read once: a getter may return something else the next time.
+    const message = ownMessage(thrown);
+    if (message !== undefined) return message;
+  } catch {
+    // An error whose getters throw has no message.
+  }
+  const parts = messageFromParts(thrown);
+  return parts === undefined
+    ? `The tool failed: it threw ${kindOf(thrown)} without a message.`
+    : `The tool failed: ${parts}`;
 }
 
 /** The codes that an executor may give its errors. */

@@ -1,4 +1,5 @@
 /** Values and thrown errors in words, for messages and logs. */
+import { messageFromParts, ownMessage } from './message-from-parts.ts';
 
 /** A value in a message: its type and a short view of it, even if reading it throws. */
 export function describe(value: unknown): string {
@@ -21,14 +22,13 @@ function shortView(value: unknown): string {
   return `\`${String(value)}\` (${typeof value})`;
 }
 
-/** The message of any thrown value, even if reading it throws. */
+/**
+ * The message of any thrown value, even if reading it throws. An error without a message is
+ * described by its name, code, inner errors and cause.
+ */
 export function messageOf(thrown: unknown): string {
   try {
-    const message: unknown =
-      typeof thrown === 'object' && thrown !== null
-        ? (thrown as { message?: unknown }).message
-        : thrown;
-    return typeof message === 'string' && message !== '' ? message : describe(thrown);
+    return ownMessage(thrown) ?? messageFromParts(thrown) ?? describe(thrown);
   } catch {
     return 'an error that cannot be shown';
   }

@@ -8,6 +8,7 @@ import { type CodeRow, errorCodes } from './codes.ts';
 export { codeOf } from './code-of.ts';
 export { errorCodes } from './codes.ts';
 export { describe, errorName, messageOf } from './describe.ts';
+export { messageFromParts, ownMessage } from './message-from-parts.ts';
 
 /**
  * The stable code of a failed call; {@link errorCodes} has the meaning, the HTTP status and whether

@@ -21,6 +21,22 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
     ['null', null, 'The tool failed: it threw null without a message.'],
     ['a symbol', Symbol('s'), 'The tool failed: it threw a symbol without a message.'],
     ['an object', {}, 'The tool failed: it threw an object without a message.'],
+    [
+      'an error with only a code',
+      Object.assign(new Error(''), { code: 'SQLITE_BUSY' }),
+      'The tool failed: Error [SQLITE_BUSY]',
+    ],
+    ['an error with only a name', new TypeError(''), 'The tool failed: TypeError'],
+    [
+      'an error with only inner errors',
+      new AggregateError([new Error('connect ECONNREFUSED ::1:5432')]),
+      'The tool failed: AggregateError: connect ECONNREFUSED ::1:5432',
+    ],
+    [
+      'an error with only a cause',
+      new Error('', { cause: new Error('disk full') }),
+      'The tool failed: Error: disk full',
+    ],
   ])('%s', async (_, value, message) => {
     const w = world();
     for (const handler of [throwing(value), async () => throwing(value)()]) {
@@ -53,6 +69,33 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
     expect(result.error).toMatchObject({ code: 'handler_error' });
     expect(result.error?.message).not.toContain('10.0.0.7');
     expect(w.of('tool:error')[0]?.error.message).toBe('host=10.0.0.7');
+  });
+
+  test('the parts of an error without a message are masked and scrubbed as a message is', async () => {
+    const secret = 'correct-horse-battery-7';
+    const logged: string[] = [];
+    const error = ({ err }: { err: Error }): unknown =>
+      logged.push(err.message, String(err.stack), String((err as { code?: unknown }).code));
+    const w = world({}, { redact: ['password'], logger: { warn() {}, error } });
+    w.add(
+      tool(
+        ({ password }: { password: string }) => {
+          throw Object.assign(new AggregateError([new Error(`no ${password}`)]), {
+            code: password,
+          });
+        },
+        { name: 'a' },
+      ),
+    );
+    const shown = await w.session.call('a', { password: secret });
+    expect(shown.error?.message).toBe(
+      'The tool failed: AggregateError [[redacted]]: no [redacted]',
+    );
+    expect(JSON.stringify([w.events, logged])).not.toContain(secret);
+    const masked = w.registry.createSession({ sessionId: 'm', exposeErrors: 'masked' });
+    expect((await masked.call('a', { password: secret })).error?.message).not.toContain(
+      'Aggregate',
+    );
   });
 
   test('masking hides what was thrown, not what the handler said by fail()', async () => {
