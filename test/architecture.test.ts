@@ -356,7 +356,6 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'origins/identifiers': ['mostIdentifiers'],
   'schema/compile': ['compileSchema'],
   'schema/gate': ['untrustedLimits'],
-  'schema/json-schema-check': ['trustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
   'surfaces/gateway/server-questions': ['createQuestions'],
   'surfaces/mcp/client/import': ['importThrough'],

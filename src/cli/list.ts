@@ -57,21 +57,7 @@ function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): An
         printable(`${tool} provides the fact ${fact}, which unlocks ${unlocks.join(', ')}.`),
       ),
     );
-  if (servers.length > 0) lines.push('', 'Servers:', ...columns(servers.map(serverRow), '  '));
-  for (const { name, drift, failed, appOnly = [] } of servers) {
-    for (const tool of drift)
-      lines.push(printable(`  ${name}: ${tool} differs from its pin, and is withheld.`));
-    for (const one of failed)
-      lines.push(printable(`  ${name}: ${one.name} cannot be taken: ${one.reason}`));
-    for (const tool of appOnly)
-      lines.push(
-        printable(
-          `  ${name}: ${tool} is hidden from models: it is only for the app of its server.`,
-        ),
-      );
-  }
-  for (const { name, saysReadOnly = [] } of servers)
-    if (saysReadOnly.length > 0) lines.push(printable(readersOf(name, saysReadOnly)));
+  if (servers.length > 0) lines.push('', 'Servers:', ...serverLines(servers));
   return {
     exit: 0,
     text: lines.join('\n'),
@@ -83,6 +69,29 @@ function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): An
       ...(servers.length === 0 ? {} : { servers }),
     },
   };
+}
+
+function serverLines(servers: readonly ServerStatus[]): readonly string[] {
+  const lines = columns(servers.map(serverRow), '  ');
+  for (const { name, drift, failed, warnings = [], appOnly = [] } of servers) {
+    for (const tool of drift)
+      lines.push(printable(`  ${name}: ${tool} differs from its pin, and is withheld.`));
+    for (const one of failed)
+      lines.push(printable(`  ${name}: ${one.name} cannot be taken: ${one.reason}`));
+    for (const one of warnings)
+      lines.push(
+        printable(`  ${name}: ${one.name}: only the server checks ${one.path}. ${one.message}`),
+      );
+    for (const tool of appOnly)
+      lines.push(
+        printable(
+          `  ${name}: ${tool} is hidden from models: it is only for the app of its server.`,
+        ),
+      );
+  }
+  for (const { name, saysReadOnly = [] } of servers)
+    if (saysReadOnly.length > 0) lines.push(printable(readersOf(name, saysReadOnly)));
+  return lines;
 }
 
 function serverRow({ name, state, error, tools }: ServerStatus): readonly string[] {

@@ -146,15 +146,16 @@ async function review(
     else pins.set(change.name, found);
   }
   if (accepted.length > 0) await writePinFile(path, pins, io);
-  const { source, failed, appOnly } = imported;
+  const { source, failed, warnings, appOnly } = imported;
   return {
     exit: left.length === 0 ? (0 as const) : (1 as const),
-    text: textOf({ source, accepted, left, failed, appOnly, pinned: pins.size }),
+    text: textOf({ source, accepted, left, failed, warnings, appOnly, pinned: pins.size }),
     json: {
       source,
       accepted,
       drift: left,
       failed,
+      ...(warnings.length === 0 ? {} : { warnings }),
       ...(appOnly.length === 0 ? {} : { appOnly }),
       pinned: [...pins.keys()].sort(),
     },
@@ -188,15 +189,20 @@ interface Outcome {
   readonly accepted: readonly string[];
   readonly left: readonly Change[];
   readonly failed: ImportedMcpTools['failed'];
+  readonly warnings: ImportedMcpTools['warnings'];
   readonly appOnly: readonly string[];
   readonly pinned: number;
 }
 
-function textOf({ source, accepted, left, failed, appOnly, pinned }: Outcome): string {
+function textOf({ source, accepted, left, failed, warnings, appOnly, pinned }: Outcome): string {
   const lines: string[] = [];
   for (const change of left) lines.push(...changeLines(change));
   for (const { name, reason } of failed)
     lines.push(`${printable(name)} cannot be imported: ${printable(reason)}`);
+  for (const { name, path, message } of warnings)
+    lines.push(
+      `${printable(name)}: only the server checks ${printable(path)}. ${printable(message)}`,
+    );
   for (const name of appOnly)
     lines.push(`${printable(name)} is hidden from models: it is only for the app of its server.`);
   if (accepted.length > 0) lines.push(`Accepted: ${accepted.map(printable).join(', ')}.`);

@@ -7,6 +7,7 @@ import { define, type JsonObject, type JsonValue } from './value.ts';
 
 export { type CopyLimits, type CopyOutcome, copyJson } from './copy.ts';
 export {
+  define,
   escapePointer,
   isJsonObject,
   type JsonObject,

@@ -1,8 +1,14 @@
-/** Checks schemas from outside: their size and shape are bounded before they are used. */
+/**
+ * Checks schemas from outside: their size and shape are bounded before they are used, and what
+ * cannot be checked here is left to whoever sent them.
+ */
+import { describe } from '../errors/index.ts';
 import { copyJson, isJsonObject } from '../json/index.ts';
 import { walkSchema } from './json-schema-check.ts';
-import { type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
+import { isKnownDialect, type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
 import type { SchemaLimits } from './json-schema-limits.ts';
+import type { OwnSchema } from './json-schema-removal.ts';
+import type { LeftPart } from './json-schema-walk.ts';
 import type { SharedPatterns } from './pattern-budget.ts';
 
 /** Maximum bytes of the schema as JSON text. */
@@ -16,27 +22,34 @@ export const untrustedLimits: SchemaLimits = {
   properties: 500,
   enum: 1_000,
   expansion: 10_000,
-  uniqueItems: 1_000,
   patterns: 200,
   patternSize: 20_000,
-  uniqueTypes: true,
   plainReferences: true,
 };
 
+/** A schema from outside that was checked. */
+export interface GatedSchema {
+  /**
+   * A private copy. Use it instead of the original, whose getters may return something else the
+   * next time. It accepts what the original accepts, and more if parts were removed.
+   */
+  readonly schema: JsonSchemaDocument;
+  /** What was removed, because only the sender can check it. */
+  readonly left: readonly LeftPart[];
+}
+
 /**
- * Checks a schema from outside. It may have at most 64 KB, 64 levels of nesting, 32 levels of
- * sub-schemas, 5 000 sub-schemas, 500 properties per object, 1 000 values per `enum`, and 10 000
- * schemas that apply to one value. `uniqueItems` needs a `maxItems` of at most 1 000. A `type`
- * names each type once. References lead only inside the document; `$id`, `$dynamicRef` and
- * `$recursiveRef` are refused. At most 200 different patterns are accepted, of at most 512
- * characters each, and they must run in linear time.
+ * Checks a schema from outside. It is refused if it has more than 64 KB, 64 levels of nesting, 32
+ * levels of sub-schemas, 5 000 sub-schemas, 500 properties per object, or 10 000 schemas that apply
+ * to one value. Other faults only cost the keyword that has them: an unknown dialect or type, a
+ * malformed value, an `enum` of more than 1 000 values, a reference that leads outside the document
+ * or nowhere, `$dynamicRef` and `$recursiveRef`, and patterns. At most 200 different patterns are
+ * checked, of at most 512 characters each, that run in linear time.
  * @param patterns the budget that the patterns of several schemas share; this schema's patterns are
  * deducted from it
- * @returns the private copy that was checked. Use it instead of the original, whose getters may
- * return something else the next time
  * @throws MisuseError `invalid_schema` that names the place and the limit
  */
-export function gateSchema(schema: unknown, patterns?: SharedPatterns): JsonSchemaDocument {
+export function gateSchema(schema: unknown, patterns?: SharedPatterns): GatedSchema {
   // The copy counts characters only roughly, to bound the work. The bytes are counted afterwards.
   const copy = copyJson(schema, {
     maxDepth: maxNesting,
@@ -53,6 +66,27 @@ export function gateSchema(schema: unknown, patterns?: SharedPatterns): JsonSche
   const { value } = copy;
   if (typeof value !== 'boolean' && !isJsonObject(value))
     throw schemaError('', 'expected a schema (an object or a boolean)');
-  walkSchema(value, { trusted: false, limits: untrustedLimits, patterns });
-  return value;
+  const parts: LeftPart[] = [];
+  if (isJsonObject(value)) readDialect(value, parts);
+  const leaving = { parts, loosened: new Set<never>() };
+  walkSchema(value, { trusted: false, limits: untrustedLimits, patterns, leaving });
+  return { schema: value, left: parts };
+}
+
+const draft07 = 'http://json-schema.org/draft-07/schema#';
+
+/** Reads drafts before 07 as draft-07, which only adds to them, and other dialects as 2020-12. */
+function readDialect(schema: OwnSchema, parts: LeftPart[]): void {
+  const { $schema } = schema;
+  if ($schema === undefined || isKnownDialect($schema)) return;
+  const isOlder = typeof $schema === 'string' && /\/draft-0[3-6]\/schema#?$/.test($schema);
+  if (isOlder) schema.$schema = draft07;
+  else delete schema.$schema;
+  if ($schema !== null)
+    parts.push({
+      path: '/$schema',
+      message:
+        `${describe($schema)} is not a dialect that is known here, so the schema is read as ` +
+        `${isOlder ? 'draft-07' : '2020-12'}`,
+    });
 }

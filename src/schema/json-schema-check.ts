@@ -11,11 +11,30 @@ import {
   type JsonSchemaDocument,
   schemaError,
 } from './json-schema-dialect.ts';
-import { checkNames, checkPattern, checkType } from './json-schema-keyword-values.ts';
-import { maxSchemaDepth, type SchemaLimits } from './json-schema-limits.ts';
+import {
+  checkNames,
+  checkPattern,
+  checkReference,
+  checkType,
+} from './json-schema-keyword-values.ts';
+import { maxSchemaDepth, type SchemaLimits, trustedLimits } from './json-schema-limits.ts';
 import { refuseLoops } from './json-schema-loops.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
-import { pointerOf, type Reference, refuse, type Walk } from './json-schema-walk.ts';
+import {
+  type OwnSchema,
+  removeKeyword,
+  removeMember,
+  removeUnset,
+  repair,
+} from './json-schema-removal.ts';
+import {
+  attempt,
+  type Leaving,
+  type Reference,
+  refuse,
+  refuseSchema,
+  type Walk,
+} from './json-schema-walk.ts';
 import type { SharedPatterns } from './pattern-budget.ts';
 
 export interface CheckOptions {
@@ -28,6 +47,11 @@ export interface CheckOptions {
    * @default each schema has only its own limits
    */
   readonly patterns?: SharedPatterns | undefined;
+  /**
+   * Notes what was removed because it cannot be checked. The schema must be a private copy.
+   * @default a fault refuses the whole schema
+   */
+  readonly leaving?: Leaving | undefined;
 }
 
 /** The findings of the walk, for the compiler. */
@@ -41,25 +65,6 @@ export interface CheckedSchema {
   /** Pointers to the patterns that only the native engine can run. */
   readonly nativePatterns: readonly string[];
 }
-
-const { POSITIVE_INFINITY } = Number;
-
-/**
- * The limits of the host's own schema. They are generous and only keep the compiler within its
- * stack.
- */
-export const trustedLimits: SchemaLimits = {
-  depth: 400,
-  schemas: 200_000,
-  properties: POSITIVE_INFINITY,
-  enum: POSITIVE_INFINITY,
-  expansion: POSITIVE_INFINITY,
-  uniqueItems: POSITIVE_INFINITY,
-  patterns: POSITIVE_INFINITY,
-  patternSize: POSITIVE_INFINITY,
-  uniqueTypes: false,
-  plainReferences: false,
-};
 
 /**
  * Walks a schema that is plain JSON. Longer than 60 lines, since the state of the walk, its two
@@ -90,6 +95,7 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
       shared: options.patterns,
     },
     seen: [],
+    leaving: options.leaving,
   };
   try {
     visit(schema, walk);
@@ -104,16 +110,22 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
       for (let index = 0; index < walk.references.length; index++) {
         const { holder, text, pointer, dynamic } = walk.references[index] as Reference;
         const from = references.owner.get(holder) ?? references.main;
-        const target = resolveReference(text, from, references, pointer);
-        if (!dynamic) targets.set(holder, target.schema);
-        if (isJsonObject(target.schema) && !seen.has(target.schema)) {
-          walk.path.length = 0;
-          walk.base = pointer;
-          visit(target.schema, walk);
-        }
+        const resolve = (): void => {
+          const target = resolveReference(text, from, references, pointer);
+          if (!dynamic) targets.set(holder, target.schema);
+          if (isJsonObject(target.schema) && !seen.has(target.schema)) {
+            walk.path.length = 0;
+            walk.base = pointer;
+            visit(target.schema, walk);
+          }
+        };
+        attempt(walk, holder, resolve, (own) => removeKeyword(own, '$ref', dialect));
       }
     }
-    if (targets.size > 0 || limits.expansion !== POSITIVE_INFINITY)
+    if (walk.leaving !== undefined)
+      for (const path of repair(schema, walk.seen, targets, walk.leaving.loosened, dialect))
+        walk.leaving.parts.push({ path, message: 'it depends on another part that was removed' });
+    if (targets.size > 0 || limits.expansion !== Number.POSITIVE_INFINITY)
       refuseLoops(walk.seen, targets, dialect, limits.expansion);
     return {
       dialect,
@@ -132,7 +144,7 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
 
 function visit(schema: JsonValue, walk: Walk): void {
   if (++walk.schemas > walk.limits.schemas)
-    refuse(walk, `more than ${walk.limits.schemas} sub-schemas`);
+    refuseSchema(walk, `more than ${walk.limits.schemas} sub-schemas`);
   if (typeof schema === 'boolean') return;
   if (!isJsonObject(schema))
     refuse(walk, `expected a schema (an object or a boolean), got ${describe(schema)}`);
@@ -140,18 +152,22 @@ function visit(schema: JsonValue, walk: Walk): void {
   else if (walk.seen.has(schema)) return;
   else walk.seen.add(schema);
   if (walk.depth > walk.limits.depth)
-    refuse(walk, `sub-schemas nested deeper than ${walk.limits.depth}`);
+    refuseSchema(walk, `sub-schemas nested deeper than ${walk.limits.depth}`);
   if (++walk.depth > maxSchemaDepth) throw new RangeError('nested too deeply');
+  if (walk.leaving !== undefined) removeUnset(schema as OwnSchema, walk.dialect);
   const lone = isLoneReference(schema, walk.dialect);
   for (const key of Object.keys(schema)) {
-    const value = schema[key] as JsonValue;
+    const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
     if (key === 'default' && !lone) walk.hasDefaults = true;
     const kind = walk.dialect.keywords.get(key);
     // Keywords beside a `$ref` of draft-07 are ignored, but definitions are still walked, because
     // references lead there.
     if (kind === undefined || (lone && key !== '$ref' && key !== 'definitions')) continue;
+    // Removed with another keyword.
+    if (value === undefined) continue;
     walk.path.push(key);
-    visitKeyword(schema, key, kind, value, walk);
+    const check = (): void => visitKeyword(schema, key, kind, value, walk);
+    attempt(walk, schema, check, (own) => removeKeyword(own, key, walk.dialect));
     walk.path.pop();
   }
   walk.depth--;
@@ -175,20 +191,22 @@ function visitKeyword(
       visit(value, walk);
       return;
     case 'items':
-      if (Array.isArray(value)) visitAll(value, walk);
+      if (Array.isArray(value)) visitAll(schema, value, walk);
       else visit(value, walk);
       return;
     case 'schemas':
       if (!Array.isArray(value) || value.length === 0)
         refuse(walk, `expected a non-empty array of schemas, got ${describe(value)}`);
-      visitAll(value, walk);
+      visitAll(schema, value, walk);
       return;
     case 'schemaMap':
     case 'dependencies':
-      visitMap(key, kind, value, walk);
+      visitMap(schema, key, kind, value, walk);
       return;
     case 'type':
       checkType(value, walk);
+      if (walk.leaving !== undefined && Array.isArray(value))
+        (schema as OwnSchema).type = [...new Set(value as readonly JsonValue[])];
       return;
     case 'number':
       if (typeof value !== 'number') refuse(walk, `expected a number, got ${describe(value)}`);
@@ -203,13 +221,13 @@ function visitKeyword(
       return;
     case 'boolean':
       if (typeof value !== 'boolean') refuse(walk, `expected a boolean, got ${describe(value)}`);
-      if (value && limits.uniqueItems !== POSITIVE_INFINITY) {
-        const most = Object.hasOwn(schema, 'maxItems') ? schema.maxItems : undefined;
-        if (typeof most !== 'number' || most > limits.uniqueItems)
-          refuse(walk, `uniqueItems needs a maxItems of at most ${limits.uniqueItems}`);
-      }
       return;
     case 'any':
+      return;
+    case 'words':
+      // The host's own annotations are shown as they are.
+      if (walk.leaving !== undefined && typeof value !== 'string')
+        refuse(walk, `expected a string, got ${describe(value)}`);
       return;
     case 'array':
       if (!Array.isArray(value)) refuse(walk, `expected an array, got ${describe(value)}`);
@@ -227,57 +245,41 @@ function visitKeyword(
       checkPattern(value, walk);
       return;
     default:
-      visitReference(schema, key, kind, value, walk);
+      checkReference(schema, key, kind, value, walk);
   }
 }
 
-function visitAll(values: readonly JsonValue[], walk: Walk): void {
+function visitAll(schema: JsonObject, values: readonly JsonValue[], walk: Walk): void {
   for (let index = 0; index < values.length; index++) {
     walk.path.push(String(index));
-    visit(values[index] as JsonValue, walk);
+    const check = (): void => visit(values[index] as JsonValue, walk);
+    attempt(walk, schema, check, () => {
+      (values as JsonValue[])[index] = true;
+    });
     walk.path.pop();
   }
 }
 
-function visitMap(key: string, kind: string, value: JsonValue, walk: Walk): void {
-  if (!isJsonObject(value)) refuse(walk, `expected an object of schemas, got ${describe(value)}`);
-  const names = Object.keys(value);
-  if (names.length > walk.limits.properties)
-    refuse(walk, `${names.length} members; at most ${walk.limits.properties} are accepted`);
-  for (const name of names) {
-    const item = value[name] as JsonValue;
-    walk.path.push(name);
-    if (key === 'patternProperties') checkPattern(name, walk);
-    if (kind === 'dependencies' && Array.isArray(item)) checkNames(item, walk);
-    else visit(item, walk);
-    walk.path.pop();
-  }
-}
-
-function visitReference(
+function visitMap(
   schema: JsonObject,
   key: string,
   kind: string,
   value: JsonValue,
   walk: Walk,
 ): void {
-  if (kind === 'refused')
-    refuse(walk, `${key} is not supported; use $ref, or $dynamicRef of 2020-12`);
-  if (typeof value !== 'string') refuse(walk, `expected a string, got ${describe(value)}`);
-  const { plainReferences } = walk.limits;
-  if (plainReferences && kind !== 'reference' && key !== '$anchor')
-    refuse(walk, `${key} is not accepted in a schema from outside`);
-  if (kind === 'id' || kind === 'anchor') {
-    walk.identified = true;
-    return;
+  if (!isJsonObject(value)) refuse(walk, `expected an object of schemas, got ${describe(value)}`);
+  const names = Object.keys(value);
+  if (names.length > walk.limits.properties)
+    refuseSchema(walk, `${names.length} members; at most ${walk.limits.properties} are accepted`);
+  for (const name of names) {
+    const item = value[name] as JsonValue;
+    walk.path.push(name);
+    const check = (): void => {
+      if (key === 'patternProperties') checkPattern(name, walk);
+      if (kind === 'dependencies' && Array.isArray(item)) checkNames(item, walk);
+      else visit(item, walk);
+    };
+    attempt(walk, schema, check, (own) => removeMember(own, key, name));
+    walk.path.pop();
   }
-  if (plainReferences && !value.startsWith('#'))
-    refuse(
-      walk,
-      'only a reference inside the document (`#…`) is accepted; copy the schema that it means ' +
-        'into $defs',
-    );
-  const dynamic = kind === 'dynamicReference';
-  if (dynamic) walk.hasDynamicReferences = true;
-  walk.references.push({ holder: schema, text: value, pointer: pointerOf(walk), dynamic });
 }

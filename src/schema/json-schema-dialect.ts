@@ -24,6 +24,7 @@ export type KeywordKind =
   | 'pattern'
   | 'array'
   | 'any'
+  | 'words'
   | 'reference'
   | 'dynamicReference'
   | 'id'
@@ -36,6 +37,10 @@ export interface Dialect {
 }
 
 const shared = {
+  title: 'words',
+  description: 'words',
+  format: 'words',
+  $comment: 'words',
   $id: 'id',
   $ref: 'reference',
   $recursiveRef: 'refused',
@@ -104,11 +109,8 @@ const dialects: ReadonlyMap<string, Dialect> = new Map([
 /** The dialect that `$schema` names; 2020-12 if it is absent. */
 export function dialectOf(schema: JsonValue): Dialect {
   if (!isJsonObject(schema) || !Object.hasOwn(schema, '$schema')) return draft202012;
-  const name = schema.$schema;
-  const dialect =
-    typeof name === 'string'
-      ? dialects.get(name.replace(/^https?:/, '').replace(/#$/, ''))
-      : undefined;
+  const name = schema.$schema as JsonValue;
+  const dialect = namedDialect(name);
   if (dialect === undefined) {
     throw schemaError(
       '/$schema',
@@ -119,13 +121,36 @@ export function dialectOf(schema: JsonValue): Dialect {
   return dialect;
 }
 
+function namedDialect(name: JsonValue): Dialect | undefined {
+  return typeof name === 'string'
+    ? dialects.get(name.replace(/^https?:/, '').replace(/#$/, ''))
+    : undefined;
+}
+
+/** Whether a `$schema` names a dialect that {@link dialectOf} knows. */
+export function isKnownDialect(name: JsonValue): boolean {
+  return namedDialect(name) !== undefined;
+}
+
+/** A refusal of a schema, with the place in it. */
+export class SchemaError extends MisuseError {
+  readonly pointer: string;
+  /** The message without the place. */
+  readonly fault: string;
+  constructor(pointer: string, fault: string, cause: unknown) {
+    super(
+      'invalid_schema',
+      `Invalid JSON Schema at \`${pointer === '' ? '#' : pointer}\`: ${fault}`,
+      cause === undefined ? undefined : { cause },
+    );
+    this.pointer = pointer;
+    this.fault = fault;
+  }
+}
+
 /** The error that refuses a schema and names the place in it. */
-export function schemaError(pointer: string, message: string, cause?: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_schema',
-    `Invalid JSON Schema at \`${pointer === '' ? '#' : pointer}\`: ${message}`,
-    cause === undefined ? undefined : { cause },
-  );
+export function schemaError(pointer: string, message: string, cause?: unknown): SchemaError {
+  return new SchemaError(pointer, message, cause);
 }
 
 /** True if all other keywords of the object are ignored, as beside a `$ref` in draft-07. */

@@ -1,6 +1,7 @@
 /** Checks the values of keywords that have lists of words or patterns. */
 import { describe, messageOf } from '../errors/index.ts';
-import type { JsonValue } from '../json/index.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
+import { isIdentifier } from './json-schema-references.ts';
 import { pointerOf, refuse, type Walk } from './json-schema-walk.ts';
 import { isNativePattern } from './pattern-budget.ts';
 
@@ -22,11 +23,8 @@ export function checkType(value: JsonValue, walk: Walk): void {
       : Array.isArray(value) &&
         value.length > 0 &&
         value.every((name: JsonValue) => typeNames.has(name))
-  ) {
-    if (walk.limits.uniqueTypes && Array.isArray(value) && new Set(value).size < value.length)
-      refuse(walk, 'a type is named more than once');
+  )
     return;
-  }
   refuse(
     walk,
     'expected string, number, integer, boolean, object, array, null or an array of these, got ' +
@@ -54,4 +52,28 @@ export function checkPattern(value: JsonValue, walk: Walk): void {
   } catch (error) {
     refuse(walk, messageOf(error), error);
   }
+}
+
+/** Checks a reference or an identifier, and notes it. @throws MisuseError `invalid_schema` */
+export function checkReference(
+  schema: JsonObject,
+  key: string,
+  kind: string,
+  value: JsonValue,
+  walk: Walk,
+): void {
+  if (kind === 'refused')
+    refuse(walk, `${key} is not supported; use $ref, or $dynamicRef of 2020-12`);
+  if (typeof value !== 'string') refuse(walk, `expected a string, got ${describe(value)}`);
+  if (kind === 'id' || kind === 'anchor') {
+    if (kind === 'id' && walk.leaving !== undefined && !isIdentifier(value, walk.dialect))
+      refuse(walk, 'expected a URI reference without a fragment');
+    walk.identified = true;
+    return;
+  }
+  const dynamic = kind === 'dynamicReference';
+  if (dynamic && walk.limits.plainReferences)
+    refuse(walk, `${key} is not accepted in a schema from outside`);
+  if (dynamic) walk.hasDynamicReferences = true;
+  walk.references.push({ holder: schema, text: value, pointer: pointerOf(walk), dynamic });
 }

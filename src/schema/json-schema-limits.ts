@@ -16,14 +16,7 @@ export interface SchemaLimits extends PatternLimits {
    * with repetition.
    */
   readonly expansion: number;
-  /** `uniqueItems` needs a `maxItems` of at most this. */
-  readonly uniqueItems: number;
-  /** Whether the list of a `type` must name each type only once. */
-  readonly uniqueTypes: boolean;
-  /**
-   * Whether `$id`, `$dynamicRef` and `$dynamicAnchor` are refused, and a `$ref` must start with
-   * `#`.
-   */
+  /** Whether `$dynamicRef` is refused. */
   readonly plainReferences: boolean;
 }
 
@@ -33,3 +26,20 @@ export interface SchemaLimits extends PatternLimits {
  * what the engine has optimised.
  */
 export const maxSchemaDepth = 2_000;
+
+const { POSITIVE_INFINITY } = Number;
+
+/**
+ * The limits of the host's own schema. They are generous and only keep the compiler within its
+ * stack.
+ */
+export const trustedLimits: SchemaLimits = {
+  depth: 400,
+  schemas: 200_000,
+  properties: POSITIVE_INFINITY,
+  enum: POSITIVE_INFINITY,
+  expansion: POSITIVE_INFINITY,
+  patterns: POSITIVE_INFINITY,
+  patternSize: POSITIVE_INFINITY,
+  plainReferences: false,
+};

@@ -123,6 +123,12 @@ function openResource(
   return resource;
 }
 
+/** Whether a resource can have this `$id`. In draft-07 it may be an anchor. */
+export function isIdentifier(id: string, { draft }: Dialect): boolean {
+  const [location, fragment] = splitReference(id);
+  return URL.canParse(location, baseUri) && (fragment === '' || draft === 'draft-07');
+}
+
 function splitReference(reference: string): readonly [location: string, fragment: string] {
   const hash = reference.indexOf('#');
   return hash < 0 ? [reference, ''] : [reference.slice(0, hash), reference.slice(hash + 1)];

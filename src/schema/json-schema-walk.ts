@@ -1,7 +1,8 @@
-/** The state of a walk over a schema, and the refusal of its present place. */
+/** The state of a walk over a schema, and what happens to a place that is refused. */
 import { escapePointer, type JsonObject } from '../json/index.ts';
-import { type Dialect, schemaError } from './json-schema-dialect.ts';
+import { type Dialect, SchemaError, schemaError } from './json-schema-dialect.ts';
 import type { SchemaLimits } from './json-schema-limits.ts';
+import type { OwnSchema } from './json-schema-removal.ts';
 import type { PatternBudget } from './pattern-budget.ts';
 
 /** A reference that the walk has met. */
@@ -14,6 +15,21 @@ export interface Reference {
    * instead of the search for loops.
    */
   readonly dynamic: boolean;
+}
+
+/** A part of a schema that was removed, because it cannot be checked here. */
+export interface LeftPart {
+  /** JSON pointer into the schema. */
+  readonly path: string;
+  /** Why it cannot be checked. */
+  readonly message: string;
+}
+
+/** What a walk removes instead of refusing the schema. */
+export interface Leaving {
+  readonly parts: LeftPart[];
+  /** The schemas that now accept more than they said. */
+  readonly loosened: Set<JsonObject>;
 }
 
 /** The state of one walk. */
@@ -38,11 +54,48 @@ export interface Walk {
    * none.
    */
   seen: JsonObject[] | Set<JsonObject>;
+  /** Undefined if a fault refuses the whole schema. */
+  readonly leaving: Leaving | undefined;
 }
 
-/** Refuses the schema, with the present place. @throws MisuseError `invalid_schema` */
+/**
+ * Refuses the present place: the whole schema, or only this part if the walk leaves parts out.
+ * @throws MisuseError `invalid_schema`
+ */
 export function refuse(walk: Walk, message: string, cause?: unknown): never {
   throw schemaError(pointerOf(walk), message, cause);
+}
+
+/** Refuses a schema that is beyond a limit. @throws MisuseError `invalid_schema` */
+export function refuseSchema(walk: Walk, message: string): never {
+  throw new BeyondLimit(pointerOf(walk), message, undefined);
+}
+
+class BeyondLimit extends SchemaError {}
+
+/**
+ * Checks one part of a schema. If the walk leaves parts out, a part that is refused is noted and
+ * removed.
+ * @param holder the schema that the part belongs to
+ */
+export function attempt(
+  walk: Walk,
+  holder: JsonObject,
+  check: () => void,
+  remove: (holder: OwnSchema) => void,
+): void {
+  const { leaving, path } = walk;
+  if (leaving === undefined) return check();
+  const depth = path.length;
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof SchemaError) || error instanceof BeyondLimit) throw error;
+    leaving.parts.push({ path: error.pointer, message: error.fault });
+    leaving.loosened.add(holder);
+    path.length = depth;
+    remove(holder as OwnSchema);
+  }
 }
 
 /** The pointer to the present place. */

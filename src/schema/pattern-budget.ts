@@ -2,7 +2,7 @@
  * The budget of a schema's patterns. Each pattern is compiled once, at the check, so their number
  * and size must be bounded.
  */
-import { MisuseError } from '../errors/index.ts';
+import { isMisuseError, MisuseError } from '../errors/index.ts';
 import { compilePattern } from '../text/regex.ts';
 
 export interface PatternLimits {
@@ -27,8 +27,11 @@ export interface PatternBudget {
   /** True for the host's own patterns: those that the linear engine cannot run are accepted. */
   readonly trusted: boolean;
   readonly limits: PatternLimits;
-  /** The patterns so far. True for a pattern that only the native engine can run. */
-  readonly native: Map<string, boolean>;
+  /**
+   * The patterns so far. True for a pattern that only the native engine can run; the error for one
+   * that was refused.
+   */
+  readonly native: Map<string, boolean | MisuseError>;
   size: number;
   /** The shared budget, if several schemas come from one source. */
   readonly shared?: SharedPatterns | undefined;
@@ -42,37 +45,48 @@ export interface PatternBudget {
  */
 export function isNativePattern(source: string, budget: PatternBudget): boolean {
   const { native, limits, trusted } = budget;
-  const known = native.get(source);
-  if (known !== undefined) return known;
-  if (native.size >= limits.patterns)
-    throw new MisuseError('invalid_schema', `More than ${limits.patterns} different patterns`);
-  // The budget is checked before compiling, because compiling another pattern would exceed it
-  // further.
-  if (budget.shared !== undefined && budget.shared.left < 0) throw overdrawn();
-  if (limits.patternSize !== Number.POSITIVE_INFINITY) spend(slowClasses(source), budget);
-  const compiled = compilePattern(source, { trusted });
-  spend(compiled.size, budget);
-  native.set(source, compiled.native);
-  return compiled.native;
+  let known = native.get(source);
+  if (known === undefined) {
+    if (native.size >= limits.patterns)
+      throw new MisuseError('invalid_schema', `More than ${limits.patterns} different patterns`);
+    // The budget is checked before compiling, because compiling another pattern would exceed it
+    // further.
+    spend(0, budget);
+    if (limits.patternSize !== Number.POSITIVE_INFINITY) spend(slowClasses(source), budget);
+    try {
+      const compiled = compilePattern(source, { trusted });
+      spend(compiled.size, budget);
+      known = compiled.native;
+    } catch (error) {
+      if (!isMisuseError(error)) throw error;
+      known = error;
+      // Reading a pattern takes time even if it cannot be compiled.
+      if (budget.shared === undefined || budget.shared.left >= 0) charge(source.length, budget);
+    }
+    native.set(source, known);
+  }
+  if (typeof known !== 'boolean') throw known;
+  return known;
+}
+
+function charge(size: number, budget: PatternBudget): void {
+  budget.size += size;
+  if (budget.shared !== undefined) budget.shared.left -= size;
 }
 
 function spend(size: number, budget: PatternBudget): void {
-  budget.size += size;
-  if (budget.shared !== undefined) budget.shared.left -= size;
+  charge(size, budget);
   if (budget.size > budget.limits.patternSize)
     throw new MisuseError(
       'invalid_schema',
       'The patterns are too complex altogether; use smaller repeat counts and fewer character ' +
         'classes',
     );
-  if (budget.shared !== undefined && budget.shared.left < 0) throw overdrawn();
-}
-
-function overdrawn(): MisuseError {
-  return new MisuseError(
-    'invalid_schema',
-    'The patterns of all schemas that came together are too complex; use fewer and smaller ones',
-  );
+  if (budget.shared !== undefined && budget.shared.left < 0)
+    throw new MisuseError(
+      'invalid_schema',
+      'The patterns of all schemas that came together are too complex; use fewer and smaller ones',
+    );
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Regular expressions for schemas and rules: ECMAScript source, matched in linear time. */
 import { RE2JS } from 're2js';
 import { MisuseError } from '../errors/index.ts';
+import { splitLookarounds } from './lookarounds.ts';
 
 /** A compiled pattern. */
 export interface Matcher {
@@ -45,8 +46,7 @@ export function compilePattern(source: string, options: PatternOptions): Compile
   }
   const shown = source.length > 80 ? `${source.slice(0, 77)}...` : source;
   try {
-    const matcher = RE2JS.compile(RE2JS.translateRegExp(toLinear(source)));
-    return { matcher, native: false, size: matcher.programSize() };
+    return linear(source);
   } catch (error) {
     if (options.trusted) {
       try {
@@ -60,11 +60,33 @@ export function compilePattern(source: string, options: PatternOptions): Compile
     const reason = error instanceof Error ? error.message : 'unknown syntax';
     throw new MisuseError(
       'invalid_schema',
-      `The pattern \`${shown}\` cannot run in linear time (${reason}). Lookahead, lookbehind ` +
-        'and backreferences are not supported',
+      `The pattern \`${shown}\` cannot run in linear time (${reason}). Backreferences are not ` +
+        'supported, nor lookaround, except right after the first `^` and right before the last `$`',
       { cause: error },
     );
   }
+}
+
+/** @throws if the linear engine cannot express the pattern */
+function linear(source: string): CompiledPattern {
+  const split = splitLookarounds(source);
+  if (split === undefined) return compiled(source);
+  const all = split.all.map(compiled);
+  const none = split.none.map(compiled);
+  return {
+    matcher: {
+      test: (text) =>
+        all.every(({ matcher }) => matcher.test(text)) &&
+        !none.some(({ matcher }) => matcher.test(text)),
+    },
+    native: false,
+    size: [...all, ...none].reduce((sum, { size }) => sum + size, 0),
+  };
+}
+
+function compiled(source: string): CompiledPattern {
+  const matcher = RE2JS.compile(RE2JS.translateRegExp(toLinear(source)));
+  return { matcher, native: false, size: matcher.programSize() };
 }
 
 const spaces =

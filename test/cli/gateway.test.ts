@@ -15,6 +15,7 @@ import { until } from './until.ts';
 const command = program('src/cli/index.ts');
 const kept = fileURLToPath(new URL('./fixtures/gateway-server.mjs', import.meta.url));
 const late = fileURLToPath(new URL('./fixtures/late-server.mjs', import.meta.url));
+const listed = fileURLToPath(new URL('./fixtures/listed-server.mjs', import.meta.url));
 const modern = fileURLToPath(new URL('../surfaces/mcp/client/sdk-server.mjs', import.meta.url));
 const memory = join(installed, '@modelcontextprotocol/server-memory/dist/index.js');
 const node = process.execPath;
@@ -62,6 +63,57 @@ async function serve(files: Readonly<Record<string, unknown>>, ...argv: string[]
     },
   };
 }
+
+describe('tools that are refused, and parts of schemas that only the server checks,', () => {
+  const described = (name: string, inputSchema: object): object => ({
+    name,
+    description: 'A tool.',
+    inputSchema: { type: 'object', ...inputSchema },
+  });
+  const large = described('large', { description: 'x'.repeat(70_000) });
+  const patterned = described('patterned', { properties: { a: { pattern: '(.)\\1' } } });
+  const files = (tools: object[]) => ({
+    'gateway.json': { mcpServers: { s: server(listed, 'tools.json') } },
+    'tools.json': tools,
+  });
+
+  test('are named once by `serve`, again with another reason', async () => {
+    const { said, client, names, write } = await serve(files([large, patterned]));
+    await until(async () => (await names()).includes('s.patterned'));
+    expect(await names()).toEqual(['s.change', 's.patterned']);
+    const first = said.text;
+    expect(first.match(/`large` is left out: .*larger than 65536 bytes/g)).toHaveLength(1);
+    expect(first.match(/only the server checks parts of .*`patterned`/g)).toHaveLength(1);
+    const change = async (tools: object[], what: string): Promise<void> => {
+      write({ 'tools.json': tools });
+      await client.callTool({ name: 's.change', arguments: {} });
+      await until(() => said.text.includes(what));
+    };
+    await change([large, patterned, described('new', {})], '`s.new` is new');
+    const narrow = described('narrow', { type: 'string' });
+    await change([large, narrow], '`narrow` is left out');
+    // What was said before is not said again.
+    expect(said.text.match(/`large` is left out/g)).toHaveLength(1);
+    expect(said.text.match(/parts of the schemas/g)).toHaveLength(1);
+  });
+
+  test('are named by `list`, with their places', async () => {
+    const made = folder(files([large, patterned]));
+    const argv = ['list', '--host-tools', 'gateway.json'];
+    const { stdout } = await cli(argv, { cwd: made.path });
+    expect(stdout).toMatch(/s: large cannot be taken: .*larger than 65536 bytes/);
+    expect(stdout).toMatch(
+      /s: patterned: only the server checks \/inputSchema\/properties\/a\/pattern\. Not checked here/,
+    );
+    const { stdout: json } = await cli([...argv, '--json'], { cwd: made.path });
+    expect(JSON.parse(json).servers).toMatchObject([
+      {
+        failed: [{ name: 'large' }],
+        warnings: [{ name: 'patterned', path: '/inputSchema/properties/a/pattern' }],
+      },
+    ]);
+  });
+});
 
 describe('`list`', () => {
   test('names the tools that only read according to a server without labels', async () => {

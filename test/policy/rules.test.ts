@@ -409,7 +409,7 @@ describe('a rule is checked at the door', () => {
     [
       'a pattern with lookahead',
       { effect: 'deny', when: { a: { matches: '(?=a)' } } },
-      /[Ll]ookahead/,
+      /lookaround/,
     ],
     [
       'a pattern with a backreference',

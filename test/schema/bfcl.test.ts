@@ -50,7 +50,8 @@ describe('real function definitions', () => {
   });
 
   test('none is refused at the gate', () => {
-    for (const { parameters } of tools) expect(gateSchema(parameters)).toEqual(parameters);
+    for (const { parameters } of tools)
+      expect(gateSchema(parameters)).toEqual({ schema: parameters, left: [] });
   });
 });
 
@@ -65,7 +66,9 @@ describe('schemas of real MCP servers', () => {
       for (const { inputSchema, outputSchema } of servers) {
         for (const schema of [inputSchema, outputSchema].filter((item) => item !== undefined)) {
           expect(checkSchema(schema, { trusted: true }).nativePatterns).toEqual([]);
-          compileSchema(gateSchema(schema), { trusted: false });
+          const gated = gateSchema(schema);
+          expect(gated.left).toEqual([]);
+          compileSchema(gated.schema, { trusted: false });
         }
       }
     });

@@ -374,7 +374,7 @@ describe('the place of a schema', () => {
   });
 
   test('check names a trusted pattern that RE2 cannot run, and refuses an outside one', () => {
-    const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=a)b' } } };
+    const schema = { type: 'object', properties: { a: { type: 'string', pattern: 'c(?=a)' } } };
     expect(bind(schema).check()).toEqual([expect.stringContaining('/properties/a')]);
     expect(thrownBy(() => bind(schema, { trusted: false }).check())).toMatchObject({
       code: 'invalid_schema',

@@ -60,11 +60,11 @@ describe('the patterns of one schema', () => {
         trusted: true,
         limits: { patterns: 3, patternSize: Number.POSITIVE_INFINITY },
       });
-      expect([isNativePattern('\\p{L}', one), isNativePattern('^(?!x)', one)]).toEqual([
+      expect([isNativePattern('\\p{L}', one), isNativePattern('(?!x)', one)]).toEqual([
         false,
         true,
       ]);
-      expect(isNativePattern('^(?!x)', one)).toBe(true);
+      expect(isNativePattern('(?!x)', one)).toBe(true);
       expect(one.size).toBe(sizeOf('\\p{L}'));
     },
   );

@@ -120,7 +120,7 @@ describe('a validation pays for its work, so that no schema and no value make it
     ['a text that is too long in any case', { maxLength: 100 }, 'x'.repeat(201), 0],
     [
       'a pattern of the host that only the native engine can run',
-      { pattern: '^(?!y)x+$' },
+      { pattern: '^x+(?!y)' },
       'x'.repeat(100),
       0,
     ],

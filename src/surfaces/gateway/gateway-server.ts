@@ -9,8 +9,8 @@ import type { Connection } from '../mcp/client/connection.ts';
 import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import type { PassedList } from '../mcp/passed-on.ts';
-import { labelFaults, toolFaults } from './label-faults.ts';
 import { listingChanges } from './listing-changes.ts';
+import { entryFaults, listingFaults } from './listing-faults.ts';
 import type { OfferedEntry } from './offered-entries.ts';
 import { authOf } from './server-auth.ts';
 import { connectionOf, missingText, type NamedServer, prefixOf } from './server-connection.ts';
@@ -72,6 +72,8 @@ interface State extends ServerParts {
   readonly listedNames: Set<string>;
   /** Fingerprints of the tools that were listed last, by name. */
   seen: ReadonlyMap<string, string> | undefined;
+  /** What was said about the tools that were listed last. */
+  told: ReadonlySet<string>;
   /** Successive failures. */
   failures: number;
   cancel: (() => void) | undefined;
@@ -95,6 +97,7 @@ export function startServer(parts: ServerParts): GatewayServer {
     readers: [],
     listedNames: new Set(),
     seen: undefined,
+    told: new Set(),
     failures: 0,
     cancel: undefined,
     closed: false,
@@ -212,11 +215,15 @@ function listed(state: State): void {
   const { seen } = state;
   state.conflicts = conflicts;
   state.seen = new Map([...now].map(([tool, { fingerprint }]) => [tool, fingerprint]));
-  for (const conflict of seen === undefined ? conflicts : [])
-    ports.note(`warning: server \`${name}\`: \`${conflict.name}\` is left out: ${conflict.reason}`);
-  if (seen === undefined)
-    for (const fault of faultsOf(state, imported))
-      ports.note(`warning: server \`${name}\`: ${fault}`);
+  const { failed, warnings } = imported;
+  const faults = listingFaults([...failed, ...conflicts], warnings);
+  const unheard = faults.filter((fault) => !state.told.has(fault));
+  state.told = new Set(faults);
+  const ofEntry =
+    seen === undefined
+      ? entryFaults(state.entry, imported, [...state.listedNames], prefixOf(state))
+      : [];
+  for (const fault of [...unheard, ...ofEntry]) ports.note(`warning: server \`${name}\`: ${fault}`);
   if (seen !== undefined)
     for (const change of listingChanges(seen, state.seen, imported))
       ports.note(`server \`${name}\`: ${change}`);
@@ -235,13 +242,6 @@ function takesListed(state: State): ((name: string) => boolean) | undefined {
     if (state.seen === undefined) state.listedNames.add(name);
     return takes(name);
   };
-}
-
-function faultsOf(state: State, imported: ImportedMcpTools): readonly string[] {
-  const { entry, listedNames } = state;
-  const prefix = prefixOf(state);
-  const ofTools = exposes(state.entry, 'tools') ? toolFaults(entry, [...listedNames], prefix) : [];
-  return [...ofTools, ...labelFaults(entry, imported, prefix)];
 }
 
 /** Records a failure and schedules the next attempt. */

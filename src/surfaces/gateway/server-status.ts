@@ -20,6 +20,8 @@ export interface ServerStatus {
   readonly drift: readonly string[];
   /** Tools that cannot be used, with the reasons. */
   readonly failed: readonly { readonly name: string; readonly reason: string }[];
+  /** Parts of schemas that only the server checks. Absent if there are none. */
+  readonly warnings?: ImportedMcpTools['warnings'];
   /**
    * Tools that are only for the server's app, by the server's own names. Absent if there are none.
    */
@@ -67,6 +69,11 @@ export function statusOf({
       name: one.name,
       reason: ports.scrub(one.reason),
     })),
+    ...(imported === undefined || imported.warnings.length === 0
+      ? {}
+      : {
+          warnings: imported.warnings.map((one) => ({ ...one, message: ports.scrub(one.message) })),
+        }),
     ...(imported === undefined || imported.appOnly.length === 0
       ? {}
       : { appOnly: imported.appOnly }),

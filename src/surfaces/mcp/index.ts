@@ -11,7 +11,7 @@ export type { McpHttpConnection } from './client/open-http.ts';
 export type { McpStdioConnection } from './client/open-stdio.ts';
 export type { McpDrift, McpPin } from './client/pins.ts';
 export type { AnyResultSchema, ConnectedMcpClient, McpRequestOptions } from './client/sdk.ts';
-export type { McpImportFailure } from './client/server-tools.ts';
+export type { McpImportFailure, McpImportWarning } from './client/server-tools.ts';
 export { createMcpHandler, type McpHandler } from './server/handler.ts';
 export type { LineInput, LineOutput } from './server/line-streams.ts';
 export { toNodeListener } from './server/node.ts';

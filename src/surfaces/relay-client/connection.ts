@@ -130,10 +130,10 @@ function createWorkers(state: State, life: Scope, random: () => number): Workers
   const registration = createRegistration(
     { http, life, random, plugin },
     {
-      taken(taken, failedTools) {
+      taken(taken, failedTools, warnings) {
         // Removed tools could still be called until now.
         if (state.latest === taken) state.handlers = taken.handlers;
-        report(state, { failedTools });
+        report(state, { failedTools, ...(warnings.length === 0 ? {} : { warnings }) });
       },
       refused: (error, retryInMs) =>
         report(state, retryInMs === undefined ? { error } : { error, retryInMs }),

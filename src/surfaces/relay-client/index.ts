@@ -14,7 +14,7 @@ export type {
   RelayTransport,
   RelayWebSocket,
 } from './options.ts';
-export type { RelayClientError, RelayFailedTool } from './relay-client-error.ts';
+export type { RelayClientError, RelayFailedTool, RelayToolWarning } from './relay-client-error.ts';
 export { isRelayClientError } from './relay-client-error.ts';
 export type {
   RelayArguments,

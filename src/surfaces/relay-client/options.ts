@@ -1,6 +1,6 @@
 /** The options of `connectRelay`, and the connection that it makes. */
 import type { JsonObject } from './json.ts';
-import type { RelayClientError, RelayFailedTool } from './relay-client-error.ts';
+import type { RelayClientError, RelayFailedTool, RelayToolWarning } from './relay-client-error.ts';
 import type { RelayTool } from './tool.ts';
 
 /** How events come from the relay: a WebSocket, a stream of server-sent events, or long polling. */
@@ -26,6 +26,10 @@ export interface RelayStatusEvent {
   readonly retryInMs?: number;
   /** After a registration: the tools that the relay refused. */
   readonly failedTools?: readonly RelayFailedTool[];
+  /**
+   * After a registration: what the relay does not check in the schemas of the tools that were sent.
+   */
+  readonly warnings?: readonly RelayToolWarning[];
   /**
    * Why the connection is `closed`: `close` (by {@link RelayConnection.close} or the signal), the
    * relay's own reason (`replaced`, `session_closed`, `session_expired`), or the error's code.

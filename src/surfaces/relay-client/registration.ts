@@ -17,6 +17,8 @@ import {
   isPassing,
   type RelayClientError,
   type RelayFailedTool,
+  type RelayToolWarning,
+  toolWarningsOf,
 } from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 import type { ToolList } from './tool-list.ts';
@@ -38,7 +40,11 @@ export interface Registration {
 /** Receives the outcomes of registrations. */
 export interface RegistrationListener {
   /** The relay has accepted a list. */
-  taken(list: ToolList, failed: readonly RelayFailedTool[]): void;
+  taken(
+    list: ToolList,
+    failed: readonly RelayFailedTool[],
+    warnings: readonly RelayToolWarning[],
+  ): void;
   /**
    * The relay has refused a list, or could not be reached.
    * @param retryInMs milliseconds until the next attempt; undefined if there is none
@@ -182,7 +188,7 @@ async function push({ world, known, listener }: State, { list, reason }: Update)
     body: JSON.stringify(request.body),
   });
   noteAnswer(known, list, answer);
-  listener.taken(list, known.failed);
+  listener.taken(list, known.failed, toolWarningsOf(answer));
 }
 
 /** Decides how to continue after a failed request. Waits if trying again may help. */

@@ -11,6 +11,16 @@ export interface RelayFailedTool {
   readonly recoverable: boolean;
 }
 
+/** A part of a tool's schemas that the relay does not check. It accepted the tool all the same. */
+export interface RelayToolWarning {
+  /** The tool's name. */
+  readonly toolName: string;
+  /** JSON pointer into the definition, such as `/parameters/properties/guest/pattern`. */
+  readonly path: string;
+  /** Why it is not checked, for people. */
+  readonly message: string;
+}
+
 /**
  * Why a connection, a registration or an answer failed. It never contains the token. `name` is
  * `RelayClientError`; use {@link isRelayClientError} to recognize it.
@@ -88,6 +98,18 @@ export function isPassing({ status, code }: RelayClientError): boolean {
 /** True if this application cannot use the session, now or later. */
 export function isFinal({ status }: RelayClientError): boolean {
   return status === 401 || status === 403 || status === 404 || status === 410;
+}
+
+/** The `warnings` in a relay's answer. Malformed entries are left out. */
+export function toolWarningsOf({ warnings }: JsonObject): readonly RelayToolWarning[] {
+  if (!Array.isArray(warnings)) return [];
+  return (warnings as readonly Partial<Record<string, unknown>>[]).flatMap((one) =>
+    typeof one?.toolName === 'string' &&
+    typeof one.path === 'string' &&
+    typeof one.message === 'string'
+      ? { toolName: one.toolName, path: one.path, message: one.message }
+      : [],
+  );
 }
 
 /** The `failedTools` in a relay's answer. Malformed entries are left out. */

@@ -123,7 +123,7 @@ describe.each(transports)('over %s', (transport) => {
   });
 
   test('a refused tool does not affect the others, and can be corrected', async () => {
-    const wrong = [tool('a'), tool('b', () => 'old', { type: 'nothing' })];
+    const wrong = [tool('a'), tool('b', () => 'old', { type: 'string' })];
     const { relay, made, connection } = await sides({}, wrong);
     expect([connection.failed, await toolsOf(relay, made)]).toMatchObject([
       [{ toolName: 'b' }],

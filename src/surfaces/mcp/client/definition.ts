@@ -11,10 +11,10 @@ import {
   type ToolAnnotations,
 } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
-import { gateSchema } from '../../../schema/gate.ts';
 import type { SharedPatterns } from '../../../schema/pattern-budget.ts';
 import { createDefinition, type FieldLabels, type OutsideOrigin } from '../../../surface-port.ts';
-import { cleanLine, cleanSchema, cleanText } from '../../shared/outside-text.ts';
+import { foreignInput, foreignOutput, type UncheckedPart } from '../../shared/foreign-schema.ts';
+import { cleanLine, cleanText } from '../../shared/outside-text.ts';
 
 /** Most bytes of a description. */
 const maxDescriptionBytes = 8_192;
@@ -48,6 +48,8 @@ export interface DefinitionOptions {
   readonly labels?: McpToolLabels | undefined;
   /** The budget that the patterns of the whole listing share. */
   readonly patterns: SharedPatterns;
+  /** Gets the parts of the schemas that only the server checks. */
+  readonly unchecked: UncheckedPart[];
   /** Makes the executor, which calls the tool by the server's own name. */
   executorOf(tool: ServerTool): Executor;
   /** Whether the definition may be called, and which registries hold it. */
@@ -87,11 +89,14 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
     );
   if (!isJsonObject(inputSchema))
     throw new MisuseError('invalid_schema', 'Its `inputSchema` is not an object.');
-  const parameters = cleanSchema(gateSchema(inputSchema, options.patterns));
-  const output =
-    outputSchema === undefined || outputSchema === null
-      ? undefined
-      : cleanSchema(gateSchema(outputSchema, options.patterns));
+  const { patterns, unchecked } = options;
+  const parameters = foreignInput({
+    schema: inputSchema,
+    field: 'inputSchema',
+    patterns,
+    unchecked,
+  });
+  const output = outputOf(outputSchema, options);
   const { labels = noLabels } = options;
   const { timeoutMs = options.timeoutMs } = labels;
   const text = typeof description === 'string' ? cleanText(description, maxDescriptionBytes) : '';
@@ -112,13 +117,25 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
       category: options.source,
       executor: options.executorOf({
         name,
-        inputSchema: parameters as JsonObject,
+        inputSchema: parameters,
         structured: output !== undefined,
       }),
     },
     undefined,
     options.originOf(ownName),
   );
+}
+
+/** Without a schema that can be used, the output is what the server sends as content. */
+function outputOf(
+  schema: JsonValue | undefined,
+  { patterns, unchecked }: DefinitionOptions,
+): JsonObject | undefined {
+  if (schema === undefined || schema === null) return undefined;
+  if (isJsonObject(schema))
+    return foreignOutput({ schema, field: 'outputSchema', patterns, unchecked });
+  unchecked.push({ path: '/outputSchema', message: 'Not checked here: it is not an object.' });
+  return undefined;
 }
 
 /**

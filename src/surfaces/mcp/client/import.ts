@@ -25,10 +25,10 @@ import { type ImportedMcpTools, importedTools } from './imported-tools.ts';
 import type { Link, OpenOptions } from './link.ts';
 import { type McpHttpConnection, openHttp } from './open-http.ts';
 import { type McpStdioConnection, stdioOpener } from './open-stdio.ts';
-import { createLedger, type McpPin } from './pins.ts';
+import type { McpPin } from './pins.ts';
 import { createRelisting, type Later } from './relisting.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
-import { type ImportWishes, readTools, type ServerTools } from './server-tools.ts';
+import { createServerTools, type ImportWishes, readTools } from './server-tools.ts';
 
 /**
  * How to reach a server: a command to start, an endpoint, or a connected client of
@@ -147,22 +147,13 @@ async function importConnected(
   wishes: ImportWishes,
 ): Promise<Imported> {
   const { prefix, timeoutMs, name, pins } = readOptions(where, options, importTable);
-  const plain: ServerTools['plain'] = new WeakMap();
-  const tools: ServerTools = {
+  const tools = createServerTools(readPins(pins), {
     prefix,
     timeoutMs,
     listingMs: handshakeMs,
     wishes,
-    plain,
-    ledger: createLedger(readPins(pins), {
-      follows: wishes.follows,
-      plainOf: (definition) => plain.get(definition) ?? definition,
-    }),
     source: name === undefined ? undefined : `mcp:${name}`,
-    failed: [],
-    appOnly: [],
-    readings: 0,
-  };
+  });
   const connection: Connection = createConnection({
     open: openerOf(given, {
       handshakeMs,

@@ -2,7 +2,7 @@
 import type { AnyTool } from '../../../index.ts';
 import type { McpDrift } from './pins.ts';
 import type { Relisting } from './relisting.ts';
-import type { McpImportFailure, ServerTools } from './server-tools.ts';
+import type { McpImportFailure, McpImportWarning, ServerTools } from './server-tools.ts';
 
 /** The result of `importMcpTools`. Its members follow the server. */
 export interface ImportedMcpTools {
@@ -19,6 +19,8 @@ export interface ImportedMcpTools {
   readonly drift: readonly McpDrift[];
   /** Tools that cannot be imported at all. */
   readonly failed: readonly McpImportFailure[];
+  /** Parts of schemas that only the server checks. Their tools are imported. */
+  readonly warnings: readonly McpImportWarning[];
   /**
    * The server's names, cleaned and shortened, of tools that are only for its app (MCP Apps:
    * `_meta.ui.visibility` does not include `"model"`). They are left out, so no model sees or calls
@@ -70,6 +72,9 @@ export function importedTools(
     },
     get failed() {
       return tools.failed;
+    },
+    get warnings() {
+      return tools.warnings;
     },
     get appOnly() {
       return tools.appOnly;

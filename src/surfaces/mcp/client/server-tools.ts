@@ -6,13 +6,14 @@ import type { SharedPatterns } from '../../../schema/pattern-budget.ts';
 import type { FieldLabels } from '../../../surface-port.ts';
 import { nameSkeleton } from '../../../text/names.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
+import type { UncheckedPart } from '../../shared/foreign-schema.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { executorOf } from './call.ts';
 import type { Connection } from './connection.ts';
 import { defineServerTool, type McpToolLabels, reportedName } from './definition.ts';
 import type { OpenOptions, ServerQuestions } from './link.ts';
 import { listTools } from './listing.ts';
-import type { Ledger } from './pins.ts';
+import { createLedger, type Ledger } from './pins.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
 /** A tool that could not be made into a definition. */
@@ -21,6 +22,16 @@ export interface McpImportFailure {
   readonly name: string;
   /** What is wrong with it. */
   readonly reason: string;
+}
+
+/** A part of a tool's schemas that only the server checks. The tool is imported all the same. */
+export interface McpImportWarning {
+  /** What the server calls the tool, cleaned and shortened. */
+  readonly name: string;
+  /** JSON pointer into the server's definition, such as `/inputSchema/properties/guest/pattern`. */
+  readonly path: string;
+  /** Why it is not checked here. */
+  readonly message: string;
 }
 
 /** The host's settings and labels for a server's tools, by the server's own names. */
@@ -74,12 +85,29 @@ export interface ServerTools {
   /** `mcp:` and the server's name; undefined until the first greeting if the host gave no name. */
   source: string | undefined;
   failed: readonly McpImportFailure[];
+  warnings: readonly McpImportWarning[];
   /** See `ImportedMcpTools.appOnly`. */
   appOnly: readonly string[];
   /**
    * Counts the readings. A reading is void as soon as another one begins, or the import is closed.
    */
   readings: number;
+}
+
+/**
+ * The tools of a server that has not been asked yet.
+ * @param pins accepted fingerprints by name; undefined accepts the first listing
+ */
+export function createServerTools(
+  pins: ReadonlyMap<string, string> | undefined,
+  given: Pick<ServerTools, 'prefix' | 'timeoutMs' | 'listingMs' | 'wishes' | 'source'>,
+): ServerTools {
+  const plain: ServerTools['plain'] = new WeakMap();
+  const ledger = createLedger(pins, {
+    follows: given.wishes.follows,
+    plainOf: (definition) => plain.get(definition) ?? definition,
+  });
+  return { ...given, plain, ledger, failed: [], warnings: [], appOnly: [], readings: 0 };
 }
 
 /**
@@ -100,6 +128,7 @@ export async function readTools(
   tools.source ??= `mcp:${cleanLine(client.getServerVersion()?.name, 64) || 'unnamed'}`;
   const { source } = tools;
   const failed: McpImportFailure[] = [];
+  const warnings: McpImportWarning[] = [];
   const appOnly: string[] = [];
   const readers: string[] = [];
   // Keyed by the look of a name.
@@ -122,7 +151,8 @@ export async function readTools(
       continue;
     }
     try {
-      const definition = defineTool(raw, tools, source, patterns, connection);
+      const unchecked: UncheckedPart[] = [];
+      const definition = defineTool(raw, tools, source, patterns, unchecked, connection);
       const skeleton = nameSkeleton(definition.name);
       const twin = found.get(skeleton)?.name;
       if (twin !== undefined)
@@ -131,6 +161,7 @@ export async function readTools(
           `Its name can be mistaken for \`${twin}\`, which the server listed first.`,
         );
       found.set(skeleton, definition);
+      for (const part of unchecked) warnings.push({ name: reportedName(raw), ...part });
       if (saysItReads(raw)) readers.push(reportedName(raw));
     } catch (error) {
       failed.push({
@@ -140,6 +171,7 @@ export async function readTools(
     }
   }
   tools.failed = Object.freeze(failed);
+  tools.warnings = Object.freeze(warnings);
   tools.appOnly = Object.freeze(appOnly);
   tools.ledger.offer([...found.values()]);
   tools.wishes.onListed?.(readers);
@@ -177,6 +209,7 @@ function defineTool(
   tools: ServerTools,
   source: string,
   patterns: SharedPatterns,
+  unchecked: UncheckedPart[],
   connection: Connection,
 ): AnyTool<unknown> {
   const { prefix, timeoutMs, ledger, wishes, plain } = tools;
@@ -188,6 +221,8 @@ function defineTool(
       source,
       labels,
       patterns,
+      // The definition with labels has the same schemas.
+      unchecked: labels === undefined ? unchecked : [],
       executorOf: (tool) => executorOf(tool, connection, () => origin?.withdrawn(), wishes.onCall),
       originOf: (name) => {
         origin = ledger.originOf(name, source, fieldLabels(labels));

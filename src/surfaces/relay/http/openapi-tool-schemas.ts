@@ -92,6 +92,10 @@ export const toolSchemas: Readonly<Record<string, JsonObject>> = {
     { description: 'It may have other members too.' },
   ),
   FailedTool: object({ toolName: string, error: string, recoverable: boolean }),
+  ToolWarning: {
+    ...object({ toolName: string, path: string, message: string }),
+    description: 'A part of the schemas of an accepted tool that the relay does not check.',
+  },
   Registration: object(
     {
       pluginType: string,
@@ -103,18 +107,22 @@ export const toolSchemas: Readonly<Record<string, JsonObject>> = {
     },
     ['pluginVersion', 'capabilities', 'environment', 'constraints'],
   ),
-  Registered: object({
-    success: { const: true },
-    registeredTools: names,
-    failedTools: list(ref('FailedTool')),
-    sessionConfiguration: object({
-      toolCount: count,
-      capabilities: list(anything),
-      environment: anyObject,
-      constraints: anyObject,
-    }),
-    toolsRevision: count,
-  }),
+  Registered: object(
+    {
+      success: { const: true },
+      registeredTools: names,
+      failedTools: list(ref('FailedTool')),
+      warnings: list(ref('ToolWarning')),
+      sessionConfiguration: object({
+        toolCount: count,
+        capabilities: list(anything),
+        environment: anyObject,
+        constraints: anyObject,
+      }),
+      toolsRevision: count,
+    },
+    ['warnings'],
+  ),
   ToolsUpdate: object(
     {
       added: list(ref('ToolDefinition')),
@@ -124,20 +132,24 @@ export const toolSchemas: Readonly<Record<string, JsonObject>> = {
     },
     ['added', 'removed', 'modified', 'reason'],
   ),
-  Updated: object({
-    success: boolean,
-    added: names,
-    removed: names,
-    modified: names,
-    notFound: names,
-    failedTools: {
-      ...list(ref('FailedTool')),
-      description:
-        'Refused definitions. The error of one for which the session has no room begins with ' +
-        '`too_many_tools`. Only an update that alone has too many is answered with 413.',
+  Updated: object(
+    {
+      success: boolean,
+      added: names,
+      removed: names,
+      modified: names,
+      notFound: names,
+      failedTools: {
+        ...list(ref('FailedTool')),
+        description:
+          'Refused definitions. The error of one for which the session has no room begins with ' +
+          '`too_many_tools`. Only an update that alone has too many is answered with 413.',
+      },
+      warnings: list(ref('ToolWarning')),
+      toolsRevision: count,
     },
-    toolsRevision: count,
-  }),
+    ['warnings'],
+  ),
   Metadata: {
     anyOf: [
       object({

@@ -7,10 +7,10 @@ import { describe } from '../../../errors/index.ts';
 import { isMisuseError, type JsonObject, type JsonValue, MisuseError } from '../../../index.ts';
 import { copyJson, isJsonObject } from '../../../json/index.ts';
 import type { Pause } from '../../../limits/stretches.ts';
-import { gateSchema } from '../../../schema/gate.ts';
 import type { SharedPatterns } from '../../../schema/pattern-budget.ts';
 import { checkToolName, nameSkeleton } from '../../../text/names.ts';
-import { cleanAll, cleanLine, cleanSchema, cleanText } from '../../shared/outside-text.ts';
+import { foreignInput, foreignOutput, type UncheckedPart } from '../../shared/foreign-schema.ts';
+import { cleanAll, cleanLine, cleanText } from '../../shared/outside-text.ts';
 import type { RelayedDefinition } from '../ports/documents.ts';
 import { definitionPause } from './definition-pause.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
@@ -39,6 +39,11 @@ export interface FailedTool {
   readonly recoverable: boolean;
 }
 
+/** A part of a tool's schemas that the relay does not check. The tool is accepted all the same. */
+export interface ToolWarning extends UncheckedPart {
+  readonly toolName: string;
+}
+
 /** The options of {@link readDefinitions}. */
 export interface ReadOptions {
   /**
@@ -63,8 +68,9 @@ export interface ReadOptions {
 export async function readDefinitions(
   raw: readonly unknown[],
   { taken, kept: standing = [], pause = definitionPause() }: ReadOptions,
-): Promise<{ definitions: RelayedDefinition[]; failed: FailedTool[] }> {
+): Promise<{ definitions: RelayedDefinition[]; failed: FailedTool[]; warnings: ToolWarning[] }> {
   const definitions: RelayedDefinition[] = [];
+  const warnings: ToolWarning[] = [];
   const failed: FailedTool[] = [];
   const names = new Map(standing.map(({ name }) => [nameSkeleton(name), name]));
   const read = new Set<string>();
@@ -101,7 +107,9 @@ export async function readDefinitions(
         });
         continue;
       }
-      definitions.push(readDefinition(name, entry, patterns));
+      const unchecked: UncheckedPart[] = [];
+      definitions.push(readDefinition(name, entry, patterns, unchecked));
+      for (const part of unchecked) warnings.push({ toolName: name, ...part });
       names.set(skeleton, name);
       read.add(name);
     } catch (error) {
@@ -109,7 +117,7 @@ export async function readDefinitions(
       failed.push({ toolName, error: cleanLine(error.message, 600), recoverable: true });
     }
   }
-  return { definitions, failed };
+  return { definitions, failed, warnings };
 }
 
 /** Makes a private copy, so that no part of the input is read twice. */
@@ -130,17 +138,22 @@ function readDefinition(
   name: string,
   entry: JsonObject,
   patterns: SharedPatterns,
+  unchecked: UncheckedPart[],
 ): RelayedDefinition {
   const before = patterns.left;
   const description = readDescription(entry.description);
-  const parameters = readSchema(
-    'parameters',
-    firstOf(entry, ['parameters', 'inputSchema', 'input_schema']),
-    patterns,
-  );
+  const shared = { patterns, unchecked };
+  const input = firstOf(entry, ['parameters', 'inputSchema', 'input_schema']);
+  const parameters = readInput(schemaIn('parameters', input), shared);
   const output = firstOf(entry, ['outputSchema', 'output_schema']);
   const outputSchema =
-    output === undefined ? undefined : readSchema('outputSchema', output, patterns);
+    output === undefined
+      ? undefined
+      : foreignOutput({
+          ...shared,
+          schema: schemaIn('outputSchema', output),
+          field: 'outputSchema',
+        });
   const hints = isJsonObject(entry.annotations) ? entry.annotations : {};
   const title = cleanLine(entry.title, maxTitleBytes) || cleanLine(hints.title, maxTitleBytes);
   const annotations = readHints(hints);
@@ -178,21 +191,23 @@ function readDescription(description: JsonValue | undefined): string {
   return clean;
 }
 
-function readSchema(
-  field: string,
-  schema: JsonValue | undefined,
-  patterns: SharedPatterns,
+function schemaIn(field: string, schema: JsonValue | undefined): JsonObject {
+  if (isJsonObject(schema)) return schema;
+  throw new MisuseError(
+    'invalid_schema',
+    `Expected \`${field}\` to be a JSON Schema object, got ${describe(schema)}.`,
+  );
+}
+
+function readInput(
+  schema: JsonObject,
+  shared: { readonly patterns: SharedPatterns; readonly unchecked: UncheckedPart[] },
 ): JsonObject {
-  if (!isJsonObject(schema))
-    throw new MisuseError(
-      'invalid_schema',
-      `Expected \`${field}\` to be a JSON Schema object, got ${describe(schema)}.`,
-    );
   try {
-    return cleanSchema(gateSchema(schema, patterns)) as JsonObject;
+    return foreignInput({ ...shared, schema, field: 'parameters' });
   } catch (error) {
     if (!isMisuseError(error)) throw error;
-    throw new MisuseError('invalid_schema', `\`${field}\`: ${error.message}`, { cause: error });
+    throw new MisuseError('invalid_schema', `\`parameters\`: ${error.message}`, { cause: error });
   }
 }
 

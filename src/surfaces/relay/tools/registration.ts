@@ -15,7 +15,7 @@ import {
   sizeOf,
   type ToolsChange,
 } from './next-document.ts';
-import { type FailedTool, readDefinitions } from './read-definitions.ts';
+import { type FailedTool, readDefinitions, type ToolWarning } from './read-definitions.ts';
 import type { Registration, ToolsUpdate } from './registration-body.ts';
 import { pinDefinitions } from './tool-pins.ts';
 
@@ -43,6 +43,8 @@ export interface RegistrationResponse {
   /** In the order in which they were given. */
   readonly registeredTools: readonly string[];
   readonly failedTools: readonly FailedTool[];
+  /** What the relay does not check in the tools that it accepted. Absent if there is nothing. */
+  readonly warnings?: readonly ToolWarning[];
   readonly sessionConfiguration: {
     /** Including pinned tools that kept their former definition. */
     readonly toolCount: number;
@@ -59,6 +61,8 @@ export interface UpdateResponse extends ToolsChange {
   /** Names to remove or modify that the session does not have. */
   readonly notFound: readonly string[];
   readonly failedTools: readonly FailedTool[];
+  /** See {@link RegistrationResponse}. */
+  readonly warnings?: readonly ToolWarning[];
 }
 
 /** The outcome of a registration or an update. */
@@ -120,6 +124,7 @@ export async function registerTools(
       success: true,
       registeredTools: [...taken.keys()],
       failedTools,
+      ...warningsAbout(pinned.definitions, read.warnings),
       sessionConfiguration: {
         toolCount: definitions.length,
         capabilities,
@@ -128,6 +133,16 @@ export async function registerTools(
       },
     },
   };
+}
+
+/** The warnings about tools that were accepted. */
+function warningsAbout(
+  accepted: readonly RelayedDefinition[],
+  all: readonly ToolWarning[],
+): { warnings?: readonly ToolWarning[] } {
+  const names = new Set(accepted.map(({ name }) => name));
+  const warnings = all.filter(({ toolName }) => names.has(toolName));
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 function noneRegistered(count: number, failedTools: readonly FailedTool[]): RelayError {
@@ -178,20 +193,7 @@ export async function updateTools(
   const pinned = await pinIf(options.pinDefinitions, read.definitions, before, pause);
   const beyond = addWithin(tools, pinned.definitions, options.maxTools);
   const failedTools = [...read.failed, ...pinned.failed, ...beyond];
-  // Tools beyond the limit were never registered, so they are not pinned.
-  const first = new Set(
-    beyond
-      .map(({ toolName }) => toolName)
-      .filter((name) => !Object.hasOwn(before.pins ?? {}, name)),
-  );
-  const pins =
-    pinned.pins.pins === undefined
-      ? {}
-      : {
-          pins: Object.fromEntries(
-            Object.entries(pinned.pins.pins).filter(([name]) => !first.has(name)),
-          ),
-        };
+  const pins = pinsWithin(pinned.pins, beyond, before);
   const { document, change } = await nextDocument(
     before,
     { ...contentOf(before), definitions: [...tools.values()], ...pins },
@@ -202,8 +204,32 @@ export async function updateTools(
   return {
     document,
     change,
-    response: { success, ...change, notFound: [...notFound], failedTools },
+    response: {
+      success,
+      ...change,
+      notFound: [...notFound],
+      failedTools,
+      ...warningsAbout(
+        pinned.definitions.filter((one) => tools.get(one.name) === one),
+        read.warnings,
+      ),
+    },
   };
+}
+
+/** Tools beyond the limit were never registered, so they are not pinned. */
+function pinsWithin(
+  { pins }: { readonly pins?: Readonly<Record<string, string>> },
+  beyond: readonly FailedTool[],
+  before: ToolsDocument,
+): { pins?: Record<string, string> } {
+  if (pins === undefined) return {};
+  const first = new Set(
+    beyond
+      .map(({ toolName }) => toolName)
+      .filter((name) => !Object.hasOwn(before.pins ?? {}, name)),
+  );
+  return { pins: Object.fromEntries(Object.entries(pins).filter(([name]) => !first.has(name))) };
 }
 
 /** Adds or replaces definitions up to the limits. @returns a failure for each one beyond them */

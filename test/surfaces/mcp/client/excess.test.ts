@@ -232,24 +232,21 @@ describe('a listing', () => {
     expect([imported.tools.length, imported.failed]).toEqual([1_000, []]);
   });
 
-  test(
-    'has one budget for its patterns: tools beyond it fail and say so, those without patterns ' +
-      'do not',
-    async () => {
-      const heavy = schemaOf(
-        ...Array.from({ length: 20 }, (_, index) => `^(?:[a-z]{1,20}){1,20}${index}$`),
-      );
-      const listed = Array.from({ length: 200 }, (_, index) =>
-        tool(`t${index}`, index % 2 === 0 ? heavy : {}),
-      );
-      const imported = await importsOf(() => listed);
-      expect(imported.tools.length).toBeGreaterThan(130);
-      expect(imported.tools.length).toBeLessThan(200);
-      expect(imported.tools.length + imported.failed.length).toBe(200);
-      for (const { reason } of imported.failed)
-        expect(reason).toContain('The patterns of all schemas that came together are too complex');
-    },
-  );
+  test('has one budget for its patterns: those beyond it are left to the server, which is said', async () => {
+    const heavy = schemaOf(
+      ...Array.from({ length: 20 }, (_, index) => `^(?:[a-z]{1,20}){1,20}${index}$`),
+    );
+    const listed = Array.from({ length: 200 }, (_, index) =>
+      tool(`t${index}`, index % 2 === 0 ? heavy : {}),
+    );
+    const imported = await importsOf(() => listed);
+    expect([imported.tools.length, imported.failed]).toEqual([200, []]);
+    const left = new Set(imported.warnings.map(({ name }) => name));
+    expect(left.size).toBeGreaterThan(30);
+    expect(left.size).toBeLessThan(70);
+    for (const { message } of imported.warnings)
+      expect(message).toContain('the patterns of all schemas that came together are too complex');
+  });
 
   /**
    * Each look at the time finds it 20 ms later, so that each step of a listing is due for a pause.

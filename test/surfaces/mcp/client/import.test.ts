@@ -242,7 +242,6 @@ describe('texts are cleaned', () => {
 });
 
 describe('tools that cannot be imported are reported, and the others are imported', () => {
-  const evil = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=(a+)+$)b' } } };
   test.each<[string, unknown, RegExp]>([
     ['no object', 'tool', /not an object/],
     ['no name', { inputSchema: { type: 'object' } }, /no name/],
@@ -254,20 +253,11 @@ describe('tools that cannot be imported are reported, and the others are importe
     ['the same again', tool('good'), /can be mistaken for `good`/],
     ['no input schema', { name: 'x' }, /inputSchema/],
     ['an input that is no object', tool('x', { inputSchema: { type: 'string' } }), /object/],
-    ['a pattern that may hang', tool('x', { inputSchema: evil }), /pattern/i],
-    [
-      'a reference to elsewhere',
-      tool('x', {
-        inputSchema: { type: 'object', properties: { a: { $ref: 'https://evil.example/x' } } },
-      }),
-      /\$ref/,
-    ],
     [
       'a schema that is too large',
       tool('x', { inputSchema: { type: 'object', description: 'x'.repeat(70_000) } }),
       /larger than 65536/,
     ],
-    ['an output schema that is refused', tool('x', { outputSchema: evil }), /pattern/i],
   ])('%s', async (_, given, reason) => {
     const imported = await imports(await serve([tool('good'), given, tool('fine')]));
     expect(imported.tools.map(({ name }) => name)).toEqual(['good', 'fine']);
@@ -279,6 +269,86 @@ describe('tools that cannot be imported are reported, and the others are importe
   test('`constructor` is a name like any other', async () => {
     const session = sessionOver(await imports(await serve([tool('constructor')])));
     expect(brief(await session.call('constructor', {}))).toEqual([{ type: 'text', text: '{}' }]);
+  });
+});
+
+describe('what only the server can check is left to it, and the tool is imported', () => {
+  const evil = { type: 'object', properties: { a: { type: 'string', pattern: '(?=(a+)+$)b' } } };
+  const large = { type: 'object', description: 'x'.repeat(70_000) };
+  test.each<[string, object, path: string, RegExp]>([
+    ['a pattern that may hang', { inputSchema: evil }, '/inputSchema/properties/a/pattern', /time/],
+    [
+      'a reference to elsewhere',
+      { inputSchema: { type: 'object', properties: { a: { $ref: 'https://evil.example/x' } } } },
+      '/inputSchema/properties/a/$ref',
+      /leads outside the document/,
+    ],
+    [
+      'a malformed keyword',
+      { inputSchema: { type: 'object', properties: { a: { type: 'any' } } } },
+      '/inputSchema/properties/a/type',
+      /expected string, number/,
+    ],
+    [
+      'a pattern of the output',
+      { outputSchema: evil },
+      '/outputSchema/properties/a/pattern',
+      /linear time/,
+    ],
+    ['an output schema beyond the limits', { outputSchema: large }, '/outputSchema', /65536 bytes/],
+    ['an output schema that is none', { outputSchema: 5 }, '/outputSchema', /not an object/],
+  ])('%s', async (_, given, path, message) => {
+    const imported = await imports(await serve([tool('good'), tool('x', given), tool('fine')]));
+    expect(imported.tools.map(({ name }) => name)).toEqual(['good', 'x', 'fine']);
+    expect(imported.failed).toEqual([]);
+    expect(imported.warnings).toEqual([
+      { name: 'x', path, message: expect.stringMatching(/^Not checked here: /) },
+    ]);
+    expect(imported.warnings[0]?.message).toMatch(message);
+    // The server of this test sends no structured content.
+    if (imported.tools[1]?.outputSchema !== undefined) return;
+    const session = sessionOver(imported);
+    expect(await session.call('x', { a: 'anything' })).toMatchObject({ success: true });
+  });
+
+  test('rules about such an argument still judge it', async () => {
+    const imported = await imports(await serve([tool('x', { inputSchema: evil })]));
+    const registry = new HostToolRegistry({
+      rules: [{ effect: 'deny', tools: 'x', when: { a: { matches: '^secret' } } }],
+    });
+    const session = sessionOver(imported, registry);
+    expect(await session.call('x', { a: 'secret' })).toMatchObject({
+      error: { code: 'policy_denied' },
+    });
+    expect(await session.call('x', { a: 5 })).toMatchObject({ error: { code: 'invalid_input' } });
+    expect(await session.call('x', { a: 'plain' })).toMatchObject({ success: true });
+  });
+
+  test('the model is told a short pattern in the description', async () => {
+    const imported = await imports(await serve([tool('x', { inputSchema: evil })]));
+    expect(imported.tools[0]?.parameters).toEqual({
+      type: 'object',
+      properties: { a: { type: 'string', description: '(pattern: (?=(a+)+$)b)' } },
+    });
+  });
+
+  test('many parts of one schema are noted together, and a tool that fails has no notes', async () => {
+    const many = {
+      type: 'object',
+      properties: Object.fromEntries(
+        Array.from({ length: 30 }, (_, index) => [`p${index}`, { type: 'any' }]),
+      ),
+    };
+    const imported = await imports(
+      await serve([tool('x', { inputSchema: many }), tool('X', { inputSchema: evil })]),
+    );
+    expect(imported.failed).toHaveLength(1);
+    expect(imported.warnings).toHaveLength(21);
+    expect(imported.warnings.at(-1)).toMatchObject({
+      name: 'x',
+      path: '/inputSchema',
+      message: expect.stringContaining('10 other parts'),
+    });
   });
 });
 

@@ -36,7 +36,11 @@ describe('a definition', () => {
       title: 'One',
       annotations: { destructive: true, openWorld: true },
     });
-    expect(await readDefinitions([full], free)).toEqual({ definitions: [full], failed: [] });
+    expect(await readDefinitions([full], free)).toEqual({
+      definitions: [full],
+      failed: [],
+      warnings: [],
+    });
   });
 
   test('is copied, so that a later change has no effect', async () => {
@@ -187,14 +191,9 @@ describe('a definition is refused, with what was expected,', () => {
       /type "object"/,
     ],
     [
-      'with parameters of no known type',
-      definition({ parameters: { type: 'thing' } }),
-      /`parameters`.*`\/type`/,
-    ],
-    [
-      'with a bad output schema',
-      definition({ outputSchema: { pattern: '(?=a)' } }),
-      /`outputSchema`.*Lookahead/,
+      'with parameters that are too large',
+      definition({ parameters: { type: 'object', description: 'x'.repeat(70_000) } }),
+      /`parameters`.*65536 bytes/,
     ],
     [
       'with an output schema that is none',
@@ -211,7 +210,7 @@ describe('a definition is refused, with what was expected,', () => {
     const raw = [
       definition({ name: 'a' }),
       7,
-      definition({ name: 'b', parameters: { type: 'thing' } }),
+      definition({ name: 'b', parameters: { type: 'string' } }),
       definition({ name: 'c' }),
     ];
     const { definitions, failed } = await readDefinitions(raw, free);
@@ -228,6 +227,30 @@ describe('a definition is refused, with what was expected,', () => {
     expect(failed[0]?.toolName.length).toBeLessThanOrEqual(200);
     expect(failed[0]?.error).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
+});
+
+test('parts of schemas that only the application can check are noted, with its tool', async () => {
+  const { definitions, failed, warnings } = await readDefinitions(
+    [
+      definition({ parameters: { type: 'object', properties: { a: { pattern: '(.)\\1' } } } }),
+      definition({ name: 'two', outputSchema: { description: 'x'.repeat(70_000) } }),
+      definition({ name: 'ONE', parameters: { type: 'object', required: true } }),
+    ],
+    free,
+  );
+  expect(definitions.map(({ name, outputSchema }) => [name, outputSchema])).toEqual([
+    ['one', undefined],
+    ['two', undefined],
+  ]);
+  expect(failed).toHaveLength(1);
+  expect(warnings).toEqual([
+    {
+      toolName: 'one',
+      path: '/parameters/properties/a/pattern',
+      message: expect.stringContaining('linear time'),
+    },
+    { toolName: 'two', path: '/outputSchema', message: expect.stringContaining('is left out') },
+  ]);
 });
 
 describe('a name', () => {
@@ -329,7 +352,7 @@ describe('a hostile definition', () => {
     }
   });
 
-  test('with many patterns reaches the limit of its session; others without patterns pass', async () => {
+  test('with many patterns reaches the limit of its session, and later patterns are not checked', async () => {
     const evil = (index: number): object => ({
       type: 'object',
       allOf: Array.from({ length: 12 }, (_, at) => ({ pattern: `(?i)[!-\uffff]${index}x${at}` })),
@@ -338,17 +361,18 @@ describe('a hostile definition', () => {
       definition({ name: `t${index}`, parameters: index % 2 === 0 ? evil(index) : object }),
     );
     const start = cpuMs();
-    const { definitions, failed } = await readDefinitions(raw, free);
+    const { definitions, failed, warnings } = await readDefinitions(raw, free);
     expect(cpuMs() - start).toBeLessThan(20_000);
-    expect(definitions.filter(({ name }) => Number(name.slice(1)) % 2 === 1)).toHaveLength(500);
-    expect(failed.length).toBeGreaterThan(480);
-    expect(failed.at(-1)?.error).toMatch(/all schemas that came together are too complex/);
+    expect([definitions.length, failed]).toEqual([1_000, []]);
+    expect(new Set(warnings.map(({ toolName }) => toolName)).size).toBeGreaterThan(480);
+    expect(warnings.at(-1)?.message).toMatch(/all schemas that came together are too complex/);
     // The registered tools have used their share of the limit.
     const later = await readDefinitions(
       [definition({ parameters: evil(1) }), definition({ name: 'plain' })],
       { ...free, kept: definitions },
     );
-    expect(later.failed.map(({ toolName }) => toolName)).toEqual(['one']);
+    expect(later.failed).toEqual([]);
+    expect(new Set(later.warnings.map(({ toolName }) => toolName))).toEqual(new Set(['one']));
   });
 });
 
@@ -405,7 +429,11 @@ describe('any value', () => {
         expect(definitions.length + failed.length).toBe(raw.length);
         for (const { toolName, error } of failed)
           expect(`${toolName}${error}`).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
-        expect(await readDefinitions(definitions, free)).toEqual({ definitions, failed: [] });
+        expect(await readDefinitions(definitions, free)).toEqual({
+          definitions,
+          failed: [],
+          warnings: [],
+        });
       }),
     );
   });

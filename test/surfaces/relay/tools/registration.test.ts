@@ -27,7 +27,7 @@ const tool = (name: string, version = 1, more: object = {}): RelayedDefinition =
   parameters: { type: 'object' },
   ...more,
 });
-const bad = (name: string): object => ({ name, description: 'x', parameters: { type: 'thing' } });
+const bad = (name: string): object => ({ name, description: 'x', parameters: { type: 'string' } });
 const registration = (
   availableTools: readonly unknown[],
   more: Partial<Registration> = {},
@@ -219,11 +219,35 @@ describe('a registration', () => {
         success: true,
         registeredTools: ['a', 'c'],
         failedTools: [
-          { toolName: 'b', error: expect.stringContaining('/type'), recoverable: true },
+          { toolName: 'b', error: expect.stringContaining('type "object"'), recoverable: true },
         ],
         sessionConfiguration: { toolCount: 2, capabilities, environment, constraints: {} },
       },
     });
+  });
+
+  test('says what it does not check, also after an update', async () => {
+    const patterned = (name: string): object => ({
+      ...tool(name),
+      parameters: { type: 'object', properties: { a: { pattern: '(.)\\1' } } },
+    });
+    const { document, response } = await registerTools(
+      undefined,
+      registration([tool('a'), patterned('b')]),
+      options(),
+    );
+    const warning = (toolName: string): object => ({
+      toolName,
+      path: '/parameters/properties/a/pattern',
+      message: expect.stringMatching(/^Not checked here: /),
+    });
+    expect(response).toMatchObject({ registeredTools: ['a', 'b'], warnings: [warning('b')] });
+    const updated = await updateTools(
+      document,
+      update({ added: [tool('c'), patterned('d')] }),
+      options(),
+    );
+    expect(updated.response).toMatchObject({ added: ['c', 'd'], warnings: [warning('d')] });
   });
 
   test('that follows another replaces its tools, and reports the exact difference', async () => {

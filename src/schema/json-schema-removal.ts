@@ -1,0 +1,133 @@
+/**
+ * Removes keywords from a schema, so that it accepts more than before and never less. The schema
+ * must be a private copy.
+ */
+import { define, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import {
+  childrenOf,
+  type Dialect,
+  isLoneReference,
+  type JsonSchemaDocument,
+} from './json-schema-dialect.ts';
+import { pointerOf } from './local-reference.ts';
+
+/** A schema that may be changed. */
+export type OwnSchema = Record<string, JsonValue>;
+
+/** Keywords that accept less once the one before the colon is removed. */
+const dependent: Readonly<Record<string, readonly string[]>> = {
+  properties: ['additionalProperties'],
+  patternProperties: ['additionalProperties'],
+  prefixItems: ['items'],
+  minContains: ['contains'],
+  maxContains: ['contains'],
+};
+/** The longest pattern, in characters, that is added to the description. */
+const longestNote = 200;
+
+/** Removes a keyword, and those that depend on it. A short pattern is told in the description. */
+export function removeKeyword(schema: OwnSchema, keyword: string, dialect: Dialect): void {
+  const { pattern, description = '' } = schema;
+  if (keyword === '$ref' && isLoneReference(schema, dialect)) {
+    // The other keywords did not apply beside the reference.
+    for (const key of Object.keys(schema))
+      if (dialect.keywords.has(key) && !['definitions', 'title', 'description'].includes(key))
+        delete schema[key];
+  }
+  for (const one of [keyword, ...(dependent[keyword] ?? [])]) delete schema[one];
+  if (keyword === 'pattern' && typeof pattern === 'string' && pattern.length <= longestNote)
+    schema.description = `${String(description)} (pattern: ${pattern})`.trimStart();
+}
+
+/** Removes keywords that are null. Some generators write null for a keyword that is not set. */
+export function removeUnset(schema: OwnSchema, dialect: Dialect): void {
+  for (const key of Object.keys(schema)) {
+    const kind = dialect.keywords.get(key);
+    if (schema[key] !== null || kind === undefined || kind === 'any') continue;
+    if (key === '$ref') delete schema.$ref;
+    else removeKeyword(schema, key, dialect);
+  }
+}
+
+/** Removes a member of a keyword that has schemas by name. */
+export function removeMember(schema: OwnSchema, keyword: string, name: string): void {
+  const members = schema[keyword] as OwnSchema;
+  if (keyword !== 'patternProperties') return define(members, name, true);
+  // Which names the pattern matches is not known, so nothing can be said about the others.
+  delete members[name];
+  delete schema.additionalProperties;
+}
+
+/**
+ * Repairs what depends on schemas that accept more than they said. If `not`, `if` or `oneOf` has
+ * such a schema, it would refuse valid values, so it is removed or made wider.
+ * @param schemas all schemas of the document
+ * @param targets where each `$ref` leads
+ * @returns pointers to the keywords that were changed
+ */
+export function repair(
+  document: JsonSchemaDocument,
+  schemas: Iterable<JsonObject>,
+  targets: ReadonlyMap<JsonObject, JsonValue>,
+  loosened: ReadonlySet<JsonObject>,
+  dialect: Dialect,
+): readonly string[] {
+  if (typeof document === 'boolean' || loosened.size === 0) return [];
+  const wider = withParents(schemas, targets, [...loosened, ...unevaluated(schemas)], dialect);
+  const isWider = (schema: JsonValue | undefined): boolean =>
+    isJsonObject(schema) && wider.has(schema);
+  const changed: (readonly [schema: JsonObject, keyword: string])[] = [];
+  for (const one of schemas) {
+    const schema = one as OwnSchema;
+    const { not, if: condition, oneOf, contains } = schema;
+    const keywords = [...unevaluatedKeywords];
+    if (isWider(not)) keywords.push('not');
+    if (isWider(condition)) keywords.push('if');
+    if (isWider(contains)) keywords.push('maxContains');
+    for (const keyword of keywords) {
+      if (!Object.hasOwn(schema, keyword)) continue;
+      delete schema[keyword];
+      changed.push([schema, keyword]);
+    }
+    if (!Array.isArray(oneOf) || !oneOf.some(isWider)) continue;
+    delete schema.oneOf;
+    const { allOf = [] } = schema;
+    if (schema.anyOf === undefined) schema.anyOf = oneOf;
+    else schema.allOf = [...(allOf as readonly JsonValue[]), { anyOf: oneOf }];
+    changed.push([schema, 'oneOf']);
+  }
+  return changed.map(([schema, keyword]) => `${pointerOf(schema, document) ?? ''}/${keyword}`);
+}
+
+/** They depend on what all other keywords have looked at, so none of them can stay. */
+const unevaluatedKeywords = ['unevaluatedProperties', 'unevaluatedItems'];
+
+function unevaluated(schemas: Iterable<JsonObject>): JsonObject[] {
+  return [...schemas].filter((schema) =>
+    unevaluatedKeywords.some((keyword) => Object.hasOwn(schema, keyword)),
+  );
+}
+
+/** The schemas that accept more, with all that lead to one of them. */
+function withParents(
+  schemas: Iterable<JsonObject>,
+  targets: ReadonlyMap<JsonObject, JsonValue>,
+  loosened: Iterable<JsonObject>,
+  dialect: Dialect,
+): ReadonlySet<JsonObject> {
+  const parents = new Map<JsonValue, JsonObject[]>();
+  const add = (child: JsonValue | undefined, parent: JsonObject): void => {
+    if (child === undefined) return;
+    const known = parents.get(child);
+    if (known === undefined) parents.set(child, [parent]);
+    else known.push(parent);
+  };
+  for (const schema of schemas) {
+    for (const child of childrenOf(schema, dialect)) add(child.schema, schema);
+    add(targets.get(schema), schema);
+  }
+  const wider = new Set(loosened);
+  // Iterating a set also reaches the members that are added meanwhile.
+  for (const schema of wider) for (const parent of parents.get(schema) ?? []) wider.add(parent);
+  return wider;
+}
