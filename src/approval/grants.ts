@@ -18,6 +18,8 @@ export interface Held {
 /** A use of a grant, by a call whose handler has not started yet. */
 export interface Standing {
   readonly held: Held;
+  /** The grant came with the answer to this call, which therefore uses up nothing. */
+  readonly isOwn: boolean;
   readonly subject: GrantSubject;
   /** How many rejections the session had received by then. */
   readonly rejections: number;
@@ -44,17 +46,17 @@ export class Grants {
   readonly #lastUses = new Map<string, Held>();
   #rejections = 0;
 
-  /** Adds the grant of an `_always` answer. */
-  add(id: string, subject: GrantSubject, answer: ReadAnswer, now: number): void {
+  /** Adds the grant of an `_always` answer. Returns its use by the call that was answered. */
+  add(id: string, subject: GrantSubject, answer: ReadAnswer, now: number): Standing | undefined {
     const { grant, allowed, by } = answer;
-    if (grant === undefined) return;
+    if (grant === undefined) return undefined;
     const key = keyOf(subject, grant.match);
     for (const [other, held] of [...this.#held, ...this.#lastUses])
       if (held.key === key) this.revoke(other);
     if (!allowed) this.#rejections++;
     if (this.#held.size >= mostGrants) this.#held.delete(this.#held.keys().next().value as string);
     const expiresAt = grant.expiresInMs === undefined ? undefined : now + grant.expiresInMs;
-    this.#held.set(id, {
+    const held: Held = {
       id,
       tool: subject.tool,
       effect: allowed ? 'allow' : 'reject',
@@ -63,7 +65,9 @@ export class Grants {
       usesLeft: grant.uses,
       expiresAt,
       revoked: false,
-    });
+    };
+    this.#held.set(id, held);
+    return { held, isOwn: true, subject, rejections: this.#rejections };
   }
 
   /** The grant that would answer an ask. Rejections come first. Nothing is used up. */
@@ -87,21 +91,23 @@ export class Grants {
       this.#held.delete(id);
       if (held.effect === 'allow') this.#lastUses.set(id, held);
     }
-    return { held, subject, rejections: this.#rejections };
+    return { held, isOwn: false, subject, rejections: this.#rejections };
   }
 
   /**
    * Whether a call that a grant has allowed may still start: the grant was not revoked or replaced
-   * and has not expired, and no later rejection covers the call.
+   * and has not expired, and no later rejection covers the call. The answer to the call itself does
+   * not expire.
    */
-  holds({ held, subject, rejections }: Standing, now: number): boolean {
-    if (held.revoked || (held.expiresAt !== undefined && held.expiresAt <= now)) return false;
+  holds({ held, isOwn, subject, rejections }: Standing, now: number): boolean {
+    if (held.revoked) return false;
+    if (!isOwn && held.expiresAt !== undefined && held.expiresAt <= now) return false;
     return rejections === this.#rejections || this.find(subject, now)?.effect !== 'reject';
   }
 
   /** Ends a use, because the handler has started or never will. */
-  release({ held }: Standing): void {
-    this.#lastUses.delete(held.id);
+  release({ held, isOwn }: Standing): void {
+    if (!isOwn) this.#lastUses.delete(held.id);
   }
 
   list(now: number): readonly Grant[] {

@@ -50,7 +50,6 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
       'the session has no approver, so nobody could be asked. Do not retry it.',
     );
   }
-  call.waited = true;
   const open = openQuestion(call, desk, request);
   announceQuestion(call, request);
   // A listener may have answered, or ended the call, when it heard the question.

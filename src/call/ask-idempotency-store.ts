@@ -33,7 +33,6 @@ export function askToClaim(
   try {
     const answer: unknown = store.claim({ key, input, holder, leaseMs, ttlMs, takeOver });
     if (!isThenable(answer)) return settle(call, idempotency, claim, answer);
-    call.waited = true;
     return inTime(call, idempotency, claim, answer);
   } catch (error) {
     return failed(call, error);

@@ -103,7 +103,6 @@ function ask<T extends object>(
   try {
     const answer = question.run(call.session.registry.quotaStore, spends);
     if (!isThenable(answer)) return settle(call, spendings, question, answer);
-    call.waited = true;
     return inTime(call, spendings, question, answer);
   } catch (error) {
     return failed(call, error);

@@ -13,6 +13,7 @@ import {
 import { isThenable } from '../maybe-promise.ts';
 import type { Binding } from '../state/binding.ts';
 import type { FoundCall } from '../state/call.ts';
+import type { KnownAttributes } from '../state/call-extra.ts';
 import type { ReadAttributes } from '../tool/attributes.ts';
 import { freshParse } from './fresh-parse.ts';
 import { guarded, nonsense } from './guarded.ts';
@@ -56,21 +57,43 @@ export function attributeJudges({
 function attributeJudge(wanted: ReadAttributes, own: Gate = gate): Judge {
   const run = (call: FoundCall): unknown => {
     const missing = missingOf(call, wanted);
-    const input = freshParse(call);
+    const parse = call.extra?.attributes?.parse;
+    const input = parse === undefined ? freshParse(call) : parse.value;
     return input instanceof Promise
-      ? input.then((parsed) => askAll(call, missing, parsed))
+      ? input.then((value) => {
+          call.more.attributes = { ...knownOf(call), parse: { value } };
+          return askAll(call, missing, value);
+        })
       : askAll(call, missing, input);
   };
   return (call, tally) => {
     if (missingOf(call, wanted).size === 0) return undefined;
     if (tally.steps !== undefined && call.parsed === undefined) return undefined;
-    return guarded(call, tally, own, run, keep);
+    return guarded(call, tally, own, run, keep)?.then((answer) => answer(tally));
   };
+}
+
+/** What is known about the call's input. Nothing is known about an input that has changed. */
+function knownOf({ extra, canonical: input }: FoundCall): KnownAttributes {
+  const known = extra?.attributes;
+  if (known?.input === input) return known;
+  return { input, answers: new Map(), later: new Set(), parse: undefined };
+}
+
+/**
+ * Forgets the answers that were not waited for, so that they are asked again after a wait. The
+ * others would have to be waited for again.
+ */
+export function keepLateAnswers(call: FoundCall): void {
+  if (call.extra?.attributes === undefined) return;
+  const known = knownOf(call);
+  const answers = new Map([...known.answers].filter(([path]) => known.later.has(path)));
+  call.more.attributes = { ...known, answers };
 }
 
 /**
  * Asks for what only shadow rules read. A failure is reported, and the shadow rules are not tried,
- * but nothing is denied. It is asked once for each input too.
+ * but nothing is denied. After a failure it is not asked again about the same input.
  */
 function trialJudge(judge: Judge): Judge {
   return (call, { steps }) => {
@@ -86,8 +109,8 @@ function trialJudge(judge: Judge): Judge {
 }
 
 /**
- * What has not been asked yet about the call's input. A call that is judged again asks again if a
- * person has changed its input, or if new rules read more attributes.
+ * What has not been asked yet about the call's input. If nothing was waited for, a call that is
+ * judged again asks only what new rules read.
  */
 function missingOf(call: FoundCall, wanted: ReadAttributes): ReadAttributes {
   const known = call.extra?.attributes;
@@ -103,16 +126,16 @@ function missingOf(call: FoundCall, wanted: ReadAttributes): ReadAttributes {
 
 const nothing: ReadAttributes = new Map();
 
-type Answer = readonly [path: string, answer: unknown];
+type Told = readonly [path: string, answer: unknown, later?: boolean];
 
 /** Asks for all of them concurrently. Absent values are not asked about. */
 function askAll(
   call: FoundCall,
   wanted: ReadAttributes,
   input: unknown,
-): readonly Answer[] | Promise<readonly Answer[]> {
+): readonly Told[] | Promise<readonly Told[]> {
   const context = call.info();
-  const answers: Answer[] = [];
+  const answers: Told[] = [];
   // The call fails with the first error only, but the host must learn of each.
   const report = (error: unknown): void =>
     reportFault(call, error, gate.what, 'another attribute of the call failed too');
@@ -127,9 +150,9 @@ function askAll(
   }
   if (!answers.some(([, answer]) => isThenable(answer))) return answers;
   let hasFailed = false;
-  const settle = async ([path, answer]: Answer): Promise<Answer> => {
+  const settle = async ([path, answer]: Told): Promise<Told> => {
     try {
-      return [path, await answer];
+      return [path, await answer, isThenable(answer)];
     } catch (error) {
       if (hasFailed) report(error);
       hasFailed = true;
@@ -140,15 +163,18 @@ function askAll(
 }
 
 function keep(call: FoundCall, tally: Tally, own: Gate, given: unknown): void {
-  const known = call.extra?.attributes;
-  const answers = new Map(known?.input === call.canonical ? known.answers : []);
-  for (const [path, answer] of given as readonly Answer[]) {
+  const known = knownOf(call);
+  const answers = new Map(known.answers);
+  const later = new Set(known.later);
+  for (const [path, answer, isLater] of given as readonly Told[]) {
     const copy = answer === undefined ? undefined : copyJson(answer, limits);
     if (copy?.ok === false)
       return nonsense(call, tally, own, `JSON data about \`${path}\``, answer);
     answers.set(path, deepFreeze(copy?.value));
+    if (isLater === true) later.add(path);
+    else later.delete(path);
   }
-  call.more.attributes = { input: call.canonical, answers };
+  call.more.attributes = { ...known, answers, later };
 }
 
 /** Whether the attributes that a rule reads have been asked, as far as the tool declares them. */

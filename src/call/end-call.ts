@@ -142,7 +142,7 @@ function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
   call.parent?.extra?.children?.delete(call);
   const { cleanups, children } = extra;
   if (cleanups !== undefined) for (const cleanup of cleanups) cleanup(result);
-  if (extra.holds !== undefined) {
+  if (extra.holds !== undefined || extra.place !== undefined) {
     // A handler that outlives its call keeps its slots until it settles, but not forever.
     if (call.handlerLive) keepSlots(call, extra);
     else releaseAll(call);

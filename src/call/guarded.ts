@@ -5,7 +5,7 @@ import { PolicyFault } from '../policy/policy-fault.ts';
 import { makeVerdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
 import { reportFault } from './report-fault.ts';
-import type { Gate, Tally } from './tally.ts';
+import type { Answer, Gate, Tally } from './tally.ts';
 import { answerInTime, tooLate } from './with-deadline.ts';
 
 /**
@@ -18,14 +18,17 @@ export function guarded(
   gate: Gate,
   run: (call: FoundCall) => unknown,
   read: (call: FoundCall, tally: Tally, gate: Gate, answer: unknown) => void,
-): void | Promise<void> {
+): void | Promise<Answer> {
   try {
     const answer = run(call);
     if (!isThenable(answer)) return read(call, tally, gate, answer);
     return answerInTime(call, answer, call.session.registry.policyTimeoutMs).then(
-      (settled) =>
-        settled === tooLate ? late(call, tally, gate) : read(call, tally, gate, settled),
-      (thrown: unknown) => threw(call, tally, gate, thrown),
+      (settled): Answer =>
+        (to) =>
+          settled === tooLate ? late(call, to, gate) : read(call, to, gate, settled),
+      (thrown: unknown): Answer =>
+        (to) =>
+          threw(call, to, gate, thrown),
     );
   } catch (error) {
     return threw(call, tally, gate, error);

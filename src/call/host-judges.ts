@@ -86,15 +86,15 @@ export const approvalJudge: Judge = (call, tally) => {
   const { entry, profileAsks } = call.binding;
   const { requiresApproval } = entry.internals;
   const plain = promptOf(entry);
-  const read = (answer: unknown): void => {
-    if (answer === true || (answer === false && profileAsks)) return askWith(call, tally, plain);
+  const read = (to: Tally, answer: unknown): void => {
+    if (answer === true || (answer === false && profileAsks)) return askWith(call, to, plain);
     if (answer === false) return undefined;
     const prompt = readPrompt(answer);
     return prompt === undefined
-      ? nonsense(call, tally, approvalGate, 'a boolean or { title, message?, risk? }', answer)
-      : askWith(call, tally, prompt);
+      ? nonsense(call, to, approvalGate, 'a boolean or { title, message?, risk? }', answer)
+      : askWith(call, to, prompt);
   };
-  if (typeof requiresApproval !== 'function') return read(requiresApproval);
+  if (typeof requiresApproval !== 'function') return read(tally, requiresApproval);
   if (lacksInput(call, tally)) return profileAsks ? askWith(call, tally, plain) : undefined;
   const run = (): unknown => {
     const input = freshParse(call);
@@ -102,7 +102,7 @@ export const approvalJudge: Judge = (call, tally) => {
       ? input.then((own) => requiresApproval(own, call.info()))
       : requiresApproval(input, call.info());
   };
-  return guarded(call, tally, approvalGate, run, (_call, _tally, _gate, answer) => read(answer));
+  return guarded(call, tally, approvalGate, run, (_call, to, _gate, answer) => read(to, answer));
 };
 
 /**

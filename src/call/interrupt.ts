@@ -3,9 +3,9 @@
 import { type ToolError, toolError } from '../errors/index.ts';
 import type { Call } from '../state/call.ts';
 import type { CallControl } from '../state/call-control.ts';
+import { callChild } from './call-child.ts';
 import { failCall } from './end-call.ts';
 import { shownNameOf } from './shown-name.ts';
-import { callChild } from './spine.ts';
 
 function stop(call: Call, error: ToolError, reason: unknown): void {
   if (call.ended) return;
@@ -15,11 +15,6 @@ function stop(call: Call, error: ToolError, reason: unknown): void {
   failCall(call, error);
 }
 
-/** Its handler has not begun, and will not. */
-function hasNotRun({ extra }: Call): boolean {
-  return extra?.unbegun === true;
-}
-
 export const interrupts: CallControl = {
   callChild,
   expired(call, idleMs) {
@@ -27,7 +22,7 @@ export const interrupts: CallControl = {
     const idle = idleMs === undefined ? '' : ' without progress';
     const message =
       `\`${shownNameOf(call)}\` timed out after ${seconds}s${idle}. ` +
-      (hasNotRun(call)
+      (call.state === 'gates'
         ? 'It has not run: it was still waiting to begin.'
         : 'It may have run; check before you call it again.');
     stop(
@@ -38,7 +33,7 @@ export const interrupts: CallControl = {
   },
   cancelled(call, reason) {
     const text =
-      call.state === 'gates' || hasNotRun(call)
+      call.state === 'gates'
         ? 'The call was cancelled before it started.'
         : 'The call was cancelled. The tool may have run.';
     stop(call, toolError('cancelled', text), reason);

@@ -40,7 +40,7 @@ export const quotaJudge: Judge = (call, tally) => {
   if (due.length === 0) return undefined;
   const looked = lookAll(call, due);
   return looked instanceof Promise
-    ? looked.then((settled) => vote(call, tally, due, settled))
+    ? looked.then((settled) => (to: Tally) => vote(call, to, due, settled))
     : vote(call, tally, due, looked);
 };
 

@@ -4,6 +4,7 @@ import { toolError } from '../errors/index.ts';
 import type { FoundCall } from '../state/call.ts';
 import { lacksSlot } from '../state/session-limits.ts';
 import { giveBackQuota } from './ask-quota-store.ts';
+import { keepLateAnswers } from './attribute-judge.ts';
 import { releaseAll } from './release.ts';
 import { tellTrials } from './shadow-rules.ts';
 import { decide } from './stages/decide.ts';
@@ -14,27 +15,50 @@ import { inPhase } from './traced.ts';
 
 /** A call is denied if the rules keep changing faster than it can be judged. */
 const mostRounds = 8;
+/** So is a call whose gates, asked once more, have to be waited for again and again. */
+const mostPasses = 8;
 
-/** Checks availability, policy and fingerprint again, until nothing changed in the meantime. */
+/**
+ * Checks availability, policy and fingerprint again, until nothing changed in the meantime. A round
+ * asks all gates. If some of them had to be waited for, a pass follows in the turn in which the
+ * call goes on: it keeps their answers and asks the others once more.
+ */
 export function recheck(call: FoundCall): Step {
-  const { session } = call;
-  if (call.extra?.grant !== undefined && withdrawn(call)) call.approved = false;
-  else if (!call.waited && call.judgedAt === session.current()) return undefined;
-  if (++call.more.rounds > mostRounds)
-    return toolError(
-      'policy_error',
-      'The rules changed faster than the call could be judged. Try again.',
-      { reason: 'rules_unstable', retryable: true },
-    );
+  const { session, extra } = call;
+  const isWithdrawn = extra?.grant !== undefined && withdrawn(call);
+  if (isWithdrawn) call.approved = false;
+  const isSame = !call.waited && !isWithdrawn && call.judgedAt === session.current();
+  if (isSame && extra?.kept === undefined) return undefined;
+  return judgeAgain(call, isSame);
+}
+
+/** @param isPass nothing has changed since the last round, apart from what its gates waited for */
+function judgeAgain(call: FoundCall, isPass: boolean): Step {
+  const { session, more } = call;
+  if (isPass) more.passes++;
+  else {
+    more.rounds++;
+    more.passes = 0;
+    more.kept = undefined;
+  }
+  if (more.rounds > mostRounds || more.passes > mostPasses) return unstableError;
   const binding = session.binding(call.toolName);
   if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call);
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return unavailable;
+  if (isPass) keepLateAnswers(call);
+  else if (call.waited) more.attributes = undefined;
   const outcome = inPhase(call, 'policy', decide);
-  return outcome instanceof Promise
-    ? outcome.then((settled) => conclude(call, settled))
-    : conclude(call, outcome);
+  if (outcome instanceof Promise) return outcome.then((settled) => conclude(call, settled));
+  more.kept = undefined;
+  return conclude(call, outcome);
 }
+
+const unstableError = toolError(
+  'policy_error',
+  'The rules changed faster than the call could be judged. Try again.',
+  { reason: 'rules_unstable', retryable: true },
+);
 
 function conclude(call: FoundCall, outcome: Outcome): Outcome {
   tellTrials(call);
@@ -45,7 +69,6 @@ function conclude(call: FoundCall, outcome: Outcome): Outcome {
 function routeAfter(call: FoundCall): Outcome {
   if (call.ended) return undefined;
   if (withdrawn(call)) call.approved = false;
-  // This round may have waited for a policy. Only a change makes another round necessary.
   call.waited = false;
   if (call.verdict?.effect === 'ask' && !call.approved) {
     releaseAll(call);

@@ -1,11 +1,14 @@
-/** Gives back the slots and locks of a call. */
+/** Gives back what a call holds. */
 import type { Call } from '../state/call.ts';
 
-/** Releases everything that the call holds, what it acquired last first. */
+/** Releases its place, slots and locks, what it acquired last first. */
 export function releaseAll(call: Call): void {
   const { extra } = call;
-  const holds = extra?.holds;
-  if (extra === undefined || holds === undefined) return;
+  if (extra === undefined) return;
+  const { holds, place } = extra;
+  extra.place = undefined;
+  place?.release();
+  if (holds === undefined) return;
   extra.holds = undefined;
   for (const semaphore of holds.reverse()) semaphore.release(call);
 }

@@ -1,13 +1,11 @@
 /** The spine: runs the stages of a call in order. Every surface calls tools through it. */
 
-import type { CallOptions } from '../context.ts';
 import type { ToolError } from '../errors/index.ts';
 import type { ToolResult } from '../result.ts';
 import { Call, type FoundCall, isFound, type Resumed } from '../state/call.ts';
-import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts';
+import type { ReadCallOptions } from '../state/call-options.ts';
 import { link, newId } from '../state/calls-in-flight.ts';
 import type { SessionState } from '../state/session-state.ts';
-import { nameOf } from '../text/names.ts';
 import { heardChannel, publishCall } from './call-channel.ts';
 import {
   beginWithSecrets,
@@ -18,7 +16,7 @@ import {
 import { claimOrReplay } from './claim-or-replay.ts';
 import { failCall, failureResult } from './end-call.ts';
 import { recheck } from './recheck.ts';
-import { broken } from './settle.ts';
+import { broken, threw } from './settle.ts';
 import { acquire } from './stages/acquire.ts';
 import { admit, enter, nestingProblem, watchSignal } from './stages/admit.ts';
 import { approve } from './stages/approve.ts';
@@ -27,6 +25,7 @@ import { childProblem } from './stages/child-calls.ts';
 import { decide, tellVerdict } from './stages/decide.ts';
 import { checkAvailable, lookup } from './stages/lookup.ts';
 import { loopGuard } from './stages/loop-guard.ts';
+import { prepare } from './stages/prepare.ts';
 import { recordStart } from './stages/record-start.ts';
 import { reserveQuota } from './stages/reserve-quota.ts';
 import { validate } from './stages/validate.ts';
@@ -199,9 +198,14 @@ function walk(call: FoundCall, from: number): number {
     // A store that answers at once may have run host code, which may have changed the rules.
     if (call.judgedAt !== session.current()) return steps.recheck;
   }
+  if (binding.entry.internals.handler === undefined) {
+    outcome = prepare(call, threw);
+    if (outcome !== undefined || call.state !== 'gates') return leave(call, outcome, steps.recheck);
+  }
   if (session.registry.observers !== undefined) {
     outcome = recordStart(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
+    if (call.judgedAt !== session.current()) return steps.recheck;
   }
   start(call);
   return -1;
@@ -215,10 +219,12 @@ function leave(call: FoundCall, outcome: Step, next: number): -1 {
     return -1;
   }
   call.paused = true;
+  call.waited = true;
   // Handled even if the call has ended, so that no rejection stays unhandled.
   outcome.then(
     (settled) => {
-      if (call.ended) return;
+      // It has ended, or is about to.
+      if (call.state !== 'gates') return;
       if (settled !== undefined) return failCall(call, settled);
       advance(call, call.goto >= 0 ? takeGoto(call) : next);
     },
@@ -263,6 +269,8 @@ function decideAndTell(call: FoundCall): Step {
 function backToValidation(extra: NonNullable<Call['extra']>): number {
   extra.edited = false;
   extra.wasEdited = true;
+  // They are about the input as it was before.
+  extra.kept = undefined;
   return steps.validate;
 }
 
@@ -270,31 +278,4 @@ function backToValidation(extra: NonNullable<Call['extra']>): number {
 function isAsked({ approved, verdict, resumed, extra }: FoundCall): boolean {
   if (approved) return false;
   return verdict?.effect === 'ask' || (resumed !== undefined && extra?.answered !== true);
-}
-
-/** Calls a tool for a handler, through all gates. */
-export function callChild(
-  parent: FoundCall,
-  tool: unknown,
-  input: unknown,
-  options: CallOptions | undefined,
-): Promise<ToolResult> {
-  return callTool(
-    parent.session,
-    nameOf(tool),
-    input,
-    readToolOptions(options, true),
-    parent,
-    undefined,
-    childId(parent),
-  );
-}
-
-/** The parent's id and a number. Numbers that a caller has used for another call are skipped. */
-function childId(parent: Call): string {
-  const { session, callId, more } = parent;
-  let id: string;
-  do id = `${callId}/${++more.childCount}`;
-  while (session.ids?.has(id) === true);
-  return id;
 }

@@ -43,12 +43,16 @@ export function keepStanding(call: FoundCall): void {
   call.more.standing = undefined;
   const { session } = call;
   const { approvalId, answer } = standing;
-  session.approvalDesk().grants.add(approvalId, subjectOf(call), answer, session.registry.now());
+  const { grants } = session.approvalDesk();
+  const own = grants.add(approvalId, subjectOf(call), answer, session.registry.now());
+  // Until the handler starts, revoking the grant also takes back the answer to this call.
+  if (answer.allowed) call.more.grant = own;
 }
 
 /**
- * Whether the grant that allowed the call was revoked, replaced, overruled or has expired since
- * then. If so, the call forgets the grant, and approval is requested again.
+ * Whether the grant that allowed the call, or came with the answer to it, was revoked, replaced,
+ * overruled or has expired since then. If so, the call forgets the grant, and approval is requested
+ * again.
  */
 export function withdrawn({ extra, session }: Call): boolean {
   const grant = extra?.grant;

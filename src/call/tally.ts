@@ -45,9 +45,15 @@ export function emptyTally(steps: Tally['steps']): Tally {
   };
 }
 
-/** One gate. It adds its answer to the tally, now or later. */
+/** Adds the answer of a gate to a tally. */
+export type Answer = (tally: Tally) => void;
+
+/**
+ * One gate. It adds its answer to the tally now, or resolves with the answer. A gate that resolves
+ * with nothing has added it by then.
+ */
 export interface Judge {
-  (call: FoundCall, tally: Tally): void | Promise<void>;
+  (call: FoundCall, tally: Tally): void | Promise<Answer | void>;
   /**
    * It is asked even after a denial, and then only counts the rules that match. Only the gate of
    * rules has this, since it is synchronous and runs no host code.

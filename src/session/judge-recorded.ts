@@ -58,7 +58,8 @@ export async function judgeRecorded(
     call.parsed = undefined;
     const paths = [...(call.entry.internals.attributes?.keys() ?? [])];
     const answers = new Map(paths.map((path) => [path, undefined]));
-    call.more.attributes = { input: call.canonical, answers };
+    const later = new Set(paths);
+    call.more.attributes = { input: call.canonical, answers, later, parse: undefined };
   }
   const decided = decide(call);
   if (decided instanceof Promise) await decided;

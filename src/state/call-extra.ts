@@ -16,6 +16,7 @@ import type { CallTrace } from './call-tracers.ts';
 import type { Claim } from './claim.ts';
 import type { RuleCount } from './counters.ts';
 import type { OffloadedAbout } from './offload-options.ts';
+import type { Place } from './places.ts';
 
 /** What the call has read of untrusted outputs through its child calls. */
 export interface Heard {
@@ -23,6 +24,16 @@ export interface Heard {
   /** It has read more than is kept. */
   lost: boolean;
   left: number;
+}
+
+/** What the tool's `attributes` have answered about an input. */
+export interface KnownAttributes {
+  readonly input: JsonObject;
+  readonly answers: ReadonlyMap<string, JsonValue | undefined>;
+  /** The paths whose answers had to be waited for. */
+  readonly later: ReadonlySet<string>;
+  /** The parse of the input that was asked about, if it had to be waited for. */
+  readonly parse: { readonly value: unknown } | undefined;
 }
 
 /** The rarely used part of a call, with its fields grouped by the phase that first sets them. */
@@ -47,13 +58,12 @@ export class CallExtra {
   claim: Claim | undefined;
   /** The input for which the attributes that only shadow rules read could not be asked. */
   untold: JsonObject | undefined;
-  /** The answers of the tool's `attributes`, and the input for which they were asked. */
-  attributes:
-    | {
-        readonly input: JsonObject;
-        readonly answers: ReadonlyMap<string, JsonValue | undefined>;
-      }
-    | undefined;
+  /** The answers of the tool's `attributes`, until the call has waited for something else. */
+  attributes: KnownAttributes | undefined;
+  /**
+   * The answers of gates that had to be waited for, by gate, until the others were asked once more.
+   */
+  kept: Map<unknown, unknown> | undefined;
   /** What quotas have read from the input. */
   quotaReader: QuotaReader | undefined;
   /** The origins of the values, once a rule or a question needs them. */
@@ -81,18 +91,22 @@ export class CallExtra {
   approval: ApprovalTold | undefined;
   /** The canonical input with which the start of the call was recorded. */
   recorded: JsonObject | undefined;
+  /** The place at its executor where it can begin at once. */
+  place: Place | undefined;
+  /** Milliseconds that the handler may still take, if the call has waited for it to begin. */
+  leftMs: number | undefined;
   /** The answer that a resumed call brought has been used. */
   answered = false;
   /** How often the call was judged again. */
   rounds = 0;
+  /** How often its gates were asked once more since then, because some had to be waited for. */
+  passes = 0;
   /** The shadow rules that would have decided differently. */
   shadowed: Set<RuleCount> | undefined;
   /** The same, as far as no event has reported them. */
   trials: Trial[] | undefined;
 
   // Handler.
-  /** The executor waits for what the handler needs, and the handler has not begun. */
-  unbegun = false;
   controller: AbortController | undefined;
   idle: Deadline | undefined;
   eventCount = 0;

@@ -105,7 +105,7 @@ export class Call implements Deadline, Holder, AbortEntry {
   judgedAt = -1;
   /** A person or a grant has approved the call. */
   approved = false;
-  /** The call has waited for something since the verdict. */
+  /** The call has waited for something since it was judged. */
   waited = false;
   /** The call has waited before its handler started; that time does not count as the handler's. */
   paused = false;

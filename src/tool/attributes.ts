@@ -8,10 +8,11 @@ import { wrongOption } from '../options/index.ts';
  * Looks up what only the host knows about a value of the input. It gets the value as the handler
  * would. With `*` in the path, or if the input has a list that the path does not expect, it gets
  * the list of all elements. It returns JSON such as `{ sanctioned: true }`, which a rule or quota
- * reads as `when: { "payee@sanctioned": true }`, or undefined. It is called at most once for each
- * input, only if a rule, quota or policy could read the answer, and within the registry's
- * `policyTimeoutMs`. If it throws, the call is denied. If only shadow rules read it, they are
- * skipped instead. It is not called for a value that the input does not have.
+ * reads as `when: { "payee@sanctioned": true }`, or undefined. It is called once for a call that
+ * waits for nothing, and again after each wait, only if a rule, quota or policy could read the
+ * answer, and within the registry's `policyTimeoutMs`. If it throws, the call is denied. If only
+ * shadow rules read it, they are skipped instead. It is not called for a value that the input does
+ * not have.
  */
 export type Attribute<S = unknown> = (
   value: unknown,

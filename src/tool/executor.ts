@@ -15,7 +15,8 @@ export interface Executor {
   readonly kind?: string | undefined;
   /**
    * Runs one call with the validated input. It must stop when `context.signal` aborts. If it
-   * rejects, the call fails with `handler_error`.
+   * rejects, the call fails with `handler_error`. It is called in the turn of the event loop in
+   * which the call was last judged, and the call is not judged again after what it waits for.
    */
   execute(input: JsonObject, context: ToolContext): Promise<unknown>;
   /**

@@ -82,19 +82,34 @@ describe('a rule on an attribute', () => {
     expect(ran).not.toHaveBeenCalled();
   });
 
-  test('is asked once, even if the call is judged again', async () => {
+  test('is asked once if the call waits for nothing, even if it is judged again', async () => {
     const payee = vi.fn<Attribute>(() => ({ sanctioned: false }));
-    const { registry, session } = world(payee, [sanctioned, { effect: 'ask', tools: 'pay' }]);
-    const asking = registry.createSession({
+    const { registry } = world(payee);
+    let isNew = true;
+    const session = registry.createSession({
       sessionId: 'a',
-      approver: () => {
-        registry.addRules([{ effect: 'deny', tools: 'other' }]);
-        return 'allow_once';
-      },
+      policies: [
+        {
+          id: 'adds',
+          check: () => {
+            if (isNew) registry.addRules([{ effect: 'deny', tools: 'other' }]);
+            isNew = false;
+          },
+        },
+      ],
     });
-    expect((await asking.call('pay', { payee: 'acme' })).success).toBe(true);
+    expect((await session.call('pay', { payee: 'acme' })).success).toBe(true);
     expect(payee).toHaveBeenCalledTimes(1);
-    await session.close();
+  });
+
+  test('is asked again after the call has waited, and the new answer counts', async () => {
+    const answers = [{ sanctioned: false }, { sanctioned: true }];
+    const payee = vi.fn<Attribute>(() => answers.shift());
+    const { registry, ran } = world(payee, [sanctioned, { effect: 'ask', tools: 'pay' }]);
+    const session = registry.createSession({ sessionId: 'a', approver: () => 'allow_once' });
+    expect((await session.call('pay', { payee: 'acme' })).error?.reason).toBe('sanctioned');
+    expect(payee).toHaveBeenCalledTimes(2);
+    expect(ran).not.toHaveBeenCalled();
   });
 
   test('is asked again about an input that a person has edited', async () => {
@@ -111,7 +126,7 @@ describe('a rule on an attribute', () => {
 });
 
 describe('what is judged again', () => {
-  test('an attribute that only a new rule reads is asked then, and only it', async () => {
+  test('an attribute that only a new rule reads is asked then, and the others again', async () => {
     const asked: string[] = [];
     const registry = new HostToolRegistry({
       rules: [{ effect: 'ask' }, { effect: 'deny', when: { 'from@blocked': true } }],
@@ -138,7 +153,7 @@ describe('what is judged again', () => {
     });
     const result = await session.call('move', { from: 'a', to: 'b' });
     expect(result.error).toMatchObject({ code: 'policy_denied', reason: 'blocked' });
-    expect(asked).toEqual(['from', 'to']);
+    expect(asked).toEqual(['from', 'from', 'to']);
   });
 });
 

@@ -89,7 +89,6 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
     return limited('queue_full', `This session already has ${limit} calls waiting for a slot.`);
   }
   session.queued++;
-  call.waited = true;
   const timeoutMs = session.limits.queueTimeoutMs ?? defaultQueueTimeoutMs;
   const waiting = new Promise<Outcome>((resolve) => {
     settle = (outcome) => {

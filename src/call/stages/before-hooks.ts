@@ -53,7 +53,6 @@ async function later(
   index: number,
   answer: Promise<BeforeAnswer>,
 ): Promise<Outcome> {
-  call.waited = true;
   let refused: ToolError | undefined;
   try {
     const settled = await answerInTime(call, answer, call.session.registry.policyTimeoutMs);

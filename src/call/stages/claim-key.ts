@@ -80,7 +80,6 @@ async function waitForHolder(
   claim: Claim,
   leaseMs: number,
 ): Promise<Outcome> {
-  call.waited = true;
   releaseAll(call);
   const { registry } = call.session;
   const asked = call.options?.timeoutMs ?? Number.POSITIVE_INFINITY;

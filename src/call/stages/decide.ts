@@ -21,7 +21,7 @@ import { originsTold } from '../origins-told.ts';
 import { quotaJudge } from '../quota-judge.ts';
 import { compareTried, noteMatch, tellTrials, tryRules } from '../shadow-rules.ts';
 import type { Outcome, Step } from '../step.ts';
-import { emptyTally, type Judge, type Tally } from '../tally.ts';
+import { type Answer, emptyTally, type Judge, type Tally } from '../tally.ts';
 
 const allowed: Verdict = Object.freeze(makeVerdict('allow', { source: 'default' }));
 
@@ -114,11 +114,22 @@ function weigh(
   for (let index = from; index < judges.length && !call.ended; index++) {
     const judge = judges[index] as Judge;
     if (tally.deny !== undefined && judge.counts !== true) continue;
-    const later = judge(call, tally);
-    if (later !== undefined) {
-      call.waited = true;
-      return later.then(() => weigh(call, tally, judges, index + 1));
+    const kept = call.extra?.kept?.get(judge) as Answer | undefined;
+    if (kept !== undefined) {
+      kept(tally);
+      continue;
     }
+    const later = judge(call, tally);
+    if (later === undefined) continue;
+    return later.then((answer) => {
+      const { more } = call;
+      more.kept ??= new Map();
+      if (answer !== undefined) {
+        answer(tally);
+        more.kept.set(judge, answer);
+      }
+      return weigh(call, tally, judges, index + 1);
+    });
   }
   const verdict = conclusionOf(call.binding, tally);
   if (tally.tried !== undefined && !call.ended) compareTried(call, tally, verdict);

@@ -32,7 +32,6 @@ async function whenRoomier(
   observers: readonly CallObserver[],
   full: Promise<void>,
 ): Promise<Outcome> {
-  call.waited = true;
   for (let wait: Promise<void> | undefined = full; wait !== undefined && !call.ended; ) {
     await wait.catch(() => {});
     wait = moreRoomOf(observers);
@@ -66,7 +65,6 @@ async function later(
   index: number,
   pending: Promise<void>,
 ): Promise<Outcome> {
-  call.waited = true;
   const { policyTimeoutMs } = call.session.registry;
   try {
     const settled = await answerInTime(call, pending, policyTimeoutMs);

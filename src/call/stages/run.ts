@@ -1,13 +1,12 @@
 /** Runs the handler, once, under its deadline. A timeout ends the call at once. */
-import { describe, errorName, type ToolError } from '../../errors/index.ts';
+import { errorName, type ToolError } from '../../errors/index.ts';
 import { cloneJson, type JsonObject } from '../../json/index.ts';
 import { nextTurn } from '../../limits/next-turn.ts';
 import { ignoreRejection } from '../../maybe-promise.ts';
 import { readOutcome } from '../../result.ts';
-import type { Binding } from '../../state/binding.ts';
 import type { FoundCall } from '../../state/call.ts';
-import { createSessionHandler, type SessionHandler } from '../../state/session-handler.ts';
 import type { MadeHandler } from '../../tool/definition.ts';
+import { startClock } from '../clock.ts';
 import { execute } from '../execute.ts';
 import { emitEvent, HandlerContext, progress } from '../handler-context.ts';
 import { reportFault } from '../report-fault.ts';
@@ -28,21 +27,20 @@ export function run(call: FoundCall, options: RunOptions): void {
   const { session, binding } = call;
   const { internals } = binding.entry;
   const { registry } = session;
-  const asked = call.options?.timeoutMs;
-  const timeoutMs = asked !== undefined && asked < binding.timeoutMs ? asked : binding.timeoutMs;
+  // Read before the surface may replace the tool.
+  const made = binding.handler?.now;
   const started = call.options?.surface?.started;
   if (started !== undefined) {
     tellStarted(call, started);
     if (call.ended) return;
   }
-  call.timeoutMs = timeoutMs;
   session.discovery?.used(call.toolName);
   call.state = 'running';
   call.handlerLive = true;
   // A profile that changes from now on affects only later calls.
   call.knobs = binding.knobs;
   const now = call.paused ? registry.monotonic() : call.startedAt;
-  registry.deadlines.add(call, timeoutMs, now);
+  startClock(call, now);
   if (internals.idleTimeoutMs !== undefined) startIdle(call, internals.idleTimeoutMs, now);
   try {
     if (internals.handler !== undefined) {
@@ -55,12 +53,8 @@ export function run(call: FoundCall, options: RunOptions): void {
       begins(call);
       settle(call, options, execute(call, internals.executor));
     } else {
-      runSessionScoped(
-        call,
-        options,
-        binding,
-        internals.create as NonNullable<typeof internals.create>,
-      );
+      begins(call);
+      settle(call, options, (made as MadeHandler).handler(call.parsed, new HandlerContext(call)));
     }
   } catch (thrown) {
     caught(call, options, thrown);
@@ -84,59 +78,6 @@ function tellStarted(call: FoundCall, started: () => unknown): void {
   } catch (error) {
     reportFault(call, error, 'surface', 'the `started` callback of a surface threw');
   }
-}
-
-function runSessionScoped(
-  call: FoundCall,
-  options: RunOptions,
-  binding: Binding,
-  create: NonNullable<Binding['entry']['internals']['create']>,
-): void {
-  const start = (made: MadeHandler): void => {
-    if (call.ended) return finish(call, options, null, undefined);
-    begins(call);
-    try {
-      settle(call, options, made.handler(call.parsed, new HandlerContext(call)));
-    } catch (thrown) {
-      caught(call, options, thrown);
-    }
-    return undefined;
-  };
-  binding.handler ??= createSessionHandler(binding.entry);
-  const { handler } = binding;
-  if (handler.now !== undefined) return start(handler.now);
-  handler.made ??= make(call, handler, create);
-  void handler.made.then(start, (thrown: unknown) => caught(call, options, thrown));
-  return undefined;
-}
-
-/** Creates a session's handler, once. After a failure the next call tries again. */
-function make(
-  call: FoundCall,
-  handler: SessionHandler,
-  create: NonNullable<Binding['entry']['internals']['create']>,
-): Promise<MadeHandler> {
-  const { callId: _callId, toolName: _toolName, ...info } = call.info();
-  const { session } = call;
-  session.retain();
-  const made: Promise<MadeHandler> = Promise.resolve()
-    .then(() => create(Object.freeze(info)))
-    .then((one) => {
-      if (typeof one !== 'object' || one === null || typeof one.handler !== 'function')
-        throw new TypeError(
-          `Expected \`create\` to return { handler, dispose? }, got ${describe(one)}.`,
-        );
-      if (handler.made === made) handler.now = one;
-      return one;
-    })
-    .catch((error: unknown) => {
-      if (handler.made === made) {
-        handler.made = undefined;
-        session.release();
-      }
-      throw error;
-    });
-  return made;
 }
 
 function settle(call: FoundCall, options: RunOptions, value: unknown): void {

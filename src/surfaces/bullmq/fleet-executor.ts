@@ -1,6 +1,7 @@
 /** The host's end of a fleet: an executor whose calls run on any number of workers. */
-import type { Executor } from '../../index.ts';
+import type { Executor, JsonObject, ToolContext } from '../../index.ts';
 import { milliseconds, readOptions, type TableOf, withDefault } from '../../options/index.ts';
+import { offerPlaces } from '../../surface-port.ts';
 import { FleetHost } from './fleet-host.ts';
 import { type FleetPlace, placeTable } from './fleet-options.ts';
 import { loadBullmq } from './load-bullmq.ts';
@@ -56,9 +57,11 @@ export function fleetExecutor(options: FleetExecutorOptions): Executor {
   const host = new FleetHost(readOptions('fleetExecutor', options, table));
   // So that a missing package throws here instead of at the first call.
   loadBullmq();
-  return Object.freeze({
+  const executor: Executor = Object.freeze({
     kind: 'fleet',
-    execute: host.execute.bind(host),
+    execute: (input: JsonObject, context: ToolContext) => host.execute(input, context),
     dispose: () => host.close(),
   });
+  offerPlaces(executor, (context) => host.take(context));
+  return executor;
 }

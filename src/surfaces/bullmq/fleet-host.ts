@@ -45,8 +45,26 @@ export class FleetHost {
     this.#watch = new FleetWatch(options.leaseMs, this.#runs, () => this.#link);
   }
 
-  /** Runs a call. If it is lost and its tool is idempotent, it runs up to {@link maxRuns} times. */
-  async execute(input: JsonObject, context: ToolContext): Promise<unknown> {
+  /** Connects, so that a call can be sent as soon as it was judged. */
+  take(context: ToolContext) {
+    const closings = this.#closings;
+    const until = this.#latest();
+    const placeOn = (link: FleetLink) => ({
+      get lost(): boolean {
+        return !link.live;
+      },
+      run: (input: JsonObject, runContext: ToolContext) => this.execute(input, runContext, until),
+      release: () => {},
+    });
+    if (this.#link?.live === true) return placeOn(this.#link);
+    return this.#connected(context.signal, until, closings).then(placeOn);
+  }
+
+  /**
+   * Runs a call. If it is lost and its tool is idempotent, it runs up to {@link maxRuns} times.
+   * @param until when it must have begun, the first time
+   */
+  async execute(input: JsonObject, context: ToolContext, until = this.#latest()): Promise<unknown> {
     const closings = this.#closings;
     for (let runs = 1; ; runs++) {
       const remote = remoteCall(context);
@@ -55,13 +73,19 @@ export class FleetHost {
           'Expected the executor of a fleet to be called with the context of a call, unchanged.',
         );
       try {
-        return await this.#execute(input, context, remote, closings);
+        const latest = runs === 1 ? until : this.#latest();
+        return await this.#execute(input, context, remote, closings, latest);
       } catch (error) {
         const again =
           remote.idempotent && runs < maxRuns && isLoss(error) && !context.signal.aborted;
         if (!again) throw error;
       }
     }
+  }
+
+  /** When a call that begins now must have been taken by a worker. */
+  #latest(): number {
+    return performance.now() + this.#options.startTimeoutMs;
   }
 
   async close(): Promise<void> {
@@ -79,8 +103,8 @@ export class FleetHost {
     context: ToolContext,
     remote: RemoteCall,
     closings: number,
+    until: number,
   ): Promise<unknown> {
-    const until = performance.now() + this.#options.startTimeoutMs;
     const link = await this.#connected(context.signal, until, closings);
     const run = new FleetRun(input, context, (one) => void this.#tell(one));
     const job = jobOf(run, link.name, remote, this.#options.leaseMs, context);

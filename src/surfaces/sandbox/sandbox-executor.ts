@@ -1,7 +1,7 @@
 /** An executor over a pool of sandboxes. */
 import type { Executor, JsonObject, ToolContext } from '../../index.ts';
-import { beforeHandler, stopOf } from '../../surface-port.ts';
-import type { CellOptions } from './cell.ts';
+import { offerPlaces, stopOf } from '../../surface-port.ts';
+import type { Cell, CellOptions } from './cell.ts';
 import { Pool, type PoolLimits } from './pool.ts';
 import { runnerText } from './runner-text.ts';
 
@@ -28,11 +28,12 @@ export function sandboxExecutor(
   options: CellOptions,
 ): Executor {
   const pool = new Pool(limits, options, runnerText);
-  const executor = Object.freeze({
-    kind,
-    execute: async (input: JsonObject, context: ToolContext) => {
+  const placeIn = (cell: Cell) => ({
+    get lost(): boolean {
+      return cell.dead;
+    },
+    run: async (input: JsonObject, context: ToolContext): Promise<unknown> => {
       const stop = stopOf(context);
-      const cell = pool.ready() ?? (await beforeHandler(context, pool.take(stop)));
       try {
         // The call got it before it ended.
         if (stop.stopped) throw stop.reason;
@@ -41,8 +42,19 @@ export function sandboxExecutor(
         pool.release(cell);
       }
     },
+    release: () => pool.release(cell),
+  });
+  const take = (context: ToolContext) => {
+    const ready = pool.ready();
+    return ready === undefined ? pool.take(stopOf(context)).then(placeIn) : placeIn(ready);
+  };
+  const executor = Object.freeze({
+    kind,
+    execute: async (input: JsonObject, context: ToolContext) =>
+      (await take(context)).run(input, context),
     dispose: () => pool.close(),
   });
   pools.set(executor, pool);
+  offerPlaces(executor, take);
   return executor;
 }

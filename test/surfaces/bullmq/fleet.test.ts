@@ -157,6 +157,17 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       expect(runs).toBe(1);
     });
 
+    test('a call that waits for the connection is judged after it', async () => {
+      const queue = newQueue();
+      let runs = 0;
+      await serve(queue, () => void runs++);
+      const { call, registry } = world({ queue });
+      const calling = call();
+      registry.addRules([{ effect: 'deny', reason: 'since_then' }]);
+      expect((await calling).error).toMatchObject({ code: 'policy_denied', reason: 'since_then' });
+      expect(runs).toBe(0);
+    });
+
     test('a call that is taken in time may run longer than the start timeout', async () => {
       const queue = newQueue();
       const { opened, open } = gate();

@@ -110,6 +110,30 @@ describe.each(kinds)('%s', (kind, make) => {
     await registry.close();
   });
 
+  test('a call that waits for a sandbox is judged after it, and gives the sandbox back', async () => {
+    const executor = make({ module: probes, export: 'waits', pool: { max: 1 } });
+    const { registry, session, run } = sandboxed(executor, { events: ['waiting'] });
+    const begun = (): Promise<unknown> =>
+      new Promise((resolve) => session.events.on('tool:event', resolve));
+    const caller = new AbortController();
+    const waiting = begun();
+    const first = run({}, { signal: caller.signal });
+    await waiting;
+    const second = run({});
+    const remove = registry.addRules([{ effect: 'deny', tools: '*', reason: 'since_then' }]);
+    caller.abort();
+    await first;
+    expect((await second).error).toMatchObject({ code: 'policy_denied', reason: 'since_then' });
+    remove();
+    const other = new AbortController();
+    const again = begun();
+    const third = run({}, { signal: other.signal });
+    await again;
+    other.abort();
+    expect((await third).error?.code).toBe('cancelled');
+    await registry.close();
+  });
+
   test('a module that does not exist throws where the executor is made', () => {
     const missing = handlerOf('missing');
     expect(() => make({ module: missing })).toThrow(

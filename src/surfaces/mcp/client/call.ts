@@ -1,7 +1,7 @@
 /** One call to a server's tool: the executor behind an imported definition. */
 import { type Executor, fail, type JsonObject, type ToolContext } from '../../../index.ts';
 import { longestTimerMs } from '../../../options/index.ts';
-import { traceContextOf } from '../../../surface-port.ts';
+import { offerPlaces, traceContextOf } from '../../../surface-port.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../shared/executor-fault.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 import type { Connection } from './connection.ts';
@@ -23,7 +23,7 @@ export function executorOf(
   withdrawn: () => string | undefined,
   onCall?: (context: ToolContext) => () => void,
 ): Executor {
-  const execute = (input: JsonObject, context: ToolContext): Promise<unknown> =>
+  const call = (input: JsonObject, context: ToolContext): Promise<unknown> =>
     connection.run(async (link) => {
       // Checked once the link is open, because opening it may have shown that the definition
       // changed.
@@ -35,18 +35,26 @@ export function executorOf(
         throw sessionForgotten(error, link) ? error : toFault(error, link);
       }
     }, context.signal);
-  if (onCall === undefined) return Object.freeze({ kind: 'remote' as const, execute });
-  return Object.freeze({
-    kind: 'remote' as const,
-    execute: async (input: JsonObject, context: ToolContext) => {
-      const ended = onCall(context);
-      try {
-        return await execute(input, context);
-      } finally {
-        ended();
-      }
+  const execute = async (input: JsonObject, context: ToolContext): Promise<unknown> => {
+    const ended = onCall?.(context);
+    try {
+      return await call(input, context);
+    } finally {
+      ended?.();
+    }
+  };
+  const executor: Executor = Object.freeze({ kind: 'remote', execute });
+  const place = {
+    get lost(): boolean {
+      return !connection.isOpen;
     },
-  });
+    run: execute,
+    release: () => {},
+  };
+  offerPlaces(executor, ({ signal }) =>
+    connection.isOpen ? place : connection.link(signal).then(() => place),
+  );
+  return executor;
 }
 
 async function callOnce(

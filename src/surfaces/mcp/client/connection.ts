@@ -22,8 +22,11 @@ export interface Connection {
   /**
    * An open link. Opens one if there is none. Rejects at once with a ConnectionFault during the
    * pause after a failure.
+   * @param signal ends the wait. @default waits
    */
-  link(): Promise<Link>;
+  link(signal?: AbortSignal): Promise<Link>;
+  /** Whether a link is open. */
+  readonly isOpen: boolean;
   /**
    * Does some work over an open link. If the server refuses it because it has forgotten the
    * session, the work is done once more in a new session, which all refused work shares. Work that
@@ -93,7 +96,10 @@ export function createConnection(options: ConnectionOptions): Connection {
     stop: new AbortController(),
   };
   return {
-    link: async () => linkOf(state),
+    link: async (signal) => within(state, signal),
+    get isOpen() {
+      return state.closed === undefined && state.current?.lost === false;
+    },
     run: (work, signal) => run(state, work, signal),
     close() {
       state.stop.abort();

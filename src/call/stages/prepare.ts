@@ -1,0 +1,119 @@
+/**
+ * Waits for what the handler needs to begin: the handler of this session, a sandbox, a connection.
+ * It is the last thing that a call waits for, so that the call can be judged after it.
+ */
+import { describe, errorName, type ToolError } from '../../errors/index.ts';
+import type { Binding } from '../../state/binding.ts';
+import type { FoundCall } from '../../state/call.ts';
+import { disposalOf } from '../../state/executors.ts';
+import { type Place, placesOf } from '../../state/places.ts';
+import { createSessionHandler, type SessionHandler } from '../../state/session-handler.ts';
+import type { MadeHandler } from '../../tool/definition.ts';
+import type { Executor } from '../../tool/executor.ts';
+import { pauseClock, startClock } from '../clock.ts';
+import { countLateSettle } from '../end-call.ts';
+import { HandlerContext } from '../handler-context.ts';
+import { reportFault } from '../report-fault.ts';
+import type { Step } from '../step.ts';
+import { thrownError } from '../thrown-error.ts';
+
+/** Takes the error of a call whose handler cannot begin. */
+type Failed = (call: FoundCall, error: ToolError) => void;
+type Create = NonNullable<Binding['entry']['internals']['create']>;
+
+export function prepare(call: FoundCall, failed: Failed): Step {
+  const { create, executor } = call.binding.entry.internals;
+  if (create !== undefined) return prepareHandler(call, create, failed);
+  return executor === undefined ? undefined : preparePlace(call, executor, failed);
+}
+
+function prepareHandler(call: FoundCall, create: Create, failed: Failed): Step {
+  const { binding } = call;
+  binding.handler ??= createSessionHandler(binding.entry);
+  const { handler } = binding;
+  if (handler.now !== undefined) return undefined;
+  handler.made ??= make(call, handler, create);
+  // If the call ends meanwhile, it keeps its slots for a while, since `create` goes on.
+  call.handlerLive = true;
+  const settled = (how: 'returned' | 'threw'): void => {
+    call.handlerLive = false;
+    if (call.ended) countLateSettle(call, how);
+  };
+  return within(
+    call,
+    handler.made.then(
+      () => settled('returned'),
+      (thrown: unknown) => {
+        settled('threw');
+        throw thrown;
+      },
+    ),
+    failed,
+  );
+}
+
+/** Creates a session's handler, once. After a failure the next call tries again. */
+function make(call: FoundCall, handler: SessionHandler, create: Create): Promise<MadeHandler> {
+  const { callId: _callId, toolName: _toolName, ...info } = call.info();
+  const { session } = call;
+  session.retain();
+  const made: Promise<MadeHandler> = Promise.resolve()
+    .then(() => create(Object.freeze(info)))
+    .then((one) => {
+      if (typeof one !== 'object' || one === null || typeof one.handler !== 'function')
+        throw new TypeError(
+          `Expected \`create\` to return { handler, dispose? }, got ${describe(one)}.`,
+        );
+      if (handler.made === made) handler.now = one;
+      return one;
+    })
+    .catch((error: unknown) => {
+      if (handler.made === made) {
+        handler.made = undefined;
+        session.release();
+      }
+      throw error;
+    });
+  return made;
+}
+
+function preparePlace(call: FoundCall, executor: Executor, failed: Failed): Step {
+  if (call.extra?.place?.lost === false) return undefined;
+  // An executor that is being disposed, since no tool used it for a moment, gets the call after it.
+  const disposal = disposalOf(executor);
+  if (disposal !== undefined) return within(call, disposal, failed);
+  const take = placesOf(executor);
+  if (take === undefined) return undefined;
+  const keep = (place: Place): void => {
+    if (call.ended) place.release();
+    else call.more.place = place;
+  };
+  let place: Place | Promise<Place>;
+  try {
+    place = take(new HandlerContext(call));
+  } catch (thrown) {
+    failed(call, thrownError(call, thrown));
+    return undefined;
+  }
+  if (place instanceof Promise) return within(call, place.then(keep), failed);
+  keep(place);
+  return undefined;
+}
+
+/** Waits, no longer than the handler may take. */
+function within(call: FoundCall, ready: Promise<void>, failed: Failed): Promise<undefined> {
+  startClock(call, call.session.registry.monotonic());
+  return ready.then(
+    () => {
+      if (!call.ended) pauseClock(call);
+      return undefined;
+    },
+    (thrown: unknown) => {
+      if (!call.ended) failed(call, thrownError(call, thrown));
+      // What stops because of the signal has not failed.
+      else if (thrown !== call.extra?.abortReason && errorName(thrown) !== 'AbortError')
+        reportFault(call, thrown, 'handler', 'a handler threw after its call had ended');
+      return undefined;
+    },
+  );
+}
