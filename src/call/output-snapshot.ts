@@ -2,9 +2,11 @@
 import { isContentValue, markContent } from '../content.ts';
 import { type ToolError, toolError } from '../errors/index.ts';
 import { copyJson } from '../json/index.ts';
+import { lostInSandbox } from '../json/lost-data.ts';
 import type { ResultMetadata } from '../result.ts';
 import type { Call } from '../state/call.ts';
 import { shownNameOf } from './shown-name.ts';
+import { tellLost } from './tell-lost.ts';
 
 /** Deepest nesting of an output. */
 export const maxOutputDepth = 512;
@@ -34,10 +36,12 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
   if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value)))
     return whole(value === 0 ? 0 : value);
   const isContent = readsAsContent(value);
+  const noticesLoss = call.binding?.entry.noticesLoss === true;
   const copy = copyJson(value, {
     maxDepth: maxOutputDepth,
     maxValues,
     maxChars: isContent ? undefined : maxChars,
+    noticesLoss,
   });
   if (!copy.ok) {
     const place = copy.path === '' ? 'The output' : `The output at ${copy.path}`;
@@ -54,6 +58,8 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
       ),
     };
   }
+  const lost = noticesLoss ? (copy.lost ?? lostElsewhere(value)) : undefined;
+  if (lost !== undefined) tellLost(call, lost);
   if (copy.overflow)
     return { ok: true, output: value, truncated: undefined, leastChars: undefined, overflow: true };
   return {
@@ -68,6 +74,12 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
 /** An output that needs no count. Every member is set, so none comes from `Object.prototype`. */
 export function whole(output: unknown, truncated?: ResultMetadata['truncated']): Shaped {
   return { ok: true, output, truncated, leastChars: undefined, overflow: false };
+}
+
+/** The class of an object that lost its data in a sandbox. */
+function lostElsewhere(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !(lostInSandbox in value)) return undefined;
+  return String(value[lostInSandbox]);
 }
 
 function readsAsContent(value: unknown): boolean {

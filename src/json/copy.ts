@@ -1,5 +1,6 @@
 /** A safe, bounded copy of any value as JSON. */
 import { Fault, type JsonFault, refuseExotic, throwingMember, tooDeep } from './fault.ts';
+import { losesData } from './lost-data.ts';
 import { define, escapePointer, type JsonValue } from './value.ts';
 
 /** Bounds of one copy. */
@@ -16,6 +17,8 @@ export interface CopyLimits {
    * is true. @default Infinity
    */
   readonly maxChars?: number | undefined;
+  /** Whether the outcome has `lost`. @default false */
+  readonly noticesLoss?: boolean | undefined;
 }
 
 /** The outcome of a copy. */
@@ -29,6 +32,8 @@ export type CopyOutcome =
       readonly overflow: boolean;
       /** Whether an object in the value has an own member `__proto__`. */
       readonly unsafe: boolean;
+      /** The first object of a class whose content is not in the copy. Absent if there is none. */
+      readonly lost?: object;
     }
   | ({ readonly ok: false } & JsonFault);
 
@@ -43,11 +48,22 @@ interface Walk {
   maxChars: number;
   busy: boolean;
   unsafe: boolean;
+  noticesLoss: boolean;
+  lost: object | undefined;
 }
 const shared = newWalk();
 
 function newWalk(): Walk {
-  return { maxDepth: 0, left: 0, chars: 0, maxChars: 0, busy: false, unsafe: false };
+  return {
+    maxDepth: 0,
+    left: 0,
+    chars: 0,
+    maxChars: 0,
+    busy: false,
+    unsafe: false,
+    noticesLoss: false,
+    lost: undefined,
+  };
 }
 
 const overflow = Symbol('overflow');
@@ -83,20 +99,28 @@ export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
   walk.left = limits.maxValues;
   walk.maxChars = limits.maxChars ?? Number.POSITIVE_INFINITY;
   walk.chars = 0;
+  walk.noticesLoss = limits.noticesLoss === true;
+  walk.lost = undefined;
   try {
     const copy = copyValue(value, walk, 0) ?? null;
     walk.busy = false;
-    return {
+    return withLost(walk, {
       ok: true,
       value: copy,
       size: walk.chars,
       overflow: walk.chars > walk.maxChars,
       unsafe: walk.unsafe,
-    };
+    });
   } catch (error) {
     walk.busy = false;
     if (error === overflow)
-      return { ok: true, value: null, size: walk.chars, overflow: true, unsafe: false };
+      return withLost(walk, {
+        ok: true,
+        value: null,
+        size: walk.chars,
+        overflow: true,
+        unsafe: false,
+      });
     if (error instanceof Fault)
       return {
         ok: false,
@@ -106,6 +130,15 @@ export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
       };
     return { ok: false, fault: 'not_json', path: '', message: 'a value that cannot be read' };
   }
+}
+
+type Copied = Extract<CopyOutcome, { readonly ok: true }>;
+
+function withLost(walk: Walk, copied: Copied): Copied {
+  const { lost } = walk;
+  if (lost === undefined) return copied;
+  walk.lost = undefined;
+  return { ...copied, lost };
 }
 
 function copyValue(value: unknown, walk: Walk, depth: number): JsonValue | undefined {
@@ -152,9 +185,14 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
         !(isArray && prototype === Array.prototype)
       ) {
         const { toJSON } = value as { toJSON?: unknown };
-        if (typeof toJSON === 'function')
+        if (typeof toJSON === 'function') {
+          // That of a buffer is a list of numbers.
+          if (walk.noticesLoss && ArrayBuffer.isView(value)) walk.lost ??= value;
           return copyValue(Reflect.apply(toJSON, value, ['']), walk, depth + 1);
+        }
         refuseExotic(value);
+        if (walk.noticesLoss && !isArray && walk.lost === undefined && losesData(value))
+          walk.lost = value;
       }
     }
     // Counts one bracket. Each member adds a comma, so the last comma accounts for the other
@@ -178,6 +216,9 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
     let members = 0;
     for (const _ in value)
       if (++members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
+    // Iterators have the constructor of plain objects.
+    if (members === 0 && walk.noticesLoss && walk.lost === undefined && losesData(value))
+      walk.lost = value;
     if (members > wideObject) {
       walk.left -= (members - wideObject) * (wideWeight - 1);
       if (members > walk.left) throw new Fault('too_large', 'more values than the limit allows');

@@ -30,6 +30,8 @@ export class ToolEntry {
   enabled = true;
   /** The tool is deprecated, and no call to it has been logged yet. */
   untold: boolean;
+  /** No output has been logged as one that lost data. */
+  noticesLoss = true;
   removed = false;
   /** Calls on this entry that have not ended. */
   inFlight = 0;

@@ -10,6 +10,7 @@ import {
   type ToolContext,
 } from '../../index.ts';
 import { isJsonObject } from '../../json/index.ts';
+import { lostInSandbox } from '../../json/lost-data.ts';
 import { shortened } from '../../text/shortened.ts';
 import { unreturnableFault } from './fault.ts';
 import {
@@ -172,7 +173,7 @@ function callOptions(given: JsonObject, signal: AbortSignal): CallOptions {
   return options;
 }
 
-function returnedValue({ kind, value, metadata, content }: Returned): unknown {
+function returnedValue({ kind, value, metadata, content, lost }: Returned): unknown {
   if (kind === 'fail') {
     const failure = isJsonObject(value) ? value : {};
     return fail({
@@ -183,6 +184,8 @@ function returnedValue({ kind, value, metadata, content }: Returned): unknown {
     });
   }
   const output = content === true ? asContent(value) : value;
+  if (lost !== undefined && typeof output === 'object' && output !== null)
+    Object.defineProperty(output, lostInSandbox, { value: shortened(lost, 100) });
   return kind === 'ok' ? ok(output, metadata) : output;
 }
 

@@ -155,6 +155,8 @@ export type SandboxMessage =
       readonly metadata?: JsonObject | undefined;
       /** The output was made with `content`. */
       readonly content?: true | undefined;
+      /** The class of an object in the output whose content the copy lost. */
+      readonly lost?: string | undefined;
     }
   | {
       readonly t: 'unreturnable';

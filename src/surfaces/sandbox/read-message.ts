@@ -78,6 +78,7 @@ const shapes: ReadonlyMap<string, Fields> = new Map<string, Fields>([
       value: isGiven,
       metadata: maybe(isObject),
       content: isMark,
+      lost: maybe(isText),
     },
   ],
   [

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import type { ToolContext } from '../../../src/index.ts';
+import { HostToolRegistry, type ToolContext } from '../../../src/index.ts';
 import { runnerText } from '../../../src/surfaces/sandbox/runner-text.ts';
 import { handlerOf, kinds, sandboxed } from './executors.ts';
 
@@ -56,6 +56,23 @@ describe.each(kinds)('%s', (_kind, make) => {
     const { run, registry } = sandboxed(executor, { maxOutputChars: 10_000_000 });
     const { output } = await run({ events: 10, chars: 3_900_000 });
     expect(String(output).length).toBe(3_900_000);
+    await registry.close();
+  });
+
+  test('an output that loses data there is named in the log, once', async () => {
+    const lines: { data: object; message: string }[] = [];
+    const warn = (data: object, message: string): unknown => lines.push({ data, message });
+    const registry = new HostToolRegistry({ logger: { warn, error: warn } });
+    const { run } = sandboxed(make({ module: probes, export: 'givesResponse' }), {}, registry);
+    const { output } = await run({});
+    expect((await run({})).success).toBe(true);
+    expect(output).toEqual({ pages: [{}] });
+    expect(lines).toEqual([
+      {
+        data: expect.objectContaining({ toolName: 'sandboxed', type: 'Response' }),
+        message: expect.stringMatching(/has a Response .*await response\.text\(\)/),
+      },
+    ]);
     await registry.close();
   });
 

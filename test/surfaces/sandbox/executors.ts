@@ -31,8 +31,8 @@ export const kinds: readonly (readonly [string, (options: Common) => Executor])[
 export function sandboxed(
   executor: Executor,
   more: object = {},
+  registry = new HostToolRegistry(),
 ): { session: ToolSession; registry: HostToolRegistry; run: Run } {
-  const registry = new HostToolRegistry();
   registry.register(
     defineTool({
       name: 'sandboxed',

@@ -1,6 +1,7 @@
 /** One call inside a sandbox, from its input to its result. */
 import { isContentValue } from '../../../content.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../../../json/index.ts';
+import { className } from '../../../json/lost-data.ts';
 import { type HandlerOutcome, readOutcome } from '../../../result.ts';
 import { excessOf } from '../../../text/json-bounds.ts';
 import {
@@ -141,7 +142,7 @@ export class Run implements ContextPort {
     if (outcome?.kind === 'fail')
       return this.#finish({ t: 'returned', id, kind: 'fail', value: outcome.failure as never });
     const output = outcome === undefined ? value : outcome.output;
-    const copy = copyJson(output, valueLimits);
+    const copy = copyJson(output, { ...valueLimits, noticesLoss: true });
     if (!copy.ok) {
       const reason = copy.fault === 'not_json' ? 'not_json' : 'output_too_large';
       return this.#unreturnable(reason, copy.path, copy.message);
@@ -154,6 +155,7 @@ export class Run implements ContextPort {
       value: copy.value,
       metadata: outcome?.metadata,
       content: isContentValue(output) ? true : undefined,
+      lost: copy.lost === undefined ? undefined : className(copy.lost),
     });
   }
 

@@ -38,6 +38,7 @@ export const saysMuch = ({ events, chars }, { emit }) => {
   return 'y'.repeat(chars);
 };
 export const gives = (input) => input;
+export const givesResponse = () => ({ pages: [new Response('text')] });
 export const leavesLoop = () => {
   setTimeout(loop, 1);
   return process.pid;
