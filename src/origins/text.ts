@@ -2,6 +2,7 @@
  * The normal form in which texts are remembered and values are looked up, and the classes of its
  * characters.
  */
+import { streamSafe } from '../text/stream-safe.ts';
 
 /**
  * Texts are compared after NFKC and case folding. Nothing else is treated as equal: a Cyrillic
@@ -25,7 +26,7 @@ export function foldText(text: string): string {
  */
 export function compatible(text: string): string {
   if (!beyondAscii.test(text)) return text;
-  const safe = text.replace(longMarks, `$&${joiner}`);
+  const safe = streamSafe(text);
   return safe.normalize(growsLong(text) ? 'NFC' : 'NFKC');
 }
 
@@ -69,13 +70,6 @@ export function isAscii(text: string): boolean {
 
 const beyondAscii = /[^\0-\x7f]/;
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
-
-/**
- * Normalising sorts the marks on a letter, in more than linear time. So a long run of marks is
- * split by a combining grapheme joiner, as in the Stream-Safe Text Format of UAX 15.
- */
-const longMarks = /\p{M}{30}(?=\p{M})/gu;
-const joiner = '\u034f';
 
 /** The text with spaces instead of leaf separators, so that no text ends early. */
 export function withoutLeafEnds(text: string): string {

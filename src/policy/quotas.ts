@@ -6,7 +6,7 @@ import { readMembers } from '../options/index.ts';
 import { mostMax, unitsOf } from '../quota/units.ts';
 import { windowText } from '../text/duration.ts';
 import { globTest } from '../text/glob.ts';
-import { latinForm } from '../text/names.ts';
+import { latinForm } from '../text/look-alikes.ts';
 import { holds } from './conditions.ts';
 import { isReason } from './decision.ts';
 import type { CompiledQuota, Quota } from './quota.ts';
@@ -106,6 +106,8 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
   const conditions = quota.when === undefined ? [] : compileWhen(quota.when, 'deny', check);
   const byOrigin = conditions.some(({ test }) => test.testsOrigin);
   check(!byOrigin, 'when', 'conditions without `origin`, which only rules can test', quota.when);
+  const byLooks = conditions.some(({ test }) => test.onlyStops === true);
+  check(!byLooks, 'when', 'conditions without `alike`, which only rules can test', quota.when);
   return Object.freeze<CompiledQuota>({
     id,
     layer,

@@ -60,6 +60,13 @@ export interface WhenTest {
    * arguments, so it works only in `when`.
    */
   readonly origin?: Origin | readonly Origin[] | undefined;
+  /**
+   * The text looks like this one, or like one of these: written in look-alike letters, in another
+   * case, or with white space or invisible characters in it. With `{ fact }`, the texts are that
+   * fact of the session, read at each call; if it is neither a text nor a list, the rule matches.
+   * Only in a `deny` or `ask`, and not below `not`.
+   */
+  readonly alike?: string | readonly string[] | { readonly fact: string } | undefined;
   /** At least one of these tests holds. */
   readonly any?: readonly RuleTest[] | undefined;
 }

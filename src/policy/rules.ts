@@ -3,7 +3,7 @@ import { describe, MisuseError } from '../errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { readMembers } from '../options/index.ts';
 import { globTest } from '../text/glob.ts';
-import { latinForm } from '../text/names.ts';
+import { latinForm } from '../text/look-alikes.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import { holds, holdsFor } from './conditions.ts';
 import { type Effect, isReason } from './decision.ts';

@@ -46,6 +46,8 @@ export interface Part {
   readonly writesNumbers: boolean;
   /** Whether the test needs the origins of values. */
   readonly testsOrigin: boolean;
+  /** Whether the test may only stop calls, so that it has no place in an `allow` or below `not`. */
+  readonly onlyStops?: boolean;
 }
 
 export type CompilePart = (
@@ -144,15 +146,21 @@ function compileIn(operand: JsonValue, field: string, comparison: Comparison, ch
   return equalTo(values, comparison);
 }
 
-/** A list that is read from the facts of the session at each call. */
-function inFact(operand: JsonObject, field: string, comparison: Comparison, check: Check): Part {
+/** The name in `{ fact }`. */
+export function factIn(operand: JsonObject, field: string, expected: string, check: Check): string {
   const fact = Object.hasOwn(operand, 'fact') ? operand.fact : undefined;
   check(
     Object.keys(operand).length === 1 && isText(fact) && fact.length <= maxTextLength,
     field,
-    'a list of scalars, or { fact } with the name of a fact and nothing else',
+    `${expected}, or { fact } with the name of a fact and nothing else`,
     operand,
   );
+  return fact;
+}
+
+/** A list that is read from the facts of the session at each call. */
+function inFact(operand: JsonObject, field: string, comparison: Comparison, check: Check): Part {
+  const fact = factIn(operand, field, 'a list of scalars', check);
   return {
     judge: (value, _whole, facts) => {
       if (value === noElement) return undefined;

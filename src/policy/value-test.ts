@@ -3,6 +3,7 @@
  * and decides how many of them must pass.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { compileAlike, withoutAlike } from './alike.ts';
 import { compileOrigin } from './origin-test.ts';
 import type { Check } from './rule-check.ts';
 import {
@@ -101,6 +102,7 @@ function anyOf(inner: readonly Part[]): Part {
 /** The steps of several tests, and one step for going through them. */
 function sumOf(inner: readonly Part[]): Omit<Part, 'judge'> {
   return {
+    onlyStops: inner.some(({ onlyStops }) => onlyStops === true),
     cost: inner.reduce((sum, { cost }) => sum + cost, 0),
     steps: inner.reduce((sum, { steps }) => sum + steps, 1),
     writesNumbers: inner.some(({ writesNumbers }) => writesNumbers),
@@ -130,6 +132,7 @@ const parts = new Map<string, CompilePart>([
       const inner = compileParts(operand, field, comparison, check);
       const { judge } = inner;
       check(!inner.testsOrigin, field, 'a test of a number, which has no origin', operand);
+      check(inner.onlyStops !== true, field, 'a test of a number, without `alike`', operand);
       return {
         cost: compareCost,
         steps: 1 + inner.steps + (inner.writesNumbers ? sizeDigits * inner.cost : 0),
@@ -147,6 +150,7 @@ const parts = new Map<string, CompilePart>([
     (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
       const reversed = comparison === 'loose' ? 'strict' : 'loose';
       const part = compileParts(operand, field, reversed, check);
+      check(part.onlyStops !== true, field, withoutAlike, operand);
       const { judge, cost, steps, writesNumbers, testsOrigin } = part;
       return {
         cost,
@@ -176,6 +180,7 @@ const parts = new Map<string, CompilePart>([
       );
     },
   ],
+  ['alike', compileAlike],
 ]);
 
 /** Most digits of a size. No input has so many characters that its size has more. */

@@ -1,5 +1,6 @@
 /** Tool names: which are valid, which look alike, and which one was probably meant. */
 import { describe, MisuseError } from '../errors/index.ts';
+import { latinLook } from './look-alikes.ts';
 
 const maxNameLength = 1024;
 const plainAscii = /^[!-~](?:[ -~]*[!-~])?$/;
@@ -62,43 +63,6 @@ function show(name: string): string {
 }
 
 /**
- * Look-alikes of Latin letters, as pairs of (others, Latin). A letter whose two cases look like
- * different Latin letters (`Ν` and `ν`: N and v; `Υ` and `υ`: Y and u) is folded by its looks, not
- * by its case.
- */
-const lookAlikes = new Map<string, string>();
-for (const [others, latin] of [
-  ['аАαΑɑ', 'a'],
-  ['вВьЬβΒ', 'b'],
-  ['сСϲϹ', 'c'],
-  ['ԁԀ', 'd'],
-  ['еЕεΕ', 'e'],
-  ['ϜϝԲ', 'f'],
-  ['ɡԌԍ', 'g'],
-  ['нНһҺηΗ', 'h'],
-  ['іІιΙӏӀıɩ', 'i'],
-  ['јЈϳͿ', 'j'],
-  ['кКκΚ', 'k'],
-  ['мМμΜϻϺ', 'm'],
-  ['пПΝ', 'n'],
-  ['оОοΟσς', 'o'],
-  ['рРρΡ', 'p'],
-  ['ԛԚ', 'q'],
-  ['гГ', 'r'],
-  ['ѕЅ', 's'],
-  ['тТτΤ', 't'],
-  ['υսʋ', 'u'],
-  ['νѵѴ', 'v'],
-  ['ԝԜωѡѠ', 'w'],
-  ['хХχΧ', 'x'],
-  ['уУүҮγΥ', 'y'],
-  ['ζΖ', 'z'],
-  ['‐‑‒–—−', '_'],
-] as const) {
-  for (const other of others) lookAlikes.set(other, latin);
-}
-
-/**
  * Folds the ASCII characters that a hurried reader confuses: upper and lower case, `-` and `_`, `0`
  * and `O`, and `1`, `l` and `I` (and therefore `L` and `i`).
  */
@@ -126,20 +90,6 @@ export function nameSkeleton(name: string): string {
   return skeleton;
 }
 
-/**
- * A name with letters of other scripts, in the Latin letters that it looks like; undefined if it is
- * ASCII. For matching rules, never for display.
- */
-export function latinForm(name: string): string | undefined {
-  for (let index = 0; index < name.length; index++) {
-    if (name.charCodeAt(index) < 128) continue;
-    let form = '';
-    for (const char of name.normalize('NFKD')) form += lookAlikes.get(char) ?? char;
-    return form;
-  }
-  return undefined;
-}
-
 function wideSkeleton(name: string): string {
   // Decomposing finds look-alikes with accents; folding through upper case makes ß equal SS and ſ
   // equal s.
@@ -149,8 +99,7 @@ function wideSkeleton(name: string): string {
 
 function fold(text: string): string {
   let folded = '';
-  for (const char of text)
-    folded += lookAlikes.get(char) ?? asciiFold[char.codePointAt(0) as number] ?? char;
+  for (const char of text) folded += asciiFold[char.codePointAt(0) as number] ?? latinLook(char);
   return folded;
 }
 

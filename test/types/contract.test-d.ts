@@ -140,7 +140,7 @@ same<Ours.Glob, Contract.Glob>(true);
 adds<Ours.Rule, Contract.Rule, 'shadow' | 'origins'>(true);
 fits<Ours.Rule>(given<Contract.Rule>());
 fits<Ours.WhenTest>(given<Contract.WhenTest>());
-adds<Ours.WhenTest, Contract.WhenTest, 'origin'>(true);
+adds<Ours.WhenTest, Contract.WhenTest, 'origin' | 'alike'>(true);
 fits<Ours.RuleTest>(given<Contract.RuleTest>());
 adds<Ours.Profile, Contract.Profile, 'quotas'>(true);
 fits<Ours.Profile>(given<Contract.Profile>());

@@ -261,13 +261,27 @@ const noEffect: Rule = { tools: '*' };
 const unknownField: Rule = { effect: 'deny', tool: 'git*' };
 // @ts-expect-error an unknown test
 const unknownTest: Rule = { effect: 'deny', when: { path: { startsWith: 'a' } } };
+// @ts-expect-error only texts look alike
+const alikeNumber: Rule = { effect: 'deny', when: { path: { alike: 7 } } };
+// @ts-expect-error a fact has a name
+const alikeFact: Rule = { effect: 'deny', when: { path: { alike: { fact: 7 } } } };
 // @ts-expect-error a profile has tools
 const noTools: Profile = { id: 'p' };
 // @ts-expect-error a profile cannot lift an approval
 const lifted: Profile = { id: 'p', tools: [{ name: 'a', requiresApproval: false }] };
 // @ts-expect-error an unknown limit
 const limited: Profile = { id: 'p', tools: [], limits: { callsPerHour: 1 } };
-void [badEffect, noEffect, unknownField, unknownTest, noTools, lifted, limited];
+void [
+  badEffect,
+  noEffect,
+  unknownField,
+  unknownTest,
+  alikeNumber,
+  alikeFact,
+  noTools,
+  lifted,
+  limited,
+];
 // @ts-expect-error an unknown effect
 new HostToolRegistry({ default: 'block' });
 // @ts-expect-error an unknown option

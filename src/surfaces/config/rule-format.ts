@@ -27,6 +27,14 @@ const listOrFact = oneOf(
   [oneOrMore, strict({ fact: text.describe('The name of the fact that holds the list.') })],
   'a list of values or { fact: NAME }',
 );
+const textsOrFact = oneOf(
+  [
+    text,
+    texts.min(1, 'expected at least one text'),
+    strict({ fact: text.describe('The name of the fact that holds the texts.') }),
+  ],
+  'a text, a list of texts or { fact: NAME }',
+);
 const numberText = 'A number. A deny or ask also compares a text that is a number.';
 
 const origin = z.enum(['user', 'trusted', 'untrusted', 'unknown']);
@@ -82,6 +90,12 @@ const tests = {
     .min(1, 'expected at least one test')
     .optional()
     .describe('At least one of these tests holds.'),
+  alike: textsOrFact
+    .optional()
+    .describe(
+      'The text looks like one of these, in whatever letters it is written. Only in a deny or ' +
+        'ask, and not below `not`.',
+    ),
 };
 const testObject = atLeastOne(tests, 0);
 const testAtPath = atLeastOne(

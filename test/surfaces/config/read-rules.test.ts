@@ -24,6 +24,23 @@ test('reads the rules of a file and names its other sections', async () => {
   });
 });
 
+test('reads `alike` with a text, a list and a fact, from YAML and JSON', async () => {
+  const rules = ['acme', ['acme', 'globex'], { fact: 'payees.watched' }].map((alike) => ({
+    effect: 'deny',
+    when: { payee: { alike } },
+  }));
+  const inJson = await readRules(file('alike.json', JSON.stringify({ rules })));
+  const inYaml = file(
+    'alike.yaml',
+    `rules:
+  - { effect: deny, when: { payee: { alike: acme } } }
+  - { effect: deny, when: { payee: { alike: [acme, globex] } } }
+  - { effect: deny, when: { payee: { alike: { fact: payees.watched } } } }
+`,
+  );
+  expect([inJson.rules, (await readRules(inYaml)).rules]).toEqual([rules, rules]);
+});
+
 test('reads JSON; a file without rules has none', async () => {
   expect(await readRules(file('none.json', '{}'))).toEqual({ rules: [], others: [] });
 });
@@ -38,6 +55,16 @@ test.each([
     'pattern',
     'rules: [{ effect: deny, when: { a: { matches: "(" } } }]',
     /:1: rules\[0\]: Expected `when\["a"\]\.matches` to be /,
+  ],
+  [
+    'alike in an allow',
+    'rules: [{ effect: allow, when: { a: { alike: acme } } }]',
+    /:1: rules\[0\]: Expected `when\["a"\]\.alike` to be a test without `alike`/,
+  ],
+  [
+    'list of look-alikes',
+    'rules: [{ effect: deny, when: { a: { alike: [acme, 7] } } }]',
+    /:1: rules\[0\]: `when\.a\.alike\[1\]`: expected /,
   ],
   [
     'origin',
