@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig } from 'vitepress';
+import { boostDocument, processTerm } from './search.ts';
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
@@ -90,12 +91,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        miniSearch: {
-          searchOptions: {
-            // Guides before the reference, where each option stands several times.
-            boostDocument: (page: string) => (page.includes('/api/') ? 0.2 : 1),
-          },
-        },
+        miniSearch: { options: { processTerm }, searchOptions: { boostDocument } },
       },
     },
     outline: [2, 3],
