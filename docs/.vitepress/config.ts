@@ -6,6 +6,11 @@ import { boostDocument, processTerm } from './search.ts';
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
 
+const { version, repository } = JSON.parse(read('../../package.json')) as {
+  version: string;
+  repository?: { url: string };
+};
+
 /** The groups of the README's table of contents, so that the two cannot differ. */
 function guides(): DefaultTheme.SidebarItem[] {
   const [, contents = ''] = read('../../README.md').split('\n## Documentation\n');
@@ -88,6 +93,14 @@ export default defineConfig({
   },
   themeConfig: {
     logo: '/logo.svg',
+    siteTitle: `host-tools ${version}`,
+    // The package names no repository yet.
+    ...(repository !== undefined && {
+      editLink: {
+        pattern: `${repository.url.replace(/^git\+|\.git$/g, '')}/edit/main/docs/:path`,
+        text: 'Edit this page',
+      },
+    }),
     search: {
       provider: 'local',
       options: {

@@ -6,7 +6,8 @@ import { HostToolRegistry, readState } from './registry.ts';
 let shared: HostToolRegistry | undefined;
 
 /**
- * The optional process-wide registry, made on first use: the only state of the module.
+ * One registry for the whole process, for those who need no other: an instance of
+ * {@link HostToolRegistry}, made on first use. It is the only state of the module.
  *
  * @example
  * ```ts

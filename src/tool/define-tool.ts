@@ -148,6 +148,7 @@ function readPolicy(config: ToolFields, where: string): Pick<ToolInternals, 'kno
  * `defineTool.for<Services>()` returns the same function, with `context.services` typed.
  * @throws MisuseError `invalid_definition` or `invalid_schema`: the message names the tool, the
  * field, what was expected and what it got.
+ * @function
  *
  * @example
  * ```ts
