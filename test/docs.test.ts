@@ -101,6 +101,23 @@ describe.runIf(changed.split(',').includes('docs'))('snippets', () => {
   });
 });
 
+// What a handler throws may name files, hosts and tables (`docs/security-model.md`).
+test('a page whose results reach a browser says so, and masks what handlers throw', () => {
+  const browser =
+    /toUIMessageStream|createApprovalsHandler\(|Response\.json\(await session|\.json\(result\)/;
+  const shown = pages.filter(
+    ({ path, text }) =>
+      !path.startsWith('docs/decisions/') &&
+      // It shows how a call ended, in one word.
+      path !== 'docs/slack-approvals.md' &&
+      fencesOf(text).some(({ info, code }) => info.startsWith('ts') && browser.test(code)),
+  );
+  expect(shown.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(['docs/recipes.md', 'docs/ai-sdk.md', 'docs/approvals.md']),
+  );
+  expect(shown.filter(({ text }) => !text.includes("exposeErrors: 'masked'"))).toEqual([]);
+});
+
 describe('what is not run', () => {
   const all = pages.flatMap(({ path, text }) =>
     fencesOf(text).map((fence) => ({ ...fence, place: `${path}:${fence.line}` })),

@@ -39,7 +39,13 @@ function makeRegistry({ folder, secret }: HostOptions): HostToolRegistry {
       fourEyes: true,
       // The session of a call that another process has suspended.
       session: ({ sessionId, principal }) =>
-        registry.createSession({ sessionId, principal, approvalMode: 'suspend' }),
+        registry.createSession({
+          sessionId,
+          principal,
+          approvalMode: 'suspend',
+          // The page shows the result to the reviewer.
+          exposeErrors: 'masked',
+        }),
     },
   });
   registry.registerAll([

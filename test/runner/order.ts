@@ -26,10 +26,6 @@ export const slow = [
   'test/surfaces/redis/redis-cluster.test.ts',
   'test/examples/approvals.test.ts',
   'test/surfaces/redis/two-nodes.test.ts',
-  'test/surfaces/config/read-file.test.ts',
-  'test/surfaces/mcp/client/stdio.test.ts',
-  'test/surfaces/redis/redis-quotas.test.ts',
-  'test/surfaces/redis/redis-store.test.ts',
 ];
 
 /** Other files of the project `outside` that take five seconds and more. */
@@ -40,6 +36,10 @@ export const long = [
   'test/surfaces/relay-client/live-connection.test.ts',
   'test/surfaces/sandbox/conformance.test.ts',
   'test/surfaces/sandbox/sandboxes.test.ts',
+  'test/surfaces/config/read-file.test.ts',
+  'test/surfaces/mcp/client/stdio.test.ts',
+  'test/surfaces/redis/redis-quotas.test.ts',
+  'test/surfaces/redis/redis-store.test.ts',
   'test/cli/worker.test.ts',
   'test/cli/gateway-approvals.test.ts',
 ];
