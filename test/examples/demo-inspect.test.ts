@@ -50,7 +50,11 @@ describe.skipIf(!chromiumAvailable)(`npm run demo -- --inspect${whyNot}`, () => 
       await page.goto(await addressOf(demo));
       const calls = page.locator('[role=listbox] [role=option]');
       await calls.filter({ hasText: 'succeeded' }).first().waitFor();
-      await calls.filter({ hasText: 'policy_denied' }).first().click();
+      const denied = calls.filter({ hasText: 'policy_denied' });
+      await denied.first().waitFor();
+      // Each call that arrives moves the rows, and so what a click meets.
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await denied.first().click();
       await page.getByText('Verdict').waitFor();
       demo.kill('SIGINT');
       expect(await ended).toEqual([0, null]);

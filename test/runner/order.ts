@@ -13,12 +13,10 @@ import { BaseSequencer } from 'vitest/node';
 export const slow = [
   'test/surfaces/bullmq/lost.test.ts',
   'test/docs.test.ts',
-  'test/surfaces/approvals/page.test.ts',
   'test/cli/gateway-servers.test.ts',
   'test/surfaces/relay-client/real-relay.test.ts',
   'test/cli/spinning.test.ts',
   'test/surfaces/redis/ledger.test.ts',
-  'test/surfaces/inspector/page.test.ts',
   'test/cli/gateway.test.ts',
   'test/examples/relay-browser.test.ts',
   'test/surfaces/bullmq/ledger.test.ts',
@@ -30,6 +28,8 @@ export const slow = [
 
 /** Other files of the project `outside` that take five seconds and more. */
 export const long = [
+  'test/surfaces/inspector/page.test.ts',
+  'test/surfaces/approvals/page.test.ts',
   'test/cli/hook/hook-process.test.ts',
   'test/surfaces/bullmq/fleet.test.ts',
   'test/examples/demo-inspect.test.ts',

@@ -44,6 +44,10 @@ test.each([
   ['src/surfaces/policy-engines/opa/sdk.ts', ['surfaces/policy-engines']],
   ['test/surfaces/mcp/client/world.ts', ['surfaces/mcp']],
   ['src/surfaces/agents/decide.ts', ['surfaces/agents', 'cli/hook']],
+  [
+    'src/surfaces/pages/browser/parts/words.ts',
+    ['surfaces/pages', 'surfaces/inspector', 'surfaces/approvals'],
+  ],
   ['rules/claude-code.yaml', ['cli/hook', 'docs']],
   ['docs/quotas.md', ['docs']],
   ['README.md', ['docs']],

@@ -30,6 +30,8 @@ const readBy: Readonly<Record<string, readonly string[]>> = {
   rules: ['cli/hook', 'docs'],
   // Of the adapters, these start programs.
   'surfaces/shared': ['surfaces/ai-sdk', 'surfaces/openai'],
+  // Pages are tried in a browser.
+  'surfaces/pages': ['surfaces/inspector', 'surfaces/approvals'],
   // What users reach by commands is tried by commands.
   'surfaces/agents': ['cli/hook'],
   'surfaces/gateway': ['cli'],

@@ -157,6 +157,14 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await page.getByText('You answer as bob').waitFor();
   });
 
+  test('sets names in a title apart, and leaves a lone backtick alone', async () => {
+    void session.call('slow', {});
+    await pay('`');
+    const page = await open();
+    await rows(page).filter({ hasText: 'Allow slow to run?' }).waitFor();
+    await rows(page).filter({ hasText: 'Pay `?' }).waitFor();
+  });
+
   test('shows what comes from outside as text, and what hides in it', async () => {
     await session.call('pay', { to: hostile, note: hostile, more: { [hostile]: [hostile] } });
     const page = await open();
@@ -428,6 +436,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     const width = () => page.evaluate('document.documentElement.scrollWidth');
     await rows(page).first().waitFor();
     expect(await width()).toBe(400);
+    await page.getByRole('heading', { name: /1 waiting/ }).waitFor();
     expect(await button(page, /^Allow once/).isVisible()).toBe(false);
     await rows(page).first().click();
     await button(page, /^Allow once/).waitFor();

@@ -101,6 +101,20 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
     await rows(page).nth(1).waitFor();
   });
 
+  test('says who called, and tells a quota from a rule of the same name', async () => {
+    registry.addQuotas([{ id: 'no-etc', tools: 'write', max: 0, per: 'day', by: 'session' }]);
+    await session.call('read', { path: '/etc/passwd' });
+    await session.call('write', { path: 'a.txt' });
+    const page = await open();
+    const byQuota = rows(page).filter({ hasText: 'quota no-etc' });
+    await byQuota.getByText('write').waitFor();
+    expect(await byQuota.count()).toBe(1);
+    await rows(page)
+      .first()
+      .getByText(/^ann in /)
+      .waitFor();
+  });
+
   test('says where each tool runs, and where each call ran', async () => {
     const module = new URL('../sandbox/handlers/probes.js', import.meta.url);
     const face = { description: 'Runs elsewhere.', parameters: { type: 'object' } as const };
@@ -176,6 +190,8 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
   test('fits a narrow window', async () => {
     await work();
     const page = await open('light', 400);
+    // The tab with this number may be out of sight.
+    await page.getByRole('heading', { name: /1 waiting/ }).waitFor();
     for (const view of views) {
       await go(page, view);
       expect([view, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([

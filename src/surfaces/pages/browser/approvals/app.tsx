@@ -95,7 +95,15 @@ function Head({
   return (
     <header class="top">
       <Logo />
-      <h1>Approvals</h1>
+      <h1>
+        Approvals
+        {waiting === 0 ? null : (
+          <span class="count narrow">
+            {waiting}
+            <span class="unseen"> waiting</span>
+          </span>
+        )}
+      </h1>
       <span class={`live ${tone}`} role="status">
         {words[connection]}
       </span>

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import { JsonText } from '../parts/json-text.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
+import { Ticked, withoutTicks } from '../parts/ticked.tsx';
 import { aboutOf, shortTimeOf } from '../parts/words.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { EditForm, Review, useEdit } from './edit-form.tsx';
@@ -17,12 +18,14 @@ export function ApprovalPane(props: PaneProps & { readonly back: () => void }): 
   const read = useEdit(text, asked.input);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <section class="pane detail" tabIndex={0} aria-label={asked.title}>
+    <section class="pane detail" tabIndex={0} aria-label={withoutTicks(asked.title)}>
       <div class="detail-head">
         <button type="button" class="button back" onClick={back}>
           Back
         </button>
-        <h2 class="wrap grow">{asked.title}</h2>
+        <h2 class="wrap grow">
+          <Ticked text={asked.title} />
+        </h2>
         <RiskBadge risk={asked.risk} />
       </div>
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}

@@ -1,6 +1,7 @@
 /** The list of waiting approvals, newest last. */
 import type { JSX } from 'preact';
 import { Badge, type Tone } from '../parts/badge.tsx';
+import { Ticked } from '../parts/ticked.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { aboutOf } from '../parts/words.ts';
 import type { Entry, Known } from './inbox.ts';
@@ -62,7 +63,9 @@ function Row({
   return (
     <div class={`waiting ${ended === undefined ? '' : 'ended'}`}>
       <div class="line">
-        <strong class="cut grow">{asked.title}</strong>
+        <strong class="cut grow">
+          <Ticked text={asked.title} />
+        </strong>
         <span class="ago small soft">{aboutOf(now - asked.requestedAt)}</span>
       </div>
       <div class="line small soft">

@@ -35,6 +35,12 @@ export function App({ store }: { readonly store: Store }): JSX.Element {
         <Logo />
         <h1>
           host-tools <span class="soft">inspector</span>
+          {waiting === 0 ? null : (
+            <span class="count narrow">
+              {waiting}
+              <span class="unseen"> waiting</span>
+            </span>
+          )}
         </h1>
         <Live known={known} />
         <Totals known={known} />

@@ -7,6 +7,7 @@ import { Empty } from '../parts/empty.tsx';
 import { JsonText, parsed } from '../parts/json-text.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
 import { request } from '../parts/server.ts';
+import { Ticked, withoutTicks } from '../parts/ticked.tsx';
 import { durationOf } from '../parts/words.ts';
 import type { ViewProps } from './place.ts';
 import type { Store } from './store.ts';
@@ -99,9 +100,11 @@ function Question({
   };
   const risk = asked.risk as keyof typeof riskTones | undefined;
   return (
-    <article class="card question" aria-label={asked.title}>
+    <article class="card question" aria-label={withoutTicks(asked.title)}>
       <header>
-        <h2 class="wrap grow">{asked.title}</h2>
+        <h2 class="wrap grow">
+          <Ticked text={asked.title} />
+        </h2>
         {risk === undefined ? null : <Badge tone={riskTones[risk] ?? 'plain'}>{risk} risk</Badge>}
         <span class="soft small">
           {asked.expiresAt > now ? `expires in ${durationOf(asked.expiresAt - now)}` : 'expired'}

@@ -147,7 +147,7 @@ function Verdict({
   readonly line: CallLine;
   readonly shadow: NonNullable<CallDetail['kept']>['shadow'];
 }): JSX.Element | null {
-  const { effect, ruleId, layer } = line;
+  const { effect, ruleId, layer, reason } = line;
   if (effect === undefined && ruleId === undefined && shadow.length === 0) return null;
   return (
     <div class="part">
@@ -158,7 +158,8 @@ function Verdict({
           <span class="soft small">{effect === undefined ? '' : 'No rule decided.'}</span>
         ) : (
           <span class="wrap">
-            by <code>{ruleId}</code>
+            by {reason?.startsWith('quota_') ? 'quota ' : ''}
+            <code>{ruleId}</code>
           </span>
         )}
         {layer === undefined ? null : <span class="soft small wrap">layer {layer}</span>}

@@ -88,7 +88,7 @@ export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
           <span class="when">Time</span>
           <span class="tool">Tool</span>
           <span class="end">Outcome</span>
-          <span class="who">Session</span>
+          <span class="who">Who</span>
           <span class="took">Took</span>
         </div>
         {keys.length === 0 ? (
@@ -127,7 +127,8 @@ function holds(line: CallLine, words: readonly string[]): boolean {
 
 function CallRow({ line }: { readonly line: CallLine | undefined }): JSX.Element | null {
   if (line === undefined) return null;
-  const { at, tool, sessionId, durationMs, shadowed, ruleId, parentCallId } = line;
+  const { at, tool, sessionId, principal, durationMs, shadowed, ruleId, parentCallId } = line;
+  const who = principal === '' ? sessionId : `${principal} in ${sessionId}`;
   return (
     <div class="call-row">
       <span class="when mono soft">{timeOf(at)}</span>
@@ -144,12 +145,13 @@ function CallRow({ line }: { readonly line: CallLine | undefined }): JSX.Element
         {shadowed ? <Badge tone="shadow">shadow</Badge> : null}
         {ruleId === undefined || line.status === 'succeeded' ? null : (
           <span class="soft small cut" title={ruleId}>
+            {line.reason?.startsWith('quota_') ? 'quota ' : ''}
             {ruleId}
           </span>
         )}
       </span>
-      <span class="who cut small soft" title={sessionId}>
-        {sessionId}
+      <span class="who cut small soft" title={who}>
+        {who}
       </span>
       <span class="took mono soft">{durationOf(durationMs)}</span>
     </div>

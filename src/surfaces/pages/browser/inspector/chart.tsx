@@ -82,7 +82,8 @@ function optionsOf(
   return {
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-    padding: [8, 8, 0, 0],
+    // Room for half of the last label of the time.
+    padding: [8, 30, 0, 0],
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
     axes: [
       {

@@ -26,12 +26,25 @@ export function OverviewView({ known }: ViewProps): JSX.Element {
           <Tile name="Succeeded" value={countOf(totals.succeeded)} />
           <Tile
             name="Denied"
+            means="A rule, a policy, a quota or a person said no"
             value={countOf(totals.denied)}
             more={shareOf(totals.denied, totals.calls)}
           />
-          <Tile name="Refused in all" value={countOf(totals.rejected)} />
-          <Tile name="Failed" value={countOf(totals.failed)} />
-          <Tile name="Suspended" value={countOf(totals.pending)} />
+          <Tile
+            name="Refused in all"
+            means="The handler did not run: denied calls, invalid input, unknown tools, limits"
+            value={countOf(totals.rejected)}
+          />
+          <Tile
+            name="Failed"
+            means="The handler may have run: it threw, failed or took too long"
+            value={countOf(totals.failed)}
+          />
+          <Tile
+            name="Suspended"
+            means="Ended for now, until a person answers"
+            value={countOf(totals.pending)}
+          />
         </dl>
         <Charts series={series} />
         <Tools state={state} />
@@ -92,15 +105,18 @@ function Charts({ series }: { readonly series: ReturnType<typeof seriesOf> }): J
 
 function Tile({
   name,
+  means,
   value,
   more,
 }: {
   readonly name: string;
+  /** What is counted, where the name does not say it. */
+  readonly means?: string;
   readonly value: string;
   readonly more?: string;
 }): JSX.Element {
   return (
-    <div class="card tile">
+    <div class="card tile" title={means}>
       <dt>{name}</dt>
       <dd>
         {value} {more === undefined ? null : <span class="soft small">{more}</span>}
@@ -108,6 +124,11 @@ function Tile({
     </div>
   );
 }
+
+/** Why a mean may be above the median that is shown. */
+const bounds =
+  'Durations are counted in steps of 1, 5, 10 ms and so on. A few slow calls raise the mean, and ' +
+  'not the median.';
 
 function Tools({ state }: { readonly state: InspectorState }): JSX.Element | null {
   const { tools, more } = state;
@@ -135,10 +156,10 @@ function Tools({ state }: { readonly state: InspectorState }): JSX.Element | nul
               <th scope="col" class="number">
                 Mean
               </th>
-              <th scope="col" class="number">
+              <th scope="col" class="number" title={bounds}>
                 Median
               </th>
-              <th scope="col" class="number">
+              <th scope="col" class="number" title={bounds}>
                 95 %
               </th>
             </tr>
