@@ -92,7 +92,7 @@ function follows(text: string, run: readonly Group[], gap: string, group: Group)
   if (slashes.has(gap))
     return group.isUpper && last.isUpper && run.some((one) => one.digits < one.end - one.start);
   if (!group.isLoose || (last.digits === 0 && group.digits === 0)) return false;
-  return [last, group].every((one) => one.digits > 0 || isCode(text, one));
+  return [last, group].every((one) => one.digits > 0 || (gap === ' ' && isCode(text, one)));
 }
 
 /** Words in capitals that stand between two numbers without belonging to either. */

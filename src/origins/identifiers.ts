@@ -51,7 +51,8 @@ const lenient = /(?:^|[^a-z0-9+.-])(?:https?|wss?|ftp|file):$/i;
 /** The place of the colon after a scheme; -1 if there is none. */
 function colonOf(part: string): number {
   for (let at = part.indexOf(':'); at !== -1; at = part.indexOf(':', at + 1)) {
-    if (/^[\\/]{2}/.test(part.slice(at + 1, at + 3))) return at;
+    if (part.startsWith('//', at + 1)) return at;
+    if (/^[a-z0-9+.-]:[\\/]{2}/i.test(part.slice(Math.max(0, at - 1), at + 3))) return at;
     if (!lenient.test(part.slice(Math.max(0, at - 6), at + 1))) continue;
     if (/^(?:[\\/]|[^.]{1,255}\.[^.])/.test(part.slice(at + 1, at + 260))) return at;
   }
@@ -109,10 +110,13 @@ function trimmed(word: string): string {
 
 function isPath(word: string): boolean {
   return (
-    /^(?:~(?:[a-z_][\w.-]*)?|\.{1,2}|\$\w+|%\w+%)[/\\]./i.test(word) ||
+    /^(?:~(?:[a-z_][\w.-]*)?|\.{1,2}|\$[a-z_]\w*|%[a-z_]\w*%)[/\\]./i.test(word) ||
     /^[a-z]:[/\\]./i.test(word) ||
     /^\/[^/\s]+[/.]./.test(word) ||
-    /^[/\\]{2}/.test(word)
+    word.startsWith('//') ||
+    word.startsWith('\\\\') ||
+    // A browser reads any two slashes as the start of a host.
+    /^[/\\]{2,}[\p{L}\p{N}_-]+[.:]/u.test(word)
   );
 }
 

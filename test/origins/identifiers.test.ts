@@ -84,6 +84,8 @@ describe('no identifiers', () => {
     '@ann and #general',
     'about ~5/10 of them, see http: below',
     'Tom &amp; Jerry &#169; 2024',
+    'It costs $5/month or US$50/year, 100%/0%.',
+    'Use /\\d+/ there, a=b and x==y.',
     '',
   ])('%j', (text) => {
     expect(identifiersIn(text)).toEqual([]);
