@@ -36,7 +36,7 @@ export interface AiSdkTools<Tools extends readonly AnyTool[] | undefined = undef
   readonly tools: AiSdkToolSet<Tools>;
   /** Maps each shown name to the tool's name. */
   readonly nameMap: ReadonlyMap<string, string>;
-  /** Always empty, because the schemas are shown unchanged. */
+  /** Patterns that were left out, because some providers refuse them. */
   readonly warnings: readonly SurfaceWarning[];
   /**
    * For the SDK's `repairToolCall` (`experimental_repairToolCall` in version 6). It repairs
@@ -177,7 +177,7 @@ function chosen({ shown, shownName }: Listing, names: readonly string[]): readon
 
 function toTool(
   run: Run,
-  { tool }: ShownTool,
+  { tool, schema }: ShownTool,
   failures: 'results' | 'errors',
   typed: boolean,
 ): AiSdkTool {
@@ -194,7 +194,7 @@ function toTool(
     description,
     ...(title === undefined ? {} : { title }),
     metadata: { hostTool: { name, source, annotations: { ...annotations } } },
-    inputSchema: wrapSchema(tool.inputSchema),
+    inputSchema: wrapSchema(schema),
     ...(run.approvals === 'sdk'
       ? { needsApproval: (input, call) => needsApproval(run, tool, input, call) }
       : {}),

@@ -77,7 +77,7 @@ export interface AiSdkSchema<I = never> {
     /** Returns the value unchanged. */
     readonly validate: (value: unknown) => { readonly value: I };
   };
-  /** The tool's own JSON Schema. Frozen. */
+  /** The tool's JSON Schema. Frozen. */
   readonly jsonSchema: object;
 }
 
@@ -104,7 +104,7 @@ interface AiSdkToolBase<I, O, S> {
    * `toolMetadata`. No model sees it.
    */
   readonly metadata: { [key: string]: AiSdkJson };
-  /** The tool's JSON Schema, unchanged. */
+  /** The tool's JSON Schema, without the patterns that `warnings` name. */
   readonly inputSchema: AiSdkSchema<S>;
   /** Only with `approvals: "sdk"`: whether the call needs an approval. */
   readonly needsApproval?: (input: I, call: AiSdkCall) => Promise<boolean>;

@@ -23,7 +23,7 @@ export interface LangChainTools {
   readonly tools: DynamicStructuredTool[];
   /** Maps each shown name to the tool's name. */
   readonly nameMap: ReadonlyMap<string, string>;
-  /** Always empty, because the schemas are shown unchanged. */
+  /** Patterns that were left out, because some providers refuse them. */
   readonly warnings: readonly SurfaceWarning[];
 }
 

@@ -3,6 +3,9 @@
  * converted once, and a warning for each loss.
  */
 import type { HostTool, JsonObject, ToolSession } from '../../index.ts';
+import { type LeftOutPattern, leaveOutPatterns } from '../../schema/leave-out-patterns.ts';
+import { head } from '../../text/code-points.ts';
+import { isPortablePattern } from '../../text/portable-pattern.ts';
 import { type ProviderNames, toProviderNames } from '../workflow/index.ts';
 
 /**
@@ -129,15 +132,29 @@ function namesOf(session: ToolSession, dialect: Dialect): ProviderNames {
 
 /**
  * Converts a schema once per dialect. This works because a schema is frozen, and is the same object
- * for all sessions.
+ * for all sessions. Patterns that some engines cannot run are left out in every dialect, because a
+ * provider refuses the whole request for one of them.
  */
 function convertOnce(schema: JsonObject, dialect: Dialect): ConvertedSchema {
   const known = remembered(conversions, dialect);
   const before = known.get(schema);
   if (before !== undefined) return before;
-  const converted = dialect.convert(schema);
-  known.set(schema, converted);
-  return converted;
+  const portable = leaveOutPatterns(schema, isPortablePattern);
+  const converted = dialect.convert(portable.schema);
+  const losses = portable.leftOut.map(patternLoss);
+  const made =
+    losses.length === 0 ? converted : { ...converted, losses: [...losses, ...converted.losses] };
+  known.set(schema, made);
+  return made;
+}
+
+function patternLoss({ path, pattern }: LeftOutPattern): SchemaLoss {
+  return {
+    path,
+    message:
+      `The pattern ${JSON.stringify(head(pattern, 200))} was left out, because some ` +
+      'providers refuse such a pattern. Calls are still checked against it.',
+  };
 }
 
 function remembered<T>(

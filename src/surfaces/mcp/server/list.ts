@@ -6,7 +6,7 @@ import { shownOutputSchema } from '../../shared/outcome.ts';
 
 /**
  * Tool ids are shown as names wherever the protocol allows it. Schemas are sent unchanged, except
- * that the root gets `type: "object"` if it has another type or none.
+ * that the root gets `type: "object"` if it has another type or none, and without some patterns.
  */
 export const mcpDialect: Dialect = Object.freeze({
   names: { pattern: /^[A-Za-z0-9_.-]{1,128}$/, maxLength: 128 },
