@@ -6,12 +6,13 @@ import { createHash } from 'node:crypto';
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
 import { describe, MisuseError } from '../errors/index.ts';
-import { canonicalJson, type JsonObject, type JsonValue } from '../json/index.ts';
+import { canonicalJson, type JsonValue } from '../json/index.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { checkOption, duration, flag, wrongOption } from '../options/index.ts';
 import type { OutputOrigin, Role } from '../origins/origin.ts';
 import type { BoundSchema } from '../schema/bind.ts';
 import type { JsonSchema } from '../schema/schema.ts';
+import { withoutDefaults } from '../schema/without-defaults.ts';
 import { checkToolName } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import type { ReadAttributes } from './attributes.ts';
@@ -165,13 +166,14 @@ function fingerprintOf(definition: AnyTool): string {
   if (fingerprint === undefined) {
     const { name, description, version, annotations } = definition;
     const { input, output } = internalsOf(definition);
+    // A default that is written out does not make another tool of it.
     const identity: Record<string, JsonValue> = {
       name,
       description,
-      parameters: input.json,
-      annotations: annotations as JsonObject,
+      parameters: withoutDefaults(input.json),
+      annotations: Object.fromEntries(Object.entries(annotations).filter(([, value]) => value)),
     };
-    if (output !== undefined) identity.outputSchema = output.json;
+    if (output !== undefined) identity.outputSchema = withoutDefaults(output.json);
     if (version !== undefined) identity.version = version;
     fingerprint = `sha256:${createHash('sha256').update(canonicalJson(identity)).digest('hex')}`;
     fingerprints.set(definition, fingerprint);

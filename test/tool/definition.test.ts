@@ -324,7 +324,7 @@ describe('the fingerprint', () => {
   test.each<[string, Record<string, unknown>]>([
     ['the name', { name: 'other' }],
     ['the description', { description: 'Does it not.' }],
-    ['the parameters', { parameters: { type: 'object', properties: {} } }],
+    ['the parameters', { parameters: { type: 'object', properties: { a: {} } } }],
     ['the output schema', { outputSchema: { type: 'object' } }],
     ['the annotations', { annotations: { destructive: true } }],
     ['the version', { version: '2' }],
