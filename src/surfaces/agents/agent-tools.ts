@@ -116,6 +116,9 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
 }
 
+/** The names of the tools of MCP servers, with most agents: `mcp__SERVER__TOOL`. */
+export const mcpNames = /^mcp__.+__.+$/;
+
 /** The definition of a tool of an MCP server, whose input is unknown here. */
 export function mcpTool(name: string, timeoutMs?: number): AnyTool {
   return defineTool({

@@ -59,6 +59,8 @@ export interface Agent {
   write(answer: Answer): JsonObject;
   /** The agent's own tools. */
   readonly tools: readonly ToolRow[];
+  /** The names that it gives the tools of MCP servers. */
+  readonly mcpNames: RegExp;
   /** Where the settings go, and what to add to them. @param command The hook's command line */
   settings(command: string): { readonly file: string; readonly text: string };
 }

@@ -154,7 +154,7 @@ function toolFor({ agent, registry, place }: HookWorld, name: string): AnyTool |
   const known = registry.get(name);
   if (known !== undefined) return known as AnyTool;
   const row = agent.tools.find((one) => one.name === name);
-  if (row === undefined && !/^mcp_\w/.test(name)) return undefined;
+  if (row === undefined && !agent.mcpNames.test(name)) return undefined;
   const { testsOrigin } = registryStateOf(registry).rules;
   try {
     const made = row === undefined ? mcpTool(name) : agentTool(row, () => place, testsOrigin);

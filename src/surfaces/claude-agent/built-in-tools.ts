@@ -5,7 +5,7 @@
 import { resolve } from 'node:path';
 import { isMisuseError, type ToolSession } from '../../index.ts';
 import { followOrigins, stateOf } from '../../surface-port.ts';
-import { agentTool, mcpTool } from '../agents/agent-tools.ts';
+import { agentTool, mcpNames, mcpTool } from '../agents/agent-tools.ts';
 import { claudeCodeTools } from '../agents/claude-code/tools.ts';
 import type { Place } from '../agents/place.ts';
 
@@ -38,7 +38,7 @@ export function builtInTools(
     prepare(tool) {
       if (prepared.has(tool)) return;
       const row = claudeCodeTools.find(({ name }) => name === tool);
-      const isMcp = row === undefined && /^mcp__\w/.test(tool);
+      const isMcp = row === undefined && mcpNames.test(tool);
       if (row === undefined && !isMcp) return;
       try {
         session.register(

@@ -160,3 +160,45 @@ describe('`hook install`', () => {
     expect([exit, stderr]).toEqual([2, expect.stringContaining('Write `hook` first')]);
   });
 });
+
+describe('tools of MCP servers are known by the names that the agent gives them', () => {
+  const cut = `mcp__${'server_with_a_long_name'.slice(0, 19)}${'0a'.repeat(20)}`;
+  const middle = 'mcp_a_very_long_server_name_he...nd_a_very_long_name_of_a_tool_x';
+  const names = [
+    'mcp__mail__send',
+    'mcp__plugin_mail_x__send_all',
+    'mcp__a__b__c',
+    'mcp_mail_send',
+    'mcp_mail_send_all',
+    'mcp_my-server_a.b:c',
+    cut,
+    middle,
+    'mcp_send',
+    'mcp__send',
+    'mcp__mail__',
+    'mcp____send',
+    'mcp_',
+    'mcp__',
+    'mcp_mail_',
+    'mcp-mail-send',
+    'xmcp__mail__send',
+    'MCP__mail__send',
+    'mail__send',
+  ];
+  test.each([
+    ['claude-code', ['mcp__mail__send', 'mcp__plugin_mail_x__send_all', 'mcp__a__b__c']],
+    ['codex', ['mcp__mail__send', 'mcp__plugin_mail_x__send_all', 'mcp__a__b__c', cut]],
+    // The reference of earlier versions has the names that Claude Code gives.
+    ['gemini-cli', names.slice(0, 8)],
+  ])('%s', async (agent, known) => {
+    const world = hookWorld({ rules: [] });
+    const allowed: string[] = [];
+    for (const name of names) {
+      const hook_event_name = agent === 'gemini-cli' ? 'BeforeTool' : 'PreToolUse';
+      const end = await world.send({ hook_event_name, tool_name: name, tool_input: {} }, { agent });
+      expect(end.exit).toBe(0);
+      if (end.exit === 0 && end.stdout === '{}\n') allowed.push(name);
+    }
+    expect(allowed).toEqual(known);
+  });
+});

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from '../../../json/index.ts';
 import type { Agent, AgentEvent, Answer } from '../agent.ts';
+import { mcpNames } from '../agent-tools.ts';
 import { callOf, memberOf, textOf } from '../event.ts';
 import { claudeCodeTools } from './tools.ts';
 
@@ -16,6 +17,7 @@ export const claudeCode: Agent = {
   read: readClaudeEvent,
   write: writeClaudeAnswer,
   tools: claudeCodeTools,
+  mcpNames,
   settings: (command) => ({
     file: '.claude/settings.json',
     text: JSON.stringify({ hooks: claudeHooks(command) }, null, 2),

@@ -4,7 +4,7 @@
  * answer.
  */
 import type { Agent } from '../agent.ts';
-import type { ToolRow } from '../agent-tools.ts';
+import { mcpNames, type ToolRow } from '../agent-tools.ts';
 import { claudeHooks, readClaudeEvent, writeClaudeAnswer } from '../claude-code/claude-code.ts';
 
 const tools: readonly ToolRow[] = [
@@ -34,6 +34,8 @@ export const codex: Agent = {
   read: readClaudeEvent,
   write: (answer) => (answer.effect === 'deny' ? writeClaudeAnswer(answer) : {}),
   tools,
+  // A longer name is cut at 64 or 128 characters, and ends with a digest of it.
+  mcpNames: new RegExp(`${mcpNames.source}|^mcp__(?:[\\w-]{19}|[\\w-]{83})[0-9a-f]{40}$`),
   settings: (command) => {
     const { PreToolUse, PostToolUse, UserPromptSubmit } = claudeHooks(command);
     return {

@@ -15,6 +15,9 @@ export const geminiCli: Agent = {
   read: readGeminiEvent,
   write: ({ effect, reason }) => (effect === 'deny' ? { decision: 'deny', reason } : {}),
   tools: geminiCliTools,
+  // `mcp_SERVER_TOOL`, or `mcp__SERVER__TOOL` in the reference of earlier versions. Three points
+  // replace the middle of a name that is too long.
+  mcpNames: /^mcp_[\w.:-]*[^_](?:_+|\.{3})[^_][\w.:-]*$/,
   settings: (command) => {
     const hooks = [{ type: 'command', command, timeout: 30_000 }];
     const each = [{ matcher: '.*', hooks }];
