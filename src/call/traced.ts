@@ -6,6 +6,7 @@ import type { ToolResult } from '../result.ts';
 import { type Call, type FoundCall, isFound } from '../state/call.ts';
 import type { CallEnd, CallTrace, CallTracer, Phase, Told } from '../state/call-tracers.ts';
 import { takeTraceContext } from '../state/trace-context.ts';
+import { scrubText } from './call-secrets.ts';
 import { HandlerContext } from './handler-context.ts';
 import { postedResult } from './posted-result.ts';
 import { reportFault } from './report-fault.ts';
@@ -19,6 +20,7 @@ export function beginTraces(call: Call, tracers: readonly CallTracer[]): void {
   const start = {
     callId,
     tool: entry === undefined ? undefined : toolName,
+    description: entry === undefined ? undefined : scrubText(call, entry.definition.description),
     executor: entry?.internals.runsIn,
     ownTool: entry !== undefined && session.own?.get(toolName) === entry,
     sessionId: session.sessionId,

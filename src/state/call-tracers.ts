@@ -10,6 +10,8 @@ export interface CallStart {
   readonly callId: string;
   /** Undefined if the session has no tool of this name. */
   readonly tool: string | undefined;
+  /** The tool's description, without secrets; undefined for an unknown name. */
+  readonly description: string | undefined;
   /** Where the tool's calls run; undefined for an unknown name. */
   readonly executor: string | undefined;
   /** The tool belongs to the session alone, so its name may come from outside. */

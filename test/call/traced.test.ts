@@ -55,6 +55,7 @@ describe('the phases of a call', () => {
     expect(starts[0]).toEqual({
       callId: 'c',
       tool: 't',
+      description: 'Does t.',
       executor: 'inline',
       ownTool: false,
       sessionId: 's',

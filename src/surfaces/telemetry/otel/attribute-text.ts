@@ -1,10 +1,16 @@
 /** Texts for attributes: bounded, and valid for every exporter. */
 import { shortened } from '../../../text/shortened.ts';
+import { cleanText } from '../../shared/outside-text.ts';
 
 /** Most characters of a text that is attached to a span. */
 const mostChars = 256;
 /** Most characters of the arguments and of the result, as JSON. */
 const mostContentChars = 65_536;
+
+/** Most bytes of a tool's description. */
+const mostDescriptionBytes = 1_024;
+/** Most descriptions that are kept. */
+const mostDescriptions = 1_000;
 
 /** The form of most texts, which need no replacement. Quick to test. */
 const plain = /^[ -~]*$/;
@@ -33,6 +39,22 @@ export function repeatedBrief(): (text: string) => string {
       last = text;
     }
     return shown;
+  };
+}
+
+/**
+ * The descriptions of tools, each of at most 1 024 bytes and without characters that hide or reorder
+ * text. Each is cleaned once, unless there are too many.
+ */
+export function describer(): (text: string) => string {
+  const cleaned = new Map<string, string>();
+  return (text) => {
+    const known = cleaned.get(text);
+    if (known !== undefined) return known;
+    if (cleaned.size >= mostDescriptions) cleaned.clear();
+    const clean = cleanText(text, mostDescriptionBytes);
+    cleaned.set(text, clean);
+    return clean;
   };
 }
 

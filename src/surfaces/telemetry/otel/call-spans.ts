@@ -22,6 +22,8 @@ export interface Instruments {
   /** Functions that bound a session's id and its principal. */
   readonly sessionText: (text: string) => string;
   readonly principalText: (text: string) => string;
+  /** Bounds and cleans the description of a tool. */
+  readonly description: (text: string) => string;
 }
 
 /** Traces a call with its own span, which has a child span for each phase. */
@@ -49,6 +51,8 @@ export class CallSpans implements CallTrace {
       'gen_ai.tool.call.id': brief(start.callId),
       'host_tools.session.id': shared.sessionText(start.sessionId),
     };
+    if (start.description !== undefined)
+      attributes['gen_ai.tool.description'] = shared.description(start.description);
     if (start.principal !== '')
       attributes['host_tools.principal'] = shared.principalText(start.principal);
     if (start.executor !== undefined) attributes['host_tools.executor'] = start.executor;

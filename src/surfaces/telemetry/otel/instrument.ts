@@ -10,7 +10,7 @@ import {
 } from '../../../options/index.ts';
 import { packageVersion, registryStateOf, traceCalls } from '../../../surface-port.ts';
 import { loadApi } from './api.ts';
-import { repeatedBrief } from './attribute-text.ts';
+import { describer, repeatedBrief } from './attribute-text.ts';
 import { CallSpans, type Instruments } from './call-spans.ts';
 import { createToolLabels } from './tool-labels.ts';
 
@@ -85,6 +85,7 @@ export function instrument<S = unknown>(
     labels: createToolLabels(),
     sessionText: repeatedBrief(),
     principalText: repeatedBrief(),
+    description: describer(),
   };
   return traceCalls(registry, { begin: (start) => new CallSpans(shared, start) });
 }

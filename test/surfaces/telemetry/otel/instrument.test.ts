@@ -21,6 +21,7 @@ describe('spans', () => {
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': 't',
       'gen_ai.tool.type': 'function',
+      'gen_ai.tool.description': 'Does t.',
       'gen_ai.tool.call.id': 'c',
       'host_tools.executor': 'inline',
       'host_tools.session.id': 's',
@@ -99,6 +100,28 @@ describe('spans', () => {
     await session.call('t');
     for (const value of Object.values(spans().at(-1)?.attributes ?? {}))
       expect(String(value).length).toBeLessThanOrEqual(256);
+  });
+
+  test('the description is bounded, hides nothing, and belongs to known tools only', async () => {
+    const { session, registry, spans } = instrumented([
+      define('t', { description: ` Sends\u202e\u200b\ud800 mail.\nTo ${'ä'.repeat(2_000)}` }),
+    ]);
+    const told = () =>
+      spans()
+        .filter(({ name }) => name.startsWith('execute_tool'))
+        .at(-1)?.attributes['gen_ai.tool.description'] as string | undefined;
+    await session.call('t');
+    expect(told()).toMatch(/^Sends mail\.\nTo ä+…$/);
+    expect(Buffer.byteLength(told() ?? '')).toBeLessThanOrEqual(1_024);
+    await session.call('none');
+    expect(told()).toBeUndefined();
+    for (let n = 0; n < 1_010; n++) {
+      const own = registry.createSession({ sessionId: `s${n}` });
+      own.register(define('own', { description: `Number ${n}.` }));
+      await own.call('own');
+      expect(told()).toBe(`Number ${n}.`);
+      await own.close();
+    }
   });
 
   test('every attribute is bounded and encodable, whatever the texts contain', async () => {
