@@ -1,6 +1,6 @@
 /** The origins of a call's values, as events and observers get them. */
-import type { JsonValue } from '../json/index.ts';
-import type { OriginTold } from '../origins/origin.ts';
+import { deepFreeze, type JsonValue } from '../json/index.ts';
+import type { JudgedOrigin, OriginTold } from '../origins/origin.ts';
 import type { Call } from '../state/call.ts';
 import { scrubJson } from './call-secrets.ts';
 import type { CallOrigins } from './origins.ts';
@@ -23,4 +23,10 @@ export function originsTold(call: Call): readonly OriginTold[] | undefined {
   }));
   // Paths contain keys, which are chosen by the model.
   return scrubJson(call, JSON.parse(JSON.stringify(told)) as JsonValue) as never;
+}
+
+/** The judged values for the host, without the secrets of the call. */
+export function originsShown(call: Call, judged: readonly JudgedOrigin[]): readonly JudgedOrigin[] {
+  const plain = JSON.parse(JSON.stringify(judged)) as JsonValue;
+  return deepFreeze(scrubJson(call, plain)) as unknown as readonly JudgedOrigin[];
 }

@@ -1,7 +1,8 @@
 /** Explains what would happen to a call, using the code that decides calls, and runs nothing. */
-import { collectSecrets, scrubJson } from '../call/call-secrets.ts';
+import { beginWithSecrets, collectSecrets, scrubJson } from '../call/call-secrets.ts';
 import { explainQuotas } from '../call/explain-quotas.ts';
 import { originsOf } from '../call/origins.ts';
+import { originsShown } from '../call/origins-told.ts';
 import { readInput } from '../call/stages/admit.ts';
 import { judge } from '../call/stages/decide.ts';
 import { checkAvailable, lookup } from '../call/stages/lookup.ts';
@@ -9,7 +10,7 @@ import { validate } from '../call/stages/validate.ts';
 import { findGrant } from '../call/standing-grants.ts';
 import { unreadReason } from '../call/unread.ts';
 import type { ErrorCode, ToolError } from '../errors/index.ts';
-import { deepFreeze, type JsonObject, type JsonValue } from '../json/index.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import { type Decision, deny } from '../policy/decision.ts';
 import { decisionOf } from '../policy/verdict.ts';
@@ -92,6 +93,7 @@ export async function explain(
   const draft: Draft = { visible: false, steps };
   const options = optionsVia(surface, 'explained');
   const call = new Call(session, name, 'explain', input, options, undefined, undefined);
+  if (session.registry.secrets !== undefined) beginWithSecrets(call);
   const stop = (stage: string, error: ToolError): Explanation => {
     steps.push({ stage, ...(scrubJson(call, error as unknown as JsonObject) as JsonObject) });
     draft.code = error.code;
@@ -174,8 +176,7 @@ async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): P
 function addOrigins(call: FoundCall, draft: Draft): void {
   const judged = originsOf(call)?.judged();
   if (judged === undefined || judged.length === 0) return;
-  const plain = JSON.parse(JSON.stringify(judged)) as JsonValue;
-  draft.origins = deepFreeze(scrubJson(call, plain)) as unknown as readonly JudgedOrigin[];
+  draft.origins = originsShown(call, judged);
 }
 
 /** Adds the use of the call's quotas. They may refuse a call that the gates allow. */

@@ -1,13 +1,14 @@
 /** The texts that a host reports to a session, and the host's questions about values. */
+import { beginWithSecrets, collectSecrets } from '../call/call-secrets.ts';
 import { CallOrigins } from '../call/origins.ts';
+import { originsShown } from '../call/origins-told.ts';
 import { readInput } from '../call/stages/admit.ts';
 import { lookup } from '../call/stages/lookup.ts';
 import { validate } from '../call/stages/validate.ts';
 import { describe, MisuseError } from '../errors/index.ts';
-import { deepFreeze } from '../json/index.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../options/index.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
-import { Call, isFound } from '../state/call.ts';
+import { Call, type FoundCall, isFound } from '../state/call.ts';
 import { beginOrigins, SessionOrigins } from '../state/session-origins.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
@@ -39,16 +40,33 @@ export function said(session: SessionState, text: unknown, options: SaidOptions 
   beginOrigins(session).said(text, origin);
 }
 
-/** @throws MisuseError `unknown_tool`, `invalid_option` */
+/**
+ * The origins without the secrets of the input.
+ * @throws MisuseError `unknown_tool`, `invalid_option`
+ */
 export function originOf(
   session: SessionState,
   name: string,
   input: unknown,
 ): readonly JudgedOrigin[] {
+  const { call, judged } = judgeOrigins(session, name, input);
+  return originsShown(call, judged);
+}
+
+/**
+ * The origins with the values as they are, which no one but the session may see.
+ * @throws MisuseError `unknown_tool`, `invalid_option`
+ */
+export function judgeOrigins(
+  session: SessionState,
+  name: string,
+  input: unknown,
+): { readonly call: FoundCall; readonly judged: readonly JudgedOrigin[] } {
   const call = new Call(session, name, 'originOf', input, undefined, undefined, undefined);
   const unreadable = readInput(call);
   if (unreadable !== undefined)
     throw new MisuseError('invalid_option', `originOf: ${unreadable.message}`);
+  if (session.registry.secrets !== undefined) beginWithSecrets(call);
   lookup(call);
   if (call.counted) call.entry?.ended();
   if (!isFound(call)) {
@@ -58,9 +76,10 @@ export function originOf(
       `originOf: expected the name of a tool of the session, got \`${name}\`.${hint}`,
     );
   }
+  collectSecrets(call);
   // An input that is refused, or that is parsed later, is judged as it was sent.
   void validate(call);
   const origins = session.origins ?? new SessionOrigins(undefined, false);
   origins.catchUp();
-  return deepFreeze([...new CallOrigins(call, origins).judged()]);
+  return { call, judged: new CallOrigins(call, origins).judged() };
 }

@@ -210,7 +210,8 @@ export interface ToolSession<S = unknown> {
   said(text: string, options?: SaidOptions): void;
   /**
    * The origins of an input's values: of each target, and of each identifier in a text. Rules about
-   * origins judge these. Everything is `unknown` in a session that remembers nothing.
+   * origins judge these. Everything is `unknown` in a session that remembers nothing. Secrets of
+   * the input are hidden.
    * @throws MisuseError `unknown_tool`, and `invalid_option` for an input that is not a JSON
    * object.
    * @example

@@ -2,23 +2,21 @@
  * Definitions of tools. They are opaque and frozen. The code that runs a tool is in a WeakMap that
  * only the library reads.
  */
-import { createHash } from 'node:crypto';
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
 import { describe, MisuseError } from '../errors/index.ts';
-import { canonicalJson, type JsonValue } from '../json/index.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { checkOption, duration, flag, wrongOption } from '../options/index.ts';
 import type { OutputOrigin, Role } from '../origins/origin.ts';
 import type { BoundSchema } from '../schema/bind.ts';
 import type { JsonSchema } from '../schema/schema.ts';
-import { withoutDefaults } from '../schema/without-defaults.ts';
 import { checkToolName } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import type { ReadAttributes } from './attributes.ts';
 import type { Deprecation } from './deprecation.ts';
 import type { Executor } from './executor.ts';
 import type { FactRule } from './fact-rule.ts';
+import { digestOf } from './fingerprint.ts';
 import type { PolicyCall } from './policy-call.ts';
 import type { AnyTool } from './tool-config.ts';
 
@@ -164,18 +162,8 @@ const fingerprints = new WeakMap<object, string>();
 function fingerprintOf(definition: AnyTool): string {
   let fingerprint = fingerprints.get(definition);
   if (fingerprint === undefined) {
-    const { name, description, version, annotations } = definition;
     const { input, output } = internalsOf(definition);
-    // A default that is written out does not make another tool of it.
-    const identity: Record<string, JsonValue> = {
-      name,
-      description,
-      parameters: withoutDefaults(input.json),
-      annotations: Object.fromEntries(Object.entries(annotations).filter(([, value]) => value)),
-    };
-    if (output !== undefined) identity.outputSchema = withoutDefaults(output.json);
-    if (version !== undefined) identity.version = version;
-    fingerprint = `sha256:${createHash('sha256').update(canonicalJson(identity)).digest('hex')}`;
+    fingerprint = digestOf(definition, input.json, output?.json);
     fingerprints.set(definition, fingerprint);
   }
   return fingerprint;

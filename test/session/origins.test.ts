@@ -15,7 +15,8 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../../src/index.ts';
-import { createDefinition } from '../../src/surface-port.ts';
+import { Secrets } from '../../src/redaction/secrets.ts';
+import { createDefinition, registryStateOf } from '../../src/surface-port.ts';
 
 const account = 'DE89370400440532013000';
 const foreign = 'GB29NWBK60161331926819';
@@ -393,6 +394,52 @@ describe('`originOf`', () => {
       /^originOf: expected the name of a tool of the session, got `ledger`\.$/,
     );
   });
+});
+
+test('neither `originOf` nor `explain` shows a secret of the input', async () => {
+  const registry = new HostToolRegistry({ redact: ['pin'] });
+  registry.register(
+    defineTool({
+      name: 'send',
+      description: 'Sends.',
+      parameters: z.object({
+        to: z.string(),
+        key: z.string().meta({ secret: true }),
+        pin: z.number(),
+        text: z.string(),
+      }),
+      handler: () => 1,
+    }),
+  );
+  const session = registry.createSession({ sessionId: 's', origins: {} });
+  session.said('My key is hunter-22, and I am ann@a.test.');
+  const input = {
+    to: 'ann@a.test',
+    key: 'hunter-22',
+    pin: 7_312_998,
+    text: 'Use hunter-22 and 7312998',
+  };
+  const { origins } = await session.explain('send', input);
+  const shown = session.originOf('send', input);
+  expect(shown).toEqual(origins);
+  expect(shown.map(({ path, value, origin }) => [path, value, origin])).toContainEqual([
+    'to',
+    'ann@a.test',
+    'user',
+  ]);
+  expect(JSON.stringify(shown)).not.toMatch(/hunter-22|7312998/);
+  expect(shown.some(({ value }) => value === '[redacted]')).toBe(true);
+  expect(Object.isFrozen(shown) && Object.isFrozen(shown[0])).toBe(true);
+
+  // Those that a gateway has from the environment.
+  const secrets = new Secrets();
+  secrets.addText('ann@a.test');
+  registryStateOf(registry).secrets = secrets;
+  const all = JSON.stringify([
+    session.originOf('send', input),
+    await session.explain('send', input),
+  ]);
+  expect(all).not.toMatch(/ann@a\.test|hunter-22/);
 });
 
 describe('labels', () => {

@@ -2,6 +2,7 @@
 import { readBodyText } from '../../http/body.ts';
 import { type HostToolRegistry, isMisuseError } from '../../index.ts';
 import { packageVersion, registryStateOf, type SessionState } from '../../surface-port.ts';
+import type { SessionStatus } from '../pages/inspector-session-wire.ts';
 import type { Viewer } from '../pages/inspector-wire.ts';
 import { createQuestions, type Questions } from './approvals.ts';
 import { type CallLog, createCallLog, mostCalls } from './call-log.ts';
@@ -107,7 +108,7 @@ function getsOf({ registry, log, sessions, feed }: Parts): Gets {
     },
     async tools(query) {
       const found = sessionOf(registry, sessions, readViewer(query));
-      return found === undefined ? unknownViewer() : json(listTools(found.session, found.closed));
+      return found === undefined ? unknownViewer() : json(listTools(found.session, found.status));
     },
     async tool(query) {
       const found = sessionOf(registry, sessions, readViewer(query));
@@ -162,17 +163,18 @@ function sessionOf(
   registry: HostToolRegistry<never>,
   sessions: SessionList,
   viewer: Viewer | undefined,
-): { readonly session: SessionState; readonly closed: boolean } | undefined {
+): { readonly session: SessionState; readonly status: SessionStatus } | undefined {
   const { profiles } = registryStateOf(registry);
   if (viewer === undefined) return undefined;
   if ('profile' in viewer)
     return viewer.profile === '' || profiles.has(viewer.profile)
-      ? { session: sessionForLooking(registry, viewer.profile), closed: false }
+      ? { session: sessionForLooking(registry, viewer.profile), status: 'open' }
       : undefined;
   const line = sessions.get(viewer.session);
   if (line === undefined) return undefined;
   const open = sessions.open(line);
-  if (open !== undefined) return { session: open.state, closed: false };
+  const { status } = line;
+  if (open !== undefined) return { session: open.state, status };
   const profile = profiles.has(line.profile) ? line.profile : '';
-  return { session: sessionForLooking(registry, profile, line.principal), closed: true };
+  return { session: sessionForLooking(registry, profile, line.principal), status };
 }

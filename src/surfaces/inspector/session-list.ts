@@ -1,7 +1,7 @@
 /** The sessions that the inspector has seen: open ones, and the last ones that have ended. */
 import type { HostToolRegistry } from '../../index.ts';
 import { type OpenSession, openSessions, registryStateOf } from '../../surface-port.ts';
-import type { SessionLine } from '../pages/inspector-wire.ts';
+import type { SessionLine } from '../pages/inspector-session-wire.ts';
 
 /** Most sessions that are remembered. */
 const mostSessions = 500;
@@ -10,7 +10,7 @@ type Line = { -readonly [K in keyof SessionLine]: SessionLine[K] };
 
 /** The sessions of one inspector. */
 export interface SessionList {
-  /** Newest first. */
+  /** Newest first, as they are now. */
   lines(): readonly SessionLine[];
   /** The line of a session. */
   get(key: number): SessionLine | undefined;
@@ -26,14 +26,19 @@ export function listSessions(registry: HostToolRegistry<never>): SessionList {
   const byId = new Map<string, Line>();
   let last = 0;
 
-  const add = (sessionId: string, principal: string, profile: string, startedAt?: number): Line => {
+  const add = (
+    sessionId: string,
+    principal: string,
+    profile: string,
+    more: Pick<Line, 'startedAt' | 'status'> = { status: 'open' },
+  ): Line => {
     const line: Line = {
       key: ++last,
       sessionId,
       principal,
       profile,
-      ...(startedAt === undefined ? {} : { startedAt }),
       open: true,
+      ...more,
       calls: 0,
       denied: 0,
     };
@@ -56,21 +61,24 @@ export function listSessions(registry: HostToolRegistry<never>): SessionList {
     lines.delete(victim.key);
     if (byId.get(victim.sessionId) === victim) byId.delete(victim.sessionId);
   };
+  const end = (line: Line, status: 'closed' | 'dropped'): void => {
+    line.open = false;
+    line.status = status;
+  };
   for (const { state: one } of openSessions(state))
     if (lines.size < mostSessions) add(one.sessionId, one.actor, one.profileId ?? '');
   const stops = [
     registry.events.on('session:start', ({ sessionId, principal, profile, at }) => {
-      add(sessionId, principal, profile, at);
+      add(sessionId, principal, profile, { startedAt: at, status: 'open' });
     }),
     registry.events.on('session:end', ({ sessionId }) => {
       for (const line of lines.values())
-        if (line.open && line.sessionId === sessionId) {
-          line.open = false;
-          return;
-        }
+        if (line.open && line.sessionId === sessionId) return end(line, 'closed');
     }),
     registry.events.on('tool:pre', ({ sessionId, principal }) => {
-      const line = byId.get(sessionId) ?? add(sessionId, principal, '');
+      const known = byId.get(sessionId);
+      const line =
+        known?.open === true ? known : add(sessionId, principal, '', { status: 'unseen' });
       line.calls++;
     }),
     registry.events.on('policy:violation', ({ sessionId }) => {
@@ -78,18 +86,36 @@ export function listSessions(registry: HostToolRegistry<never>): SessionList {
       if (line !== undefined) line.denied++;
     }),
   ];
+  /**
+   * Brings the lines up to date with the sessions that there are, and finds the session of each
+   * line. No event tells that an object was dropped. Of several sessions with one id, the newest
+   * ones are there.
+   */
+  const pair = (): ReadonlyMap<Line, OpenSession> => {
+    const found = new Map<string, OpenSession[]>();
+    for (const one of openSessions(state)) {
+      const twins = found.get(one.state.sessionId);
+      if (twins === undefined) found.set(one.state.sessionId, [one]);
+      else twins.push(one);
+    }
+    const pairs = new Map<Line, OpenSession>();
+    for (const line of [...lines.values()].reverse()) {
+      if (!line.open) continue;
+      const session = found.get(line.sessionId)?.pop();
+      if (session !== undefined) {
+        line.status = 'open';
+        pairs.set(line, session);
+      } else if (line.status === 'open') end(line, 'dropped');
+    }
+    return pairs;
+  };
   return {
-    lines: () => [...lines.values()].reverse(),
-    get: (key) => lines.get(key),
-    open(line) {
-      if (!line.open) return undefined;
-      // Sessions with the same id are distinguished by their order.
-      const twins = [...lines.values()].filter(
-        ({ open, sessionId }) => open && sessionId === line.sessionId,
-      );
-      const found = openSessions(state).filter((one) => one.state.sessionId === line.sessionId);
-      return found[twins.indexOf(line as Line)];
+    lines() {
+      pair();
+      return [...lines.values()].reverse();
     },
+    get: (key) => lines.get(key),
+    open: (line) => pair().get(line as Line),
     stop() {
       for (const stop of stops) stop();
     },

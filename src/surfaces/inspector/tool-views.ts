@@ -9,6 +9,7 @@ import {
   registryStateOf,
   SessionState,
 } from '../../surface-port.ts';
+import type { SessionStatus } from '../pages/inspector-session-wire.ts';
 import type { FoundView, ToolDetail, ToolListing, VerdictView } from '../pages/inspector-wire.ts';
 import { boundedJson } from './bounded-json.ts';
 
@@ -36,11 +37,12 @@ export function sessionForLooking(
   return new SessionState(state, readSessionOptions(options as never, state));
 }
 
-/** @param closed Whether the requested session has ended, so that its profile is shown. */
-export function listTools(session: SessionState, closed: boolean): ToolListing {
+/** @param status That of the requested session. Unless it is open, its profile is shown. */
+export function listTools(session: SessionState, status: SessionStatus): ToolListing {
   const { names, dropped, prerequisites } = listingOf(session);
   return {
-    closed,
+    closed: status === 'closed' || status === 'dropped',
+    status,
     facts: Object.keys(session.facts).slice(0, 200),
     shown: names.slice(0, mostTools).flatMap((name) => {
       const binding = session.binding(name);

@@ -1,6 +1,7 @@
 /** What the inspector's server and its page send to each other, as JSON. */
 import type { JsonValue } from '../../json/value.ts';
 import type { QuotaLine } from './inspector-quota-wire.ts';
+import type { SessionLine, SessionStatus } from './inspector-session-wire.ts';
 
 /** How far a call has got. */
 export type CallPhase = 'gates' | 'approval' | 'running' | 'ended';
@@ -122,20 +123,6 @@ export interface RuleLine {
   readonly toolNames: readonly string[];
 }
 
-/** A session. */
-export interface SessionLine {
-  readonly key: number;
-  readonly sessionId: string;
-  readonly principal: string;
-  /** `""` if it has none. */
-  readonly profile: string;
-  /** Epoch milliseconds; absent if it began before the inspector. */
-  readonly startedAt?: number;
-  readonly open: boolean;
-  readonly calls: number;
-  readonly denied: number;
-}
-
 /** A question to a person. It never has the token of a suspended call. */
 export interface ApprovalLine {
   readonly id: string;
@@ -207,8 +194,10 @@ export interface FoundView {
 
 /** The tools of a {@link Viewer}. */
 export interface ToolListing {
-  /** Set if the session has ended, and the list is that of its profile. */
+  /** Whether the session has ended. */
   readonly closed: boolean;
+  /** Unless it is `open`, the list is that of the session's profile. */
+  readonly status: SessionStatus;
   /** Names of the session's facts. */
   readonly facts: readonly string[];
   readonly shown: readonly {

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ApprovalRecord, ApprovalStore, HostToolRegistry } from '../../../src/index.ts';
+import { registryStateOf } from '../../../src/surface-port.ts';
 import { memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
 import { createInspector } from '../../../src/surfaces/inspector/index.ts';
-import type {
-  SessionLine,
-  ToolDetail,
-  ToolListing,
-} from '../../../src/surfaces/pages/inspector-wire.ts';
+import type { SessionLine } from '../../../src/surfaces/pages/inspector-session-wire.ts';
+import type { ToolDetail, ToolListing } from '../../../src/surfaces/pages/inspector-wire.ts';
 import { detailOf, hostile, inspect, linesOf, makeRegistry, token, told } from './kit.ts';
 
 describe('who is answered', () => {
@@ -249,10 +247,45 @@ describe('tools', () => {
     await session.close();
     expect(await kit.get(`tools?session=${(line as SessionLine).key}`)).toMatchObject({
       closed: true,
+      status: 'closed',
     });
     expect((await kit.ask('api/tools?session=99')).status).toBe(404);
     expect((await kit.ask('api/tools?profile=nobody')).status).toBe(404);
     expect((await kit.ask('api/tools')).status).toBe(404);
+    await kit.inspector.close();
+  });
+
+  test('of a session that was dropped, or began before: the list and the pane agree', async () => {
+    const registry = makeRegistry();
+    const before = registry.createSession({ sessionId: 'before', profile: 'reader' });
+    const kit = inspect(registry);
+    const kept = registry.createSession({ sessionId: 'kept' });
+    const twins = [1, 2].map(() => registry.createSession({ sessionId: 'twin' }));
+    registry.createSession({ sessionId: 'dropped', profile: 'reader' });
+    for (const session of [before, kept, ...twins]) await session.call('read', { path: 'a' });
+    // What the collector does with objects that no one has any more.
+    const { watchers } = registryStateOf(registry);
+    let twin = 0;
+    for (const ref of watchers) {
+      const id = ref.deref()?.sessionId;
+      if (id === 'dropped' || (id === 'twin' && twin++ === 0)) watchers.delete(ref);
+    }
+    const lines = await stateOf(kit, ({ sessions }) => sessions);
+    expect(lines.map(({ sessionId, status, open }) => [sessionId, status, open])).toEqual([
+      ['before', 'unseen', true],
+      ['dropped', 'dropped', false],
+      ['twin', 'open', true],
+      ['twin', 'dropped', false],
+      ['kept', 'open', true],
+    ]);
+    for (const { key, status, open } of lines)
+      expect(await kit.get(`tools?session=${key}`)).toMatchObject({ status, closed: !open });
+    await before.close();
+    await kept.close();
+    for (const { key, sessionId, status } of lines)
+      expect(await kit.get(`tools?session=${key}`)).toMatchObject({
+        status: ['before', 'kept'].includes(sessionId) ? 'closed' : status,
+      });
     await kit.inspector.close();
   });
 

@@ -43,8 +43,8 @@ export function repeatedBrief(): (text: string) => string {
 }
 
 /**
- * The descriptions of tools, each of at most 1 024 bytes and without characters that hide or reorder
- * text. Each is cleaned once, unless there are too many.
+ * The descriptions of tools, each of at most 1 024 bytes and without characters that hide or
+ * reorder text. Each is cleaned once, unless there are too many.
  */
 export function describer(): (text: string) => string {
   const cleaned = new Map<string, string>();

@@ -1,7 +1,8 @@
 /** Sessions and profiles, the tools that each shows, and why it hides the others. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { InspectorState, SessionLine, ToolListing } from '../../inspector-wire.ts';
+import type { SessionLine, SessionStatus } from '../../inspector-session-wire.ts';
+import type { InspectorState, ToolListing } from '../../inspector-wire.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { countOf, several, shortTimeOf } from '../parts/words.ts';
@@ -95,13 +96,19 @@ function Viewers({
   );
 }
 
+const statusWords: Readonly<Record<Exclude<SessionStatus, 'open'>, string>> = {
+  closed: 'The session is closed.',
+  dropped: 'The session was dropped without being closed.',
+  unseen: 'The session began before the inspector.',
+};
+
 function Session({ line }: { readonly line: SessionLine }): JSX.Element {
-  const { sessionId, principal, profile, startedAt, open, calls, denied } = line;
+  const { sessionId, principal, profile, startedAt, open, status, calls, denied } = line;
   return (
     <>
       <span class="row line">
         <strong class="cut grow">{sessionId}</strong>
-        {open ? <Badge tone="good">open</Badge> : <Badge>closed</Badge>}
+        <Badge tone={open ? 'good' : 'plain'}>{open ? 'open' : status}</Badge>
       </span>
       <span class="small soft cut">
         {[profile, principal, startedAt === undefined ? '' : shortTimeOf(startedAt)]
@@ -147,7 +154,7 @@ function Listing({
   readonly tool: string | undefined;
   readonly choose: (name: string) => void;
 }): JSX.Element {
-  const { closed, facts, shown, hidden } = listing;
+  const { status, facts, shown, hidden } = listing;
   if (shown.length + hidden.length === 0)
     return <Empty title="No tools">The registry has none that this session could be shown.</Empty>;
   const item = (name: string, children: ComponentChildren): JSX.Element => (
@@ -159,9 +166,9 @@ function Listing({
   );
   return (
     <>
-      {closed ? (
-        <p class="notice">The session is closed. This is what its profile shows now.</p>
-      ) : null}
+      {status === 'open' ? null : (
+        <p class="notice">{statusWords[status]} This is what its profile shows now.</p>
+      )}
       <h2 class="label">{several(shown.length, 'tool')} shown to the model</h2>
       <ul>{shown.map((one) => item(one.name, <ShownTool tool={one} />))}</ul>
       {hidden.length === 0 ? null : (
