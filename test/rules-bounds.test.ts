@@ -116,7 +116,7 @@ test.each<[source: unknown, expected: string]>([
   [
     { effect: 'deny', when: { a: {} } },
     '`when["a"]` to be a scalar or an object with at least one of equals, in, glob, matches, ' +
-      'gt, gte, lt, lte, origin, exists, size, not, any, got an object',
+      'gt, gte, lt, lte, origin, exists, size, not, any, alike, got an object',
   ],
   [
     { effect: 'deny', when: [7] },
