@@ -38,7 +38,7 @@ describe.skipIf(!chromiumAvailable)(`on the page, in Chromium${whyNot}`, () => {
     try {
       const lines = await told(() => async (origin, password) => {
         const page = await browser.newPage();
-        page.setDefaultTimeout(15_000);
+        page.setDefaultTimeout(60_000);
         await page.goto(`${origin}/approvals/`);
         await page.getByLabel('Password').fill(password);
         await page.getByRole('button', { name: 'Sign in' }).click();

@@ -30,7 +30,7 @@ async function open(url: string, transport = 'auto'): Promise<Page> {
   return page;
 }
 
-const soon = <T>(read: () => T) => expect.poll(read, { timeout: 12_000, interval: 20 });
+const soon = <T>(read: () => T) => expect.poll(read, { timeout: 60_000, interval: 20 });
 const statusOf = (page: Page) => page.locator('#status').textContent();
 const itemsOf = async (page: Page) =>
   (await page.locator('#items li').allTextContents()).map((text) => text.trim());
@@ -271,8 +271,12 @@ describe.skipIf(!chromiumAvailable)(
     );
 
     test('is over when its session is', async () => {
-      const example = later(await startExample(0, { ttlSeconds: 2 }));
+      // Time goes on once the page is connected, however long that takes.
+      let now = Date.now();
+      const example = later(await startExample(0, { ttlSeconds: 1, now: () => now }));
       const page = await open(example.url);
+      await soon(() => statusOf(page)).toBe('connected (websocket)');
+      now += 1_000;
       await soon(() => statusOf(page)).toBe('closed: the session has expired');
       expect(said).toEqual([]);
     });

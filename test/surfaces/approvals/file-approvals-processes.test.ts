@@ -56,4 +56,4 @@ test('each approval is answered once, and the process that asked learns by whom'
   expect(runs.sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(asking.runs).toEqual([]);
   expect(await asking.registry.approvals.pending()).toEqual([]);
-}, 60_000);
+});

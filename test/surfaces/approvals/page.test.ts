@@ -39,7 +39,7 @@ async function open(colorScheme: 'light' | 'dark' = 'light', width = 1280): Prom
   const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
   await context.addCookies([{ name: 'desk', value: 'b', url: origin }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   page.on('console', (message) => said.push(message.text()));
   page.on('pageerror', (error) => said.push(String(error)));
   page.on('request', (request) => {

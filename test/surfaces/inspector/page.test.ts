@@ -36,7 +36,7 @@ let said: string[];
 
 async function open(colorScheme: 'light' | 'dark' = 'light', width = 1280): Promise<Page> {
   const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(60_000);
   page.on('console', (message) => said.push(message.text()));
   page.on('pageerror', (error) => said.push(String(error)));
   page.on('request', (request) => {
@@ -293,6 +293,7 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
 
   test('without its token shows nothing, and says why', async () => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(60_000);
     await page.goto(`${origin}/`);
     await page.getByText('This page has no valid token').waitFor();
     await page.getByText('Open the address that was printed').first().waitFor();

@@ -29,7 +29,7 @@ export function demandRedis(): void {
 
 /** What is so before long; other processes have their own pace. */
 export function soon<T>(read: () => T) {
-  return expect.poll(read, { timeout: 10_000, interval: 10 });
+  return expect.poll(read, { interval: 10 });
 }
 
 export interface RedisServer {

@@ -41,7 +41,7 @@ import {
 demandRedis();
 
 const settings: NodeOptions = { leaseMs: 1_500, heartbeatMs: 3_000, requestTimeoutMs: 20_000 };
-const patience = { timeout: 20_000, interval: 20 };
+const patience = { interval: 20 };
 const soon = <T>(read: () => T) => expect.poll(read, patience);
 
 describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, () => {

@@ -38,7 +38,7 @@ async function connect(options: Partial<RelayClientOptions> = {}): Promise<Relay
   return connection;
 }
 const until = (connection: RelayConnection, status: string) =>
-  vi.waitFor(() => expect(connection.status).toBe(status), { timeout: 10_000 });
+  vi.waitFor(() => expect(connection.status).toBe(status));
 const streams = () => relay.of('/stream');
 const goodbye = (reason: string) => relay.send('goodbye', { reason, reconnect: false });
 

@@ -64,14 +64,11 @@ export async function once(executor: Executor, input: object = {}): Promise<unkn
 export async function expectQuiet(file: string): Promise<void> {
   const size = (): number => (existsSync(file) ? readFileSync(file).length : 0);
   await expect
-    .poll(
-      async () => {
-        const before = size();
-        await new Promise((resolve) => setTimeout(resolve, 200));
-        return size() - before;
-      },
-      { timeout: 5_000 },
-    )
+    .poll(async () => {
+      const before = size();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return size() - before;
+    })
     .toBe(0);
 }
 

@@ -27,5 +27,4 @@ test.runIf(program !== undefined)(
       'memory.search_nodes: ran',
     ]);
   },
-  30_000,
 );

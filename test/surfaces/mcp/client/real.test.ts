@@ -77,45 +77,41 @@ describe.runIf(everything !== undefined)('server-everything', () => {
   test.each([
     ['over stdio', stdio],
     ['over HTTP', everythingOverHttp],
-  ])(
-    '%s: its tools run as ours',
-    async (_, connect) => {
-      const imported = await imports(await connect(), {}, 20_000);
-      expect(imported.failed).toEqual([]);
-      expect(imported.tools.length).toBeGreaterThanOrEqual(8);
-      const session = sessionOver(imported);
-      expect(brief(await session.call('echo', { message: 'hello' }))).toEqual(said('Echo: hello'));
-      expect(brief(await session.call('echo', {}))).toEqual(['invalid_input']);
-      expect(brief(await session.call('get-sum', { a: 2, b: 3 }))).toEqual(
-        said('The sum of 2 and 3 is 5.'),
-      );
-      expect(await session.call('get-structured-content', { location: 'Chicago' })).toMatchObject({
-        success: true,
-        output: { temperature: expect.any(Number) },
-      });
-      expect(await session.call('get-tiny-image', {})).toMatchObject({
-        output: expect.arrayContaining([
-          expect.objectContaining({ type: 'image', mimeType: 'image/png' }),
-        ]),
-      });
-      const seen: number[] = [];
-      session.events.on('tool:progress', ({ done }) => seen.push(done));
-      expect(
-        (await session.call('trigger-long-running-operation', { duration: 0.2, steps: 2 })).success,
-      ).toBe(true);
-      expect(seen).toEqual([1, 2]);
-      expect(
-        brief(
-          await session.call(
-            'trigger-long-running-operation',
-            { duration: 20, steps: 2 },
-            { timeoutMs: 50 },
-          ),
+  ])('%s: its tools run as ours', async (_, connect) => {
+    const imported = await imports(await connect(), {}, 20_000);
+    expect(imported.failed).toEqual([]);
+    expect(imported.tools.length).toBeGreaterThanOrEqual(8);
+    const session = sessionOver(imported);
+    expect(brief(await session.call('echo', { message: 'hello' }))).toEqual(said('Echo: hello'));
+    expect(brief(await session.call('echo', {}))).toEqual(['invalid_input']);
+    expect(brief(await session.call('get-sum', { a: 2, b: 3 }))).toEqual(
+      said('The sum of 2 and 3 is 5.'),
+    );
+    expect(await session.call('get-structured-content', { location: 'Chicago' })).toMatchObject({
+      success: true,
+      output: { temperature: expect.any(Number) },
+    });
+    expect(await session.call('get-tiny-image', {})).toMatchObject({
+      output: expect.arrayContaining([
+        expect.objectContaining({ type: 'image', mimeType: 'image/png' }),
+      ]),
+    });
+    const seen: number[] = [];
+    session.events.on('tool:progress', ({ done }) => seen.push(done));
+    expect(
+      (await session.call('trigger-long-running-operation', { duration: 0.2, steps: 2 })).success,
+    ).toBe(true);
+    expect(seen).toEqual([1, 2]);
+    expect(
+      brief(
+        await session.call(
+          'trigger-long-running-operation',
+          { duration: 20, steps: 2 },
+          { timeoutMs: 50 },
         ),
-      ).toEqual(['timeout', 'timeout']);
-    },
-    30_000,
-  );
+      ),
+    ).toEqual(['timeout', 'timeout']);
+  });
 });
 
 describe.runIf(filesystem !== undefined)('server-filesystem', () => {
@@ -137,7 +133,7 @@ describe.runIf(filesystem !== undefined)('server-filesystem', () => {
     ]);
     // It says of itself that it only reads; that is its word.
     expect(session.tool('fs.read_text_file')?.annotations.readOnly).toBeUndefined();
-  }, 30_000);
+  });
 });
 
 describe.runIf(memory !== undefined)('server-memory', () => {
@@ -153,5 +149,5 @@ describe.runIf(memory !== undefined)('server-memory', () => {
     const entity = { name: 'Ada', entityType: 'person', observations: ['wrote notes'] };
     expect((await session.call('create_entities', { entities: [entity] })).success).toBe(true);
     expect(await session.call('read_graph', {})).toMatchObject({ output: { entities: [entity] } });
-  }, 30_000);
+  });
 });

@@ -189,7 +189,7 @@ describe('ending', () => {
     await imported.close();
     await allGone();
     expect(lines()).toContain('SIGTERM');
-  }, 15_000);
+  });
 
   test('closing while it starts leaves none either', async () => {
     const session = sessionOver(await imports(server()));

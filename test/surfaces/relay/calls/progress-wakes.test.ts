@@ -68,7 +68,7 @@ describe('the progress of a call', () => {
         await node.calls.progress(code, 'r', { done: 1 });
         expect(ended).toBe(true);
       },
-      { interval: 20, timeout: 20_000 },
+      { interval: 20 },
     );
     const [first] = await told;
     expect(first).toEqual({ event: 'tool-progress', data: { requestId: 'r', done: 1 } });

@@ -19,7 +19,7 @@ const many = (count: number, description = 'Does it.') =>
 
 const changesOf = (open: readonly Listener[], count: number) =>
   expect
-    .poll(() => open.map((one) => one.of('tool-availability-update').length), { timeout: 10_000 })
+    .poll(() => open.map((one) => one.of('tool-availability-update').length))
     .toEqual(open.map(() => count));
 
 async function listening(count: number) {

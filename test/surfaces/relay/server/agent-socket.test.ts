@@ -16,7 +16,7 @@ const later = <T>(opened: T, close: (opened: T) => unknown): T => {
 };
 
 const hostKey = 'a-key-of-the-host';
-const soon = <T>(read: () => T) => expect.poll(read, { timeout: 10_000, interval: 5 });
+const soon = <T>(read: () => T) => expect.poll(read, { interval: 5 });
 
 type Data = Readonly<Record<string, unknown>>;
 

@@ -204,14 +204,14 @@ describe('a slow client', () => {
     const { port } = await open.serve({ answer }, quick);
     const clients = await Promise.all(Array.from({ length: 20 }, () => open.raw(port, text)));
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
-    await expect.poll(() => clients.every(({ over }) => over()), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => clients.every(({ over }) => over())).toBe(true);
   });
 
   test('that sends its headers byte by byte is cut off as well', async () => {
     const { port } = await open.serve({}, quick);
     const client = await open.raw(port, 'GET / HTTP/1.1\r\n');
     const drip = setInterval(() => client.socket.write('a'), 20);
-    await expect.poll(client.over, { timeout: 5_000 }).toBe(true);
+    await expect.poll(client.over).toBe(true);
     clearInterval(drip);
   });
 
@@ -220,7 +220,7 @@ describe('a slow client', () => {
     const { port } = await open.serve({ answer: streaming(streams) }, quick);
     const client = await open.raw(port, get('/stream'));
     const idle = await open.raw(port, 'GET / HT');
-    await expect.poll(idle.over, { timeout: 5_000 }).toBe(true);
+    await expect.poll(idle.over).toBe(true);
     streams.opened[0]?.send({ id: 2, event: 'late', data: {} });
     await expect.poll(client.text).toContain('event: late');
     expect(client.over()).toBe(false);
@@ -244,14 +244,14 @@ describe('a slow client', () => {
             if (streams.opened[0]?.send(bulk(100_000)) === true) sent += 100_000;
           return dropped.mock.calls.length;
         },
-        { timeout: 10_000, interval: 5 },
+        { interval: 5 },
       )
       .toBe(1);
     // The kernel buffers data for both ends of the connection, in addition to the relay's buffer.
     expect(sent).toBeLessThan(30_000_000);
     expect(heldBytes() - before).toBeLessThan(400_000_000);
     paused.socket.resume();
-    await expect.poll(paused.over, { timeout: 5_000 }).toBe(true);
+    await expect.poll(paused.over).toBe(true);
     streams.opened[1]?.send({ id: 9, event: 'still', data: {} });
     await expect.poll(other.text).toContain('event: still');
   });

@@ -97,9 +97,9 @@ describe.each(proxyNames)('%s', (name) => {
       stream.setEncoding('utf8').on('data', (piece: string) => {
         text += piece;
       });
-      await expect.poll(() => text, { timeout: 20_000 }).toContain('event: connected');
+      await expect.poll(() => text).toContain('event: connected');
       await connect(proxy, made, [tool('seen')]);
-      await expect.poll(() => text, { timeout: 20_000 }).toContain('tool-availability-update');
+      await expect.poll(() => text).toContain('tool-availability-update');
       expect(stream.complete).toBe(false);
       stream.destroy();
     });
@@ -118,7 +118,7 @@ describe.each(proxyNames)('%s', (name) => {
         socket.send('{"event":"request","data":{"requestId":"r","tool":"seen"}}'),
       );
       await expect
-        .poll(() => events.find(({ event }) => event === 'tool-result')?.data, { timeout: 20_000 })
+        .poll(() => events.find(({ event }) => event === 'tool-result')?.data)
         .toMatchObject({ requestId: 'r', result: { output: 'seen' } });
       socket.terminate();
     });

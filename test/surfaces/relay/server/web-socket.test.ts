@@ -69,7 +69,7 @@ async function world({
   const connect = (options: ClientOptions = {}, path = '/api/sessions/ABCDEFGH/stream') =>
     client(`ws://127.0.0.1:${server.port}${path}`, options);
   const fed = (): Promise<FedStream> =>
-    vi.waitFor(() => streams.opened[0] ?? Promise.reject(new Error('not yet')), { timeout: 5_000 });
+    vi.waitFor(() => streams.opened[0] ?? Promise.reject(new Error('not yet')));
   return { server, streams, connect, fed };
 }
 
@@ -250,7 +250,7 @@ describe('an answer over a WebSocket', () => {
     await fed();
     say({ event: 'response', data: { requestId: 'large', result: 'x'.repeat(4 * 1_048_576) } });
     await expect
-      .poll(() => frames.at(-1), { timeout: 5_000 })
+      .poll(() => frames.at(-1))
       .toEqual({ event: 'response-stored', data: { requestId: 'large' } });
     say({ event: 'response', data: { requestId: 'larger', result: 'x'.repeat(5 * 1_048_576) } });
     expect((await closed)[0]).toBe(1009);
@@ -288,9 +288,7 @@ describe('an answer over a WebSocket', () => {
     for (let index = 0; index < 300; index++)
       say({ event: 'response', data: { requestId: `r${index}`, result: index } });
     await expect
-      .poll(() => frames.filter(({ event }) => event === 'response-stored').length, {
-        timeout: 10_000,
-      })
+      .poll(() => frames.filter(({ event }) => event === 'response-stored').length)
       .toBe(300);
     expect(most).toBe(16);
   });
@@ -451,7 +449,7 @@ describe('a hostile client', () => {
             for (let more = 0; more < 20; more++) if (stream.send(bulk(100_000))) sent += 100_000;
             return warn.mock.calls.length;
           },
-          { timeout: 10_000, interval: 5 },
+          { interval: 5 },
         )
         .toBe(1);
       expect(sent).toBeLessThan(30_000_000);
@@ -479,7 +477,7 @@ describe('a hostile client', () => {
           for (let more = 0; more < 5_000; more++) socket.ping(data, true, () => {});
           return stream.closed;
         },
-        { timeout: 12_000, interval: 5 },
+        { interval: 5 },
       )
       .toBe(1);
     expect(warn).toHaveBeenCalled();
@@ -504,9 +502,7 @@ describe('a large event', () => {
     await expect.poll(() => came.length).toBe(1);
     await stream.ready?.();
     expect([stream.send(bulk(4_000_000, 1)), stream.send(bulk(10, 2))]).toEqual([true, true]);
-    await expect
-      .poll(() => came.map(({ id }) => id), { timeout: 5_000 })
-      .toEqual([undefined, 1, 2]);
+    await expect.poll(() => came.map(({ id }) => id)).toEqual([undefined, 1, 2]);
   });
 
   test('waits if another event is still being sent', async () => {
@@ -517,7 +513,7 @@ describe('a large event', () => {
       await stream.ready?.();
       expect(stream.send(bulk(900_000, id))).toBe(true);
     }
-    await expect.poll(() => came.length, { timeout: 5_000 }).toBe(21);
+    await expect.poll(() => came.length).toBe(21);
   });
 });
 
