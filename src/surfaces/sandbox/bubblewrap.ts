@@ -1,4 +1,4 @@
-/** The command that puts a process into namespaces of its own, with bubblewrap. */
+/** The command line of bubblewrap, which puts a process into namespaces of its own. */
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join, sep } from 'node:path';
 import { MisuseError } from '../../errors/index.ts';
@@ -6,8 +6,8 @@ import { unavailableFault } from './fault.ts';
 import { moduleReads, type ReadPermissions } from './permissions.ts';
 
 /**
- * What programs need of the system. Of `/etc` it is only files without secrets, since the host's
- * process may run as root.
+ * The files of the system that programs need. From `/etc` there are only files without secrets,
+ * because the host's process may run as root.
  */
 const system = [
   '/usr',
@@ -80,14 +80,14 @@ export function checkBubblewrapCwd(
 }
 
 /**
- * Bubblewrap itself ends at these signals, which are for the host, unless they are ignored when it
- * starts.
+ * Signals that are meant for the host and would also end bubblewrap. It ignores them if they are
+ * already ignored when it starts.
  */
 const ignoring = ['/bin/sh', '-c', 'trap "" HUP INT QUIT TERM; exec "$@"', 'host-tools-sandbox'];
 
 /**
- * The command up to the program that it runs. Inside, only the system's own programs and what the
- * permissions name exist, and no process outside is visible.
+ * The command line up to the program that it runs. Inside, there are only the system's own
+ * programs and what the permissions name, and no process outside is visible.
  * @throws an error that ends the call as `sandbox_unavailable` if bubblewrap is not installed
  */
 export function bubblewrapCommand(

@@ -1,4 +1,7 @@
-/** The host's end of one call in a sandbox: it passes on what the handler reports and asks for. */
+/**
+ * The host's end of one call in a sandbox: it forwards the handler's reports, and answers what the
+ * handler asks for.
+ */
 import { errorName, messageOf } from '../../errors/index.ts';
 import {
   type CallOptions,
@@ -24,14 +27,14 @@ import { own } from './read-message.ts';
 import { type LastContext, sentCall, sentContext } from './sent-context.ts';
 import type { Confirmation } from './unconfirmed.ts';
 
-/** What a call needs of its sandbox. */
+/** The part of a sandbox that a call uses. */
 export interface LinkOwner {
   send(message: HostMessage): void;
-  /** The sandbox has broken the protocol. Completes the sentence "The sandbox sent …". */
+  /** Reports a breach of the protocol. `fault` completes the sentence "The sandbox sent …". */
   violation(fault: string): void;
 }
 
-/** A message about a call. */
+/** A message of a sandbox that belongs to a call. */
 export type CallMessage = Extract<SandboxMessage, { id: number }>;
 type Ask = Extract<SandboxMessage, { t: 'ask' }>;
 type Returned = Extract<SandboxMessage, { t: 'returned' }>;
@@ -41,11 +44,11 @@ const textOptions = ['callId', 'idempotencyKey', 'resourceKey'] as const;
 
 export class CallLink {
   readonly id: number;
-  /** Settles as the handler does, or rejects if the sandbox dies. */
+  /** Settles with the outcome of the handler. Rejects if the sandbox dies first. */
   readonly settled: Promise<unknown>;
   readonly #context: ToolContext;
   readonly #owner: LinkOwner;
-  /** The questions that wait for their answers. Most calls ask none. */
+  /** The open questions of the handler. Undefined for most calls, because they ask none. */
   #asks: Map<number, AbortController> | undefined;
   #resolve!: (value: unknown) => void;
   #reject!: (error: unknown) => void;
@@ -62,9 +65,9 @@ export class CallLink {
   }
 
   /**
-   * Sends the call. Throws if its knobs cannot cross.
-   * @param read What the host has read since it last confirmed.
-   * @param last What the receiver got last, if it remembers that.
+   * Sends the call. Throws if its knobs cannot be sent.
+   * @param read what the host has read and not confirmed yet
+   * @param last the context that the receiver got last, if the receiver keeps it
    */
   start(input: JsonObject, read: Confirmation, last?: LastContext): void {
     const { id } = this;
@@ -75,7 +78,7 @@ export class CallLink {
     return last?.keep(context);
   }
 
-  /** Tells the handler that its call has ended. */
+  /** Aborts the signal of the handler, because its call has ended. */
   abort(reason: unknown): void {
     this.#owner.send({ t: 'abort', id: this.id, reason: sentError(reason) });
   }
@@ -84,7 +87,7 @@ export class CallLink {
     this.#reject(fault);
   }
 
-  /** Ends what the handler still waits for. */
+  /** Withdraws the questions that the handler has not got answers to. */
   close(): void {
     this.#done = true;
     const asks = this.#asks;
@@ -93,7 +96,7 @@ export class CallLink {
   }
 
   take(message: CallMessage): void {
-    // The first outcome counts.
+    // Only the first outcome counts. Later messages are ignored.
     if (this.#done) return undefined;
     const context = this.#context;
     switch (message.t) {
@@ -125,7 +128,8 @@ export class CallLink {
   }
 
   #emit({ name, data, log, lost }: Extract<SandboxMessage, { t: 'emit' }>): void {
-    // The context drops data that is not JSON or is too long, and logs that.
+    // The context drops data that is not JSON or is too long, and logs it. The sandbox could not
+    // send such data, so something with the same fault is passed on in its place.
     const sent: unknown =
       lost === 'not_json' ? () => {} : lost === 'too_large' ? ' '.repeat(65_537) : data;
     if (log !== true) return this.#context.emit(name, sent as JsonValue);
@@ -145,7 +149,7 @@ export class CallLink {
       if (this.#asks?.delete(ask) === true)
         this.#owner.send({ t: 'answer', id: this.id, ask, value, error });
     };
-    // In an async function, so that an error that is thrown becomes an answer too.
+    // `#answerOf` is async, so an error that is thrown at once becomes an answer too.
     void this.#answerOf(message, controller.signal).then(
       (value) => answer(value as JsonValue, undefined),
       (error: unknown) => answer(undefined, sentError(error)),
@@ -161,7 +165,7 @@ export class CallLink {
   }
 }
 
-/** Options of a child call. A sandbox may not set any others, such as the surface. */
+/** Reads the options of a child call. A sandbox may not set others, such as the surface. */
 function callOptions(given: JsonObject, signal: AbortSignal): CallOptions {
   const options: { -readonly [K in keyof CallOptions]: CallOptions[K] } = { signal };
   for (const name of textOptions) {
@@ -202,7 +206,9 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Marks content parts. A value without the form of parts stays plain JSON. */
+/**
+ * Marks content parts, as `content` does. A value that does not look like parts stays plain JSON.
+ */
 function asContent(value: JsonValue): JsonValue {
   const parts: readonly JsonValue[] = Array.isArray(value) ? value : [value];
   for (const part of parts)
@@ -217,7 +223,9 @@ function sentError(thrown: unknown): SentError {
   };
 }
 
-/** The error that a handler threw. The stack is the one that it has in the sandbox. */
+/**
+ * Makes an error like the one that the handler threw, with the stack that it had in the sandbox.
+ */
 function receivedError({ name, message, stack }: SentError): Error {
   const error = new Error(message);
   const define = (member: string, value: string): void => {

@@ -1,4 +1,7 @@
-/** One sandbox of a pool. It starts, loads the handler, and runs one call at a time. */
+/**
+ * One sandbox of a pool, called a cell. It starts, loads the handler, and runs one call at a
+ * time.
+ */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import type { Stop } from '../../surface-port.ts';
 import { shortened } from '../../text/shortened.ts';
@@ -10,30 +13,38 @@ import { LastContext } from './sent-context.ts';
 import type { Death, StartTransport, Transport } from './transport.ts';
 import { Unconfirmed } from './unconfirmed.ts';
 
-/** What sandboxes of one executor have in common. */
+/** What all sandboxes of an executor have in common. */
 export interface CellOptions {
   readonly start: StartTransport;
   /** The address of the handler's module, and the name of its export. */
   readonly module: string;
   readonly export: string;
-  /** The export to take if there is none of that name. */
+  /** The export to use if the module has none named `export`. */
   readonly otherwise?: string | undefined;
-  /** The whole environment, if what starts a sandbox may change it. */
+  /**
+   * The whole environment. Given only if the program that starts the sandbox may change it, so that
+   * the sandbox has to set it again.
+   */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** How long a handler may take to stop once its call has ended. */
+  /**
+   * Milliseconds that a handler may run on after its call has ended. Then the sandbox is killed.
+   */
   readonly killAfterMs: number;
 }
 
-/** What the pool is told. Each is called once. */
+/** The reports of a cell to its pool. Each is called at most once. */
 export interface CellEvents {
+  /** The handler is loaded, so the cell can take a call. */
   ready(cell: Cell): void;
-  /** It cannot be used. Before `ready`, with the fault of the calls that wait for it. */
+  /**
+   * The cell has ended. If it was never ready, `fault` is the error for a call that waits for it.
+   */
   gone(cell: Cell, fault: Error | undefined): void;
 }
 
-/** The longest time that a sandbox may take until it has loaded the handler. */
+/** Milliseconds that a sandbox may take to start and to load the handler. */
 const startTimeoutMs = 10_000;
-/** The longest time that a sandbox without a call may take to give a sign of life. */
+/** Milliseconds that a sandbox without a call may take to answer a `ping`. */
 const answerTimeoutMs = 1_000;
 
 export class Cell {
@@ -42,7 +53,7 @@ export class Cell {
   readonly #transport: Transport;
   readonly #starting: NodeJS.Timeout;
   #phase: 'starting' | 'loading' | 'ready' | 'dead' = 'starting';
-  /** It is being killed. It may still answer until it has ended. */
+  /** It is being killed. Until it has ended, it may still send messages. */
   #ending = false;
   #fault: Error | undefined;
   #lost: Error | undefined;
@@ -52,10 +63,10 @@ export class Cell {
   readonly #unconfirmed = new Unconfirmed();
   #confirming = false;
   #answered: (() => void) | undefined;
-  /** How many calls it has run. */
+  /** The number of calls that it has run, including the present one. */
   calls = 0;
 
-  /** Starts it. Throws if that is not possible here. */
+  /** Starts the sandbox. Throws if this system cannot start one. */
   constructor(runner: string, options: CellOptions, events: CellEvents) {
     this.#options = options;
     this.#events = events;
@@ -72,9 +83,9 @@ export class Cell {
     this.#send({ t: 'load', module, export: options.export, otherwise, env });
   }
 
-  /** Runs one call. Only after `ready`, and one at a time. */
+  /** Runs one call. Must be called only after `ready`, and not while another call runs. */
   async run(input: JsonObject, context: ToolContext, stop: Stop): Promise<unknown> {
-    // It may have died in the turn in which it was ready, before its call could begin.
+    // The sandbox may have died between `ready` and this call.
     if (this.#lost !== undefined) throw this.#lost;
     this.calls++;
     const link = new CallLink(this.calls, context, {
@@ -96,7 +107,7 @@ export class Cell {
       else stop.watch(stopped);
       return await link.settled;
     } catch (error) {
-      // The call has already ended, so the end of the sandbox does not concern it.
+      // If the call has ended already, it has that reason, and not the end of the sandbox.
       throw stop.stopped ? stop.reason : error;
     } finally {
       stop.unwatch(stopped);
@@ -107,10 +118,16 @@ export class Cell {
     }
   }
 
-  /** Asks for a sign of life, and ends it if none comes. Only without a call. */
+  /**
+   * Sends a `ping`, and kills the sandbox if it does not answer in time. Code that an earlier call
+   * has left behind may block it. Must not be called while a call runs, because a handler may
+   * block the sandbox for as long as it needs.
+   * @param answered called when the sandbox has answered
+   */
   ask(answered: () => void): void {
     const late = setTimeout(() => {
-      // If the host was busy for so long, the answer is here and not yet read.
+      // If this process itself was busy for so long, the answer has arrived and was not read yet.
+      // One more turn of the event loop reads it.
       setImmediate(() => {
         if (this.#answered === answer)
           this.kill('sandbox_ended', 'was ended, since what an earlier call left behind blocks it');
@@ -125,12 +142,12 @@ export class Cell {
     this.#send({ t: 'ping' });
   }
 
-  /** Whether it can take no call any more: it has ended, or is being ended. */
+  /** Whether it has ended or is being killed, so that it can take no more calls. */
   get dead(): boolean {
     return this.#ending || this.#phase === 'dead';
   }
 
-  /** A sandbox that is waited for keeps the host's process alive. */
+  /** While a call waits for a sandbox that starts, that sandbox keeps the process alive. */
   awaited(isAwaited: boolean): void {
     if (this.#phase === 'starting' || this.#phase === 'loading') this.#transport.busy(isAwaited);
   }
@@ -142,7 +159,8 @@ export class Cell {
 
   #send(message: HostMessage): void {
     if (this.#phase === 'dead') return undefined;
-    // Code that asks and never reads the answers would fill this process's memory.
+    // A handler that asks questions and never reads the answers would fill the memory of this
+    // process.
     if (this.#transport.backlog() > maxBacklog)
       return this.kill('sandbox_protocol', 'did not read what was sent to it, and was ended');
     return this.#transport.send(JSON.stringify(message));
@@ -159,7 +177,8 @@ export class Cell {
     if (!read.ok) return this.#violation(read.fault);
     if (!this.#confirming && this.#unconfirmed.due) {
       this.#confirming = true;
-      // In the next turn of the event loop, so that one sandbox cannot take up this turn.
+      // In the next turn of the event loop: otherwise a sandbox that sends many messages could keep
+      // this process busy without a break.
       setImmediate(() => this.#confirm());
     }
     return this.#take(read.message);
@@ -205,7 +224,8 @@ export class Cell {
         this.#crash ??= message;
         return undefined;
       default:
-        // Code that an earlier handler has left behind may still send messages about its own call.
+        // Work that an earlier handler has left running may still send messages about its own call.
+        // They are ignored.
         return this.#link?.id === message.id ? this.#link.take(message) : undefined;
     }
   }
@@ -234,7 +254,7 @@ export class Cell {
     this.#events.gone(this, this.#fault);
   }
 
-  /** Why it died, with its last words. */
+  /** The reason for its death, with the error that it reported before, if there was one. */
   #told(death: Death): Death {
     const crash = this.#crash;
     if (

@@ -23,14 +23,14 @@ export interface ChildOptions {
   readonly cwd: string;
   readonly maxMemoryMb: number;
   /**
-   * Whether it is in a session and a group of its own, and the whole group is killed. A sandbox
-   * that may start processes or threads needs that. It costs time, since Linux may share the
-   * processor among sessions.
+   * Whether the process gets a session and a group of its own, so that its whole group can be
+   * killed. A sandbox that may start processes or threads needs this. Otherwise it is better
+   * without, because Linux may divide processor time by session.
    */
   readonly ownSession: boolean;
 }
 
-/** Gives the function that starts such processes. */
+/** Returns the function that starts such processes. */
 export function processes(options: ChildOptions): StartTransport {
   return (runner, events) => startChild(runner, options, events);
 }
@@ -56,7 +56,7 @@ function startChild(
   let hasExited = false;
   const kill = (why: Death): void => {
     death ??= why;
-    // After its exit, another process may have its number.
+    // After its exit, its number may belong to another process.
     if (!hasExited) endTarget(target);
   };
   const memory = watchMemory(processMemory(pid), maxMemoryMb, kill);
@@ -74,11 +74,12 @@ function startChild(
     const printed = tail();
     events.died({ reason, text, cause: cause ?? (printed && new Error(printed)) });
   });
-  // While a call runs, the channel keeps the host alive, and when it closes, the process does.
+  // While a call runs, the open channel keeps the host's process alive. Once the channel has
+  // closed, the child process does so, until it has ended.
   for (const one of [child, child.stdio[2]]) (one as Referenced).unref();
   channel.once('close', () => {
     child.ref();
-    // It may have closed the channel without ending.
+    // The process may have closed the channel itself and go on running.
     setTimeout(kill, lastWordsMs, hungUp).unref();
   });
   return {
@@ -107,7 +108,7 @@ function spawned(
       detached: ownSession,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     });
-    // Most errors come as this event, and later. The fault has said it by then.
+    // Most errors come as this event, after the error below was thrown, which says the same.
     child.on('error', () => {});
     if (child.pid !== undefined) return child as ChildProcess & { pid: number };
   } catch (error) {
@@ -122,7 +123,7 @@ function spawned(
   );
 }
 
-/** What can keep the host's process alive, or not. */
+/** A handle that can keep the host's process alive. */
 interface Referenced {
   ref(): unknown;
   unref(): unknown;
@@ -141,11 +142,11 @@ function hear(
     if (isOver() || read(piece)) return;
     kill({ reason: 'sandbox_protocol', text: 'sent a message that is too long, and was ended' });
   });
-  // Writing to a process that is about to die fails. Its death is what counts.
+  // Writing to a process that is about to end fails. Its end is reported elsewhere.
   channel.on('error', () => {});
 }
 
-/** Calls back once, when the process has ended and its channel is read to the end. */
+/** Calls back once, after the process has ended and its channel was read to the end. */
 function onEnd(
   child: ChildProcess,
   channel: Duplex,
@@ -159,7 +160,7 @@ function onEnd(
       clearTimeout(late);
       ended(code, signal);
     };
-    // A process that it has started, and that left its group, may hold the channel open.
+    // A process that it has started and that has left its group may keep the channel open.
     const late = setTimeout(tell, lastWordsMs);
     if (channel.destroyed || channel.readableEnded) tell();
     else channel.once('end', tell).once('close', tell);
@@ -175,7 +176,7 @@ function endTarget(target: Target): void {
 }
 
 function deathBy(code: number | null, signal: NodeJS.Signals | null, printed: string): Death {
-  // V8 reports this before it aborts. By which signal differs between versions.
+  // V8 prints this before it aborts. The signal differs between versions, so it does not help.
   if (code !== 0 && /heap out of memory|out of memory/i.test(printed))
     return { reason: 'sandbox_out_of_memory', text: 'ran out of memory' };
   return {

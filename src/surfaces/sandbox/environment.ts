@@ -1,4 +1,4 @@
-/** The environment of a sandbox: an allowlist. */
+/** The environment of a sandbox. It has only the variables that the options name. */
 import { MisuseError } from '../../errors/index.ts';
 import { kind, wrongOption } from '../../options/index.ts';
 
@@ -13,7 +13,7 @@ export const envKind = kind<SandboxEnv>(
   (value) => typeof value === 'object' && value !== null,
 );
 
-/** Settings of Node that could undo what the sandbox is started with. */
+/** The variable with options for Node, which could undo those that the sandbox is started with. */
 const refused = 'NODE_OPTIONS';
 
 /** @throws MisuseError `invalid_option` */

@@ -1,8 +1,8 @@
-/** The errors that a sandboxed call ends with when its handler does not end it itself. */
+/** The errors of calls in a sandbox that do not end with an outcome of their handler. */
 import { executorError } from '../shared/executor-fault.ts';
 import type { Death } from './transport.ts';
 
-/** The sandbox died under the call. */
+/** The sandbox died while the call ran. */
 export function lostFault({ reason, text, cause }: Death): Error {
   return executorError(
     'executor_lost',
@@ -12,7 +12,7 @@ export function lostFault({ reason, text, cause }: Death): Error {
   );
 }
 
-/** The sandbox died before it could load anything, or cannot be made at all. */
+/** The sandbox died before it could load the handler, or could not be started. */
 export function unavailableFault(
   reason: 'sandbox_unsupported' | 'sandbox_not_started',
   message: string,
@@ -21,7 +21,7 @@ export function unavailableFault(
   return executorError('sandbox_unavailable', reason, message, cause);
 }
 
-/** The sandbox works, and the handler cannot be loaded into it. */
+/** The sandbox has started, but cannot load the handler. */
 export function unloadedFault(
   reason: 'handler_missing' | 'module_failed',
   message: string,
@@ -30,7 +30,7 @@ export function unloadedFault(
   return executorError('tool_not_available', reason, message, cause);
 }
 
-/** The handler returned what is not an output. */
+/** The handler returned a value that cannot be an output. */
 export function unreturnableFault(
   reason: 'not_json' | 'output_too_large',
   path: string,

@@ -5,7 +5,7 @@
 
 const headerBytes = 4;
 
-/** One message as bytes. */
+/** Writes one message as bytes. */
 export function frameOf(text: string): Buffer {
   const length = Buffer.byteLength(text);
   const frame = Buffer.allocUnsafe(headerBytes + length);
@@ -15,15 +15,15 @@ export function frameOf(text: string): Buffer {
 }
 
 /**
- * Puts messages together from pieces. The function that it returns takes the next piece, whose
- * memory the caller may use again, and answers false once a header announces more than `maxBytes`.
- * Such a message is not kept.
+ * Reads messages from pieces of bytes. The returned function takes the next piece, and copies
+ * what it has to keep of it. It returns false if a header announces a message of more than
+ * `maxBytes`, which is not collected.
  */
 export function frameReader(
   maxBytes: number,
   onMessage: (text: string) => void,
 ): (piece: Buffer) => boolean {
-  /** What has come of a message that is not complete, and how many bytes it takes to go on. */
+  /** The part of an incomplete message that has arrived, and the number of bytes that it needs. */
   let pieces: Buffer[] = [];
   let held = 0;
   let needed = headerBytes;

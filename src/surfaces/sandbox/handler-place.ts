@@ -1,4 +1,4 @@
-/** Where the handler of a sandbox is: a module and one of its exports. */
+/** The place of a sandbox's handler: a module and one of its exports. */
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -6,9 +6,9 @@ import { describe, MisuseError, messageOf } from '../../errors/index.ts';
 
 /** A module that exists. */
 export interface HandlerPlace {
-  /** The file, as a path. */
+  /** The path of the file. */
   readonly file: string;
-  /** The same as an address, for `import`. */
+  /** The URL of the file, for `import`. */
   readonly address: string;
 }
 

@@ -1,47 +1,48 @@
 /**
- * The sandboxes that have no call. Code that a call has left behind may loop in one of them, so
- * they are asked for a sign of life soon after their call, and every few seconds after that. One
- * that has not answered yet gets no call, and one that does not answer is ended.
+ * The sandboxes that have no call. Code that an earlier call has left behind may loop in one of
+ * them. So each gets a `ping` soon after its call, and every few seconds after that. Until it has
+ * answered, it gets no call. If it does not answer, it is killed.
  */
 import type { Cell } from './cell.ts';
 
-/** Within this time after its last call, a sandbox gets the next one without being asked. */
+/** Milliseconds after a call in which a sandbox can get the next one without a `ping`. */
 const restMs = 25;
-/** How long until a sandbox that has answered is asked again. */
+/** Milliseconds until a sandbox that has answered gets the next `ping`. */
 const againMs = 5_000;
 
 interface Rest {
-  /** After how long it is ended. Infinity for spare ones. */
+  /** Milliseconds without a call after which it is ended. Infinity if it is kept ready. */
   readonly endMs: number;
-  /** When that is, once it has rested. */
+  /** The time when it is ended. Infinity until the first round that finds it here. */
   endAt: number;
-  /** It has been here since the last round. */
+  /** Whether a round has found it here. */
   rested: boolean;
-  /** It was asked and has not answered yet. */
+  /** Whether it has a `ping` that it has not answered yet. */
   asked: boolean;
-  /** It has answered since its last call. */
+  /** Whether it has answered a `ping` since its last call. */
   answered: boolean;
 }
 
 export class IdleCells {
   readonly #rests = new Map<Cell, Rest>();
   readonly #well: (cell: Cell) => void;
+  /** The number of sandboxes that have not answered their `ping` yet. */
   #owing = 0;
   #round: NodeJS.Timeout | undefined;
   #isSoon = false;
   #againAt = 0;
 
-  /** @param well Called when one has answered. */
+  /** @param well called when a sandbox has answered its `ping` */
   constructor(well: (cell: Cell) => void) {
     this.#well = well;
   }
 
-  /** How many can be taken. */
+  /** The number of sandboxes that can get a call now. */
   get size(): number {
     return this.#rests.size - this.#owing;
   }
 
-  /** @param endMs After how long it is ended, if it is not to be kept. */
+  /** @param endMs milliseconds without a call after which it is ended. @default never */
   add(cell: Cell, endMs = Infinity): void {
     this.#rests.set(cell, {
       endMs,
@@ -53,7 +54,10 @@ export class IdleCells {
     if (!this.#isSoon) this.#plan(restMs);
   }
 
-  /** Takes the one that had a call last, since its memory and its thread are likely to be warm. */
+  /**
+   * Removes and returns the sandbox that had a call last, because its memory and its thread are
+   * likely to be warm.
+   */
   take(): Cell | undefined {
     let last: Cell | undefined;
     for (const [cell, { asked }] of this.#rests) if (!asked && !cell.dead) last = cell;
@@ -61,7 +65,7 @@ export class IdleCells {
     return last;
   }
 
-  /** @returns whether it was here */
+  /** Returns whether the sandbox was here. */
   remove(cell: Cell): boolean {
     const rest = this.#rests.get(cell);
     if (rest === undefined) return false;
@@ -83,7 +87,8 @@ export class IdleCells {
     let next = againMs;
     for (const [cell, rest] of this.#rests) {
       if (!rest.rested) {
-        // Its time begins here, so that sandboxes that get the next call at once read no clock.
+        // Its time is counted from here, so that a sandbox that gets its next call at once costs no
+        // look at the clock.
         rest.rested = true;
         rest.endAt = now + rest.endMs;
         next = Math.min(next, restMs);

@@ -1,29 +1,30 @@
 /**
- * Watches how much memory a sandbox uses. V8 limits its own heap, but no memory outside it, such as
- * buffers. None of the system's limits for a process counts the memory that is really used.
+ * Watches how much memory a sandbox uses. V8 limits its own heap, but not the memory outside of
+ * it, such as buffers. The system has limits for a process too, but none of them counts the
+ * memory that is in use.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Death } from './transport.ts';
 
-/** A watch on one sandbox. */
+/** Watches one sandbox. */
 export interface MemoryWatch {
-  /** Whether to look often. */
+  /** Says whether to measure often, which is the case while a call runs. */
   often(isOften: boolean): void;
   stop(): void;
 }
 
 const oftenMs = 25;
 const seldomMs = 500;
-/** The most processes that one look counts. */
+/** The most processes that one measurement counts. */
 const maxProcesses = 256;
 const pageBytes = 4_096;
 const mega = 1_048_576;
 
-/** Calls back with the bytes that are in use now. It may never call back. */
+/** Measures the bytes in use and calls back with them. It may never call back. */
 export type Look = (tell: (bytes: number) => void) => void;
 
-/** @param exceeded Called when too much is used, with the words for it. */
+/** @param exceeded called with the reason when too much is used */
 export function watchMemory(
   look: Look,
   maxMb: number,
@@ -42,7 +43,8 @@ export function watchMemory(
     look((used) => {
       if (used > maxMb * mega) exceeded(tooMuch(Math.round(used / mega), maxMb));
     });
-    // The period changes here, so that many short calls do not each set a timer twice.
+    // The period is changed here and not when a call begins or ends. Otherwise each of many short
+    // calls would set a timer twice.
     if (period !== wanted) every(wanted);
   };
   return {
@@ -68,8 +70,8 @@ export function processMemory(pid: number): Look {
 
 function usedBytes(pid: number, tell: (bytes: number) => void): void {
   if (process.platform === 'linux') return tell(usedOnLinux(pid));
-  // Any other system has `ps`. The processes that it has started are in its group.
-  // Some take a comma after `=` for a part of the header.
+  // Other systems have `ps`. The processes that the sandbox has started are in its group.
+  // Some versions of `ps` read a comma after `=` as a part of the header.
   const columns = ['-o', 'pid=', '-o', 'pgid=', '-o', 'rss='];
   execFile('ps', ['-A', ...columns], { timeout: 2_000 }, (_error, output) => {
     let kilobytes = 0;
@@ -85,7 +87,7 @@ function usedBytes(pid: number, tell: (bytes: number) => void): void {
 function usedOnLinux(pid: number): number {
   let bytes = 0;
   const pids = [String(pid)];
-  // The list grows while it is read.
+  // The loop also visits the numbers that it adds.
   for (const one of pids) {
     try {
       bytes += Number(readFileSync(`/proc/${one}/statm`, 'latin1').split(' ')[1]) * pageBytes;
@@ -93,7 +95,7 @@ function usedOnLinux(pid: number): number {
       for (const child of children.split(' '))
         if (child !== '' && pids.length < maxProcesses) pids.push(child);
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
   }
   return bytes;

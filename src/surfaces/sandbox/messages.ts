@@ -1,6 +1,6 @@
 /**
- * The messages between the host and a sandbox: their types and their bounds. Both sides use this
- * file. Each message is one JSON text.
+ * The messages between the host and a sandbox: their types and their limits. Both sides use this
+ * file. Each message is one JSON text, and `t` is its type.
  */
 import type { CopyLimits, JsonObject, JsonValue } from '../../json/index.ts';
 
@@ -12,19 +12,19 @@ export const maxMessageValues = 150_000;
 export const maxMessageDepth = 520;
 /** The most messages that a sandbox may send before the host has confirmed earlier ones. */
 export const maxUnconfirmed = 256;
-/** The host confirms once this many messages have come, or more than this size. */
+/** The host sends a `confirm` after this many messages, or after more than this size. */
 export const confirmEvery = 64;
 export const confirmSize = maxMessage / 4;
 /**
- * The most that unconfirmed messages may have together, unless there is only one: the longest
- * message may follow as many as the host need not confirm.
+ * The largest size of all unconfirmed messages together, unless there is only one. The longest
+ * message must be allowed to follow those that the host does not have to confirm yet.
  */
 export const maxUnconfirmedSize = maxMessage + confirmSize;
-/** The most that the host keeps for a sandbox that does not read, in bytes, beside one message. */
+/** The most bytes that the host keeps for a sandbox that does not read, before one more message. */
 export const maxBacklog = 64 * 1024 * 1024;
 /** The most child calls and questions of one handler that may wait for their answers at once. */
 export const maxAsks = 64;
-/** The longest text of an error, and of its stack, that crosses. */
+/** The most characters that are sent of an error's message, and of its stack. */
 export const maxErrorText = 8_192;
 
 /** Limits of the copies that a sandbox makes of what it sends. */
@@ -34,14 +34,14 @@ export const valueLimits: CopyLimits = {
   maxChars: maxMessage,
 };
 
-/** What of a call's context no other call has. */
+/** The members of a context that differ from call to call. */
 export interface SentCall {
   readonly callId: string;
   readonly deadline?: number | undefined;
   readonly idempotencyKey: string;
 }
 
-/** What of a call's context crosses as data. */
+/** The members of a context that are sent as data. */
 export interface SentContext extends SentCall {
   readonly sessionId: string;
   readonly cwd: string;
@@ -50,12 +50,12 @@ export interface SentContext extends SentCall {
   readonly principal?: string | undefined;
   readonly toolName: string;
   readonly knobs: JsonValue;
-  /** Which questions the agent's client takes. */
+  /** Whether the agent's client answers such questions. */
   readonly sample: boolean;
   readonly elicit: boolean;
 }
 
-/** An error that crosses. */
+/** An error as data. */
 export interface SentError {
   readonly name: string;
   readonly message: string;
@@ -68,9 +68,9 @@ export type HostMessage =
       readonly t: 'load';
       readonly module: string;
       readonly export: string;
-      /** The export to take if the module has none of the first name. */
+      /** The export to use if the module has none named `export`. */
       readonly otherwise?: string | undefined;
-      /** The whole environment, if what started the sandbox may have changed it. */
+      /** The whole environment. Given only if the program that starts the sandbox may change it. */
       readonly env?: Readonly<Record<string, string>> | undefined;
     }
   | {
@@ -78,11 +78,14 @@ export type HostMessage =
       readonly id: number;
       readonly input: JsonObject;
       readonly context: SentContext;
-      /** As in a `confirm`, so that no call pays for what an earlier one has sent uncounted. */
+      /**
+       * As in a `confirm`: every call begins with everything confirmed, so that what an earlier
+       * call has sent does not count against it.
+       */
       readonly count: number;
       readonly size: number;
     }
-  /** A `run` whose context is that of the last one, but for what is the call's own. */
+  /** A `run` with the context of the last one, except for the members of {@link SentCall}. */
   | {
       readonly t: 'next';
       readonly id: number;
@@ -96,31 +99,31 @@ export type HostMessage =
       readonly t: 'answer';
       readonly id: number;
       readonly ask: number;
-      /** The answer, or why there is none. */
+      /** The answer. If there is none, `error` says why. */
       readonly value?: JsonValue | undefined;
       readonly error?: SentError | undefined;
     }
-  /** Asks for a sign of life. */
+  /** Asks the sandbox to answer with a `pong`, which shows that nothing blocks it. */
   | { readonly t: 'ping' }
-  /** The host has read this many messages more, of this size together. */
+  /** The host has read `count` more messages, whose sizes add up to `size`. */
   | { readonly t: 'confirm'; readonly count: number; readonly size: number };
 
-/** What a handler asks the host for. */
+/** The kinds of questions that a handler can ask the host: a child call, or one to the client. */
 export type AskKind = 'tool' | 'sample' | 'elicit';
 
-/** What a sandbox sends. `id` is that of the `run`. */
+/** What a sandbox sends. `id` is the id of the call, from its `run`. */
 export type SandboxMessage =
-  /** The sandbox runs, and nothing is loaded yet. */
+  /** The sandbox has started, and has not loaded the handler yet. */
   | { readonly t: 'up' }
   /** The handler is loaded. */
   | { readonly t: 'ready' }
-  /** The sign of life. */
+  /** The answer to a `ping`. */
   | { readonly t: 'pong' }
   | { readonly t: 'unfit'; readonly why: 'module' | 'export'; readonly message: string }
   | {
       readonly t: 'progress';
       readonly id: number;
-      /** Null stands for a number that JSON does not have. */
+      /** Null for a number that JSON cannot represent, such as `NaN`. */
       readonly done: number | null;
       readonly total?: number | undefined;
       readonly message?: string | undefined;
@@ -130,9 +133,9 @@ export type SandboxMessage =
       readonly id: number;
       readonly name: string;
       readonly data?: JsonValue | undefined;
-      /** It comes from `context.log`, and `data` is `{ level, data }`. */
+      /** Set for an event of `context.log`. `data` is then `{ level, data }`. */
       readonly log?: true | undefined;
-      /** The data could not be sent. The host drops the event and logs why. */
+      /** Why the data could not be sent. The host then drops the event and logs the reason. */
       readonly lost?: 'not_json' | 'too_large' | undefined;
     }
   | {
@@ -150,10 +153,10 @@ export type SandboxMessage =
       readonly t: 'returned';
       readonly id: number;
       readonly kind: 'value' | 'ok' | 'fail';
-      /** The output, or the failure. */
+      /** The output, or for `fail` the failure. */
       readonly value: JsonValue;
       readonly metadata?: JsonObject | undefined;
-      /** The output was made with `content`. */
+      /** Set if the output was made with `content`. */
       readonly content?: true | undefined;
       /** The class of an object in the output whose content the copy lost. */
       readonly lost?: string | undefined;
@@ -166,5 +169,5 @@ export type SandboxMessage =
       readonly message: string;
     }
   | { readonly t: 'threw'; readonly id: number; readonly error: SentError }
-  /** The last words of a sandbox in which something threw that nobody caught. */
+  /** Sent before a sandbox ends because of an uncaught error or an unhandled rejection. */
   | { readonly t: 'crashed'; readonly rejection: boolean; readonly error: SentError };

@@ -32,7 +32,7 @@ export interface SandboxPermissions {
   readonly addons?: boolean | undefined;
 }
 
-/** Permissions as read: all paths are absolute. */
+/** The permissions after they were read. All paths are absolute. */
 export interface ReadPermissions {
   readonly read: readonly string[];
   readonly write: readonly string[];
@@ -139,7 +139,10 @@ export function permissionFlags(
   return flags;
 }
 
-/** A folder includes its contents. Node 20 crashes if it gets both, so this looks what it is. */
+/**
+ * Adds `*` to the path of a folder, because a permission for a folder includes its contents. Node
+ * 20 crashes if it gets the path both with and without `*`, so this looks what the path is.
+ */
 function withContents(path: string): string {
   try {
     return statSync(path).isDirectory() ? join(path, '*') : path;

@@ -1,6 +1,6 @@
 /**
- * The sandboxes of one executor. Some are kept ready beside those that have a call, so that a call
- * need not wait for one to start, not even right after another has died.
+ * The sandboxes of one executor. Some are kept ready in addition to those that have a call. So a
+ * call does not have to wait for a sandbox to start, even right after another one has died.
  */
 import { messageOf } from '../../errors/index.ts';
 import type { Stop } from '../../surface-port.ts';
@@ -10,13 +10,13 @@ import { IdleCells } from './idle-cells.ts';
 
 /** How many sandboxes there are, and how long they live. */
 export interface PoolLimits {
-  /** The most sandboxes, and so the most calls at once. Others wait. */
+  /** The most sandboxes, and so the most calls that run at once. Further calls wait. */
   readonly max: number;
-  /** How many are kept ready beside those that have a call. */
+  /** The number of sandboxes that are kept ready in addition to those that have a call. */
   readonly spare: number;
-  /** How long others are kept that have no call. */
+  /** Milliseconds after which any further sandbox without a call is ended. */
   readonly idleMs: number;
-  /** How many calls a sandbox runs before another takes its place. */
+  /** The number of calls after which a sandbox is replaced. */
   readonly calls: number;
 }
 
@@ -45,7 +45,7 @@ export class Pool {
     this.#runnerText = runnerText;
   }
 
-  /** Gives a sandbox that is ready now, if there is one. */
+  /** Returns a sandbox that is ready now, or undefined. */
   ready(): Cell | undefined {
     const ready = this.#idle.take();
     if (ready === undefined) return undefined;
@@ -54,7 +54,10 @@ export class Pool {
     return ready;
   }
 
-  /** Gives a sandbox. Rejects with the reason of the stop, or if no sandbox can be started. */
+  /**
+   * Resolves to a sandbox once one is ready. Rejects if none can be started, and with the reason of
+   * `stop` if that comes first.
+   */
   take(stop: Stop): Promise<Cell> {
     const ready = this.ready();
     if (ready !== undefined) return Promise.resolve(ready);
@@ -100,7 +103,7 @@ export class Pool {
     const fault = lostFault({ reason: 'sandbox_ended', text: 'was closed' });
     for (const waiter of [...this.#waiters]) waiter.refuse(fault);
     for (const cell of this.#cells) {
-      // Ending them takes a moment. A call that comes in it gets a new one.
+      // They take a moment to end. A call that comes in that moment must get a new sandbox.
       this.#starting.delete(cell);
       this.#idle.remove(cell);
       cell.kill('sandbox_ended', 'was closed');
@@ -118,7 +121,7 @@ export class Pool {
     this.#idle.add(cell, extra ? this.#limits.idleMs : undefined);
   }
 
-  /** Starts what is missing. */
+  /** Starts as many sandboxes as are missing. */
   async #grow(): Promise<void> {
     if (this.#closed) return undefined;
     if (this.#runner === undefined) {
@@ -141,7 +144,7 @@ export class Pool {
     return this.#grow();
   }
 
-  /** @returns whether it could be started */
+  /** Returns whether a sandbox could be started. */
   #start(runner: string): boolean {
     let cell: Cell;
     try {
@@ -166,13 +169,14 @@ export class Pool {
     this.#cells.delete(cell);
     const wasIdle = this.#idle.remove(cell);
     if (!this.#starting.delete(cell)) {
-      // One that dies without a call is replaced at the next call only, so that a module whose
-      // sandboxes keep dying does not start them for ever.
+      // A sandbox that dies without a call is replaced only at the next call. Otherwise a module
+      // whose sandboxes keep dying would have them started again and again.
       if (!wasIdle || this.#waiters.size > 0) void this.#grow();
       return;
     }
-    // It could not be used at all. Each failed start ends one wait, so that calls do not start
-    // sandboxes for ever, and spare ones wait for the next call.
+    // The sandbox died before it was ready. Each failed start ends the wait of one call, so that a
+    // waiting call does not have sandboxes started again and again. Missing spare ones are started
+    // at the next call.
     const [waiter] = this.#waiters;
     waiter?.refuse(fault);
     if (this.#waiters.size > this.#starting.size) void this.#grow();

@@ -1,7 +1,7 @@
 /**
- * Reads what a sandbox sends. Its code may write to the same channel, so nothing is trusted: each
- * message is counted before it is parsed, and only own members of the right types
- * are read.
+ * Reads the messages of a sandbox. They are not trusted, because the handler's code may write to
+ * the same channel. So the values of a message are counted before it is parsed, and only own
+ * members of the right types are read.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { excessOf } from '../../text/json-bounds.ts';
@@ -96,7 +96,7 @@ const shapes: ReadonlyMap<string, Fields> = new Map<string, Fields>([
 
 const bounds = { maxDepth: maxMessageDepth, maxValues: maxMessageValues };
 
-/** A message that was read, or what is wrong with it. */
+/** A message, or the fault in it. */
 export type ReadMessage =
   | { readonly ok: true; readonly message: SandboxMessage }
   | { readonly ok: false; readonly fault: string };
@@ -125,7 +125,7 @@ export function readMessage(text: string): ReadMessage {
   return { ok: true, message: value as SandboxMessage };
 }
 
-/** An own member of an object from outside. */
+/** Reads an own member of an object that comes from outside. */
 export function own(object: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -1,17 +1,17 @@
 /**
- * Kills the processes of sandboxes when the host's process is gone, however it went. A handler that
- * loops could not notice that itself.
+ * Kills the processes of sandboxes when the host's process has ended, for whatever reason. A
+ * sandbox cannot notice that itself while its handler loops.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { unavailableFault } from './fault.ts';
 
-/** A process, or a group of processes as the negative number of its leader. */
+/** What to kill: the id of a process, or of a group of processes as a negative number. */
 export type Target = number;
 
 /**
- * Reads what to kill from a pipe, which closes when the host is gone. It ignores the signals that
- * may have ended the host.
+ * A shell script that reads from a pipe what it has to kill. The pipe closes when the host has
+ * ended. The script ignores the signals that may have ended the host.
  */
 export const reaperScript = `trap '' HUP INT QUIT TERM
 targets=''
@@ -30,7 +30,7 @@ for target in $targets; do kill -9 "$target"; done`;
 const targets = new Set<Target>();
 let shell: ChildProcess | undefined;
 
-/** How many shells may end by themselves before it takes a new target to start another. */
+/** The number of shells in a row that may end before the next one waits for a new target. */
 const maxReplaced = 3;
 let replaced = 0;
 
@@ -45,13 +45,16 @@ export function killWithHost(target: Target): void {
   write(shell, `+ ${target}\n`);
 }
 
-/** Call this as soon as the target has ended, as its number may become that of another process. */
+/**
+ * Removes a target. Call this as soon as the target has ended, because another process may get its
+ * number.
+ */
 export function hasEnded(target: Target): void {
   if (!targets.delete(target) || shell === undefined) return;
   write(shell, `- ${target}\n`);
   if (targets.size > 0) return;
-  // It has nothing to do any more, and might be stopped: then it would not notice a closed pipe,
-  // and a pipe that it does not read could keep the host from ending.
+  // The shell has nothing left to do. If it stayed and somebody had stopped it (SIGSTOP), it
+  // would not notice that the pipe closes, and the unread pipe could keep the host from ending.
   shell.kill('SIGKILL');
   (shell.stdin as Writable).destroy();
   shell = undefined;
@@ -61,11 +64,11 @@ function startShell(): ChildProcess {
   const started = spawn('/bin/sh', ['-c', reaperScript, 'host-tools-reaper'], {
     cwd: '/',
     env: {},
-    // A session of its own, so that no terminal ends it.
+    // In a session of its own, so that the end of a terminal does not end it.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // If there is no shell, the event comes later, and the fault has said it by then.
+  // Without a shell, this event comes after the error below was thrown, which says the same.
   started.on('error', () => {});
   if (started.pid === undefined)
     throw unavailableFault(
@@ -84,15 +87,15 @@ function startShell(): ChildProcess {
   return started;
 }
 
-/** Starts another one after somebody has killed it. The new one learns of everything. */
+/** Starts a new shell after somebody has killed the old one. The new one gets all targets. */
 function replaceShell(): void {
   shell = undefined;
-  // A shell that cannot work here is not started for ever.
+  // A shell that keeps ending is not started again and again.
   if (++replaced > maxReplaced) return;
   try {
     shell = startShell();
   } catch {
-    // The next target tries it again, and says so.
+    // The next sandbox tries to start one, and reports the failure.
   }
 }
 

@@ -5,17 +5,18 @@ import type { Cell, CellOptions } from './cell.ts';
 import { Pool, type PoolLimits } from './pool.ts';
 import { runnerText } from './runner-text.ts';
 
-/** The sandboxes of each executor that this module has made. */
+/** The pools of the executors that this module has made. */
 const pools = new WeakMap<Executor, Pool>();
 
-/** Whether it runs handlers in sandboxes. */
+/** Whether an executor runs handlers in sandboxes. */
 export function isSandbox(executor: Executor): boolean {
   return pools.has(executor);
 }
 
 /**
- * Starts a sandbox of an executor and loads the handler, without a call. Resolves at once for other
- * executors. Rejects as a call would end, or with the signal's reason.
+ * Starts a sandbox of an executor and loads the handler, without a call. For executors without
+ * sandboxes, it resolves at once. Rejects with the error that a call would end with, or with the
+ * reason of the signal.
  */
 export async function loadSandbox(executor: Executor, signal: AbortSignal): Promise<void> {
   const pool = pools.get(executor);

@@ -1,9 +1,9 @@
-/** What of a call's context crosses the boundary of a sandbox. */
+/** The parts of a call's context that are sent to a sandbox. */
 import type { ToolContext } from '../../index.ts';
 import { copyJson } from '../../json/index.ts';
 import type { SentCall, SentContext } from './messages.ts';
 
-/** What the calls of a session to one tool have in common. */
+/** The members that are the same for all calls of a session to one tool. */
 interface Lasting
   extends Pick<
     ToolContext,
@@ -14,7 +14,7 @@ interface Lasting
   readonly elicit: boolean;
 }
 
-/** The whole context. Throws if the knobs cannot cross. */
+/** Copies the whole context. Throws if the knobs cannot be sent. */
 export function sentContext(context: ToolContext): SentContext {
   const { client } = context;
   const knobs = copyJson(context.knobs, { maxDepth: 64, maxValues: 100_000 });
@@ -38,24 +38,25 @@ export function sentContext(context: ToolContext): SentContext {
   };
 }
 
-/** Whether the agent's client answers such questions. */
+/** Whether the agent's client has the function that answers such questions. */
 function takes(question: unknown): boolean {
   return typeof question === 'function';
 }
 
-/** What differs from call to call. */
+/** Copies the members that differ from call to call. */
 export function sentCall({ callId, deadline, idempotencyKey }: ToolContext): SentCall {
   return { callId, deadline, idempotencyKey };
 }
 
 /**
- * Remembers what a sandbox knows of the last call's session, so that it is not sent again with
- * each call. Objects are compared by identity. Those in the context of a call are frozen.
+ * Remembers the context that a sandbox got last, so that it is not sent again with each call of the
+ * same session. Objects are compared by identity, which is enough because the objects in a context
+ * are frozen.
  */
 export class LastContext {
   #last: Lasting | undefined;
 
-  /** Whether only the call's own members differ from the last context. */
+  /** Whether the context differs from the last one only in the members of {@link SentCall}. */
   fits(context: ToolContext): boolean {
     const last = this.#last;
     if (last === undefined) return false;

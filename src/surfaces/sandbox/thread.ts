@@ -19,7 +19,7 @@ export interface ThreadOptions {
   readonly maxMemoryMb: number;
 }
 
-/** Gives the function that starts such threads. */
+/** Returns the function that starts such threads. */
 export function threads(options: ThreadOptions): StartTransport {
   return (runner, events) => startThread(runner, options, events);
 }
@@ -30,7 +30,8 @@ function startThread(
   { env, maxMemoryMb }: ThreadOptions,
   { message, died }: TransportEvents,
 ): Transport {
-  // Any code in the thread can use the port that every worker has, so this makes another one.
+  // Any code in the thread can use the port that every worker has. So the messages go over a port
+  // of their own.
   const { port1: port, port2 } = new MessageChannel();
   const worker = new Worker(runner, {
     eval: true,
@@ -41,7 +42,7 @@ function startThread(
     argv: [],
     execArgv: [],
     stdin: false,
-    // The runner drops what the thread prints, so nothing is read here.
+    // Nothing is read here, because the runner drops what the thread prints.
     stdout: true,
     stderr: true,
     resourceLimits: heapLimits(maxMemoryMb),
@@ -70,7 +71,7 @@ function startThread(
     death ??= deathBy(error);
   });
   worker.on('exit', (code) => {
-    // Its last messages may still be on their way.
+    // The last messages of the thread may still be in transit.
     while (death?.reason !== 'sandbox_protocol') {
       const last = receiveMessageOnPort(port);
       if (last === undefined) break;
@@ -83,7 +84,8 @@ function startThread(
   });
   return {
     send: (text) => port.postMessage(text),
-    // A port does not tell this. Messages that wait in it are memory of this process either way.
+    // A port does not give this number. Its waiting messages are in the memory of this process
+    // anyway.
     backlog: () => 0,
     kill,
     busy: (isBusy) => {

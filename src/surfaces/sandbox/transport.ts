@@ -1,6 +1,6 @@
-/** How a sandbox is started, reached and ended, whatever it is made of. */
+/** How a sandbox is started, reached and ended, whether it is a thread or a process. */
 
-/** How a sandbox came to its end. */
+/** Why and how a sandbox ended. */
 export interface Death {
   readonly reason:
     | 'sandbox_exited'
@@ -8,44 +8,56 @@ export interface Death {
     | 'sandbox_out_of_memory'
     | 'sandbox_protocol'
     | 'sandbox_ended';
-  /** Completes the sentence "The sandbox …". Bounded, and safe to show. */
+  /** Completes the sentence "The sandbox …". It is short, and may be shown to anyone. */
   readonly text: string;
-  /** What it wrote last, or threw. Only the host may see it. */
+  /** What it printed last, or threw. Only the host may see it. */
   readonly cause?: unknown;
 }
 
-/** How long a sandbox may take to end once its channel is closed, and the other way round. */
+/**
+ * Milliseconds that a sandbox may run on after its channel has closed, and that its channel may
+ * stay open after the sandbox has ended.
+ */
 export const lastWordsMs = 200;
 
-/** The death of a sandbox that closes its channel and does not end. */
+/** The death of a sandbox that was killed because it had closed its channel and did not end. */
 export const hungUp: Death = {
   reason: 'sandbox_protocol',
   text: 'closed its channel, and was ended',
 };
 
-/** What the owner of a sandbox is told. */
+/** The reports of a sandbox to its owner. */
 export interface TransportEvents {
-  /** A message came. It may be longer than the limit where the channel cannot tell before. */
+  /**
+   * A message has arrived. It may be longer than the limit, because some channels do not give the
+   * length in advance.
+   */
   message(text: string): void;
-  /** The sandbox is gone, and everything in it that this kind of sandbox contains. Called once. */
+  /**
+   * The sandbox has ended, with everything that this kind of sandbox can end along with it. Called
+   * once.
+   */
   died(death: Death): void;
 }
 
 /** A running sandbox. */
 export interface Transport {
   send(text: string): void;
-  /** How many bytes were sent that the sandbox has not read, as far as that is known. */
+  /** The number of bytes that were sent and not read by the sandbox yet, as far as it is known. */
   backlog(): number;
-  /** Ends it at once, whatever it does. `died` follows. */
+  /** Ends the sandbox at once, whatever it is doing. `died` is called afterwards. */
   kill(death: Death): void;
-  /** Whether it has a call. A sandbox without one does not keep the host's process alive. */
+  /**
+   * Says whether the sandbox has a call. A sandbox without a call does not keep the host's process
+   * alive.
+   */
   busy(isBusy: boolean): void;
 }
 
-/** Starts a sandbox that runs the given text. Throws if it cannot. */
+/** Starts a sandbox that runs the given text as its program. Throws if it cannot. */
 export type StartTransport = (runner: string, events: TransportEvents) => Transport;
 
-/** Keeps the last part of what a stream gave. */
+/** Collects the last part of a stream. Returns the function that gives it. */
 export function tailOf(stream: NodeJS.ReadableStream, maxBytes = 4_096): () => string {
   let tail = Buffer.alloc(0);
   stream.on('data', (piece: Buffer) => {

@@ -1,10 +1,10 @@
 /**
- * Counts the messages that a host has read and has not confirmed. Honest senders wait for the host.
- * One that does not wait must not keep the host busy.
+ * Counts the messages that the host has read and has not confirmed yet. A sandbox that follows the
+ * protocol waits for confirmations. One that does not must not be able to keep the host busy.
  */
 import { confirmEvery, confirmSize, maxUnconfirmed, maxUnconfirmedSize } from './messages.ts';
 
-/** How many messages the host has read, and their size together. */
+/** The number of messages that the host has read, and their total size. */
 export interface Confirmation {
   readonly count: number;
   readonly size: number;
@@ -14,20 +14,20 @@ export class Unconfirmed {
   #count = 0;
   #size = 0;
 
-  /** @returns whether the sender may have sent this message too */
+  /** Counts a message. Returns false if the sender should have waited before it. */
   add(text: string): boolean {
     this.#count++;
     this.#size += text.length;
-    // One message may be of any size.
+    // A single message may have any size.
     return this.#count <= maxUnconfirmed && (this.#count === 1 || this.#size <= maxUnconfirmedSize);
   }
 
-  /** Whether so much has come that the sender should get a confirmation. */
+  /** Whether enough has arrived that the sender should get a confirmation. */
   get due(): boolean {
     return this.#count >= confirmEvery || this.#size > confirmSize;
   }
 
-  /** Gives what is to be confirmed, and counts from zero. */
+  /** Returns what has to be confirmed, and starts again at zero. */
   take(): Confirmation {
     const taken = { count: this.#count, size: this.#size };
     this.#count = 0;

@@ -1,10 +1,10 @@
-/** What a handler in a sandbox asks the host for, and the answers that it waits for. */
+/** The questions of a handler in a sandbox to the host, and their answers. */
 import type { JsonObject, JsonValue } from '../../../json/index.ts';
 import { type AskKind, type HostMessage, maxAsks } from '../messages.ts';
 import type { Outbox } from './outbox.ts';
 import { receivedError } from './sent-error.ts';
 
-/** A question, before it has a number. */
+/** A question before it gets a number. */
 export interface Question {
   readonly kind: AskKind;
   readonly name: string;
@@ -23,7 +23,7 @@ export class Asks {
   readonly #id: number;
   readonly #outbox: Outbox;
   readonly #waiting = new Map<number, Waiting>();
-  /** Questions beyond the most that the host takes at once. */
+  /** The questions that wait because the host already has as many as it takes at once. */
   readonly #later: (() => void)[] = [];
   #last = 0;
 

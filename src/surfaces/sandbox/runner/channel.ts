@@ -18,7 +18,8 @@ export function openChannel(): Channel {
 
 function overPort(): Channel {
   const { port } = workerData as { port: MessagePort };
-  // The host listens only to its own port. It ignores what a handler posts on the parent's port.
+  // The host listens only to the port that it has made. It ignores messages on the parent's port,
+  // which a handler can use.
   parentPort?.close();
   silence(process.stdout);
   silence(process.stderr);
@@ -31,8 +32,9 @@ function overPort(): Channel {
 }
 
 /**
- * Drops what a thread prints. The host does not read it: a thread whose output is read would keep
- * the host's process alive, and one whose output is not read would fill its own memory.
+ * Drops what a thread prints, because neither of the alternatives works. If the host read the
+ * output, the thread would keep the host's process alive. If nothing read it, it would fill the
+ * memory of the thread.
  */
 function silence(stream: NodeJS.WriteStream): void {
   stream.write = (...given: unknown[]): true => {
@@ -49,11 +51,11 @@ function overPipe(): Channel {
     fd: pipe,
     readable: true,
     writable: true,
-    // The machinery of streams would make a new buffer for each message.
+    // A stream would allocate a new buffer for each message.
     onread: { buffer, callback: (length) => read(buffer.subarray(0, length)) },
   };
   const socket = new Socket(options);
-  // The host is gone, so nothing is left to do.
+  // The host has ended, so there is nothing left to do.
   const end = (): void => process.exit(0);
   socket.on('error', end);
   socket.on('close', end);

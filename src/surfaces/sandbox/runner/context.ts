@@ -1,4 +1,4 @@
-/** The context of a handler in a sandbox. It has everything but the host's `services`. */
+/** The context of a handler in a sandbox. It has everything except the host's `services`. */
 import type { CallTool, LogLevel, SurfaceClient, ToolContext } from '../../../index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
 import type { ToolResult } from '../../../result.ts';
@@ -6,17 +6,17 @@ import type { SentContext } from '../messages.ts';
 import type { Asks } from './asks.ts';
 import { sendable } from './sendable.ts';
 
-/** What the context needs of its call. */
+/** The part of a call that the context uses. */
 export interface ContextPort {
   readonly signal: AbortSignal;
   readonly asks: Asks;
-  /** Stands in for the host's services. May throw. */
+  /** Returns the value of `services`, which the host cannot send. May throw. */
   readonly services: unknown;
   progress(done: unknown, total: unknown, message: unknown): void;
   emit(name: unknown, data: unknown, log?: true): void;
 }
 
-/** Its members are getters, as outside. */
+/** A context. Its members are getters, as in the host. */
 export class SandboxContext implements ToolContext<unknown, unknown> {
   readonly #sent: SentContext;
   readonly #run: ContextPort;
@@ -39,7 +39,8 @@ export class SandboxContext implements ToolContext<unknown, unknown> {
   get metadata(): JsonObject {
     return this.#sent.metadata;
   }
-  // `ToolContext` declares these as absent or a value, and a getter cannot be absent.
+  // `ToolContext` has each of these members either absent or with a value. A getter cannot be
+  // absent, so its value may be undefined, which the type hides.
   get principal(): string {
     return this.#sent.principal as string;
   }
@@ -120,7 +121,7 @@ export class SandboxContext implements ToolContext<unknown, unknown> {
 }
 Object.freeze(SandboxContext.prototype);
 
-/** The result of a child call that cannot be sent. */
+/** The result of a child call whose input cannot be sent. */
 function refused(toolName: string, message: string): ToolResult {
   return {
     success: false,

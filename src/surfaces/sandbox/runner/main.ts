@@ -1,7 +1,7 @@
 /**
- * What runs inside a sandbox: it loads the handler, runs one call after the other, and tells the
- * host what happens. It is bundled into one text, so that a sandbox needs to read no file of this
- * package.
+ * The program inside a sandbox. It loads the handler, runs one call after the other, and reports
+ * to the host. It is bundled into one text, so that a sandbox does not have to read any file of
+ * this package.
  */
 import { isMainThread } from 'node:worker_threads';
 import { errorName, messageOf } from '../../../errors/index.ts';
@@ -32,7 +32,7 @@ function serve(channel: Channel): void {
       rejection: origin === 'unhandledRejection',
       error: sentError(error),
     });
-  // Node ends the thread or the process afterwards, as it would without this listener.
+  // Afterwards Node ends the thread or the process, as it would without this listener.
   process.on('uncaughtExceptionMonitor', crashed);
   channel.onMessage((text) => {
     const message = JSON.parse(text) as HostMessage;
@@ -44,7 +44,7 @@ function serve(channel: Channel): void {
         });
         return;
       case 'run':
-        // Later calls get it too, so it is frozen as it is outside.
+        // Later calls get the same object, so it is frozen, as it is in the host.
         last = deepFreeze(message.context);
         begin(message);
         return;
@@ -71,7 +71,7 @@ function serve(channel: Channel): void {
   outbox.send({ t: 'up' });
 }
 
-/** Imports the handler. Undefined if it is not there. The host then knows why. */
+/** Imports the handler. If that fails, it reports why to the host and returns undefined. */
 async function load(
   { module, export: name, otherwise, env }: Extract<HostMessage, { t: 'load' }>,
   outbox: Outbox,

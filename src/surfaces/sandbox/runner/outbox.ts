@@ -1,7 +1,7 @@
 /**
- * The messages that a sandbox has to send. The host confirms what it has read, and a sandbox holds
- * back messages that are too far ahead of that. So a handler that sends too much fills its own
- * memory and not the host's.
+ * The messages that a sandbox has to send. The host confirms what it has read, and the sandbox
+ * holds messages back while too many are unconfirmed. So a handler that sends too much fills the
+ * memory of its sandbox and not that of the host.
  */
 import { maxUnconfirmed, maxUnconfirmedSize, type SandboxMessage } from '../messages.ts';
 import type { Channel } from './channel.ts';
@@ -10,9 +10,9 @@ export interface Outbox {
   send(message: SandboxMessage): void;
   /** Sends a text that was made with `JSON.stringify`. */
   sendText(text: string): void;
-  /** Sends ahead of everything else, as last words need it. */
+  /** Sends a message at once, before those that are held back. Used when the sandbox is ending. */
   sendNow(message: SandboxMessage): void;
-  /** The host has read this many messages more, of this size together. */
+  /** The host has read this many more messages, whose sizes add up to `size`. */
   confirmed(count: number, size: number): void;
 }
 
@@ -37,7 +37,8 @@ export function createOutbox(channel: Channel): Outbox {
     send: (message) => sendText(JSON.stringify(message)),
     sendNow: (message) => channel.send(JSON.stringify(message)),
     confirmed: (count, size) => {
-      // The host also counts messages that the handler's code has sent past this outbox.
+      // The host also counts messages that the handler's code has sent without this outbox, so the
+      // numbers may be higher than expected.
       unconfirmed = Math.max(0, unconfirmed - count);
       unconfirmedSize = Math.max(0, unconfirmedSize - size);
       let sent = 0;

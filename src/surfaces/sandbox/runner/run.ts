@@ -26,12 +26,12 @@ export type SandboxedHandler = (input: JsonObject, context: SandboxContext) => u
 type RunMessage = Extract<HostMessage, { t: 'run' }>;
 type AnswerMessage = Extract<HostMessage, { t: 'answer' }>;
 
-/** The host sets the same bounds on the data of events. */
+/** The limits on the data of events. The host has the same ones. */
 const eventLimits = { maxDepth: 64, maxValues: 10_000, maxChars: 65_536 };
 
 const messageBounds = { maxDepth: maxMessageDepth, maxValues: maxMessageValues };
 
-/** What a run has besides its message. */
+/** What a run needs in addition to its message. */
 export interface RunExtras {
   readonly services: unknown;
 }
@@ -82,7 +82,7 @@ export class Run implements ContextPort {
     this.#outbox.send({
       t: 'progress',
       id: this.#message.id,
-      // JSON writes a number that it does not have as null.
+      // JSON writes `NaN` and infinities as null.
       done: typeof done === 'number' ? done : null,
       total: typeof total === 'number' && Number.isFinite(total) ? total : undefined,
       message: typeof message === 'string' ? message.slice(0, eventLimits.maxChars) : undefined,
@@ -111,7 +111,7 @@ export class Run implements ContextPort {
     }
   }
 
-  /** Runs a generator to its end. What it yields is progress, as it is without a sandbox. */
+  /** Runs a generator to its end. Its yielded values are progress, as without a sandbox. */
   async #drive(generator: AsyncGenerator): Promise<unknown> {
     for (;;) {
       const step = await generator.next();
@@ -136,7 +136,7 @@ export class Run implements ContextPort {
     try {
       outcome = readOutcome(value);
     } catch {
-      // It is a revoked proxy, which the copy reports.
+      // The value is a revoked proxy. The copy reports it.
     }
     const { id } = this.#message;
     if (outcome?.kind === 'fail')

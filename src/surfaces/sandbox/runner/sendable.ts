@@ -1,11 +1,11 @@
-/** Copies of what a handler sends along with a question. */
+/** Copies what a handler sends with a question. */
 import { messageOf } from '../../../errors/index.ts';
 import { copyJson, type JsonValue } from '../../../json/index.ts';
 import { maxMessage, valueLimits } from '../messages.ts';
 
 export const tooLong = `more than ${maxMessage} bytes, which is the most that crosses a sandbox`;
 
-/** The value as JSON, or why it is none. Never throws. */
+/** Copies a value as JSON, or says why it is not JSON. Never throws. */
 export function sendable(value: unknown): { value: JsonValue } | { fault: string } {
   try {
     const copy = copyJson(value, valueLimits);

@@ -1,7 +1,7 @@
-/** Errors on their way over the boundary. */
+/** Errors as data, for the messages between the host and a sandbox. */
 import { maxErrorText, type SentError } from '../messages.ts';
 
-/** The parts of anything that was thrown that cross. Never throws. */
+/** Copies the parts of a thrown value that are sent. Never throws. */
 export function sentError(thrown: unknown): SentError {
   const message = read(thrown, 'message');
   const stack = read(thrown, 'stack');
@@ -13,7 +13,7 @@ export function sentError(thrown: unknown): SentError {
   };
 }
 
-/** An error with the parts of one that crossed. */
+/** Makes an error from the parts of one that was sent. */
 export function receivedError({ name, message }: SentError): Error {
   if (name === 'AbortError' || name === 'TimeoutError') return new DOMException(message, name);
   const error = new Error(message);

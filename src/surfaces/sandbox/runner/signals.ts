@@ -1,21 +1,23 @@
-/** Signals in a process that may share the group of its host. */
+/** Signals in a process that may be in the same process group as its host. */
 
-/** What a terminal or a supervisor sends to a whole group, to end the host. */
+/** Signals that a terminal or a supervisor sends to a whole group in order to end the host. */
 const forTheHost = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
 
 /**
- * Leaves the end of this process to the host, which may let the call finish after Ctrl-C. It also
- * keeps a handler from signalling the host's group by accident.
+ * Ignores these signals, so that the host decides when this process ends. After Ctrl-C, for
+ * example, it may let the call finish. It also keeps a handler from sending a signal to the
+ * host's group by accident.
  */
 export function leaveSignalsToHost(): void {
   for (const signal of forTheHost) process.on(signal, () => {});
-  // Zero stands for the own group. A handler that may start processes is in a group of its own.
+  // Zero means the group of this process. It is the host's group, unless the handler may start
+  // processes.
   if (mayStartProcesses()) return;
   const send = process.kill.bind(process);
   process.kill = (pid, signal) => send(isZero(pid) ? process.pid : pid, signal);
 }
 
-/** As Node reads it: for it, an empty string is zero too, as it comes from an empty file. */
+/** Reads a process id as Node does. An empty string, as from an empty file, is zero too. */
 function isZero(pid: unknown): boolean {
   return pid !== null && Number(pid) === 0;
 }
