@@ -70,7 +70,7 @@ function sourceOf({ explicit, derived }: ReturnType<typeof tableOf>): string {
   return `/**
  * The characters that look like others: confusables.txt of Unicode Technical Standard #39, whose
  * mappings are the same in Unicode 13.0 to 15.0. © 2020 Unicode, Inc. Used under the Unicode
- * license, which docs/decisions/0130-look-alike-texts.md quotes. Written by
+ * license, which docs/decisions/0131-look-alike-texts.md quotes. Written by
  * test/text/confusables-table.ts.
  */
 
