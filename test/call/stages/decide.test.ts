@@ -337,7 +337,9 @@ describe('a gate that fails', () => {
       });
       expect(error).toMatchObject({ code: 'policy_error', reason: 'policy_nonsense' });
       expect(error).toHaveProperty('cause.message', message);
-      expect(logged).toEqual([`\`${where}\` did not return a decision, so the call was refused`]);
+      expect(logged).toEqual([
+        `\`${where}\` did not return a decision, so the call was refused: ${message}`,
+      ]);
     },
   );
 
