@@ -29,7 +29,6 @@ export { explain as explainCall } from './session/explain.ts';
 export { type Judgement, judgeRecorded } from './session/judge-recorded.ts';
 export { refusalOf } from './session/left-open.ts';
 export { metricsOf } from './session/metrics.ts';
-export { judgeOrigins } from './session/origins.ts';
 export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
 export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';

@@ -8,7 +8,7 @@ import { validate } from '../call/stages/validate.ts';
 import { describe, MisuseError } from '../errors/index.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../options/index.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
-import { Call, type FoundCall, isFound } from '../state/call.ts';
+import { Call, isFound } from '../state/call.ts';
 import { beginOrigins, SessionOrigins } from '../state/session-origins.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
@@ -49,19 +49,6 @@ export function originOf(
   name: string,
   input: unknown,
 ): readonly JudgedOrigin[] {
-  const { call, judged } = judgeOrigins(session, name, input);
-  return originsShown(call, judged);
-}
-
-/**
- * The origins with the values as they are, which no one but the session may see.
- * @throws MisuseError `unknown_tool`, `invalid_option`
- */
-export function judgeOrigins(
-  session: SessionState,
-  name: string,
-  input: unknown,
-): { readonly call: FoundCall; readonly judged: readonly JudgedOrigin[] } {
   const call = new Call(session, name, 'originOf', input, undefined, undefined, undefined);
   const unreadable = readInput(call);
   if (unreadable !== undefined)
@@ -81,5 +68,5 @@ export function judgeOrigins(
   void validate(call);
   const origins = session.origins ?? new SessionOrigins(undefined, false);
   origins.catchUp();
-  return { call, judged: new CallOrigins(call, origins).judged() };
+  return originsShown(call, new CallOrigins(call, origins).judged());
 }

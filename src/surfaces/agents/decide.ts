@@ -8,13 +8,7 @@ import {
   type ToolSession,
 } from '../../index.ts';
 import type { JsonObject } from '../../json/index.ts';
-import {
-  followOrigins,
-  judgeOrigins,
-  registryStateOf,
-  rememberSeen,
-  stateOf,
-} from '../../surface-port.ts';
+import { followOrigins, registryStateOf, rememberSeen, stateOf } from '../../surface-port.ts';
 import type { AuditLog, AuditOptions } from '../audit/index.ts';
 import type { Agent, AgentEvent, Answer, CallAbout } from './agent.ts';
 import { agentTool, mcpTool } from './agent-tools.ts';
@@ -203,9 +197,9 @@ function replay(world: HookWorld, session: ToolSession, entries: readonly Entry[
   }
 }
 
-/** Values that a person has approved are known from then on. */
+/** Values that a person has approved are known from then on, except for secrets. */
 function vouch(session: ToolSession, tool: string, input: JsonObject): void {
-  for (const { role, value } of judgeOrigins(stateOf(session), tool, input).judged)
+  for (const { role, value } of session.originOf(tool, input))
     if (role === 'target') stateOf(session).origins?.approved(value, 'the user');
 }
 
