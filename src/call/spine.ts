@@ -16,6 +16,7 @@ import {
 import { claimOrReplay } from './claim-or-replay.ts';
 import { failCall, failureResult } from './end-call.ts';
 import { recheck } from './recheck.ts';
+import { safeId, safeName } from './safe-names.ts';
 import { broken, threw } from './settle.ts';
 import { acquire } from './stages/acquire.ts';
 import { admit, enter, nestingProblem, watchSignal } from './stages/admit.ts';
@@ -37,13 +38,14 @@ import { beginTraces, inPhase } from './traced.ts';
 /** Calls a tool. Never throws and never rejects. */
 export function callTool(
   session: SessionState,
-  toolName: string,
+  name: string,
   input: unknown,
   options: ReadCallOptions | undefined,
   parent?: FoundCall,
   resumed?: Resumed,
   callId?: string,
 ): Promise<ToolResult> {
+  const toolName = safeName(session, name, input, parent);
   const channel = heardChannel();
   if (channel === undefined)
     return callUnheard(session, toolName, input, options, parent, resumed, callId);
@@ -62,7 +64,9 @@ function callUnheard(
   callId: string | undefined,
 ): Promise<ToolResult> {
   const { registry } = session;
-  const given = callId ?? options?.callId;
+  const own = options?.callId;
+  const given =
+    callId ?? (own === undefined ? undefined : safeId(session, own, toolName, input, parent));
   const call = new Call(
     session,
     toolName,
