@@ -123,6 +123,15 @@ describe('the lists of test files', () => {
   });
 });
 
+test('a test waits for at least half a minute before it gives up, since a machine may be busy', () => {
+  const impatient = testFiles.flatMap((file) =>
+    [...read(file).matchAll(/[{ ]timeout: ([\d_]{4,})\b/g)]
+      .filter(([, time = '']) => Number(time.replaceAll('_', '')) < 30_000)
+      .map(([wait]) => `${file}: ${wait.trim()}`),
+  );
+  expect(impatient).toEqual([]);
+});
+
 /** The names that lie directly in a folder. */
 function namesIn(folder: string): string[] {
   return readdirSync(join(root, folder));

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { obstaclesTo } from '../../src/schema/inclusion.ts';
+import { cpuMs } from '../runner/cpu-time.ts';
 
 const proved = (narrow: JsonObject, wide: JsonObject) => obstaclesTo(narrow, wide).length === 0;
 
@@ -280,9 +281,9 @@ describe('a proof that a schema accepts everything that another one accepts', ()
     for (const [narrow, wide] of hostile) {
       obstaclesTo({ ...narrow }, { ...wide });
       // Without the bound on steps, minutes. How long the steps take is for the bench to say.
-      const started = performance.now();
+      const started = cpuMs();
       obstaclesTo(narrow, wide);
-      expect(performance.now() - started).toBeLessThan(20_000);
+      expect(cpuMs() - started).toBeLessThan(20_000);
     }
   });
 });

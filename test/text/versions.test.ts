@@ -9,6 +9,7 @@ import {
   type Version,
   type VersionRange,
 } from '../../src/text/versions.ts';
+import { cpuMs } from '../runner/cpu-time.ts';
 
 /** The package that defines what ranges mean. It has no types of its own. */
 const semver = createRequire(import.meta.url)('semver') as {
@@ -138,12 +139,12 @@ describe('ranges', () => {
   });
 
   it('cost little, whatever they are', () => {
-    const started = performance.now();
+    const started = cpuMs();
     for (const text of ['- '.repeat(128), '<'.repeat(256), '1||'.repeat(85), ' '.repeat(256)])
       parseRange(text);
     parseRange('x'.repeat(1_000_000));
     parseVersion('-'.repeat(1_000_000));
     // Quadratic work would take minutes. How long it does take is for the bench to say.
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(cpuMs() - started).toBeLessThan(5_000);
   });
 });

@@ -299,7 +299,8 @@ describe.skipIf(!redisAvailable)(
             started.length,
           );
           if (tool === 'once') expect(started.length, context).toBeLessThanOrEqual(1);
-          for (const { lateMs = 0 } of started) expect(lateMs, context).toBeLessThan(1_000);
+          // A node checks the deadline and hands the call out. The application begins when it can.
+          for (const { lateMs = 0 } of started) expect(lateMs, context).toBeLessThan(4_000);
           const reason = result.error?.reason === undefined ? '' : ` (${result.error.reason})`;
           const ending = result.success ? 'success' : `${result.error.code}${reason}`;
           endings.set(ending, (endings.get(ending) ?? 0) + 1);
