@@ -3,6 +3,7 @@ import { type Atom, AtomIndex, atomsOf, beginningsOf } from './atom-index.ts';
 import { matchAt, type Range, type Spelling } from './match.ts';
 import { type Slices, sliceEnd } from './slices.ts';
 import type { Steps } from './steps.ts';
+import { classOf, letter } from './text.ts';
 
 /** Texts that were remembered together: one statement, or the fields of one output. */
 export interface Block<T> {
@@ -33,6 +34,10 @@ const mostAtoms = 32;
 /** Most places of the first group of a number. */
 const mostBeginnings = 2_000;
 
+function isInWord(text: string, at: number): boolean {
+  return classOf(text.charCodeAt(at - 1)) === letter && classOf(text.charCodeAt(at)) === letter;
+}
+
 /** Called for each match. Returns whether the search has found enough. */
 export type Visit<T> = (block: Block<T>, range: Range) => boolean;
 
@@ -60,7 +65,9 @@ export class Shelf<T> {
     this.#size += text.length + 1;
     this.#index.makeRoom(text.length);
     for (let from = 0; from < text.length; ) {
-      const to = sliceEnd(text, from);
+      let to = sliceEnd(text, from);
+      // A word that is cut into several is not found.
+      while (to < text.length && isInWord(text, to)) to++;
       this.#index.add(text, base, from, to);
       yield to - from;
       from = to;

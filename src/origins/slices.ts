@@ -2,7 +2,7 @@
  * Long texts are processed in slices, so that the process can do other work in between. Indexing a
  * text of several megabytes would block a server for too long.
  */
-import { isAscii } from './text.ts';
+import { compatible, isAscii } from './text.ts';
 
 /** Work that is done slice by slice. Each step returns its cost, in characters of ASCII. */
 export type Slices<T = void> = Generator<number, T, void>;
@@ -53,8 +53,15 @@ export function sliceEnd(text: string, from: number): number {
     for (let at = most; at > most - lookBack; at--) if (isGood(text.charCodeAt(at))) return at;
   const last = Math.min(most + lookAhead, text.length);
   let at = most;
-  while (at < last && !isLetter(text.charCodeAt(at))) at++;
+  while (at < last && !isApart(text, at)) at++;
   return at;
+}
+
+/** Whether both sides of a place have the same normal form as the text that they are a part of. */
+function isApart(text: string, at: number): boolean {
+  if (/[\p{M}\udc00-\udfff]/u.test(text[at] as string)) return false;
+  const [before, after] = [text.slice(at - 8, at), text.slice(at, at + 8)];
+  return compatible(before + after) === compatible(before) + compatible(after);
 }
 
 function isBlank(code: number): boolean {

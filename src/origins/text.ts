@@ -2,6 +2,7 @@
  * The normal form in which texts are remembered and values are looked up, and the classes of its
  * characters.
  */
+import { wellFormed } from '../text/code-points.ts';
 import { streamSafe } from '../text/stream-safe.ts';
 
 /**
@@ -20,28 +21,32 @@ export function foldText(text: string): string {
 }
 
 /**
- * The text in NFKC. The cost is linear, which `normalize` alone does not ensure. A long text that
- * would grow several times is normalised to NFC instead, so its values are found only as they are
- * written.
+ * The text in NFKC, except for {@link phrases two signs}. The cost is linear, which `normalize` alone
+ * does not ensure. The form of a word must not depend on the length of the text around it, because
+ * texts that are compared must be folded alike.
  */
 export function compatible(text: string): string {
   if (!beyondAscii.test(text)) return text;
-  const safe = streamSafe(text);
-  return safe.normalize(growsLong(text) ? 'NFC' : 'NFKC');
+  // Outputs have a replacement character for half a pair, so inputs must have it too.
+  const whole = loneHalf.test(text) ? wellFormed(text) : text;
+  const safe = streamSafe(whole);
+  const present = phrases.filter(([sign]) => safe.includes(sign));
+  // Several times as fast as `replaceAll`.
+  const masked = present.reduce((form, [sign, mask]) => form.split(sign).join(mask), safe);
+  const form = masked.normalize('NFKC');
+  return present.reduce((unmasked, [sign, mask]) => unmasked.split(mask).join(sign), form);
 }
 
-/** Shorter texts may grow. */
-const shortText = 10_000;
-/** Characters that expand to several letters, up to eighteen. */
-const longSigns = /[\u3200-\u33ff\ufdf0-\ufdfb]/g;
+const loneHalf = /\p{Surrogate}/u;
 
-function growsLong(text: string): boolean {
-  if (text.length <= shortText) return false;
-  const most = text.length / 20;
-  let count = 0;
-  for (const _ of text.matchAll(longSigns)) if (++count > most) return true;
-  return false;
-}
+/**
+ * Two signs that stand for an Arabic phrase of up to eighteen letters, each with a code point that
+ * is no character. The signs stay as they are. No other sign grows more than sixfold.
+ */
+const phrases = [
+  ['\ufdfa', '\ufdd0'],
+  ['\ufdfb', '\ufdd1'],
+] as const;
 
 /**
  * The normal form without invisible characters: zero-width and bidirectional ones, soft hyphens,

@@ -73,6 +73,31 @@ test('a text that is changed in slices is the text that is changed in one go', (
   );
 });
 
+test.each([
+  'и\u0306',
+  'и\u0306。',
+  '\u1112\u1161\u11ab',
+  'ｶﾞ',
+  '\u{11099}\u{110ba}',
+  '𐐀',
+  '\u0627\u0653',
+])('no slice of a text without ASCII begins inside a letter: %j', (part) => {
+  for (const before of ['', 'я']) {
+    const text = before + repeated(part, 700_000);
+    expect(finish(folded(text, foldText)) === foldText(text)).toBe(true);
+  }
+});
+
+test('a word that is longer than a slice is found, wherever it begins', () => {
+  const long = 'y'.repeat(150_000);
+  for (const before of [0, 1, 60_000, 130_000, 131_071, 131_072]) {
+    const record = createOriginRecord();
+    record.said(`${'x'.repeat(before)} ${long}`);
+    expect(record.originOf(long).origin).toBe('user');
+    expect(record.originOf('y'.repeat(149_999)).origin).toBe('unknown');
+  }
+});
+
 test('every value of a long text is found, wherever it was cut', () => {
   const values = Array.from({ length: 40_000 }, (_, index) => `user${index}@example.com`);
   const record = createOriginRecord();
