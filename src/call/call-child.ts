@@ -4,6 +4,7 @@ import type { ToolResult } from '../result.ts';
 import type { Call, FoundCall } from '../state/call.ts';
 import { readToolOptions } from '../state/call-options.ts';
 import { nameOf } from '../text/names.ts';
+import { hearUnknown } from './remember.ts';
 import { callTool } from './spine.ts';
 
 /** Calls a tool for a handler, through all gates. */
@@ -13,6 +14,7 @@ export function callChild(
   input: unknown,
   options: CallOptions | undefined,
 ): Promise<ToolResult> {
+  hearUnknown(parent);
   return callTool(
     parent.session,
     nameOf(tool),

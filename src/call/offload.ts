@@ -12,8 +12,9 @@ import { labelsOf } from '../state/tool-labels.ts';
 import { head, wellFormed } from '../text/code-points.ts';
 import { indentedLength } from '../text/indented-length.ts';
 import { detached } from '../text/shortened.ts';
+import { offloadMark } from './cut-marks.ts';
 import { type Shaped, whole } from './output-snapshot.ts';
-import { mayRepeatUntrusted } from './remember.ts';
+import { echoesOf, mayRepeatUntrusted } from './remember.ts';
 import { reportFault } from './report-fault.ts';
 import { tellUnread, unreadReason } from './unread.ts';
 import { answerInTime, tooLate } from './with-deadline.ts';
@@ -43,7 +44,7 @@ export function offloaded(
   if (text === undefined) return cut;
   const bytes = Buffer.byteLength(text);
   const handle = `out_${randomBytes(16).toString('base64url')}`;
-  const mark = markOf(text.length, handle, parts === undefined ? limit : undefined);
+  const mark = offloadMark(text.length, handle, parts === undefined ? limit : undefined);
   // A preview that consists mostly of its own mark is useless, so nothing is shown.
   if (bytes > offload.maxBytes || mark.length * 2 > limit) return cut;
   const shown =
@@ -67,19 +68,12 @@ function textOf(output: unknown, maxBytes: number): string | undefined {
 
 function beginningOf(text: string, room: number, handle: string): Shaped {
   const start = head(text, room);
-  return whole(detached(start + markOf(text.length, handle, start.length)), {
+  return whole(detached(start + offloadMark(text.length, handle, start.length)), {
     originalChars: text.length,
     exact: true,
     strategy: 'offload',
     handle,
   });
-}
-
-/** @param start Where the rest begins; undefined if unknown. */
-function markOf(length: number, handle: string, start: number | undefined): string {
-  const call = JSON.stringify(start === undefined ? { handle } : { handle, start });
-  const shown = start === undefined ? '' : `the first ${start} of `;
-  return `\n[output cut: ${shown}${length} characters. Read on with read_tool_output ${call}]`;
 }
 
 function keep(
@@ -134,10 +128,15 @@ function digest(text: string): string {
 function aboutOf(call: FoundCall): OffloadedAbout {
   const { output: labels } = labelsOf(call.binding);
   const { extra, toolName } = call;
-  const isTrusted = !labels.mixed && !mayRepeatUntrusted(call);
+  // A range of the text has no fields, and a labelled field vouches only for its whole value.
+  const isTrusted = !labels.mixed && labels.fields === undefined && !mayRepeatUntrusted(call);
   return {
-    tool: toolName,
-    origin: isTrusted ? labels.origin : 'untrusted',
+    tool: toolName.length > longestName ? `${head(toolName, longestName - 1)}…` : toolName,
+    origin: isTrusted ? 'trusted' : 'untrusted',
     secret: extra?.secrets !== undefined && !extra.secrets.none,
+    echoes: isTrusted ? String(echoesOf(call)) : undefined,
   };
 }
+
+/** Stores keep at most 1 000 characters about an output. */
+const longestName = 100;

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonPrimitive, JsonValue } from '../json/index.ts';
 import type { KnownContainers } from '../origins/known-containers.ts';
 import type { LabelNode } from '../origins/labels.ts';
-import type { JudgedOrigin, Origin, Role } from '../origins/origin.ts';
+import { type JudgedOrigin, type Origin, type Role, unreadValue } from '../origins/origin.ts';
 import { type InputRoles, isContentName, isFixed } from '../origins/roles.ts';
 import type { OriginJudge, OriginsOf, Spend } from '../policy/origin-judge.ts';
 import type { FoundCall } from '../state/call.ts';
@@ -84,8 +84,10 @@ export class CallOrigins implements OriginJudge {
     if (parsed === undefined || parsed === canonical) return judged;
     const other = plainJson(parsed);
     // A value that cannot be read has no known origin.
-    if (other === undefined)
-      return [...judged, { path: '', value: '…', role: 'target', origin: 'unknown' }];
+    if (other === undefined) {
+      const origin = this.#session.unsearched;
+      return [...judged, { path: '', value: unreadValue, role: 'target', origin }];
+    }
     if (isSameJson(canonical, other)) return judged;
     const keyOf = ({ path, value }: JudgedOrigin): string => JSON.stringify([path, value]);
     const known = new Set(judged.map(keyOf));
@@ -133,7 +135,7 @@ export class CallOrigins implements OriginJudge {
   ): readonly Origin[] {
     if (value === null || value === undefined) return none;
     const inner = plainJson(value);
-    if (inner === undefined) return unknown;
+    if (inner === undefined) return [this.#session.unsearched];
     spend(valueSteps + charSteps * JSON.stringify(inner).length);
     const judged = this.#session.judge(nested(inner, path), roles);
     spend(judged.length * valueSteps);
@@ -143,7 +145,6 @@ export class CallOrigins implements OriginJudge {
 
 const none: readonly Origin[] = Object.freeze([]);
 const trusted: readonly Origin[] = Object.freeze(['trusted']);
-const unknown: readonly Origin[] = Object.freeze(['unknown']);
 
 /** The value at its path in an otherwise empty input. */
 function nested(value: JsonValue, path: readonly string[]): JsonValue {

@@ -2,9 +2,12 @@
 import type { ToolContext } from '../context.ts';
 import { messageOf } from '../errors/index.ts';
 import { isJsonObject, type JsonValue } from '../json/index.ts';
+import { EchoFilter } from '../origins/echo-filter.ts';
+import { omission, wholeWords } from '../origins/whole-words.ts';
 import { type Fail, fail } from '../result.ts';
 import type { Call, FoundCall } from '../state/call.ts';
-import { type Offload, type OffloadedAbout, readerName } from '../state/offload-options.ts';
+import type { ReadBack } from '../state/call-extra.ts';
+import { type Offload, readerName } from '../state/offload-options.ts';
 import { between, head } from '../text/code-points.ts';
 import { createDefinition } from '../tool/define-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
@@ -90,9 +93,17 @@ async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<st
         'tool again that returned it.',
       reason: 'unknown_handle',
     });
-  const { text, about } = kept;
+  return readPart(call, kept, asked);
+}
+
+async function readPart(
+  call: FoundCall,
+  { text, about }: Kept,
+  asked: Asked,
+): Promise<string | Fail> {
+  const readBack: ReadBack = { ...about, words: '' };
   // Set before anything is returned, because events and the record of origins depend on it.
-  call.more.readBack = about;
+  call.more.readBack = readBack;
   // The calls above may return what this one reads.
   if (about.secret)
     for (let at: Call | undefined = call; at !== undefined; at = at.parent)
@@ -101,19 +112,22 @@ async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<st
   const end = Math.max(start, endOf(text, Math.min(asked.end ?? text.length, text.length)));
   // One character may be two code units long.
   const room = Math.max(2, Math.min(mostRead, call.binding.maxOutputChars - noteChars));
-  if (asked.pattern === undefined) return slice(text, start, end, room);
+  if (asked.pattern === undefined) {
+    const part = end - start > room ? head(text.slice(start, end), room) : text.slice(start, end);
+    const stop = start + part.length;
+    readBack.words = wholeWords(text, start, stop);
+    const next = stop < text.length ? `; read on with start ${stop}` : '';
+    return `${part}\n[characters ${start} to ${stop} of ${text.length}${next}]`;
+  }
   try {
-    return await searchText(text, { pattern: asked.pattern, start, end, room }, () => call.ended);
+    const search = { pattern: asked.pattern, start, end, room };
+    const { answer, ranges } = await searchText(text, search, () => call.ended);
+    const words = ranges.map((range) => wholeWords(text, range.start, range.end));
+    readBack.words = words.join(omission);
+    return answer;
   } catch (error) {
     return fail({ message: messageOf(error), reason: 'invalid_pattern' });
   }
-}
-
-function slice(text: string, start: number, end: number, room: number): string {
-  const part = end - start > room ? head(text.slice(start, end), room) : text.slice(start, end);
-  const stop = start + part.length;
-  const next = stop < text.length ? `; read on with start ${stop}` : '';
-  return `${part}\n[characters ${start} to ${stop} of ${text.length}${next}]`;
 }
 
 /**
@@ -126,7 +140,7 @@ function endOf(text: string, end: number): number {
 
 interface Kept {
   readonly text: string;
-  readonly about: OffloadedAbout;
+  readonly about: Omit<ReadBack, 'words'>;
 }
 
 /** A store may answer anything, and a wrong answer must not make text trusted. */
@@ -137,13 +151,16 @@ function readKept(answer: unknown): Kept | undefined {
     throw new TypeError('Expected the store to answer { text, about } or undefined.');
   const told = JSON.parse(about) as JsonValue;
   if (!isJsonObject(told)) throw new TypeError('Expected the store to return what it was given.');
-  const { tool, origin, secret } = own(told);
+  const { tool, origin, secret, echoes } = own(told);
+  const filter = EchoFilter.read(echoes);
   return {
     text,
     about: {
       tool: typeof tool === 'string' ? tool : '',
-      origin: origin === 'trusted' ? 'trusted' : 'untrusted',
+      // Without its input, it is unknown what a trusted output only repeats.
+      origin: origin === 'trusted' && filter !== undefined ? 'trusted' : 'untrusted',
       secret: secret !== false,
+      echoes: filter,
     },
   };
 }

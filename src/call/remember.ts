@@ -1,7 +1,8 @@
 /** Remembers what the model is shown of a call, so that later arguments can be traced to it. */
-import { type ContentPart, contentParts } from '../content.ts';
-import type { ToolError } from '../errors/index.ts';
+import { contentParts } from '../content.ts';
 import type { JsonValue } from '../json/index.ts';
+import { EchoFilter } from '../origins/echo-filter.ts';
+import type { Given } from '../origins/echoes.ts';
 import type { OutputLabels } from '../origins/output-labels.ts';
 import type { ToolResult } from '../result.ts';
 import { type Call, type FoundCall, isFound } from '../state/call.ts';
@@ -10,6 +11,7 @@ import { beginOrigins } from '../state/session-origins.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { labelsOf } from '../state/tool-labels.ts';
 import { isSameJson, plainJson } from './plain-json.ts';
+import { shownTexts, wholeTexts } from './shown-texts.ts';
 
 /** Most characters of the outputs of its child calls that a call is compared with. */
 const mostHeard = 1_000_000;
@@ -23,25 +25,30 @@ export function remember(call: Call, result: ToolResult): void {
   const { origins } = call.session;
   if (origins === undefined || !isFound(call)) return;
   const { parent, callId, extra } = call;
-  const toolName = extra?.readBack?.tool ?? call.toolName;
-  const heard = call.extra?.heard;
+  const readBack = extra?.readBack;
+  const heard = extra?.heard;
   const labels = labelsHere(call, result, heard);
   const isTrusted = !labels.mixed && heard === undefined;
-  if (parent !== undefined && isTrusted) return;
-  const value = result.success ? shownOutput(result.output) : shownError(result.error);
-  const given = givenTo(call);
-  const input = heard === undefined ? given : [given, ...heard.outputs];
-  origins.output(value, { callId, toolName, labels, input });
-  if (parent !== undefined) hear(parent, value);
+  if (parent !== undefined && isTrusted) return hearEchoes(parent, readBack?.echoes);
+  const toolName = readBack?.tool ?? call.toolName;
+  const shown = labels.mixed ? shownTexts(result) : wholeTexts(call, result);
+  origins.output(shown, { callId, toolName, labels, given: givenTo(call) });
+  if (parent !== undefined) hear(parent, shownTexts(result));
 }
 
-/**
- * Whether the outcome may repeat untrusted text that child calls returned. A session that remembers
- * nothing cannot know what they returned.
- */
-export function mayRepeatUntrusted({ extra, session }: FoundCall): boolean {
-  if (extra === undefined) return false;
-  return extra.heard !== undefined || (extra.childCount > 0 && session.origins === undefined);
+/** Whether the outcome may repeat untrusted text that child calls returned. */
+export function mayRepeatUntrusted({ extra }: FoundCall): boolean {
+  return extra?.heard !== undefined;
+}
+
+/** The words of what the handler may repeat, for an output that is kept elsewhere. */
+export function echoesOf(call: FoundCall): EchoFilter {
+  return EchoFilter.of(inputOf(call));
+}
+
+/** A session that remembers nothing cannot know what the child calls of a handler return. */
+export function hearUnknown(call: Call): void {
+  if (call.session.origins === undefined) call.more.heard = lost;
 }
 
 /**
@@ -59,15 +66,24 @@ export function rememberSeen(
   const binding = session.binding(toolName);
   if (binding === undefined) return false;
   const { output: labels } = labelsOf(binding);
-  beginOrigins(session).output(output, { callId, toolName, labels, input });
+  const given = input === undefined ? undefined : { input };
+  beginOrigins(session).output(output, { callId, toolName, labels, given });
   return true;
 }
 
-/** What the handler may repeat: the input, and the value that the schema parsed from it. */
-function givenTo({ canonical, parsed }: FoundCall): JsonValue {
+/** What the handler may repeat: its input, and what child calls have returned. */
+function givenTo(call: FoundCall): Given {
+  const { heard, readBack } = call.extra ?? {};
+  const filter = readBack?.echoes ?? heard?.echoes;
+  return { input: inputOf(call), heard: heard?.outputs, filter };
+}
+
+/** The input, and the value that the schema parsed from it. Undefined if that cannot be read. */
+function inputOf({ canonical, parsed }: FoundCall): JsonValue | undefined {
   if (parsed === undefined || parsed === canonical) return canonical;
   const other = plainJson(parsed);
-  return other === undefined || isSameJson(canonical, other) ? canonical : [canonical, other];
+  if (other === undefined) return undefined;
+  return isSameJson(canonical, other) ? canonical : [canonical, other];
 }
 
 /**
@@ -80,7 +96,10 @@ function labelsHere(call: FoundCall, result: ToolResult, heard: Heard | undefine
   if (readBack !== undefined) return readBack.origin === 'trusted' ? trusted : untrusted;
   const { output: labels } = labelsOf(call.binding);
   if (heard?.lost === true) return untrusted;
-  if (labels.fields === undefined || !labels.mixed) return labels;
+  if (labels.fields === undefined) return labels;
+  // What is left of an output that was cut has no fields either. It may be any part of one.
+  if (result.success && result.metadata.truncated !== undefined) return untrusted;
+  if (!labels.mixed) return labels;
   if (!result.success) return untrusted;
   // It is unknown which field the text of a failure or of a content part comes from. A label such
   // as `*` reaches the part, but the label of an untrusted field inside its text does not.
@@ -102,34 +121,27 @@ const untrusted: OutputLabels = Object.freeze({
   fields: undefined,
 });
 
+/** What a handler has read is not known. */
+export const lost: Heard = Object.freeze({ outputs: [], echoes: undefined, lost: true, left: 0 });
+
+function heardBy({ more }: FoundCall): Heard {
+  more.heard ??= { outputs: [], echoes: undefined, lost: false, left: mostHeard };
+  return more.heard;
+}
+
 function hear(parent: FoundCall, value: JsonValue): void {
-  const { more } = parent;
-  more.heard ??= { outputs: [], lost: false, left: mostHeard };
-  const { heard } = more;
+  const heard = heardBy(parent);
+  if (heard.lost) return;
   heard.left -= JSON.stringify(value).length;
   if (heard.left >= 0) heard.outputs.push(value);
   else heard.lost = true;
 }
 
-/** Content parts as their texts. The bytes of an image contain no text. */
-function shownOutput(output: unknown): JsonValue {
-  const parts = contentParts(output);
-  return parts === undefined ? (output as JsonValue) : parts.map(partTexts);
-}
-
-function partTexts(part: ContentPart): JsonValue {
-  switch (part.type) {
-    case 'text':
-      return part.text;
-    case 'resource':
-      return [part.resource.uri, part.resource.text ?? '', part.resource.mimeType ?? ''];
-    case 'resource_link':
-      return [part.uri, part.name ?? '', part.mimeType ?? ''];
-    default:
-      return part.mimeType;
-  }
-}
-
-function shownError({ message, reason, details }: ToolError): JsonValue {
-  return [message, reason ?? '', details ?? ''];
+/** What a child call has read back may repeat the input of yet another call. */
+function hearEchoes(parent: FoundCall, echoes: EchoFilter | undefined): void {
+  if (echoes === undefined) return;
+  const heard = heardBy(parent);
+  if (heard.lost) return;
+  if (heard.echoes === undefined) heard.echoes = echoes;
+  else heard.echoes.join(echoes);
 }

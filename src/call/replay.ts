@@ -3,12 +3,13 @@ import type { FoundCall } from '../state/call.ts';
 import type { KeptOutcome } from '../state/claim.ts';
 import { collectOutputSecrets } from './call-secrets.ts';
 import { endCall, failCall, successResult } from './end-call.ts';
+import { lost } from './remember.ts';
 
 export function replay(call: FoundCall, outcome: KeptOutcome): void {
   // The model sees the outcome as if the handler had just settled, so it is remembered in the same
   // way.
   call.state = 'shaping';
-  if (outcome.untrusted) call.more.heard = { outputs: [], lost: true, left: 0 };
+  if (outcome.untrusted) call.more.heard = lost;
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler } = outcome;
   if (call.binding.secretive) collectOutputSecrets(call, output);

@@ -2,6 +2,7 @@
  * Finds the lines of a long text that match a pattern, in linear time, with pauses for other work.
  */
 import { nextTurn } from '../limits/next-turn.ts';
+import type { Range } from '../origins/match.ts';
 import { isNativePattern } from '../schema/pattern-budget.ts';
 import { between, head } from '../text/code-points.ts';
 import { compilePattern } from '../text/regex.ts';
@@ -31,8 +32,15 @@ export interface Search {
   readonly room: number;
 }
 
+/** What a search has found. */
+export interface Found {
+  /** The lines that match, each after its position. */
+  readonly answer: string;
+  /** Where they are in the text. */
+  readonly ranges: readonly Range[];
+}
+
 /**
- * The lines that match, each after its position.
  * @param isOver Asked between turns.
  * @throws MisuseError for a pattern that cannot run in linear time, or is too complex.
  */
@@ -40,7 +48,7 @@ export async function searchText(
   text: string,
   { pattern, start, end, room }: Search,
   isOver: () => boolean,
-): Promise<string> {
+): Promise<Found> {
   isNativePattern(pattern, {
     trusted: false,
     limits: { patterns: 1, patternSize },
@@ -49,6 +57,7 @@ export async function searchText(
   });
   const { matcher, size } = compilePattern(pattern, { trusted: false });
   const found: string[] = [];
+  const ranges: Range[] = [];
   let [chars, steps, turn, at] = [0, 0, 0, start];
   while (at < end && found.length < mostLines && steps < mostSteps) {
     const lineEnd = endOfLine(text, at, end);
@@ -57,7 +66,9 @@ export async function searchText(
     if (matcher.test(line)) {
       const shown = `[${at}] ${line}`;
       if (chars + shown.length > room && found.length > 0) break;
-      found.push(head(shown, room));
+      const kept = head(shown, room);
+      found.push(kept);
+      ranges.push({ start: at, end: stop - shown.length + kept.length });
       chars += shown.length + 1;
     }
     const cost = line.length * size + lineSteps;
@@ -72,9 +83,9 @@ export async function searchText(
   const searched = Math.min(at, end);
   const rest = searched < end ? `; search on with start ${searched}` : '';
   found.push(
-    `[${found.length} matching, characters ${start} to ${searched} of ${text.length}${rest}]`,
+    `[${ranges.length} matching, characters ${start} to ${searched} of ${text.length}${rest}]`,
   );
-  return found.join('\n');
+  return { answer: found.join('\n'), ranges };
 }
 
 /** Looks no further than a window, because a text may be one line of millions of characters. */

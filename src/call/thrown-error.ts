@@ -14,7 +14,8 @@ import { scrubJson, scrubText } from './call-secrets.ts';
 import { thrownInputFault } from './invalid-input.ts';
 import { reportFault } from './report-fault.ts';
 
-const longestMessage = 8_192;
+/** Longest message of a failure, unless the tool's budget is less. A longer one is cut. */
+export const longestMessage = 8_192;
 
 /** The text of a handler's failure. The tool's output budget bounds it too. */
 function boundedMessage(call: FoundCall, message: string): string {

@@ -25,16 +25,22 @@ export function addressOf(value: string): string | undefined {
 /** Other spellings of an address, with its characters and its host in other encodings. */
 export function addressSpellings(address: string): string[] {
   const found: string[] = [];
+  const forms = [address];
   try {
     const decoded = normalForm(decodeURI(address));
     // `%2F` stays as it is, because it does not mean `/`. A value that decodes to a space or
     // control character is not a spelling of anything.
-    if (!/[\s\p{Cc}]/u.test(decoded)) found.push(decoded, encodeURI(decoded).toLowerCase());
+    if (!/[\s\p{Cc}]/u.test(decoded)) {
+      found.push(decoded, encodeURI(decoded).toLowerCase());
+      if (decoded !== address) forms.push(decoded);
+    }
   } catch {
     // It has a `%` that encodes nothing, so there is no other spelling.
   }
-  const host = hostPart(address);
-  for (const other of hostSpellings(host)) found.push(other + address.slice(host.length));
+  for (const form of forms) {
+    const host = hostPart(form);
+    for (const other of hostSpellings(host)) found.push(other + form.slice(host.length));
+  }
   return found;
 }
 

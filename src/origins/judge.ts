@@ -4,7 +4,7 @@ import { isMoment } from './dates.ts';
 import { identifiersIn } from './identifiers.ts';
 import { type KnownContainers, knownContainer } from './known-containers.ts';
 import type { LabelNode } from './labels.ts';
-import type { FoundOrigin, JudgedOrigin, Role } from './origin.ts';
+import { type FoundOrigin, type JudgedOrigin, type Role, unreadValue } from './origin.ts';
 import { lookupSteps, type OriginRecord } from './record.ts';
 import {
   hasMomentFormat,
@@ -56,7 +56,7 @@ export function judgeInput(
   };
   const judgeText = (path: string, text: string): void => {
     const identifiers = identifiersIn(text);
-    if (identifiers === undefined) push(path, text, 'content', { origin: 'unknown' });
+    if (identifiers === undefined) push(path, text, 'content', { origin: record.unsearched });
     else for (const one of identifiers) push(path, one, 'content', originOf(one));
   };
   /** Elements of an array have the same name, one after another. */
@@ -103,7 +103,7 @@ export function judgeInput(
     else if (typeof value === 'number') {
       if (role === 'target' && !isFixed(value, node)) push(path, value, 'target', originOf(value));
     } else if (typeof value === 'object' && value !== null) {
-      if (depth >= maxDepth) push(path, '…', 'target', { origin: 'unknown' });
+      if (depth >= maxDepth) push(path, unreadValue, 'target', { origin: record.unsearched });
       else if (Array.isArray(value))
         for (let index = 0; index < value.length; index++)
           walk(

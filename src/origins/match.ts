@@ -11,9 +11,10 @@ export interface Spelling {
   readonly text: string;
   /**
    * `url`: a scheme, `www.` or `./` may precede it. `digits`: spaces and dashes between its
-   * characters are ignored. `date`: a time may follow. `host`: like `url`, and a path may follow.
+   * characters are ignored. `spread`: like `digits`, and so are other signs and more spaces.
+   * `date`: a time may follow. `host`: like `url`, and a path may follow.
    */
-  readonly kind: 'plain' | 'url' | 'digits' | 'date' | 'host';
+  readonly kind: 'plain' | 'url' | 'digits' | 'spread' | 'date' | 'host';
 }
 
 /** A range of a text. */
@@ -36,13 +37,14 @@ export function matchAt(
   const value = spelling.text;
   let start = backward(text, place, value, anchor, steps);
   if (start === -1) return undefined;
+  const { kind } = spelling;
   const end =
-    spelling.kind === 'digits'
-      ? digitsFrom(text, place, value, steps)
+    kind === 'digits' || kind === 'spread'
+      ? digitsFrom(text, place, value, kind === 'digits' ? usual : wide, steps)
       : forward(text, place, value, anchor, steps);
   if (end === -1) return undefined;
-  if (spelling.kind === 'url' || spelling.kind === 'host') start = beforeAddress(text, start);
-  if (!beginsWord(text, start) || !endsWord(text, end, spelling.kind)) return undefined;
+  if (kind === 'url' || kind === 'host') start = beforeAddress(text, start);
+  if (!beginsWord(text, start) || !endsWord(text, end, kind)) return undefined;
   return { start, end };
 }
 
@@ -86,10 +88,21 @@ function forward(text: string, place: number, value: string, anchor: number, ste
   return at;
 }
 
-/** Most characters between two groups of a number, as in `(555) 010`. */
-const widestGap = 2;
+/** What may be between two groups of a number, as in `(555) 010`, and most characters of it. */
+interface Gap {
+  readonly chars: string;
+  readonly most: number;
+}
+const usual: Gap = { chars: ' -()\u2010', most: 2 };
+const wide: Gap = { chars: ` -()\u2010\t\n\v\f\r\u2028\u2029\u00b7./_:'`, most: 16 };
 
-function digitsFrom(text: string, place: number, value: string, steps: Steps): number {
+function digitsFrom(
+  text: string,
+  place: number,
+  value: string,
+  { chars, most }: Gap,
+  steps: Steps,
+): number {
   let at = place;
   let gap = 0;
   for (let index = 0; index < value.length; ) {
@@ -98,7 +111,7 @@ function digitsFrom(text: string, place: number, value: string, steps: Steps): n
     if (char === value[index]) {
       index++;
       gap = 0;
-    } else if (char === undefined || !' -()\u2010'.includes(char) || ++gap > widestGap) return -1;
+    } else if (char === undefined || !chars.includes(char) || ++gap > most) return -1;
     at++;
   }
   return at;

@@ -51,6 +51,9 @@ export interface JudgedOrigin extends FoundOrigin {
   readonly role: 'target' | 'content';
 }
 
+/** The value of an argument that cannot be read. */
+export const unreadValue = '…';
+
 /** The origin of one argument, without its value, as events and records contain it. */
 export interface OriginTold extends Pick<FoundOrigin, 'origin' | 'seen' | 'approvedBy'> {
   /** Its path in the input, joined by dots: `to`, `participants.0`. */

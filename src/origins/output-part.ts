@@ -2,9 +2,10 @@
  * The texts of one output as a record keeps them, and the place in the output where a text
  * occurred.
  */
+import type { Echoes } from './echoes.ts';
 import type { SeenAt } from './origin.ts';
 import type { Containers, LeafTexts } from './output-texts.ts';
-import type { Block, Shelf } from './shelf.ts';
+import type { Block } from './shelf.ts';
 import { leafEnd } from './text.ts';
 
 /** What is known about the texts of one output. */
@@ -15,8 +16,8 @@ export interface OutputPart {
   readonly texts: Pick<LeafTexts, 'within' | 'keys'>;
   /** Whether each leaf vouches only for the whole of itself. */
   readonly onlyWhole: boolean;
-  /** The texts of the call's own input. */
-  readonly input: Shelf<undefined> | undefined;
+  /** What the output may repeat. Undefined if nothing is known about the call. */
+  readonly echoes: Echoes | undefined;
   /** Where each leaf begins. Computed on first use. */
   starts: Int32Array | undefined;
 }

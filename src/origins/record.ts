@@ -5,17 +5,12 @@
 import type { JsonPrimitive, JsonValue } from '../json/index.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import { isCutOut } from './cut-out.ts';
+import { Echoes, type Given } from './echoes.ts';
 import type { Spelling } from './match.ts';
 import type { FoundOrigin, SeenAt } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';
 import { type OutputPart, seenAt } from './output-part.ts';
-import {
-  type LeafTexts,
-  leafOverhead,
-  leavesOf,
-  type OutputTexts,
-  textsOf,
-} from './output-texts.ts';
+import { type LeafTexts, leafOverhead, type OutputTexts, textsOf } from './output-texts.ts';
 import { browserReading } from './plain-url.ts';
 import { withSpaces } from './sentences.ts';
 import { Shelf, type Sought, seek } from './shelf.ts';
@@ -23,7 +18,7 @@ import { finish, folded, type Slices } from './slices.ts';
 import { spellingsOf } from './spellings.ts';
 import type { Steps } from './steps.ts';
 import { foldText, leafEnd, looseForm, normalForm, visible } from './text.ts';
-import { stands, vouches } from './vouches.ts';
+import { cutOutSteps, vouches } from './vouches.ts';
 import { isWholeLeaf } from './whole-leaf.ts';
 
 /** Options of {@link createOriginRecord}. */
@@ -45,7 +40,7 @@ export interface OutputFacts {
   /**
    * The input of the same call. Text of the output that occurred in it keeps its earlier origin.
    */
-  readonly input?: JsonValue | undefined;
+  readonly given?: Given | undefined;
 }
 
 const recordTable = {
@@ -142,15 +137,15 @@ export class OriginRecord {
   outputting(value: JsonValue, facts: OutputFacts): Slices {
     const room = this.#maxChars - this.#chars - outputOverhead;
     const texts = textsOf(value, facts.labels, room + leafOverhead);
-    const echoes = facts.input === undefined ? '' : echoesOf(facts.input);
+    const echoes = facts.given && Echoes.of(facts.given, this.#seed);
     if (texts.isCut) this.#isFull = true;
     return this.#keeping(texts, echoes, facts);
   }
 
-  *#keeping(texts: OutputTexts, echoes: string, { callId, toolName }: OutputFacts): Slices {
-    if (echoes !== '' && !this.#takes(echoes.length + outputOverhead)) return;
-    const input = echoes === '' ? undefined : new Shelf<undefined>(this.#seed);
-    if (input !== undefined) yield* input.adding(echoes, undefined);
+  *#keeping(texts: OutputTexts, echoes: Echoes | undefined, facts: OutputFacts): Slices {
+    if (echoes !== undefined)
+      yield* echoes.indexing((chars) => this.#takes(chars + outputOverhead));
+    const { callId, toolName } = facts;
     const { containers } = texts;
     const lists: readonly [Shelf<OutputPart>, LeafTexts, boolean, (text: string) => string][] = [
       [this.#trusted, texts.trusted, false, foldText],
@@ -161,7 +156,7 @@ export class OriginRecord {
       if (leaves.length === 0 || !this.#hasRoom(chars)) continue;
       const form = yield* folded(leaves.join(leafEnd), fold);
       if (!this.#takes(Math.max(chars, form.length) + outputOverhead)) continue;
-      const about = { callId, toolName, containers, texts: { within, keys }, onlyWhole, input };
+      const about = { callId, toolName, containers, texts: { within, keys }, onlyWhole, echoes };
       yield* shelf.adding(form, { ...about, starts: undefined });
     }
   }
@@ -190,26 +185,27 @@ export class OriginRecord {
     if (approvedBy !== undefined) return { origin: 'user', approvedBy };
     // A null character separates the remembered texts, so no remembered text contains one.
     if (text.includes(leafEnd)) return { origin: 'unknown' };
-    if (steps.left < 0) return { origin: this.#unsearched };
+    if (steps.left < 0) return { origin: this.unsearched };
     const isNumeric = typeof value === 'number';
     const spellings = seek(spellingsOf(normalForm(text), isNumeric), this.#seed);
     steps.left -= spellings.length * spellingSteps;
     if (vouches(this.#user, spellings, steps)) return { origin: 'user' };
     if (vouches(this.#trustedWords, spellings, steps)) return { origin: 'trusted' };
-    const trusted = this.#seen(this.#trusted, spellings, steps);
+    const loose = this.#loosely(text, spellings);
+    const trusted = this.#seen(this.#trusted, spellings, loose, steps);
     if (trusted.seen !== undefined) return { origin: 'trusted', seen: trusted.seen };
-    const untrusted = this.#seen(this.#untrusted, this.#loosely(text, spellings), steps);
+    const untrusted = this.#seen(this.#untrusted, loose, loose, steps);
     // A field that vouches only for its whole value may contain text that someone else wrote.
     const seen = untrusted.seen ?? trusted.part;
     if (seen !== undefined) return { origin: 'untrusted', seen };
-    return { origin: untrusted.isComplete ? 'unknown' : this.#unsearched };
+    return { origin: untrusted.isComplete ? 'unknown' : this.unsearched };
   }
 
   /**
-   * If the search for a value was not completed, the value may occur in an untrusted output, if
-   * there is one.
+   * The origin of a value that was not searched for to the end. It may occur in an untrusted output,
+   * if there is one.
    */
-  get #unsearched(): 'untrusted' | 'unknown' {
+  get unsearched(): 'untrusted' | 'unknown' {
     return this.#untrusted.blocks.length > 0 ? 'untrusted' : 'unknown';
   }
 
@@ -230,20 +226,34 @@ export class OriginRecord {
 
   /**
    * The first place that vouches for a value, and the first one that contains it only as a part.
+   * What a call may have repeated is not found in its output.
    */
-  #seen(shelf: Shelf<OutputPart>, spellings: readonly Sought[], steps: Steps): Seen {
+  #seen(
+    shelf: Shelf<OutputPart>,
+    spellings: readonly Sought[],
+    loose: readonly Sought[],
+    steps: Steps,
+  ): Seen {
     let seen: SeenAt | undefined;
     let part: SeenAt | undefined;
     let isComplete = true;
+    const isTrusted = shelf === this.#trusted;
+    let asked: Echoes | undefined;
+    let isEcho: boolean | undefined = false;
     for (const spelling of spellings) {
       isComplete =
         shelf.find(spelling, steps, (block, range) => {
-          const { onlyWhole, input } = block.about;
+          const { onlyWhole, echoes } = block.about;
+          if (echoes !== asked) {
+            asked = echoes;
+            isEcho = echoes === undefined ? false : echoes.holds(loose, steps);
+          }
+          if (isEcho === true) return false;
+          if (isTrusted) steps.left -= cutOutSteps;
           const isPart =
             (onlyWhole && !isWholeLeaf(block.text, range)) ||
-            (shelf === this.#trusted && isCutOut(block.text, range));
-          if (isPart && part !== undefined) return false;
-          if (input !== undefined && stands(input, spellings, steps)) return false;
+            (isTrusted && isCutOut(block.text, range));
+          if (isPart ? part !== undefined : isTrusted && isEcho === undefined) return false;
           if (isPart) part = seenAt(block, range.start);
           else seen = seenAt(block, range.start);
           return !isPart;
@@ -270,13 +280,6 @@ export class OriginRecord {
 /** Makes the record of one session. @throws MisuseError `invalid_option`. */
 export function createOriginRecord(options?: OriginRecordOptions): OriginRecord {
   return new OriginRecord(options);
-}
-
-/** What an output may repeat: the texts of the input, with and without invisible characters. */
-function echoesOf(input: JsonValue): string {
-  const text = leavesOf(input).join(leafEnd);
-  const seen = visible(text);
-  return seen === text ? foldText(text) : foldText(text + leafEnd + seen);
 }
 
 function randomSeed(): number {

@@ -80,16 +80,18 @@ export class Shelf<T> {
    */
   find(sought: Sought, steps: Steps, visit: Visit<T>): boolean {
     if (this.#size === 0) return true;
-    if (sought.kind === 'digits') return this.#findDigits(sought, steps, visit);
+    if (sought.kind === 'digits') return this.#findDigits(sought, steps, mostBeginnings, visit);
+    if (sought.kind === 'spread')
+      return this.#findDigits(sought, steps, Number.POSITIVE_INFINITY, visit);
     const atom = this.#rarest(sought.atoms, steps);
     return atom === undefined || this.#visit(atom, sought, steps, visit);
   }
 
   /**
    * The grouping in the text is unknown, so its first group may be any beginning of the number. A
-   * beginning that occurs almost everywhere is left out, so the search is not complete.
+   * beginning that occurs more often than `most` is left out, so the search is not complete.
    */
-  #findDigits(sought: Sought, steps: Steps, visit: Visit<T>): boolean {
+  #findDigits(sought: Sought, steps: Steps, most: number, visit: Visit<T>): boolean {
     let isEnough = false;
     let isComplete = true;
     const note: Visit<T> = (block, range) => {
@@ -99,8 +101,8 @@ export class Shelf<T> {
     for (const atom of sought.atoms) {
       steps.left--;
       const count = this.#index.count(atom.hash);
-      if (count > mostBeginnings) isComplete = false;
-      if (count === 0 || count > mostBeginnings) continue;
+      if (count > most) isComplete = false;
+      if (count === 0 || count > most) continue;
       if (!this.#visit(atom, sought, steps, note)) return false;
       if (isEnough) return true;
     }

@@ -7,7 +7,7 @@ import { numberSpellings } from './numbers.ts';
 import { collapsed } from './text.ts';
 
 /** Longer values are compared as they are. */
-const longestSpelled = 2_000;
+export const longestSpelled = 16_384;
 
 /**
  * The ways in which a value may be written in a text: the value itself, and the usual forms of an

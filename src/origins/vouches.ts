@@ -4,27 +4,28 @@ import type { Shelf, Sought, Visit } from './shelf.ts';
 import type { Steps } from './steps.ts';
 
 /** Steps for looking at what surrounds a place. */
-const cutOutSteps = 40;
+export const cutOutSteps = 40;
 
-/** Whether one of the spellings occurs. */
-export function stands(
+/** Whether one of the spellings occurs; undefined if the search was not completed. */
+export function occurs(
   shelf: Shelf<undefined>,
   spellings: readonly Sought[],
   steps: Steps,
-): boolean {
+): boolean | undefined {
   return finds(shelf, spellings, steps, () => true);
 }
 
-/** Whether one of them occurs, and not only in a longer address or number. */
+/** Whether one of them surely occurs, and not only in a longer address or number. */
 export function vouches(
   shelf: Shelf<undefined>,
   spellings: readonly Sought[],
   steps: Steps,
 ): boolean {
-  return finds(shelf, spellings, steps, ({ text }, range) => {
+  const isFound = finds(shelf, spellings, steps, ({ text }, range) => {
     steps.left -= cutOutSteps;
     return !isCutOut(text, range);
   });
+  return isFound === true;
 }
 
 function finds(
@@ -32,15 +33,16 @@ function finds(
   spellings: readonly Sought[],
   steps: Steps,
   accepts: Visit<undefined>,
-): boolean {
+): boolean | undefined {
   let isFound = false;
+  let isComplete = true;
   const note: Visit<undefined> = (block, range) => {
     isFound = accepts(block, range);
     return isFound;
   };
   for (const spelling of spellings) {
-    shelf.find(spelling, steps, note);
+    if (!shelf.find(spelling, steps, note)) isComplete = false;
     if (isFound) return true;
   }
-  return false;
+  return isComplete ? false : undefined;
 }

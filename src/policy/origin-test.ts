@@ -1,7 +1,7 @@
 /** The tests of a rule that ask where a value came from. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { KnownContainers } from '../origins/known-containers.ts';
-import type { JudgedOrigin, Origin } from '../origins/origin.ts';
+import { type JudgedOrigin, type Origin, unreadValue } from '../origins/origin.ts';
 import { looksLikeUrl } from '../origins/plain-url.ts';
 import { type Judged, overBudget, type Reading } from './judged.ts';
 import type { OriginsOf } from './origin-judge.ts';
@@ -112,5 +112,7 @@ export function originsHold(
 }
 
 function isUrlTarget({ role, value }: JudgedOrigin): boolean {
-  return role === 'target' && typeof value === 'string' && looksLikeUrl(value);
+  if (role !== 'target' || typeof value !== 'string') return false;
+  // What cannot be read may be an address.
+  return looksLikeUrl(value) || value === unreadValue;
 }

@@ -5,6 +5,7 @@ import type { ToolError } from '../errors/index.ts';
 import type { JsonObject, JsonValue } from '../json/index.ts';
 import type { Deadline } from '../limits/deadlines.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
+import type { EchoFilter } from '../origins/echo-filter.ts';
 import type { OriginJudge } from '../policy/origin-judge.ts';
 import type { QuotaReader } from '../policy/quota-reader.ts';
 import type { QuotaLevel } from '../quota/level.ts';
@@ -18,9 +19,11 @@ import type { RuleCount } from './counters.ts';
 import type { OffloadedAbout } from './offload-options.ts';
 import type { Place } from './places.ts';
 
-/** What the call has read of untrusted outputs through its child calls. */
+/** What the call has read through its child calls, as far as it does not count as trusted. */
 export interface Heard {
   readonly outputs: JsonValue[];
+  /** The words of the inputs that outputs which it has read back may repeat. */
+  echoes: EchoFilter | undefined;
   /** It has read more than is kept. */
   lost: boolean;
   left: number;
@@ -34,6 +37,13 @@ export interface KnownAttributes {
   readonly later: ReadonlySet<string>;
   /** The parse of the input that was asked about, if it had to be waited for. */
   readonly parse: { readonly value: unknown } | undefined;
+}
+
+/** What is known about an output that the call reads back. */
+export interface ReadBack extends Omit<OffloadedAbout, 'echoes'> {
+  readonly echoes: EchoFilter | undefined;
+  /** What the model is shown of it, without pieces of words. */
+  words: string;
 }
 
 /** The rarely used part of a call, with its fields grouped by the phase that first sets them. */
@@ -116,7 +126,7 @@ export class CallExtra {
   heard: Heard | undefined;
 
   /** The call reads back this output, which another call returned. */
-  readBack: OffloadedAbout | undefined;
+  readBack: ReadBack | undefined;
   /** The call, or a child call, has read back text that may hold parts of secrets. */
   readSecrets = false;
 

@@ -55,6 +55,8 @@ export interface OffloadedAbout {
   readonly origin: OutputOrigin;
   /** It may contain secrets, which no event may show. */
   readonly secret: boolean;
+  /** The words of the input of its call, as an {@link EchoFilter}, if its origin is `trusted`. */
+  readonly echoes?: string | undefined;
 }
 
 /** @throws MisuseError `invalid_option`, which names the option. */

@@ -3,7 +3,7 @@ import type { JsonPrimitive, JsonValue } from '../json/index.ts';
 import { inNextTurn } from '../limits/next-turn.ts';
 import { judgeInput } from '../origins/judge.ts';
 import { type KnownContainers, knownContainer } from '../origins/known-containers.ts';
-import type { FoundOrigin, JudgedOrigin } from '../origins/origin.ts';
+import type { FoundOrigin, JudgedOrigin, Origin } from '../origins/origin.ts';
 import { type FilledForm, ownWords } from '../origins/own-words.ts';
 import { createOriginRecord, type OriginRecord, type OutputFacts } from '../origins/record.ts';
 import type { InputRoles } from '../origins/roles.ts';
@@ -104,6 +104,11 @@ export class SessionOrigins {
   /** Where one value came from. @param steps what the lookup may cost */
   originOf(value: JsonPrimitive, steps: Steps): FoundOrigin {
     return this.#cautious(this.#known().originOf(value, steps));
+  }
+
+  /** The origin of a value that cannot be searched for. */
+  get unsearched(): Origin {
+    return this.#cautious({ origin: this.#known().unsearched }).origin;
   }
 
   /** Forgets everything. Nothing is remembered from then on. */

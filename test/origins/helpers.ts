@@ -31,7 +31,7 @@ export function show(record: OriginRecord, value: JsonValue, shown: Shown = {}):
     callId,
     toolName,
     labels: outputLabels({ origin, paths, schema }),
-    input,
+    given: input === undefined ? undefined : { input },
   });
   return record;
 }

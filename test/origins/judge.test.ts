@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { judgeInput } from '../../src/origins/judge.ts';
-import type { KnownContainers } from '../../src/origins/known-containers.ts';
+import { type KnownContainers, knownContainer } from '../../src/origins/known-containers.ts';
 import type { Role } from '../../src/origins/origin.ts';
 import type { OriginRecord } from '../../src/origins/record.ts';
 import { inputRoles } from '../../src/origins/roles.ts';
@@ -289,6 +289,34 @@ describe('known containers', () => {
     expect(
       judged({ url: 'https://example.com/b' }, { record, containers: { hosts: true } }),
     ).toEqual(['url https://example.com/b unknown']);
+  });
+});
+
+describe('what is not searched for counts as untrusted, as soon as some text is', () => {
+  const untrustedRecord = (): OriginRecord => show(newRecord(), 'see www.evil.example');
+  const addresses = Array.from({ length: 501 }, (_, index) => `a${index}@example.com`).join(' ');
+  const parts = '/a '.repeat(20_001);
+  let deep: JsonValue = 'a1';
+  for (let depth = 0; depth < 300; depth++) deep = [deep];
+
+  test.each<[string, JsonValue, string]>([
+    ['a text with more identifiers than are listed', { body: addresses }, `body ${addresses}`],
+    ['a text with more parts than are checked', { body: parts }, `body ${parts}`],
+    ['a value that is nested too deeply', deep, `${'0.'.repeat(200).slice(0, -1)} …`],
+  ])('%s', (_, input, line) => {
+    expect(judged(input)).toEqual([`${line} unknown`]);
+    expect(judged(input, { record: untrustedRecord() })).toEqual([`${line} untrusted`]);
+  });
+
+  test('a folder or a host that is no more looked up makes nothing known', () => {
+    const record = saidRecord('Work in /home/ann/docs and on https://example.com/a');
+    record.approved('https://example.net/a', 'ann');
+    const containers = { paths: true, hosts: true };
+    for (const value of ['/home/ann/docs/b', 'https://example.com/b', 'https://example.net/b']) {
+      expect(knownContainer(record, value, containers, { left: 10_000 })?.origin).toBe('user');
+      for (const left of [-1, 0, 100, 300])
+        expect(knownContainer(record, value, containers, { left })).toBeUndefined();
+    }
   });
 });
 

@@ -58,6 +58,8 @@ describe('`origins` of a rule', () => {
     const rule: Rule = { effect: 'ask', origins: { of: 'unknown', only: 'urls' } };
     expect(matches(rule, { plain: 'unknown' })).toBe(false);
     expect(matches(rule, { 'https://evil.example/x': 'unknown' })).toBe(true);
+    // What cannot be read may be one.
+    expect(matches(rule, { '…': 'unknown' })).toBe(true);
   });
 
   test('where nothing is remembered, every value is unknown', () => {

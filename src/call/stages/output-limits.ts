@@ -16,6 +16,7 @@ import type { FoundCall } from '../../state/call.ts';
 import { head, tail } from '../../text/code-points.ts';
 import { detached } from '../../text/shortened.ts';
 import type { ToolInternals } from '../../tool/definition.ts';
+import { cutMark } from '../cut-marks.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
 import { offloaded } from '../offload.ts';
 import {
@@ -156,8 +157,11 @@ function boundedText(value: unknown, limit: number): string {
     return length <= limit;
   };
   const walk = (item: unknown, depth: number): boolean => {
-    if (typeof item === 'string')
-      return write(JSON.stringify(item.length > limit ? item.slice(0, limit) : item));
+    if (typeof item === 'string') {
+      if (item.length <= limit) return write(JSON.stringify(item));
+      // Without a quote at its end, since the string goes on.
+      return write(JSON.stringify(item.slice(0, limit)).slice(0, -1));
+    }
     if (item === null) return write(depth === 0 ? 'Success' : 'null');
     if (typeof item !== 'object') return write(JSON.stringify(item) ?? 'null');
     if (depth > maxOutputDepth) return write('…');
@@ -187,13 +191,6 @@ function boundedText(value: unknown, limit: number): string {
     write('…');
   }
   return pieces.join('');
-}
-
-function cutMark(originalChars: number, limit: number, exact: boolean): string {
-  return (
-    `\n[output cut: ${exact ? '' : 'more than '}${exact ? originalChars : originalChars - 1} ` +
-    `characters, limit ${limit}]`
-  );
 }
 
 /** Cuts a text between code points, and adds the mark. The result is within the limit. */

@@ -1,0 +1,23 @@
+/** The marks that stand in an output for what was cut off it. */
+
+/** What every mark begins with. */
+export const markStart = '[output cut: ';
+
+/** @param exact Whether the length is known, or only that the output is longer. */
+export function cutMark(originalChars: number, limit: number, exact: boolean): string {
+  return (
+    `\n${markStart}${exact ? '' : 'more than '}${exact ? originalChars : originalChars - 1} ` +
+    `characters, limit ${limit}]`
+  );
+}
+
+/** @param start Where the rest begins; undefined if unknown. */
+export function offloadMark(length: number, handle: string, start: number | undefined): string {
+  const call = JSON.stringify(start === undefined ? { handle } : { handle, start });
+  const shown = start === undefined ? '' : `the first ${start} of `;
+  return `\n${markStart}${shown}${length} characters. Read on with read_tool_output ${call}]`;
+}
+
+/** Finds all marks in a text, and texts that look like one. */
+export const cutMarks =
+  /\n?\[output cut: (?:more than |the first \d+ of )?\d+ characters(?:, limit \d+|\. Read on with read_tool_output \{[^}\n]*\})\]/g;

@@ -1,0 +1,87 @@
+/** The texts of a result that the model is shown, as values that are remembered. */
+import { type ContentPart, contentParts, ownText, withText } from '../content.ts';
+import type { ToolError } from '../errors/index.ts';
+import type { JsonValue } from '../json/index.ts';
+import { withoutPieces } from '../origins/whole-words.ts';
+import type { ResultMetadata, ToolResult } from '../result.ts';
+import type { FoundCall } from '../state/call.ts';
+import { cutMarks, markStart } from './cut-marks.ts';
+import { longestMessage } from './thrown-error.ts';
+
+/** All of them, also the pieces of words at which something was cut. */
+export function shownTexts(result: ToolResult): JsonValue {
+  return result.success ? outputTexts(result.output) : errorTexts(result.error);
+}
+
+/**
+ * What a trusted output or failure vouches for: the same without pieces of words. Whoever may choose
+ * where a text is cut must not choose its words.
+ */
+export function wholeTexts(call: FoundCall, result: ToolResult): JsonValue {
+  if (!result.success) return wholeError(call, result.error);
+  const { output, metadata } = result;
+  const readBack = call.extra?.readBack;
+  if (readBack !== undefined) return readBack.words;
+  const { truncated } = metadata;
+  if (typeof output === 'string') return wholeText(output, truncated);
+  const parts = contentParts(output);
+  if (parts === undefined) return output as JsonValue;
+  // The part that was cut is the last one with a text.
+  const last = parts.findLastIndex((part) => ownText(part) !== undefined);
+  return parts.map((part, index) => {
+    const text = ownText(part);
+    if (text === undefined) return partTexts(part);
+    return partTexts(withText(part, wholeText(text, index === last ? truncated : undefined)));
+  });
+}
+
+/** A text that is hardly longer than a mark may have been cut without one. */
+const surelyMarked = 200;
+
+function wholeText(text: string, truncated: ResultMetadata['truncated']): string {
+  const isEndCut =
+    truncated !== undefined &&
+    (!truncated.exact || text.length < surelyMarked || text.search(cutMarks) === -1);
+  return isEndCut || text.includes(markStart) ? withoutPieces(text, cutMarks, isEndCut) : text;
+}
+
+/** The library's own errors quote texts, and shorten what they quote. */
+function wholeError(call: FoundCall, error: ToolError): JsonValue {
+  if (error.code !== 'handler_error') return [];
+  const most = Math.min(longestMessage, call.binding.maxOutputChars);
+  return mapTexts(errorTexts(error), (text) => withoutPieces(text, hidden, text.length >= most));
+}
+
+const hidden = /\[redacted\]/g;
+
+function mapTexts(value: JsonValue, change: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return change(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => mapTexts(item, change));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [change(key), mapTexts(item as JsonValue, change)]),
+  );
+}
+
+/** Content parts as their texts. The bytes of an image contain no text. */
+function outputTexts(output: unknown): JsonValue {
+  const parts = contentParts(output);
+  return parts === undefined ? (output as JsonValue) : parts.map(partTexts);
+}
+
+function partTexts(part: ContentPart): JsonValue {
+  switch (part.type) {
+    case 'text':
+      return part.text;
+    case 'resource':
+      return [part.resource.uri, part.resource.text ?? '', part.resource.mimeType ?? ''];
+    case 'resource_link':
+      return [part.uri, part.name ?? '', part.mimeType ?? ''];
+    default:
+      return part.mimeType;
+  }
+}
+
+function errorTexts({ message, reason, details }: ToolError): JsonValue {
+  return [message, reason ?? '', details ?? ''];
+}
