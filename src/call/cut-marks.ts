@@ -19,5 +19,8 @@ export function offloadMark(length: number, handle: string, start: number | unde
 }
 
 /** Finds all marks in a text, and texts that look like one. */
-export const cutMarks =
-  /\n?\[output cut: (?:more than |the first \d+ of )?\d+ characters(?:, limit \d+|\. Read on with read_tool_output \{[^}\n]*\})\]/g;
+export const cutMarks = new RegExp(
+  String.raw`\n?\[output cut: (?:more than |the first \d+ of )?\d+ characters` +
+    String.raw`(?:, limit \d+|\. Read on with read_tool_output \{[^}\n]*\})\]`,
+  'g',
+);

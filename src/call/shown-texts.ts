@@ -14,8 +14,8 @@ export function shownTexts(result: ToolResult): JsonValue {
 }
 
 /**
- * What a trusted output or failure vouches for: the same without pieces of words. Whoever may choose
- * where a text is cut must not choose its words.
+ * What a trusted output or failure vouches for: the same without pieces of words. Whoever may
+ * choose where a text is cut must not choose its words.
  */
 export function wholeTexts(call: FoundCall, result: ToolResult): JsonValue {
   if (!result.success) return wholeError(call, result.error);

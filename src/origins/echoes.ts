@@ -81,8 +81,8 @@ export class Echoes {
   }
 
   /**
-   * Whether a value is a repetition; undefined if that is not known. Both sides are compared without
-   * invisible characters.
+   * Whether a value is a repetition; undefined if that is not known. Both sides are compared
+   * without invisible characters.
    * @param spellings of the value in loose form
    */
   holds(spellings: readonly Sought[], steps: Steps): boolean | undefined {

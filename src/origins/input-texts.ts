@@ -14,8 +14,8 @@ export interface InputTexts {
 const mostEncoded = 20_000;
 
 /**
- * The strings, numbers and keys of an input, each key once. Beside a text that is JSON, there is what
- * it says, and beside a text with percent-encoding the signs that are encoded.
+ * The strings, numbers and keys of an input, each key once. A text that is JSON is followed by what
+ * it says, and a text with percent-encoding by the text that is encoded.
  */
 export function inputTexts(input: JsonValue): InputTexts {
   const texts = new JsonTexts();

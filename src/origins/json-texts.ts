@@ -81,7 +81,7 @@ function countValues(text: string, most: number): number | undefined {
 
 const controls: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
-/** A text with the characters that the escapes of JSON stand for. Linear, also if it is not JSON. */
+/** The text with what the escapes of JSON stand for. It need not be JSON. */
 export function unescaped(text: string): string {
   const parts: string[] = [];
   let from = 0;

@@ -202,8 +202,8 @@ export class OriginRecord {
   }
 
   /**
-   * The origin of a value that was not searched for to the end. It may occur in an untrusted output,
-   * if there is one.
+   * The origin of a value that was not searched for to the end. It may occur in an untrusted
+   * output, if there is one.
    */
   get unsearched(): 'untrusted' | 'unknown' {
     return this.#untrusted.blocks.length > 0 ? 'untrusted' : 'unknown';

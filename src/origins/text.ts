@@ -21,9 +21,9 @@ export function foldText(text: string): string {
 }
 
 /**
- * The text in NFKC, except for {@link phrases two signs}. The cost is linear, which `normalize` alone
- * does not ensure. The form of a word must not depend on the length of the text around it, because
- * texts that are compared must be folded alike.
+ * The text in NFKC, except for {@link phrases two signs}. The cost is linear, which `normalize`
+ * alone does not ensure. The form of a word must not depend on the length of the text around it,
+ * because texts that are compared must be folded alike.
  */
 export function compatible(text: string): string {
   if (!beyondAscii.test(text)) return text;

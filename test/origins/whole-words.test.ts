@@ -140,7 +140,7 @@ describe('whatever is known by a part of a text is known by the whole text', () 
         holds(whole, withoutPieces(`[cut]${whole.slice(back)}`, marks, false));
         holds(whole, withoutPieces(whole.slice(0, front), marks, true));
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -150,7 +150,7 @@ describe('whatever is known by a part of a text is known by the whole text', () 
         const [a, b] = [one % (whole.length + 1), other % (whole.length + 1)];
         holds(whole, wholeWords(whole, Math.min(a, b), Math.max(a, b)));
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 });

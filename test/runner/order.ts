@@ -61,6 +61,11 @@ export const heavy = [
   'test/types-budget.test.ts',
   'test/surfaces/shared/strict/to-strict-schema.test.ts',
   'test/surfaces/agents/shell/read-line.test.ts',
+  'test/origins/echoes.test.ts',
+  'test/origins/json-texts.test.ts',
+  'test/origins/slices.test.ts',
+  'test/origins/text.test.ts',
+  'test/origins/whole-words.test.ts',
 ];
 
 export default class Order extends BaseSequencer {
