@@ -70,8 +70,8 @@ function startChild(
   });
   onEnd(child, channel, (code, signal) => {
     channel.destroy();
-    const { reason, text, cause } = death ?? deathBy(code, signal, tail());
     const printed = tail();
+    const { reason, text, cause } = deathOf(death, code, signal, printed);
     events.died({ reason, text, cause: cause ?? (printed && new Error(printed)) });
   });
   // While a call runs, the open channel keeps the host's process alive. Once the channel has
@@ -173,6 +173,24 @@ function endTarget(target: Target): void {
   } catch {
     // It has already ended.
   }
+}
+
+/**
+ * The death of a process.
+ * @param given why it was killed, if it was
+ */
+function deathOf(
+  given: Death | undefined,
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  printed: string,
+): Death {
+  const own = deathBy(code, signal, printed);
+  if (given === undefined) return own;
+  // A large process needs time to end after its channel has closed, on a busy machine more than it
+  // gets. Then the kill was not the cause of its death.
+  const wasEnding = signal !== 'SIGKILL' || own.reason === 'sandbox_out_of_memory';
+  return given === hungUp && wasEnding ? own : given;
 }
 
 function deathBy(code: number | null, signal: NodeJS.Signals | null, printed: string): Death {

@@ -103,6 +103,18 @@ const observe = `coordinator.registerContributor('observability.events', 'echo',
 const refuse = `{ success: false, error: { message: 'text is required' } }`;
 const quick: Given = { timeoutMs: 30, imported: true };
 
+/**
+ * Validates with a short limit, and with longer ones as long as the import is what took too long, as
+ * it may on a busy machine.
+ */
+async function validateSoon(text: string, options: Given = {}): Promise<ValidateReport> {
+  const { timeoutMs, imported } = options;
+  const report = await validateText(text, options);
+  return imported === true && timeoutMs !== undefined && failedIn(report).includes('importable')
+    ? validateSoon(text, { ...options, timeoutMs: 4 * timeoutMs })
+    : report;
+}
+
 describe('each fault of a module by hand is found by its check', () => {
   test.for<readonly [fault: string, parts: Parts, failed: readonly string[], options?: Given]>([
     // The entry point
@@ -336,7 +348,7 @@ describe('each fault of a module by hand is found by its check', () => {
       {
         schema:
           `input_schema: { type: 'object', properties: { text: { type: 'string', pattern: ` +
-          `'^(?!-).+$' } }, required: ['text'] },`,
+          `'^(.)\\\\1+$' } }, required: ['text'] },`,
       },
       ['schema_patterns'],
     ],
@@ -409,7 +421,7 @@ describe('each fault of a module by hand is found by its check', () => {
       ['no_exit'],
     ],
   ])('%s', async ([, parts, failed, options]) => {
-    const report = await validateText(moduleOf(parts), options);
+    const report = await validateSoon(moduleOf(parts), options);
     expect(failedIn(report)).toEqual(failed);
     expect(report.passed).toBe(
       failed.every((name) => validateChecks[name as keyof typeof validateChecks] !== 'error'),
@@ -557,9 +569,8 @@ describe('each fault of any file is found by its check', () => {
     ],
     ['an array under a name', 'export const tools = [defineTool(base)];', ['entry_point']],
   ])('of definitions: %s', async (_, text, failed) => {
-    expect(failedIn(await validateText(define(text), { timeoutMs: 100, imported: true }))).toEqual(
-      failed,
-    );
+    const report = await validateSoon(define(text), { timeoutMs: 100, imported: true });
+    expect(failedIn(report)).toEqual(failed);
     expect(globalThis).not.toHaveProperty('ran');
   });
 });

@@ -63,6 +63,10 @@ describe.each(kinds)('%s', (kind, make) => {
     expect(endOf(await survive('heap'))).toBe('executor_lost sandbox_out_of_memory');
   });
 
+  test.runIf(kind === 'process')('so does one whose process takes long to end', async () => {
+    expect(endOf(await survive('slowDeath'))).toBe('executor_lost sandbox_out_of_memory');
+  });
+
   // Elsewhere a thread cannot be watched, and V8 aborts the whole process.
   const watched = kind === 'process' || 'getHeapStatistics' in Worker.prototype;
 

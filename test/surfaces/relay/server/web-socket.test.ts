@@ -73,6 +73,12 @@ async function world({
   return { server, streams, connect, fed };
 }
 
+/** The server may know of the connection before the client does. */
+async function pauseSocket(socket: WebSocket): Promise<void> {
+  await expect.poll(() => socket.readyState).toBe(WebSocket.OPEN);
+  (socket as unknown as { _socket: { pause(): void } })._socket.pause();
+}
+
 function client(url: string, options: ClientOptions) {
   const socket = new WebSocket(url, options);
   clients.push(socket);
@@ -412,6 +418,7 @@ describe('a hostile client', () => {
     const { connect, fed } = await world();
     const { socket } = connect();
     const stream = await fed();
+    await expect.poll(() => socket.readyState).toBe(WebSocket.OPEN);
     (socket as unknown as { _socket: { write(data: string): void } })._socket.write(
       '\xff'.repeat(1_000),
     );
@@ -441,7 +448,7 @@ describe('a hostile client', () => {
       const other = connect();
       const stream = await fed();
       await expect.poll(() => streams.opened.length).toBe(2);
-      (socket as unknown as { _socket: { pause(): void } })._socket.pause();
+      await pauseSocket(socket);
       let sent = 0;
       await expect
         .poll(
@@ -469,7 +476,7 @@ describe('a hostile client', () => {
     const { connect, fed } = await world({ warn });
     const { socket } = connect();
     const stream = await fed();
-    (socket as unknown as { _socket: { pause(): void } })._socket.pause();
+    await pauseSocket(socket);
     const data = Buffer.alloc(125);
     await expect
       .poll(
@@ -530,7 +537,7 @@ describe('a server that closes', () => {
     const { server, connect, fed } = await world({ closingMs: 100 });
     const { socket } = connect();
     await fed();
-    (socket as unknown as { _socket: { pause(): void } })._socket.pause();
+    await pauseSocket(socket);
     await server.close();
   });
 });

@@ -42,6 +42,12 @@ const deeds = {
     else workerData.port.close();
     return never();
   },
+  /** Ends as V8 does when the heap is full, only slowly. */
+  slowDeath: () => {
+    writeSync(2, 'FATAL ERROR: Reached heap limit - JavaScript heap out of memory\n');
+    closeSync(3);
+    for (;;);
+  },
   throwLater: () => {
     setTimeout(() => {
       throw new Error('thrown in a timer');
