@@ -100,7 +100,7 @@ export { allow, ask, deny } from './policy/decision.ts';
 export type { Limits } from './policy/limits.ts';
 export type { Policy, PolicySubject } from './policy/policy.ts';
 export type { Profile } from './policy/profile.ts';
-export type { Quota } from './policy/quota.ts';
+export type { Quota, QuotaSubject } from './policy/quota.ts';
 export type { Glob, Rule, RuleOrigins, RuleTest, WhenTest } from './policy/rule.ts';
 
 // Origins

@@ -2,6 +2,7 @@
 
 import { deniedError, type ToolError, withCause } from '../errors/index.ts';
 import type { CompiledQuota } from '../policy/quota.ts';
+import { mostValues } from '../policy/quota-reader.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { QuotaUse } from '../quota/store.ts';
 import { numberOf } from '../quota/units.ts';
@@ -82,20 +83,18 @@ export function exceededText({ quota, level }: Compared): string {
 }
 
 /** The text for a call whose amounts cannot be read. */
-export function unreadableText({ quota, unreadable }: UnreadableQuota): string {
-  const { id, sum, path } = quota;
-  const start = `The call was denied, since the quota \`${id}\` cannot be applied to it: `;
+export function unreadableText({ quota, unreadable, path }: UnreadableQuota): string {
+  const start = `The call was denied, since the quota \`${quota.id}\` cannot be applied to it: `;
+  const place = path === undefined ? 'the input' : `\`${path.join('.')}\``;
   switch (unreadable) {
-    case 'sum': {
-      const place = sum?.join('.');
-      return `${start}the values at \`${place}\` must be numbers from 0, and not too many.`;
-    }
+    case 'sum':
+      return `${start}the values at ${place} must be numbers from 0, and not too many.`;
     case 'by':
-      return `${start}\`${path?.join('.')}\` must be there, as text, a number or a boolean.`;
+      return `${start}${place} must be there, as text, a number or a boolean.`;
     case 'when':
       return `${start}the arguments are too large. Send less.`;
     case 'too many':
-      return `${start}\`${path?.join('.')}\` has too many values. Send fewer.`;
+      return `${start}${place} has more than ${mostValues} values to count for. Send fewer.`;
   }
 }
 

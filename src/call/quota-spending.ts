@@ -1,7 +1,8 @@
 /** What a call would spend of the quotas that apply to it. */
+import { hasOwn } from '../json/own-member.ts';
 import { type Judged, maxFurtherSteps } from '../policy/judged.ts';
 import type { CompiledQuota } from '../policy/quota.ts';
-import { mostSpendings, QuotaReader } from '../policy/quota-reader.ts';
+import { mostSpendings, mostValues, QuotaReader } from '../policy/quota-reader.ts';
 import { unreadable } from '../policy/quota-values.ts';
 import { subjectKey } from '../policy/quotas.ts';
 import type { QuotaSpend } from '../quota/store.ts';
@@ -19,6 +20,8 @@ export interface Spending {
 export interface UnreadableQuota {
   readonly quota: CompiledQuota;
   readonly unreadable: 'when' | 'sum' | 'by' | 'too many';
+  /** The path that cannot be read; undefined if it is not about one. */
+  readonly path?: readonly string[] | undefined;
 }
 
 /** What the call spends of each quota, including amounts of 0. */
@@ -36,9 +39,9 @@ export function spendingsOf(
       if (!counts) continue;
     }
     const amount = quota.sum === undefined ? one : readerOf(call).sum(quota.sum);
-    if (amount === unreadable) return { quota, unreadable: 'sum' };
+    if (amount === unreadable) return { quota, unreadable: 'sum', path: quota.sum };
     const subjects = subjectsOf(call, quota);
-    if (subjects === unreadable) return { quota, unreadable: 'by' };
+    if (hasOwn(subjects, 'unreadable')) return subjects;
     for (const subject of subjects) {
       if (spendings.length === mostSpendings) return { quota, unreadable: 'too many' };
       spendings.push({ quota, spend: spendOf(call, quota, subject, amount) });
@@ -56,10 +59,10 @@ export function spendingsWithoutInput(
   quotas: readonly CompiledQuota[],
 ): readonly Spending[] {
   return quotas.flatMap((quota) => {
-    const subjects = quota.by === 'path' ? unreadable : subjectsOf(call, quota);
-    return subjects === unreadable
+    const subjects = quota.paths.length > 0 ? [] : subjectsOf(call, quota);
+    return hasOwn(subjects, 'unreadable')
       ? []
-      : Array.from(subjects, (subject) => {
+      : subjects.map((subject) => {
           const amount = quota.sum === undefined && !quota.hasWhen ? one : 0n;
           return { quota, spend: spendOf(call, quota, subject, amount) };
         });
@@ -102,22 +105,21 @@ function matches(quota: CompiledQuota, judged: Judged): boolean | typeof unreada
 
 const everyone: readonly string[] = Object.freeze(['']);
 
-/** The ends of the store keys that the call spends from. */
-function subjectsOf(
-  call: FoundCall,
-  { by, path }: CompiledQuota,
-): readonly string[] | typeof unreadable {
+/** The ends of the store keys that the call spends from: one for each combination of values. */
+function subjectsOf(call: FoundCall, quota: CompiledQuota): readonly string[] | UnreadableQuota {
+  const { by, paths } = quota;
   const { session } = call;
-  switch (by) {
-    case 'session':
-      return [subjectKey(session.sessionId)];
-    case 'principal':
-      return [subjectKey(session.actor)];
-    case 'registry':
-      return everyone;
-    case 'path':
-      return readerOf(call).subjects(path as readonly string[]);
+  if (by.length === 0 && paths.length === 0) return everyone;
+  const own = by.map((one) => (one === 'session' ? session.sessionId : session.actor));
+  let combinations: readonly (readonly string[])[] = [own];
+  for (const path of paths) {
+    const values = readerOf(call).subjects(path);
+    if (values === unreadable) return { quota, unreadable: 'by', path };
+    if (combinations.length * values.length > mostValues)
+      return { quota, unreadable: 'too many', path };
+    combinations = combinations.flatMap((start) => values.map((value) => [...start, value]));
   }
+  return combinations.map(subjectKey);
 }
 
 /** Whether a person has allowed the call to exceed a quota. */

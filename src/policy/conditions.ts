@@ -2,7 +2,7 @@
  * How a rule's `when` reads an input: paths and tests. Deny and ask take the widest reading of a
  * path, allow the narrowest.
  */
-import type { JsonObject } from '../json/index.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 import { type Judged, maxRuleSteps, overBudget, type Reading } from './judged.ts';
 import type { OriginsOf } from './origin-judge.ts';
 import type { ValueTest } from './value-test.ts';
@@ -14,6 +14,14 @@ export interface Condition {
   readonly test: ValueTest;
   /** For a path such as `payee@name`: the attribute, and the path inside the host's answer. */
   readonly attribute?: { readonly of: string; readonly path: readonly string[] } | undefined;
+}
+
+/** A condition, and how the host wrote it. */
+export interface WrittenCondition extends Condition {
+  /** The place in the rule, such as `when["amount"]`. */
+  readonly field: string;
+  /** The test, without its path. */
+  readonly written: JsonValue;
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Reads one input for all quotas of a call: each path once, however many quotas name it. */
 import { readBudget, subjectsAt, sumAt, type Unreadable, unreadable } from './quota-values.ts';
-import { subjectKey } from './quotas.ts';
 
-/** Most amounts that one call may spend. */
+/** Most values of one quota, and most combinations of them, that a call may spend for. */
+export const mostValues = 100;
+/** Most amounts that one call may spend for all of its quotas. */
 export const mostSpendings = 1_000;
 
 export class QuotaReader {
@@ -29,17 +30,13 @@ export class QuotaReader {
     return sum;
   }
 
-  /**
-   * The {@link subjectKey} of each value at a path. The list ends with one more than a call may
-   * have.
-   */
+  /** The values at a path. The list ends with one more than a call may have. */
   subjects(path: readonly string[]): readonly string[] | Unreadable {
     const name = JSON.stringify(path);
     const known = this.#subjects.get(name);
     if (known !== undefined) return known;
     const found = subjectsAt(path, this.input, this.parsed, this.#budget);
-    const subjects =
-      found === unreadable ? unreadable : [...found].slice(0, mostSpendings + 1).map(subjectKey);
+    const subjects = found === unreadable ? unreadable : [...found].slice(0, mostValues + 1);
     this.#subjects.set(name, subjects);
     return subjects;
   }

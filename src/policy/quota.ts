@@ -1,4 +1,5 @@
 /** The definition of a quota: as a host writes it, and as calls are counted by it. */
+import type { WrittenCondition } from './conditions.ts';
 import type { Judged } from './judged.ts';
 import type { Glob, Rule } from './rule.ts';
 
@@ -36,17 +37,18 @@ export interface Quota {
   /**
    * The window, which slides. An amount counts until it is a minute, an hour, a day or `ms`
    * milliseconds old. `ms` is a whole number from 1 to ten years. `session` counts as long as the
-   * session, and needs `by: "session"`.
+   * session, and needs `session` in `by`.
    */
   readonly per: 'minute' | 'hour' | 'day' | 'session' | { readonly ms: number };
   /**
    * Which calls count together: those of sessions with the same id, of sessions with the same
    * principal (or without one), or of all registries with the same store. `{ path }` keeps a sum
    * for each value at a path of the input, such as a payee; a call with several values there spends
-   * for each of them, and one with no value, null or an object there is refused as
-   * `quota_unreadable`.
+   * for each of them, and one with no value, null or an object there, or with more than 100 values,
+   * is refused as `quota_unreadable`. A list keeps a sum for each combination:
+   * `["session", { path: "to" }]` counts each payee of each session.
    */
-  readonly by: 'session' | 'principal' | 'registry' | { readonly path: string | readonly string[] };
+  readonly by: 'registry' | QuotaSubject | readonly QuotaSubject[];
   /**
    * What happens to a call that would exceed the quota: it is refused, or a person is asked. A call
    * that a person has approved is counted, whatever the sum is. @default "deny"
@@ -55,6 +57,15 @@ export interface Quota {
   /** The reason of a refusal. Must match `^[a-z][a-z0-9_]*$`. @default "quota_exceeded" */
   readonly reason?: string | undefined;
 }
+
+/** What a sum of a {@link Quota} is kept for. */
+export type QuotaSubject =
+  | 'session'
+  | 'principal'
+  | {
+      /** Names joined by dots, or a list of keys. */
+      readonly path: string | readonly string[];
+    };
 
 /** A checked quota. It is frozen and shares nothing with the host's object. */
 export interface CompiledQuota {
@@ -75,15 +86,20 @@ export interface CompiledQuota {
   readonly windowMs: number | undefined;
   /** The window in words: `minute`, `session`, `2 hours` or `1500 ms`. */
   readonly per: string;
-  readonly by: 'session' | 'principal' | 'registry' | 'path';
-  /** Set if `by` is `path`. */
-  readonly path: readonly string[] | undefined;
+  /** Without any of these and without paths, all calls count together. */
+  readonly by: readonly ('session' | 'principal')[];
+  /** Paths of the input, for whose values there are sums of their own. */
+  readonly paths: readonly (readonly string[])[];
   readonly over: 'deny' | 'ask';
   readonly reason: string;
   /** Whether calls to a tool of this name may count. */
   appliesTo(name: string): boolean;
+  /** The tools that it names; undefined if a wildcard chooses them. */
+  readonly names: readonly string[] | undefined;
   /** Whether the input decides which calls count. */
   readonly hasWhen: boolean;
+  /** The conditions of its `when`. */
+  readonly when: readonly WrittenCondition[];
   /** Paths whose attributes the `when` part reads, as tools declare them. */
   readonly attributes: readonly string[];
   /** Whether a call counts, by the `when` part. @throws `overBudget`. */

@@ -5,7 +5,7 @@ import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json
 import { readMembers } from '../options/index.ts';
 import { mostMax, unitsOf } from '../quota/units.ts';
 import { windowText } from '../text/duration.ts';
-import { globTest } from '../text/glob.ts';
+import { globTest, literalsIn } from '../text/glob.ts';
 import { latinForm } from '../text/look-alikes.ts';
 import { holds } from './conditions.ts';
 import { isReason } from './decision.ts';
@@ -94,11 +94,11 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
   check(over === 'deny' || over === 'ask', 'over', '`deny` or `ask`', over);
   check(isReason(reason), 'reason', 'a string that matches ^[a-z][a-z0-9_]*$', reason);
   const { windowMs, per } = readWindow(quota.per, check);
-  const { by, path } = readSubject(quota.by, check);
+  const { by, paths } = readSubjects(quota.by, check);
   check(
-    windowMs !== undefined || by === 'session',
+    windowMs !== undefined || by.includes('session'),
     'by',
-    '`session`, since `per` is `session`',
+    '`session`, or a list with it, since `per` is `session`',
     quota.by,
   );
   const sum = quota.sum === undefined ? undefined : readPath(quota.sum, 'sum', check);
@@ -111,18 +111,20 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
   return Object.freeze<CompiledQuota>({
     id,
     layer,
-    key: keyOf([layer, id, windowMs ?? null, sum ?? null, by, path ?? null]),
+    key: keyOf([layer, id, windowMs ?? null, sum ?? null, ...subjectsIn(by, paths)]),
     sum,
     max,
     maxUnits: unitsOf(max),
     windowMs,
     per,
     by,
-    path,
+    paths,
     over,
     reason,
     appliesTo,
+    names: literalsIn(quota.tools),
     hasWhen: conditions.length > 0,
+    when: conditions,
     attributes: attributesOf(conditions),
     counts: (judged) => conditions.every((condition) => holds(condition, 'any', judged)),
   });
@@ -139,13 +141,24 @@ function keyOf(parts: readonly JsonValue[]): string {
     : JSON.stringify([createHash('sha256').update(text).digest('hex')]);
 }
 
+/** The part of a key that says what the sums are kept for. The order of a list means nothing. */
+function subjectsIn(
+  by: CompiledQuota['by'],
+  paths: CompiledQuota['paths'],
+): readonly [by: JsonValue, paths: JsonValue] {
+  const [path] = paths;
+  if (by.length + paths.length > 1) return [by, paths];
+  return path === undefined ? [by[0] ?? 'registry', null] : ['path', path];
+}
+
 /**
  * The end of a store key, which says for what the sum is. Because it is JSON, no id or value can be
- * written so that it looks like another one. A long value is replaced by its digest, which cannot
+ * written so that it looks like another one. A long text is replaced by its digest, which cannot
  * equal a short one.
  */
-export function subjectKey(subject: string): string {
-  const text = JSON.stringify(subject);
+export function subjectKey(subjects: readonly string[]): string {
+  const [subject = ''] = subjects;
+  const text = JSON.stringify(subjects.length === 1 ? subject : subjects);
   return text.length <= longestKey
     ? text
     : `["${createHash('sha256').update(text).digest('hex')}"]`;
@@ -174,16 +187,46 @@ function readWindow(
   return { windowMs: ms, per: windowText(ms) };
 }
 
-function readSubject(by: JsonValue | undefined, check: Check): Pick<CompiledQuota, 'by' | 'path'> {
-  if (by === 'session' || by === 'principal' || by === 'registry') return { by, path: undefined };
-  check(
-    isJsonObject(by) && Object.keys(by).every((key) => key === 'path'),
-    'by',
-    '`session`, `principal`, `registry` or { path }',
-    by,
-  );
-  const path = Object.hasOwn(by, 'path') ? by.path : undefined;
-  return { by: 'path', path: readPath(path, 'by.path', check) };
+const subjectText = '`session`, `principal`, `registry`, { path } or a list of several of them';
+const mostSubjects = 8;
+
+function readSubjects(
+  given: JsonValue | undefined,
+  check: Check,
+): Pick<CompiledQuota, 'by' | 'paths'> {
+  if (given === 'registry') return { by: [], paths: [] };
+  const list: readonly (JsonValue | undefined)[] = Array.isArray(given) ? given : [given];
+  check(list.length > 0 && list.length <= mostSubjects, 'by', subjectText, given);
+  const by = new Set<'session' | 'principal'>();
+  const paths = new Map<string, readonly string[]>();
+  for (const [index, one] of list.entries()) {
+    const field = Array.isArray(given) ? `by[${index}]` : 'by';
+    check(one !== 'registry', field, 'alone, because it counts all calls together', one);
+    if (one === 'session' || one === 'principal') {
+      check(!by.has(one), field, 'in the list only once', one);
+      by.add(one);
+      continue;
+    }
+    check(
+      isJsonObject(one) && Object.keys(one).every((key) => key === 'path'),
+      field,
+      Array.isArray(given) ? '`session`, `principal` or { path }' : subjectText,
+      one,
+    );
+    const path = readPath(
+      Object.hasOwn(one, 'path') ? one.path : undefined,
+      `${field}.path`,
+      check,
+    );
+    const name = JSON.stringify(path);
+    check(!paths.has(name), field, 'in the list only once', one.path);
+    paths.set(name, path);
+  }
+  const sorted = [...paths.keys()].sort();
+  return Object.freeze({
+    by: Object.freeze((['session', 'principal'] as const).filter((one) => by.has(one))),
+    paths: Object.freeze(sorted.map((name) => paths.get(name) as readonly string[])),
+  });
 }
 
 /** Names joined by dots, or a list of any keys. */

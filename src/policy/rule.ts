@@ -3,6 +3,7 @@ import type { JsonObject, JsonPrimitive } from '../json/index.ts';
 import type { KnownContainers } from '../origins/known-containers.ts';
 import type { Origin } from '../origins/origin.ts';
 import type { ToolAnnotations, ToolSummary } from '../tool-summary.ts';
+import type { WrittenCondition } from './conditions.ts';
 import type { Effect } from './decision.ts';
 import type { Judged } from './judged.ts';
 
@@ -166,6 +167,10 @@ export interface CompiledRule {
   readonly hasWhen: boolean;
   /** What the rule tests, as it was written. For people. */
   readonly conditions: Partial<JsonObject>;
+  /** The conditions of its `when`. */
+  readonly when: readonly WrittenCondition[];
+  /** The tools that it names; undefined if a wildcard or another field chooses them. */
+  readonly names: readonly string[] | undefined;
   /** Whether the rule tests the origins of values. */
   readonly testsOrigin: boolean;
   /** Whether the rule tests the principal. */

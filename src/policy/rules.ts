@@ -2,7 +2,7 @@
 import { describe, MisuseError } from '../errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { readMembers } from '../options/index.ts';
-import { globTest } from '../text/glob.ts';
+import { globTest, literalsIn } from '../text/glob.ts';
 import { latinForm } from '../text/look-alikes.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import { holds, holdsFor } from './conditions.ts';
@@ -115,6 +115,7 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
     use: { matched: false },
     conditions: conditionsOf(rule),
     appliesTo: compileScope(rule, effect, check),
+    names: literalsIn(rule.tools),
     ...compileSessionPart(rule, effect, check),
     ...compileCallPart(rule, effect, check),
   });
@@ -162,7 +163,7 @@ function compileSessionPart(
   };
 }
 
-type CallPart = Pick<CompiledRule, 'hasWhen' | 'testsOrigin' | 'attributes' | 'matches'>;
+type CallPart = Pick<CompiledRule, 'hasWhen' | 'when' | 'testsOrigin' | 'attributes' | 'matches'>;
 
 /** The part of a rule that depends on the call. */
 function compileCallPart(
@@ -179,6 +180,7 @@ function compileCallPart(
   const reading = readingOf(effect);
   return {
     hasWhen: when !== undefined || via !== undefined || from !== undefined,
+    when: conditions,
     testsOrigin: from !== undefined || conditions.some(({ test }) => test.testsOrigin),
     attributes: attributesOf(conditions),
     matches: (judged) =>

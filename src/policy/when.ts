@@ -1,6 +1,6 @@
 /** Compiles the `when` of a rule: each path with the test of the values that it leads to. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
-import type { Condition } from './conditions.ts';
+import type { Condition, WrittenCondition } from './conditions.ts';
 import type { Effect } from './decision.ts';
 import { type Check, maxTextLength } from './rule-check.ts';
 import type { Comparison } from './scalar-tests.ts';
@@ -14,7 +14,11 @@ export function comparisonOf(effect: Effect): Comparison {
 }
 
 /** Compiles both forms: the map from dotted paths and the list of conditions. */
-export function compileWhen(when: JsonValue, effect: Effect, check: Check): readonly Condition[] {
+export function compileWhen(
+  when: JsonValue,
+  effect: Effect,
+  check: Check,
+): readonly WrittenCondition[] {
   if (Array.isArray(when)) {
     check(when.length > 0, 'when', 'left out or at least one condition', when);
     return when.map((entry: JsonValue, index) =>
@@ -44,6 +48,8 @@ export function compileWhen(when: JsonValue, effect: Effect, check: Check): read
       path,
       test: compileTest(test, field, comparisonOf(effect), check),
       attribute: attributeIn(text),
+      field,
+      written: test,
     };
   });
 }
@@ -63,7 +69,12 @@ function attributeIn(text: string): Condition['attribute'] {
   return { of: text.slice(0, at), path: text.slice(at + 1).split('.') };
 }
 
-function compileListed(entry: JsonValue, field: string, effect: Effect, check: Check): Condition {
+function compileListed(
+  entry: JsonValue,
+  field: string,
+  effect: Effect,
+  check: Check,
+): WrittenCondition {
   check(isJsonObject(entry), field, 'an object with `path` and at least one test', entry);
   const path = Object.hasOwn(entry, 'path') ? (entry.path as JsonValue) : null;
   check(
@@ -84,5 +95,6 @@ function compileListed(entry: JsonValue, field: string, effect: Effect, check: C
   const test: JsonObject = Object.fromEntries(
     Object.entries(entry).filter(([key]) => key !== 'path'),
   ) as JsonObject;
-  return { path: segments, test: compileTest(test, field, comparisonOf(effect), check) };
+  const compiled = compileTest(test, field, comparisonOf(effect), check);
+  return { path: segments, test: compiled, field, written: test };
 }

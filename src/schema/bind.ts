@@ -43,6 +43,8 @@ export interface BoundSchema {
   readonly trusted: boolean;
   /** The frozen JSON Schema. */
   readonly json: JsonObject;
+  /** The schema of the vendor; undefined for a JSON Schema. */
+  readonly vendor?: unknown;
   /**
    * Checks the JSON Schema for what the library's validator refuses. Returns pointers to the
    * patterns that will run natively.
@@ -150,7 +152,7 @@ class RawSchema implements BoundSchema {
 class VendorSchema implements BoundSchema {
   readonly kind: SchemaKind;
   readonly trusted: boolean;
-  readonly #schema: unknown;
+  readonly vendor: unknown;
   readonly #options: BindOptions;
   readonly #props: object;
   #validate: (value: unknown) => unknown;
@@ -159,7 +161,7 @@ class VendorSchema implements BoundSchema {
   constructor(schema: unknown, kind: SchemaKind, options: BindOptions) {
     this.kind = kind;
     this.trusted = options.trusted;
-    this.#schema = schema;
+    this.vendor = schema;
     this.#options = options;
     const props = (schema as { '~standard': { validate(value: unknown): unknown } })['~standard'];
     this.#props = props;
@@ -181,7 +183,7 @@ class VendorSchema implements BoundSchema {
 
   get json(): JsonObject {
     if (this.#json === undefined) {
-      const json = toJsonSchema(this.#schema, this.#options.direction, this.#options.where);
+      const json = toJsonSchema(this.vendor, this.#options.direction, this.#options.where);
       this.#json = this.#options.objectOnly ? asObjectSchema(json, this.#options.where) : json;
     }
     return this.#json;

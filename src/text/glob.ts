@@ -136,3 +136,11 @@ function matchPoints(
   if (pattern[sign] === star) sign++;
   return sign === pattern.length;
 }
+
+/** The texts of a list of globs, if none of them has a wildcard. */
+export function literalsIn(globs: unknown): readonly string[] | undefined {
+  const list: readonly unknown[] = Array.isArray(globs) ? globs : [globs];
+  const isLiteral = (glob: unknown): glob is string =>
+    typeof glob === 'string' && !/[*?]/.test(glob);
+  return list.every(isLiteral) ? list : undefined;
+}

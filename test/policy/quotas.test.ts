@@ -54,7 +54,7 @@ describe('a malformed quota throws, and says what was expected and what came', (
     [
       'no by',
       { ...good, by: undefined },
-      'Expected `by` to be `session`, `principal`, `registry` or { path }',
+      'Expected `by` to be `session`, `principal`, `registry`, { path } or a list of several of',
     ],
     ['by user', { ...good, by: 'user' }, 'Expected `by` to be'],
     ['by {}', { ...good, by: {} }, 'Expected `by.path` to be a path'],
@@ -65,12 +65,53 @@ describe('a malformed quota throws, and says what was expected and what came', (
     [
       'per session by principal',
       { ...good, per: 'session', by: 'principal' },
-      'Expected `by` to be `session`, since `per` is `session`',
+      'Expected `by` to be `session`, or a list with it, since `per` is `session`',
     ],
     [
       'per session by path',
       { ...good, per: 'session', by: { path: 'a' } },
       'Expected `by` to be `session`',
+    ],
+    [
+      'per session by a list without it',
+      { ...good, per: 'session', by: ['principal', { path: 'a' }] },
+      'Expected `by` to be `session`, or a list with it, since `per` is `session`',
+    ],
+    ['by no one of a list', { ...good, by: [] }, 'Expected `by` to be `session`, `principal`'],
+    [
+      'by a list of too many',
+      { ...good, by: Array.from({ length: 9 }, (_, at) => ({ path: `a${at}` })) },
+      'Expected `by` to be `session`, `principal`',
+    ],
+    [
+      'by a list with the registry',
+      { ...good, by: ['session', 'registry'] },
+      'Expected `by[1]` to be alone, because it counts all calls together',
+    ],
+    [
+      'by a list with an unknown word',
+      { ...good, by: ['session', 'user'] },
+      'Expected `by[1]` to be `session`, `principal` or { path }, got `user`',
+    ],
+    [
+      'by a list with a list',
+      { ...good, by: [['session']] },
+      'Expected `by[0]` to be `session`, `principal` or { path }',
+    ],
+    [
+      'by a list with a wrong path',
+      { ...good, by: ['session', { path: '' }] },
+      'Expected `by[1].path` to be a path',
+    ],
+    [
+      'by a list with a word twice',
+      { ...good, by: ['session', 'session'] },
+      'Expected `by[1]` to be in the list only once',
+    ],
+    [
+      'by a list with a path twice',
+      { ...good, by: [{ path: 'a.b' }, { path: ['a', 'b'] }] },
+      'Expected `by[1]` to be in the list only once',
     ],
     ['a sum that is no path', { ...good, sum: 5 }, 'Expected `sum` to be a path of 1 to 64 names'],
     ['an empty sum', { ...good, sum: '' }, 'Expected `sum` to be a path'],
@@ -127,8 +168,8 @@ test('a well-formed quota has its defaults, is frozen, and shares nothing with t
     id: 'q',
     layer: 'registry',
     sum: ['a.b', 'c'],
-    by: 'path',
-    path: ['to', '*'],
+    by: [],
+    paths: [['to', '*']],
     windowMs: 86_400_000,
     per: 'day',
     over: 'deny',
@@ -196,6 +237,11 @@ describe('the keys of sums', () => {
       compiled('registry', { by: { path: 'a' } }),
       compiled('registry', { by: { path: 'a.b' } }),
       compiled('registry', { by: { path: ['a.b'] } }),
+      compiled('registry', { by: ['session', 'principal'] }),
+      compiled('registry', { by: ['session', { path: 'a' }] }),
+      compiled('registry', { by: ['principal', { path: 'a' }] }),
+      compiled('registry', { by: [{ path: 'a' }, { path: 'b' }] }),
+      compiled('registry', { by: ['session', 'principal', { path: 'a' }] }),
       compiled('registry', { sum: 'a' }),
       compiled('registry', { sum: ['a', 'b'] }),
       compiled('registry', { sum: ['a.b'] }),
@@ -203,6 +249,16 @@ describe('the keys of sums', () => {
     expect(new Set(keys).size).toBe(keys.length);
     expect(compiled('registry', { max: 9, tools: 'a', over: 'ask', reason: 'r' })).toBe(keys[0]);
     expect(compiled('registry', { per: { ms: 86_400_000 } })).toBe(keys[0]);
+    // A list of one means its only member, and the order of a list means nothing.
+    for (const [one, other] of [
+      [{ path: 'a' }, [{ path: ['a'] }]],
+      ['session', ['session']],
+      [
+        ['session', { path: 'a' }, { path: 'b' }],
+        [{ path: 'b' }, 'session', { path: 'a' }],
+      ],
+    ] as const)
+      expect(compiled('registry', { by: one })).toBe(compiled('registry', { by: other }));
   });
 
   test('no quota and subject can be written so that they look like another pair', () => {
@@ -222,10 +278,31 @@ describe('the keys of sums', () => {
         (pairs) => {
           const keys = pairs.map(([one, subject]) => {
             const [quota] = compileQuotas([{ ...good, id: one }], 'registry');
-            return `${quota?.key}${subjectKey(subject)}`;
+            return `${quota?.key}${subjectKey([subject])}`;
           });
           expect(new Set(keys).size).toBe(pairs.length);
           for (const key of keys) expect(key.length).toBeLessThanOrEqual(2_000);
+        },
+      ),
+    );
+  });
+
+  test('no list of subjects can be written so that it looks like another one', () => {
+    const part = fc.oneof(
+      fc.string({ maxLength: 4 }),
+      fc.constantFrom('","', '"', '["x"]', '', 'x'.repeat(600)),
+    );
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.array(part, { minLength: 2, maxLength: 8 }), {
+          minLength: 2,
+          maxLength: 5,
+          selector: (subjects) => JSON.stringify(subjects),
+        }),
+        (lists) => {
+          const keys = lists.map(subjectKey);
+          expect(new Set(keys).size).toBe(lists.length);
+          for (const key of keys) expect(key.length).toBeLessThanOrEqual(1_000);
         },
       ),
     );

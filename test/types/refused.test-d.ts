@@ -334,3 +334,12 @@ await session.call(mockTool({ name: 'm', parameters: base.parameters }), { a: 1 
 mockTool({ name: 'm', returns: 1 });
 // What breaks the schema is allowed here: that is how `invalid_output` is tested.
 mockTool({ name: 'm', outputSchema: z.number(), output: 'one' });
+
+// ---------- Quotas
+
+const counted = { id: 'q', max: 1, per: 'session' } as const;
+plain.addQuotas([{ ...counted, by: ['session', { path: 'to' }] }]);
+// @ts-expect-error the registry is no part of a list
+plain.addQuotas([{ ...counted, by: ['session', 'registry'] }]);
+// @ts-expect-error an unknown subject
+plain.addQuotas([{ ...counted, by: ['session', 'user'] }]);

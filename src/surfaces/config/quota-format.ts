@@ -13,6 +13,8 @@ const path = oneOf(
   'a dotted path or a list of keys',
 );
 
+const ofPath = strict({ path: path.describe('A sum for each value there, such as a payee.') });
+
 /** A quota, in a file's `quotas` or in a profile's. */
 export const quotaEntry = strict({
   id: text.describe('Names the quota in errors, prompts and explanations.'),
@@ -30,14 +32,18 @@ export const quotaEntry = strict({
       strict({ ms: z.int().gte(1).lte(315_576_000_000).describe('Milliseconds.') }),
     ],
     'minute, hour, day, session or { ms }',
-  ).describe('The window, which slides. session needs by: session.'),
+  ).describe('The window, which slides. session needs session in by.'),
   by: oneOf(
     [
       z.enum(['session', 'principal', 'registry']),
-      strict({ path: path.describe('A sum for each value there, such as a payee.') }),
+      ofPath,
+      z
+        .array(oneOf([z.enum(['session', 'principal']), ofPath], 'session, principal or { path }'))
+        .min(1, 'expected at least one')
+        .max(8, 'expected at most eight'),
     ],
-    'session, principal, registry or { path }',
-  ).describe('Whose calls count together.'),
+    'session, principal, registry, { path } or a list of several of them',
+  ).describe('Whose calls count together. A list counts each combination.'),
   over: z
     .enum(['deny', 'ask'])
     .optional()

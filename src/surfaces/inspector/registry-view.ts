@@ -114,7 +114,7 @@ function quotaLine({
   max,
   per,
   by,
-  path,
+  paths,
   sum,
   over,
 }: ReturnType<typeof everyQuota>[number]): Omit<QuotaLine, 'tools' | 'toolNames'> {
@@ -123,13 +123,15 @@ function quotaLine({
     layer,
     max,
     per,
-    by:
-      by === 'registry'
-        ? 'all calls'
-        : `each ${path === undefined ? by : `value of ${path.join('.')}`}`,
+    by: subjectsText(by, paths),
     ...(sum === undefined ? {} : { sum: sum.join('.') }),
     over,
   };
+}
+
+function subjectsText(by: readonly string[], paths: readonly (readonly string[])[]): string {
+  const subjects = [...by, ...paths.map((path) => `value of ${path.join('.')}`)];
+  return subjects.length === 0 ? 'all calls' : `each ${subjects.join(' and ')}`;
 }
 
 function ruleLine(

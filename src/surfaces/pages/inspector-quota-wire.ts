@@ -7,7 +7,7 @@ export interface QuotaLine {
   readonly max: number;
   /** `day`, `session`, `1500 ms`, … */
   readonly per: string;
-  /** What it counts for, in words: `each principal`, `each value of payee`, `all calls`. */
+  /** What it counts for: `each principal`, `each session and value of payee`, `all calls`. */
   readonly by: string;
   /** The path of the summed number; absent if calls are counted. */
   readonly sum?: string;

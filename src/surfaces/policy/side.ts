@@ -52,7 +52,7 @@ export function createSide(
 ): Side {
   const now = (): number => clock.now;
   const quotaStore = lasting(memoryQuotas({ now }));
-  const countsBySession = everyQuota(original).some(({ by }) => by === 'session');
+  const countsBySession = everyQuota(original).some(({ by }) => by.includes('session'));
   const registry = judgingCopy(original, { rules, quotaStore, now });
   const sessions = new Map<string, SessionState>();
   let keyChars = 0;

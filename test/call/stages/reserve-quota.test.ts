@@ -336,16 +336,57 @@ describe('whose calls count together', () => {
     expect(w.runs).toEqual([]);
   });
 
-  test('by a path: more than a thousand values are refused', async () => {
+  test('by a path: more than a hundred values are refused', async () => {
     const w = setup([{ ...daily, by: { path: 'to' } }]);
-    const to = Array.from({ length: 1_001 }, (_, index) => index);
+    const to = Array.from({ length: 101 }, (_, index) => index);
     const { error } = await w.pay({ to });
     expect([error?.reason, error?.message]).toEqual([
       'quota_unreadable',
-      'The call was denied, since the quota `daily` cannot be applied to it: `to` has too many ' +
-        'values. Send fewer.',
+      'The call was denied, since the quota `daily` cannot be applied to it: `to` has more than ' +
+        '100 values to count for. Send fewer.',
     ]);
     expect(reasonOf(await w.pay({ to: to.slice(1) }))).toBe('paid');
+  });
+
+  test('by a list: each combination has a sum of its own', async () => {
+    const w = setup([{ ...daily, max: 1, by: ['session', { path: 'to' }] }]);
+    const other = (to: unknown) => pay(w, { sessionId: 'other' }, { to });
+    expect(reasonOf(await w.pay({ to: 'ann' }))).toBe('paid');
+    expect(reasonOf(await w.pay({ to: 'ann' }))).toBe('quota_exceeded');
+    expect(reasonOf(await w.pay({ to: 'bob' }))).toBe('paid');
+    expect(reasonOf(await other('ann'))).toBe('paid');
+    expect(reasonOf(await other(['cat', 'ann']))).toBe('quota_exceeded');
+    // A call that was refused has spent nothing.
+    expect(reasonOf(await other('cat'))).toBe('paid');
+  });
+
+  test('by a list: per session, and by session and principal', async () => {
+    const w = setup([
+      { ...daily, id: 'each', max: 1, per: 'session', by: ['session', { path: 'to' }] },
+      { ...daily, id: 'both', max: 2, by: ['principal', 'session'] },
+    ]);
+    expect(reasonOf(await w.pay({ to: 'ann' }))).toBe('paid');
+    expect((await w.pay({ to: 'ann' })).error?.ruleId).toBe('each');
+    expect(reasonOf(await w.pay({ to: 'bob' }))).toBe('paid');
+    expect((await w.pay({ to: 'cat' })).error?.ruleId).toBe('both');
+    const again = (principal: string) => pay(w, { sessionId: 's', principal }, { to: 'dan' });
+    expect(reasonOf(await again('kim'))).toBe('paid');
+  });
+
+  test('by a list of paths: each pair of values counts, and at most a hundred of them', async () => {
+    const w = setup([{ ...daily, max: 1, by: [{ path: 'to' }, { path: 'kind' }] }]);
+    expect(reasonOf(await w.pay({ to: ['ann', 'bob'], kind: ['gift', 'loan'] }))).toBe('paid');
+    expect(reasonOf(await w.pay({ to: 'bob', kind: 'loan' }))).toBe('quota_exceeded');
+    expect(reasonOf(await w.pay({ to: 'bob', kind: 'fee' }))).toBe('paid');
+    expect(reasonOf(await w.pay({ to: 'bob' }))).toBe('quota_unreadable');
+    const many = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
+    expect(reasonOf(await w.pay({ to: many(10), kind: many(10) }))).toBe('paid');
+    const { error } = await w.pay({ to: many(11), kind: many(10) });
+    expect([error?.reason, error?.message]).toEqual([
+      'quota_unreadable',
+      'The call was denied, since the quota `daily` cannot be applied to it: `to` has more than ' +
+        '100 values to count for. Send fewer.',
+    ]);
   });
 
   test('names that could be confused are distinguished', async () => {

@@ -63,7 +63,7 @@ quotas:
     [
       'by user',
       { ...spent, by: 'user' },
-      /`by`: expected session, principal, registry or { path }/,
+      /`by`: expected session, principal, registry, { path } or a list of several of them/,
     ],
     ['a path with a hole', { ...spent, sum: 'a..b' }, /`sum`/],
     ['per session by registry', { ...spent, per: 'session' }, /`by` to be `session`/],
