@@ -51,7 +51,19 @@ export function compileNodes(
   checked: CheckedSchema,
   trusted: boolean,
 ): CompiledNodes {
-  const build: Build = {
+  const build = newBuild(checked, trusted);
+  const root = inScope(subOf(document, build), undefined, document, build);
+  return { check: root.check ?? (() => true), targets: build.targets };
+}
+
+/** Compiles single schemas of a checked document from outside, each when it is asked for. */
+export function checksOf(checked: CheckedSchema): (schema: JsonObject) => Check {
+  const build = newBuild(checked, false);
+  return (schema) => subOf(schema, build).check ?? (() => true);
+}
+
+function newBuild(checked: CheckedSchema, trusted: boolean): Build {
+  return {
     checked,
     trusted,
     nodes: new Map(),
@@ -59,8 +71,6 @@ export function compileNodes(
     patterns: new Map(),
     depth: 0,
   };
-  const root = inScope(subOf(document, build), undefined, document, build);
-  return { check: root.check ?? (() => true), targets: build.targets };
 }
 
 const anything: Sub = { check: undefined, mark: undefined };

@@ -3,12 +3,14 @@
  * cannot be checked here is left to whoever sent them.
  */
 import { describe } from '../errors/index.ts';
-import { copyJson, isJsonObject } from '../json/index.ts';
+import { copyJson, isJsonObject, type JsonObject } from '../json/index.ts';
+import { withBrokenDefaults } from './broken-defaults.ts';
 import { walkSchema } from './json-schema-check.ts';
 import { isKnownDialect, type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
 import type { SchemaLimits } from './json-schema-limits.ts';
 import type { OwnSchema } from './json-schema-removal.ts';
 import type { LeftPart } from './json-schema-walk.ts';
+import { pointerOf } from './local-reference.ts';
 import type { SharedPatterns } from './pattern-budget.ts';
 
 /** Maximum bytes of the schema as JSON text. */
@@ -44,7 +46,8 @@ export interface GatedSchema {
  * to one value. Other faults only cost the keyword that has them: an unknown dialect or type, a
  * malformed value, an `enum` of more than 1 000 values, a reference that leads outside the document
  * or nowhere, `$dynamicRef` and `$recursiveRef`, and patterns. At most 200 different patterns are
- * checked, of at most 512 characters each, that run in linear time.
+ * checked, of at most 512 characters each, that run in linear time. A default that its own schema
+ * refuses is removed.
  * @param patterns the budget that the patterns of several schemas share; this schema's patterns are
  * deducted from it
  * @throws MisuseError `invalid_schema` that names the place and the limit
@@ -69,8 +72,23 @@ export function gateSchema(schema: unknown, patterns?: SharedPatterns): GatedSch
   const parts: LeftPart[] = [];
   if (isJsonObject(value)) readDialect(value, parts);
   const leaving = { parts, loosened: new Set<never>() };
-  walkSchema(value, { trusted: false, limits: untrustedLimits, patterns, leaving });
+  const checked = walkSchema(value, { trusted: false, limits: untrustedLimits, patterns, leaving });
+  if (isJsonObject(value))
+    for (const one of withBrokenDefaults(checked)) removeDefault(one, value, parts);
   return { schema: value, left: parts };
+}
+
+/**
+ * Removes a default that its own schema refuses. If it were filled in, the sender would refuse the
+ * call. Many generators write null for a default that is not set, so nothing is noted then.
+ */
+function removeDefault(schema: OwnSchema, document: JsonObject, parts: LeftPart[]): void {
+  if (schema.default !== null)
+    parts.push({
+      path: `${pointerOf(schema, document) ?? ''}/default`,
+      message: 'its own schema refuses this default, so it is not filled in',
+    });
+  delete schema.default;
 }
 
 const draft07 = 'http://json-schema.org/draft-07/schema#';

@@ -57,6 +57,8 @@ export interface CheckOptions {
 /** The findings of the walk, for the compiler. */
 export interface CheckedSchema {
   readonly dialect: Dialect;
+  /** All schemas that were walked. */
+  readonly schemas: Iterable<JsonObject>;
   /** Present when the document has references or identifiers. */
   readonly references: References | undefined;
   readonly hasDefaults: boolean;
@@ -129,6 +131,7 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
       refuseLoops(walk.seen, targets, dialect, limits.expansion);
     return {
       dialect,
+      schemas: walk.seen,
       references,
       hasDefaults: walk.hasDefaults,
       hasUnevaluated: walk.hasUnevaluated,

@@ -101,7 +101,10 @@ describe('what is within the limits passes', () => {
     ],
     [
       'keywords inside const, enum and default',
-      { const: { $ref: 'http://example.com' }, enum: [{ $id: 'a' }], default: { type: 'float' } },
+      {
+        properties: { a: { const: { $ref: 'http://example.com' } }, b: { enum: [{ $id: 'a' }] } },
+        default: { type: 'float' },
+      },
     ],
   ];
   for (const [rule, schema] of accepted) {
@@ -249,8 +252,8 @@ describe('what cannot be checked is removed and noted, and the rest of the schem
 
   test('a type that is named twice is named once, and a keyword that is null is not set', () => {
     const nulls = { enum: null, format: null, items: null, $ref: null, default: null, const: null };
-    expect(gateSchema({ type: ['object', 'object'], ...nulls })).toEqual({
-      schema: { type: ['object'], default: null, const: null },
+    expect(gateSchema({ type: ['null', 'null'], ...nulls })).toEqual({
+      schema: { type: ['null'], default: null, const: null },
       left: [],
     });
   });
@@ -379,5 +382,71 @@ describe('the patterns of schemas that come together', () => {
     expect(gateSchema(pattern('a'), purse).left).toHaveLength(1);
     expect(purse.left).toBe(left);
     expect(gateSchema({ type: 'object' }, purse).left).toEqual([]);
+  });
+});
+
+describe('a default that its own schema refuses', () => {
+  const input = (property: object, rest: object = {}): object => ({
+    type: 'object',
+    properties: { a: property },
+    ...rest,
+  });
+  const color = { $defs: { color: { enum: ['red'] } } };
+  /** What a call without arguments sends, and where defaults were removed. */
+  const sent = (schema: object): readonly unknown[] => {
+    const { schema: gated, left } = gateSchema(schema);
+    const value = {};
+    expect(compileSchema(gated, { trusted: false }).validate(value)).toBeUndefined();
+    return [value, ...left.map(({ path }) => path)];
+  };
+
+  test.each<[string, object]>([
+    ['null for a text', input({ type: 'string', default: null })],
+    [
+      'null for one of several',
+      input({ anyOf: [{ type: 'string' }, { type: 'array' }], default: null }),
+    ],
+    ['null for a reference', input({ $ref: '#/$defs/color', default: null }, color)],
+    [
+      'null for a reference in allOf',
+      input({ allOf: [{ $ref: '#/$defs/color' }], default: null }, color),
+    ],
+    [
+      'null at the end of a reference',
+      input({ $ref: '#/$defs/n' }, { $defs: { n: { type: 'number', default: null } } }),
+    ],
+  ])('is not filled in, and null is not named: %s', (_, schema) => {
+    expect(sent(schema)).toEqual([{}]);
+  });
+
+  test.each<[string, object]>([
+    ['a text for a number', { type: 'integer', default: 'abc' }],
+    ['a text for a flag', { type: 'boolean', default: 'false' }],
+    ['one that is not listed', { enum: ['a', 'b'], default: 'c' }],
+    ['an empty text for a pattern', { type: 'string', pattern: '^\\d+$', default: '' }],
+    ['a number out of range', { type: 'number', minimum: 1, default: 0 }],
+    ['a list with a wrong item', { type: 'array', items: { type: 'string' }, default: [1] }],
+    ['an object without a member', { type: 'object', required: ['b'], default: {} }],
+  ])('is not filled in, and is named: %s', (_, property) => {
+    expect(sent(input(property))).toEqual([{}, '/properties/a/default']);
+  });
+
+  test.each<[string, object, unknown]>([
+    ['a text', { type: 'string', default: 'x' }, 'x'],
+    ['null, where it is allowed', { type: ['string', 'null'], default: null }, null],
+    ['null, without a type', { default: null }, null],
+    ['one of a reference', { $ref: '#/$defs/color', default: 'red' }, 'red'],
+    ['one whose pattern is left to the sender', { pattern: '^a(?!b)c', default: 'x' }, 'x'],
+  ])('is filled in if the schema accepts it: %s', (_, property, value) => {
+    const [filled] = sent(input(property, color));
+    expect(filled).toEqual({ a: value });
+  });
+
+  test('is looked for in bounded time', () => {
+    const slow = { type: 'string', pattern: '^(a?){100}b$', default: 'a'.repeat(10_000) };
+    const schema = input({}, { $defs: Object.fromEntries(repeat(6, (at) => [`d${at}`, slow])) });
+    const before = cpuMs();
+    expect(gateSchema(schema).left.length).toBeGreaterThan(0);
+    expect(cpuMs() - before).toBeLessThan(500);
   });
 });

@@ -27,9 +27,10 @@ const within = (schema: unknown, limits: Partial<SchemaLimits>): string =>
 
 describe('the check learns', () => {
   const learned = (schema: unknown) => {
-    const { dialect, references, ...rest } = walkSchema(schema as JsonSchemaDocument, {
+    const { dialect, references, schemas, ...rest } = walkSchema(schema as JsonSchemaDocument, {
       trusted: true,
     });
+    expect([...schemas].every((one) => typeof one === 'object')).toBe(true);
     return { draft: dialect.draft, references: references !== undefined, ...rest };
   };
   const nothing = {

@@ -23,8 +23,8 @@ export interface ImportedMcpTools {
   readonly warnings: readonly McpImportWarning[];
   /**
    * The server's names, cleaned and shortened, of tools that are only for its app (MCP Apps:
-   * `_meta.ui.visibility` does not include `"model"`). They are left out, so no model sees or calls
-   * them.
+   * `_meta.ui.visibility` does not include `"model"`; OpenAI's Apps SDK: `openai/visibility` is
+   * `"private"`). They are left out, so no model sees or calls them.
    */
   readonly appOnly: readonly string[];
   /** What the server offers under a name now, for review; undefined if it offers nothing. */

@@ -16,6 +16,11 @@ const maxChars = 8 * 1_048_576;
  * is parsed.
  */
 const maxValues = 500_000;
+/**
+ * Most levels of nesting of one page. A message of our own transports has no more, so a tool whose
+ * schema is nested too deeply costs only itself.
+ */
+const maxDepth = 100;
 
 /** A list that a server may have. */
 export interface ServerList {
@@ -63,7 +68,7 @@ export async function listEntries(
   for (let pages = 1; ; pages++) {
     if (pages > maxPages) throw refused(`more than ${maxPages} pages of ${noun}`);
     const page = await request(client, list, cursor, signal, timeoutMs);
-    const copy = copyJson(page, { maxDepth: 80, maxValues, maxChars: maxChars - chars });
+    const copy = copyJson(page, { maxDepth, maxValues, maxChars: maxChars - chars });
     if (!copy.ok && copy.fault !== 'too_large')
       throw refused(`a listing that is not valid JSON: ${copy.message}`);
     if (!copy.ok || copy.overflow) throw refused('a listing that is too large');

@@ -1,4 +1,6 @@
 /** What the error of a request says about the server: whether it can have read the request. */
+import type { JsonValue } from '../../../index.ts';
+import { isJsonObject } from '../../../json/index.ts';
 import { isFault } from '../../shared/executor-fault.ts';
 import type { Link } from './link.ts';
 
@@ -18,6 +20,8 @@ export function faceOf(error: unknown): ErrorFace {
   return { code, message, data, status: holder.status };
 }
 
+const aboutSessions = /session|not initialized/i;
+
 /**
  * How HTTP servers say that they do not know a session: with 404 by the protocol, with 400 by many.
  * A transport of the official SDKs that was created anew calls itself not initialized, and older
@@ -26,7 +30,7 @@ export function faceOf(error: unknown): ErrorFace {
 const refusals: ReadonlyMap<unknown, RegExp> = new Map([
   [404, /(?:)/],
   [410, /(?:)/],
-  [400, /session|not initialized/i],
+  [400, aboutSessions],
   [401, /session not found/i],
 ]);
 
@@ -35,9 +39,27 @@ const refusals: ReadonlyMap<unknown, RegExp> = new Map([
  * anything.
  */
 export function sessionForgotten(error: unknown, link: Link): boolean {
-  const { status, message } = faceOf(isFault(error) ? (error as Error).cause : error);
+  const { status, message, data } = faceOf(isFault(error) ? (error as Error).cause : error);
   const text = typeof message === 'string' ? message : '';
-  return refusals.get(status)?.test(text) === true && hasServerSession(link);
+  if (refusals.get(status)?.test(text) !== true || !hasServerSession(link)) return false;
+  return aboutSessions.test(text) || !answersRequest(data);
+}
+
+/**
+ * True if the body of the HTTP response is an answer to the request by its number. Some servers
+ * give the error of a tool, such as "order not found", the status 404. The tool may then have run.
+ */
+function answersRequest(data: unknown): boolean {
+  const { text } = (typeof data === 'object' && data !== null ? data : {}) as {
+    readonly text?: unknown;
+  };
+  if (typeof text !== 'string') return false;
+  try {
+    const body = JSON.parse(text) as JsonValue;
+    return isJsonObject(body) && typeof body.id === 'number' && body.jsonrpc === '2.0';
+  } catch {
+    return false;
+  }
 }
 
 /** Only such a session can be forgotten. */

@@ -184,10 +184,12 @@ function isTaken(raw: unknown, { takes }: ImportWishes): boolean {
 
 /**
  * Whether models may get the tool, by the specification of MCP Apps: unless its `visibility` is
- * there and does not name them. A `visibility` that cannot be understood names nobody.
+ * there and does not name them. A `visibility` that cannot be understood names nobody. OpenAI's
+ * Apps SDK has a key of its own, and some servers write only that.
  */
 function isForModels(raw: unknown): boolean {
   const meta = isJsonObject(raw) ? raw._meta : undefined;
+  if (isJsonObject(meta) && meta['openai/visibility'] === 'private') return false;
   const ui = isJsonObject(meta) ? meta.ui : undefined;
   if (!isJsonObject(ui) || !Object.hasOwn(ui, 'visibility')) return true;
   const { visibility } = ui;

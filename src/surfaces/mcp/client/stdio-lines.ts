@@ -93,11 +93,14 @@ export function lineReader(
     const limits = bounds();
     // Any other line is not parsed beyond its first value, which is a number or a text.
     if (/^\s*[[{]/.test(text)) mustFit(text, limits);
-    // What is written before the first message may look like JSON itself.
-    const message = begun && text.startsWith('{') ? text : messageAtEnd(text, limits);
+    // Most lines are messages as a whole, which need no search. It comes first only until a message
+    // has been read, because what is written before that may look like JSON itself.
+    const tried = begun && text.startsWith('{');
+    if (tried && take(text)) return;
+    const message = messageAtEnd(text, limits);
     begun ||= message !== undefined;
     if (message === undefined || message === text) {
-      if (!take(text)) pass(line);
+      if (tried || !take(text)) pass(line);
     } else if (!take(message)) pass(Buffer.from(message));
   };
   return (chunk) => {

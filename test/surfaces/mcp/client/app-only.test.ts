@@ -22,6 +22,7 @@ describe('whom a tool is for', () => {
     ['a list instead of an object', { ui: ['app'] }],
     ['no object at all', 'app'],
     ['another key', { visibility: ['app'] }],
+    ['everybody, by the key of the Apps SDK', { 'openai/visibility': 'public' }],
   ])('a tool is imported: %s', async (_, meta) => {
     const imported = await imports(await serve([withMeta('one', meta)]));
     expect([imported.tools.map(({ name }) => name), imported.appOnly]).toEqual([['one'], []]);
@@ -53,6 +54,18 @@ describe('whom a tool is for', () => {
       ['two'],
     ]);
   });
+});
+
+test('the key of the Apps SDK hides a tool as well, whatever the other key says', async () => {
+  const hidden = { 'openai/visibility': 'private', 'openai/widgetAccessible': true };
+  const both = { ...hidden, ui: { visibility: ['model', 'app'] } };
+  const imported = await imports(
+    await serve([withMeta('one', hidden), withMeta('two', both), tool('three')]),
+  );
+  expect([imported.tools.map(({ name }) => name), imported.appOnly]).toEqual([
+    ['three'],
+    ['one', 'two'],
+  ]);
 });
 
 test('no way to see or to call tools leads to it', async () => {

@@ -241,6 +241,9 @@ describe('texts are cleaned', () => {
   });
 });
 
+const nested = (depth: number): object =>
+  depth === 0 ? {} : { type: 'object', properties: { a: nested(depth - 1) } };
+
 describe('tools that cannot be imported are reported, and the others are imported', () => {
   test.each<[string, unknown, RegExp]>([
     ['no object', 'tool', /not an object/],
@@ -252,6 +255,7 @@ describe('tools that cannot be imported are reported, and the others are importe
     ['a twin', tool('G00D'), /can be mistaken for `good`/],
     ['the same again', tool('good'), /can be mistaken for `good`/],
     ['no input schema', { name: 'x' }, /inputSchema/],
+    ['an input that is nested too deeply', tool('x', { inputSchema: nested(47) }), /deep/],
     ['an input that is no object', tool('x', { inputSchema: { type: 'string' } }), /object/],
     [
       'a schema that is too large',
@@ -309,6 +313,18 @@ describe('what only the server can check is left to it, and the tool is imported
     if (imported.tools[1]?.outputSchema !== undefined) return;
     const session = sessionOver(imported);
     expect(await session.call('x', { a: 'anything' })).toMatchObject({ success: true });
+  });
+
+  test('a default that its own schema refuses is not sent', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { a: { type: 'string', default: null }, b: { type: 'integer', default: 5 } },
+    };
+    const imported = await imports(await serve([tool('x', { inputSchema })]));
+    expect(imported.warnings).toEqual([]);
+    expect(await sessionOver(imported).call('x', {})).toMatchObject({
+      output: [{ type: 'text', text: '{"b":5}' }],
+    });
   });
 
   test('rules about such an argument still judge it', async () => {

@@ -264,6 +264,9 @@ test('in any order of calls, losses, answers and aborts, each call runs at most 
   );
 });
 
+const rpcError = (id: unknown, message: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message } });
+
 describe('how a server refuses', () => {
   test.each<[number, string, boolean]>([
     [404, '', true],
@@ -276,6 +279,12 @@ describe('how a server refuses', () => {
     [400, 'Bad Request: the arguments are wrong', false],
     [401, 'Unauthorized', false],
     [500, 'Session not found', false],
+    [404, rpcError(null, 'Not found'), true],
+    [404, rpcError('server-error', 'Not found'), true],
+    [404, rpcError(7, 'Session not found'), true],
+    [404, rpcError(7, 'Order not found'), false],
+    [410, rpcError(7, 'The order is gone'), false],
+    [404, '{"error":"Not found"}', true],
   ])('%i %s: sent once more is %s', async (status, body, again) => {
     const server = await scripted();
     server.refusal = [status, body];

@@ -121,6 +121,14 @@ describe('a message after something else in its line', () => {
       passed: lines,
       taken: [message],
     });
+    expect(readFirst([message, noise, message, message])).toEqual({
+      passed: message + lines + message + message,
+      taken: [],
+    });
+    expect(readFirst([message, noise + message], (line) => line === message)).toEqual({
+      passed: lines,
+      taken: [message, message],
+    });
   });
 
   test('also later, after a text', () => {
@@ -142,10 +150,12 @@ describe('a message after something else in its line', () => {
           const bytes = Buffer.from(text + message);
           const places = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b)];
           const chunks = places.map((from, at) => bytes.subarray(from, places[at + 1]));
-          const { passed, excess } = readFirst(chunks);
-          // Only what looks like JSON is counted.
-          if (excess === undefined) expect(passed).toBe(message);
-          else expect(text).toMatch(/[[{]/);
+          for (const before of ['', message]) {
+            const { passed, excess } = readFirst([before, ...chunks]);
+            // Only what looks like JSON is counted.
+            if (excess === undefined) expect(passed).toBe(before + message);
+            else expect(text).toMatch(/[[{]/);
+          }
         },
       ),
     );
