@@ -33,7 +33,7 @@ export interface Run {
 /** Runs a call, or continues the one that was asked about. */
 export async function execute(
   run: Run,
-  { name }: HostTool,
+  { name }: Pick<HostTool, 'name'>,
   given: unknown,
   call: AiSdkCall,
 ): Promise<ToolResult> {
@@ -62,7 +62,7 @@ export async function execute(
  */
 export async function needsApproval(
   run: Run,
-  { name }: HostTool,
+  { name }: Pick<HostTool, 'name'>,
   given: unknown,
   { toolCallId: callId, messages }: AiSdkCall,
 ): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** A session's effective tools as the AI SDK's `ToolSet`. */
 import {
   type AnyTool,
+  type HostTool,
   MisuseError,
   type Surface,
   serializeOutput,
@@ -128,7 +129,13 @@ function makeSet(
   const shown = names === undefined ? listing.shown : chosen(listing, names);
   // Without a prototype: version 6 does not check whether a name is inherited.
   const tools: Record<string, AiSdkTool> = Object.create(null) as Record<string, AiSdkTool>;
-  for (const one of shown) tools[one.name] = toTool(run, one, failures, names !== undefined);
+  const typed = names !== undefined;
+  for (const one of shown) tools[one.name] = toTool(run, one, failures, typed);
+  // Not enumerable, so the SDK shows them to no model. It finds them if a model calls one anyway,
+  // and the session's refusal is then a result like that of any other call.
+  for (const one of hiddenOf(session, listing, names))
+    if (!Object.hasOwn(tools, one.name))
+      Object.defineProperty(tools, one.name, { value: toTool(run, one, failures, typed) });
   Object.freeze(tools);
   return Object.freeze({
     tools: defer === undefined ? tools : inListedOrder(session, tools),
@@ -152,14 +159,40 @@ function inListedOrder(
   tools: Readonly<Record<string, AiSdkTool>>,
 ): Record<string, AiSdkTool> {
   return new Proxy(tools, {
-    ownKeys: (all) => [...new Set([...listedOf(session, all), ...Object.keys(all)])],
+    ownKeys: (all) => [...new Set([...listedOf(session, all), ...Reflect.ownKeys(all)])],
   });
 }
 
 /** The names of the tools that the session lists now. */
 function listedOf(session: ToolSession, tools: Readonly<Record<string, AiSdkTool>>): string[] {
   const { shown } = listingOf(session, dialect);
-  return shown.flatMap(({ name }) => (Object.hasOwn(tools, name) ? [name] : []));
+  return shown.flatMap(({ name }) => (isEnumerable.call(tools, name) ? [name] : []));
+}
+
+const { propertyIsEnumerable: isEnumerable } = Object.prototype;
+
+/** What a tool of the SDK is made from. */
+interface Offered {
+  readonly name: string;
+  readonly tool: Pick<HostTool, 'name' | 'description' | 'title' | 'outputSchema'> &
+    Partial<Pick<HostTool, 'source' | 'annotations'>>;
+  readonly schema: ShownTool['schema'];
+}
+
+/** The hidden tools by shown name. Nothing of their definitions is told. */
+function hiddenOf(
+  session: ToolSession,
+  { known }: Listing,
+  names: readonly string[] | undefined,
+): Offered[] {
+  const hidden = new Set(session.effectiveTools().dropped.map(({ name }) => name));
+  return [...known]
+    .filter(([, tool]) => hidden.has(tool) && (names === undefined || names.includes(tool)))
+    .map(([name, tool]) => ({
+      name,
+      tool: { name: tool, description: 'Not available.' },
+      schema: { type: 'object' },
+    }));
 }
 
 /** The tools of these names, in effective order. @throws MisuseError if a type would be wrong. */
@@ -177,7 +210,7 @@ function chosen({ shown, shownName }: Listing, names: readonly string[]): readon
 
 function toTool(
   run: Run,
-  { tool, schema }: ShownTool,
+  { tool, schema }: Offered,
   failures: 'results' | 'errors',
   typed: boolean,
 ): AiSdkTool {
@@ -193,7 +226,9 @@ function toTool(
     ...(typed ? {} : { type: 'dynamic' }),
     description,
     ...(title === undefined ? {} : { title }),
-    metadata: { hostTool: { name, source, annotations: { ...annotations } } },
+    metadata: {
+      hostTool: source === undefined ? { name } : { name, source, annotations: { ...annotations } },
+    },
     inputSchema: wrapSchema(schema),
     ...(run.approvals === 'sdk'
       ? { needsApproval: (input, call) => needsApproval(run, tool, input, call) }

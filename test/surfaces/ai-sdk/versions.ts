@@ -65,12 +65,27 @@ export interface Sdk {
   generate(turns: Turn[], options: RunOptions): Promise<Run & { asked: Asked[] }>;
   /** `parts`: what streamed, in order. */
   stream(turns: Turn[], options: RunOptions): Promise<Run & { asked: Asked[]; parts: Part[] }>;
+  /** `chunks`: what a page gets, in order. */
+  page(
+    turns: Turn[],
+    options: RunOptions,
+    onError?: (error: unknown) => string,
+  ): Promise<{ chunks: PageChunk[]; asked: Asked[] }>;
+}
+
+/** A piece of what a page gets, read loosely. */
+export interface PageChunk {
+  type: string;
+  toolCallId?: string;
+  output?: AiSdkResult;
+  errorText?: string;
 }
 
 interface Module {
   generateText(options: object): Promise<Run>;
   streamText(options: object): {
     fullStream: AsyncIterable<Part>;
+    toUIMessageStream(options: object): AsyncIterable<PageChunk>;
     text: PromiseLike<string>;
     steps: PromiseLike<Run['steps']>;
     content: PromiseLike<Part[]>;
@@ -115,6 +130,19 @@ function version(name: string, sdk: Module, Model: Mock): Sdk {
     ...(repairToolCall === undefined ? {} : { experimental_repairToolCall: repairToolCall }),
     ...(secret === undefined ? {} : { experimental_toolApprovalSecret: secret }),
   });
+  const streaming = (turns: Turn[], options: RunOptions) => {
+    const model = new Model({
+      doStream: turns.map((turn) => ({
+        stream: new ReadableStream({
+          start(controller) {
+            for (const chunk of toChunks(turn)) controller.enqueue(chunk);
+            controller.close();
+          },
+        }),
+      })),
+    });
+    return { model, result: sdk.streamText({ ...settings(options, model), onError: () => {} }) };
+  };
   return {
     name,
     async generate(turns, options) {
@@ -130,17 +158,7 @@ function version(name: string, sdk: Module, Model: Mock): Sdk {
       return { text, content, steps, response, asked: model.doGenerateCalls };
     },
     async stream(turns, options) {
-      const model = new Model({
-        doStream: turns.map((turn) => ({
-          stream: new ReadableStream({
-            start(controller) {
-              for (const chunk of toChunks(turn)) controller.enqueue(chunk);
-              controller.close();
-            },
-          }),
-        })),
-      });
-      const result = sdk.streamText({ ...settings(options, model), onError: () => {} });
+      const { model, result } = streaming(turns, options);
       const parts: Part[] = [];
       for await (const part of result.fullStream) parts.push(part);
       return {
@@ -151,6 +169,13 @@ function version(name: string, sdk: Module, Model: Mock): Sdk {
         response: await result.response,
         asked: model.doStreamCalls,
       };
+    },
+    async page(turns, options, onError) {
+      const { model, result } = streaming(turns, options);
+      const chunks: PageChunk[] = [];
+      for await (const chunk of result.toUIMessageStream(onError === undefined ? {} : { onError }))
+        chunks.push(chunk);
+      return { chunks, asked: model.doStreamCalls };
     },
   };
 }
