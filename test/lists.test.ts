@@ -10,6 +10,7 @@ import { entries, exportsOf, isValue } from './docs/exports.ts';
 import { root } from './docs/pages.ts';
 import { heavy, long, slow } from './runner/order.ts';
 import { outside, sameOnEveryNode } from './runner/projects.ts';
+import { readBy } from './runner/quick-files.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const testFiles = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
@@ -121,6 +122,13 @@ describe('the lists of test files', () => {
     // It starts the command as well, which may differ between versions.
     expect(repeated).toEqual(['test/cli/gateway-approvals.test.ts']);
   });
+});
+
+test('the quick run names folders of tests that exist', () => {
+  const folders = Object.values(readBy).flat();
+  expect(
+    folders.filter((folder) => !testFiles.some((file) => file.startsWith(`test/${folder}/`))),
+  ).toEqual([]);
 });
 
 test('a test waits for at least half a minute before it gives up, since a machine may be busy', () => {

@@ -43,6 +43,7 @@ test.each([
   ['src/cli/hook-run.ts', ['cli']],
   ['src/surfaces/policy-engines/opa/sdk.ts', ['surfaces/policy-engines']],
   ['test/surfaces/mcp/client/world.ts', ['surfaces/mcp']],
+  ['src/http/body.ts', ['http', 'surfaces/mcp/server', 'surfaces/relay/server']],
   ['src/surfaces/agents/decide.ts', ['surfaces/agents', 'cli/hook']],
   [
     'src/surfaces/pages/browser/parts/words.ts',

@@ -23,11 +23,13 @@ const always = [
 ];
 
 /** Other folders below `test` that notice a fault in what lies in a folder. */
-const readBy: Readonly<Record<string, readonly string[]>> = {
+export const readBy: Readonly<Record<string, readonly string[]>> = {
   // Outside of `src` and `test`.
   docs: ['docs'],
   examples: ['examples'],
   rules: ['cli/hook', 'docs'],
+  // Servers are where requests come from.
+  http: ['surfaces/mcp/server', 'surfaces/relay/server'],
   // Of the adapters, these start programs.
   'surfaces/shared': ['surfaces/ai-sdk', 'surfaces/openai'],
   // Pages are tried in a browser.
