@@ -23,7 +23,7 @@ export const spellings: readonly Spelling[] = [
   (secret) => escaped(escaped(secret)),
   percentEncoded,
   (secret) => percentEncoded(secret).replaceAll('%20', '+'),
-  (secret) => encodeURI(wellFormed(secret)),
+  (secret) => encodeURI(secret.toWellFormed()),
   (secret) => new URLSearchParams([['', secret]]).toString().slice(1),
   (secret) => base64(secret, 0),
   (secret) => base64(secret, 1),
@@ -38,13 +38,8 @@ function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** A lone surrogate cannot be encoded and is replaced by U+FFFD, as encoders do. */
-function wellFormed(text: string): string {
-  return text.replace(/\p{Cs}/gu, '\ufffd');
-}
-
 function percentEncoded(text: string): string {
-  return encodeURIComponent(wellFormed(text));
+  return encodeURIComponent(text.toWellFormed());
 }
 
 /**

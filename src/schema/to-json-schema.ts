@@ -13,7 +13,12 @@ export type Direction = 'input' | 'output';
 
 interface Zod4Internals {
   readonly _zod: {
-    readonly def: { readonly type: string };
+    readonly def: {
+      readonly type: string;
+      readonly checks?: readonly {
+        readonly _zod?: { readonly def?: { readonly check?: string } };
+      }[];
+    };
     readonly version?: { readonly major: number; readonly minor: number };
   };
   readonly meta?: () => Readonly<Record<string, unknown>> | undefined;
@@ -45,6 +50,13 @@ export function schemaKind(schema: unknown): SchemaKind | undefined {
   }
 }
 
+const convertedSchemas = new WeakSet<JsonObject>();
+
+/** Whether a library made the JSON Schema from a schema of its own, by which it validates. */
+export function isConverted(schema: JsonObject): boolean {
+  return convertedSchemas.has(schema);
+}
+
 /**
  * The JSON Schema that a model is shown.
  * @param where The name of the place in errors, such as ``tool `git`, `parameters` ``.
@@ -64,8 +76,9 @@ export function toJsonSchema(schema: unknown, direction: Direction, where: strin
       refuseShape(schema as object, where);
       return freezeCopy(schema, where);
     }
-    const converted = convert(schema, kind, direction, where);
-    return deepFreeze(withoutDefaultDialect(converted));
+    const converted = deepFreeze(withoutDefaultDialect(convert(schema, kind, direction, where)));
+    convertedSchemas.add(converted);
+    return converted;
   } catch (error) {
     if (error instanceof MisuseError) throw error;
     throw new MisuseError(
@@ -88,7 +101,7 @@ function convert(
       io: direction,
       target: 'draft-2020-12',
       unrepresentable: 'any',
-      override: mend,
+      override: (place) => mend(place, direction),
     }) as JsonObject;
   if (kind === 'zod3') return convertZod3(schema, direction);
   const standard = (
@@ -116,10 +129,13 @@ function convert(
 }
 
 /**
- * Restores the descriptions that a foreign copy of zod keeps in its own registry, and describes
- * dates as strings.
+ * Restores the descriptions that a foreign copy of zod keeps in its own registry, describes dates
+ * as strings, and an integer as a number if the result of its checks may be a fraction.
  */
-function mend(place: { zodSchema: unknown; jsonSchema: Record<string, unknown> }): void {
+function mend(
+  place: { zodSchema: unknown; jsonSchema: Record<string, unknown> },
+  direction: Direction,
+): void {
   const zodSchema = place.zodSchema as Zod4Internals;
   // Since 4.2 all copies share one registry, which the converter has read.
   const { version } = zodSchema._zod;
@@ -134,6 +150,11 @@ function mend(place: { zodSchema: unknown; jsonSchema: Record<string, unknown> }
     place.jsonSchema.type = 'string';
     place.jsonSchema.format = 'date-time';
   }
+  const isChanged = zodSchema._zod.def.checks?.some(
+    (check) => check._zod?.def?.check === 'overwrite',
+  );
+  if (direction === 'output' && isChanged === true && place.jsonSchema.type === 'integer')
+    place.jsonSchema.type = 'number';
 }
 
 /**
@@ -146,6 +167,9 @@ function convertZod3(schema: unknown, direction: Direction): JsonObject {
     $refStrategy: 'root',
     pipeStrategy: direction,
     effectStrategy: direction === 'input' ? 'input' : 'any',
+    // The converter takes the literal null for an object.
+    postProcess: (made: unknown, { typeName, value }: { typeName?: unknown; value?: unknown }) =>
+      typeName === 'ZodLiteral' && value === null ? { type: 'null' } : made,
   });
   return copyOf(json, 'zod 3 schema');
 }

@@ -22,5 +22,5 @@ export function between(text: string, at: number): number {
 
 /** The text with a replacement character instead of each lone surrogate. */
 export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+  return text.toWellFormed();
 }

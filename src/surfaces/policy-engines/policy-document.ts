@@ -125,8 +125,7 @@ export function placeOf(path: readonly (string | number)[]): string {
 
 /** Whether a text can be written as UTF-8 without loss. */
 export function isWellFormed(text: string): boolean {
-  // Every supported Node has it, but the type library for the compiler does not.
-  return (text as unknown as { isWellFormed(): boolean }).isWellFormed();
+  return text.isWellFormed();
 }
 
 interface Walk {

@@ -1,8 +1,9 @@
 /** `tools/list`: the effective tools in their effective order, page by page. */
 import type { Tool } from '@modelcontextprotocol/server';
-import type { JsonObject, ToolAnnotations, ToolSession } from '../../../index.ts';
+import type { JsonObject, JsonValue, ToolAnnotations, ToolSession } from '../../../index.ts';
+import { isJsonObject } from '../../../json/index.ts';
 import { type Dialect, type Listing, listingOf, type ShownTool } from '../../shared/listing.ts';
-import { shownOutputSchema } from '../../shared/outcome.ts';
+import { shownOutputSchema } from '../../shared/shown-output.ts';
 
 /**
  * Tool ids are shown as names wherever the protocol allows it. Schemas are sent unchanged, except
@@ -10,11 +11,20 @@ import { shownOutputSchema } from '../../shared/outcome.ts';
  */
 export const mcpDialect: Dialect = Object.freeze({
   names: { pattern: /^[A-Za-z0-9_.-]{1,128}$/, maxLength: 128 },
-  convert: (schema: JsonObject) => ({
-    schema: schema.type === 'object' ? schema : { ...schema, type: 'object' },
-    losses: [],
-  }),
+  convert: (schema: JsonObject) => ({ schema: toolInput(schema), losses: [] }),
 });
+
+/** Clients of the 2025 era refuse a whole listing if the schema of a parameter is a boolean. */
+function toolInput(schema: JsonObject): JsonObject {
+  const { type, properties } = schema;
+  const typed: JsonObject = type === 'object' ? schema : { ...schema, type: 'object' };
+  if (!isJsonObject(properties) || Object.values(properties).every(isJsonObject)) return typed;
+  const objects = Object.entries(properties).map(([name, one]): [string, JsonValue] => [
+    name,
+    isJsonObject(one) ? one : one === false ? { not: {} } : {},
+  ]);
+  return { ...typed, properties: Object.fromEntries(objects) };
+}
 
 /** A page ends at this many tools or at `pageChars`, whichever comes first. */
 const pageTools = 250;
