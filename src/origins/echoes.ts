@@ -1,6 +1,7 @@
 /** What an output may repeat: the input of its call, and what its handler got from other calls. */
 import { isJsonObject, type JsonValue } from '../json/index.ts';
 import type { EchoFilter } from './echo-filter.ts';
+import { HeardText, withoutMarks } from './heard-text.ts';
 import { inputTexts } from './input-texts.ts';
 import { Shelf, type Sought } from './shelf.ts';
 import { folded, type Slices } from './slices.ts';
@@ -19,10 +20,6 @@ export interface Given {
   readonly filter?: EchoFilter | undefined;
 }
 
-/** A shorter value is found in what was heard only as a whole word. */
-const shortestPiece = 6;
-/** Characters of a native search for one step. */
-const charsPerStep = 32;
 /** The most characters of an encoded value for each one of the value. */
 const mostEncoded = 12;
 /** Steps for asking a filter. */
@@ -36,8 +33,7 @@ const filterSteps = 500;
 export class Echoes {
   readonly #shelf: Shelf<undefined>;
   readonly #filter: EchoFilter | undefined;
-  /** What was heard, in loose form. */
-  #heard = '';
+  #heard: HeardText | undefined;
   /** Whether all texts are kept, or will be. */
   #isComplete = true;
   #chars = 0;
@@ -74,7 +70,7 @@ export class Echoes {
       const form = yield* folded(text, (piece) => foldText(visible(piece)));
       this.#chars += form.length;
       if (takes(form.length)) {
-        if (isHeard) this.#heard = form;
+        if (isHeard) this.#heard = new HeardText(yield* folded(form, withoutMarks));
         yield* this.#shelf.adding(form, undefined);
       } else this.#isComplete = false;
     }
@@ -87,27 +83,12 @@ export class Echoes {
    */
   holds(spellings: readonly Sought[], steps: Steps): boolean | undefined {
     const isFound = occurs(this.#shelf, spellings.map(loosened), steps);
-    if (isFound === true || this.#isPiece(spellings, steps)) return true;
+    if (isFound === true || this.#heard?.holds(spellings, steps) === true) return true;
     const isSearched = isFound === false && steps.left >= 0;
     if (!isSearched || !this.#isComplete || !this.#coversAll(spellings)) return undefined;
     if (this.#filter === undefined) return false;
     steps.left -= filterSteps;
     return this.#filter.mayHold(spellings) ? undefined : false;
-  }
-
-  /**
-   * Whether a value is inside a longer word of what was heard. Handlers often take an address out
-   * of one, such as `to=eve@evil.example&n=1`, or cut a text.
-   */
-  #isPiece(spellings: readonly Sought[], steps: Steps): boolean {
-    if (this.#heard === '') return false;
-    for (const { text, kind } of spellings) {
-      if (text.length < shortestPiece || kind === 'date' || kind === 'digits') continue;
-      steps.left -= Math.ceil(this.#heard.length / charsPerStep);
-      if (steps.left < 0) return false;
-      if (this.#heard.includes(text)) return true;
-    }
-    return false;
   }
 
   /** Whether the search finds every text that counts as the same value. */

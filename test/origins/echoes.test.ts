@@ -194,13 +194,95 @@ describe('what a handler heard from other calls', () => {
     ['after a scheme', 'mailto:eve@evil.example?subject=hello'],
     ['in a longer name', 'steve@evil.example.org'],
     ['in capital letters', 'STEVE@EVIL.EXAMPLE.ORG'],
+    ['before a combining mark', 'eve@evil.example\u0301'],
+    ['before half a pair', 'eve@evil.example\ud83d'],
+    ['with marks between its letters', 'e\u0338ve@evil\u20dd.example'],
+    ['over two lines', 'xeve@evil\n.examplex'],
   ])('is not trusted if it is taken out of a longer word: %s', (_, page) => {
     expect(originOf(mail, `Mail: ${mail}`, { input: {}, heard: [page] })).toBe('untrusted');
   });
 
-  test('is not trusted if it is a piece of a number', () => {
-    const heard = [`${account}99`];
-    expect(originOf(account, `Pay ${account}`, { input: {}, heard })).toBe('untrusted');
+  test.each([
+    `${account}99`,
+    `konto${account}`,
+    `konto${spaced}`,
+    'DE02\u30011203/0000,0000;2020=51',
+  ])('is not trusted if it is a piece of a number: %s', (number) => {
+    const given = { input: {}, heard: [number] };
+    expect(originOf(account, `Pay ${account}`, given)).toBe('untrusted');
+  });
+
+  const value = fc.constantFrom(
+    mail,
+    account,
+    'https://evil.example/pay?x=1',
+    'Sarah Baker',
+    '田中太郎株式会社',
+  );
+  const noise = fc
+    .array(
+      fc.constantFrom(
+        ...['a', '1', '@', '.', ',', ':', '-', '/', '=', '?', '%41', '%', ' ', '\n', '"', '<', '('],
+        ...[
+          '\u0301',
+          '\u0338',
+          '\u200b',
+          '\ufeff',
+          '田',
+          'か',
+          '\u3099',
+          'ﾞ',
+          '＠',
+          'é',
+          '😀',
+          '\ud83d',
+        ],
+        ...[
+          '\udc00',
+          '\ufdfa',
+          '\u3316',
+          'ﬁ',
+          'İ',
+          'Σ',
+          '\u1161',
+          '\u11a8',
+          '한',
+          '\\u0041',
+          '\0',
+          '\u20e3',
+        ],
+      ),
+      { maxLength: 6 },
+    )
+    .map((signs) => signs.join(''));
+
+  test('is not trusted, wherever a handler cuts it out and however it normalises it', () => {
+    const forms = fc.constantFrom<((text: string) => string)[]>(
+      (text) => text,
+      (text) => text.toLowerCase(),
+      (text) => text.normalize('NFD'),
+      (text) => text.normalize('NFKC'),
+      (text) => text.replace(/\u200b|\ufeff|\u0301|\u0338/g, ''),
+      (text) => text.replace(/\s+/g, ' ').trim(),
+    );
+    fc.assert(
+      fc.property(
+        noise,
+        value,
+        noise,
+        fc.nat(),
+        fc.nat(),
+        forms,
+        (before, one, after, a, b, form) => {
+          const heard = before + one + after;
+          const from = a % (before.length + 1);
+          const to = before.length + one.length + (b % (after.length + 1));
+          const output = `Found ${form(heard.slice(from, to))} there`;
+          expect(originOf(one, output, { input: {}, heard: [heard] })).not.toBe('trusted');
+        },
+      ),
+      { numRuns: 1_000 },
+    );
   });
 
   test('says nothing about short words that are parts of others', () => {
@@ -280,6 +362,60 @@ describe('the words of an input in a filter', () => {
         const text = all[at % all.length] as string;
         expect(filter?.mayHold([{ text, kind: 'plain' }])).toBe(true);
       }),
+    );
+  });
+
+  test('have whatever is found in the input itself', () => {
+    const part = fc.constantFrom(
+      ...[
+        mail,
+        account,
+        spaced,
+        'https://evil.example/p%61y',
+        'Sarah Baker',
+        '+49 30 1234567',
+        '2024-05-15',
+      ],
+      ...[
+        'May 15, 2024',
+        '1,000.00',
+        '1000',
+        'bücher.example',
+        'xn--bcher-kva.example',
+        '田中',
+        'a',
+        '1',
+      ],
+      ...[
+        '@',
+        '.',
+        ',',
+        ':',
+        '-',
+        '/',
+        '=',
+        ' ',
+        '\n',
+        '"',
+        '(',
+        '<',
+        '\u0301',
+        '\u200b',
+        '＠',
+        '\u3316',
+        '\0',
+      ],
+    );
+    const text = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, text, fc.nat(), fc.nat(), (input, output, a, b) => {
+        const from = a % output.length;
+        const value = output.slice(from, from + 1 + (b % (output.length - from)));
+        const filter = EchoFilter.read(String(EchoFilter.of(input)));
+        if (originOf(value, output, { input }) !== 'trusted')
+          expect(originOf(value, output, { input: {}, filter })).not.toBe('trusted');
+      }),
+      { numRuns: 1_000 },
     );
   });
 

@@ -470,6 +470,11 @@ describe('what child calls return', () => {
       (text) => text.slice(0, 101 + foreign.length),
     ],
     [
+      'a combining mark',
+      'Write to eve@evil.example\u0301!',
+      (text) => /[\w.]+@[\w.]+/.exec(text)?.[0] ?? '',
+    ],
+    [
       'JSON with many values',
       `[${'1,'.repeat(20_000)}"eve\\u0040evil.example"]`,
       (text) => JSON.parse(text).at(-1),
