@@ -91,6 +91,7 @@ function spendOf(
     max: isAgreed(call, quota) ? undefined : maxUnits,
     windowMs,
     session: windowMs === undefined ? call.session : undefined,
+    holder: call.session.principal,
   };
 }
 

@@ -18,6 +18,7 @@ export interface Bucket {
 export class Account {
   readonly windowMs: number | undefined;
   total = 0n;
+  readonly holder: string | undefined;
   /** Epoch milliseconds of the latest reservation. Time never goes back here. */
   lastAt = Number.NEGATIVE_INFINITY;
   #buckets: Bucket[] = [];
@@ -26,8 +27,10 @@ export class Account {
   /** The sessions that have spent here, as long as they exist. */
   #sessions: WeakRef<object>[] | undefined;
 
-  constructor(windowMs: number | undefined) {
+  /** @param holder Who opened it. */
+  constructor(windowMs: number | undefined, holder?: string) {
     this.windowMs = windowMs;
+    this.holder = holder;
   }
 
   /** Forgets amounts that have left the window. Returns the time that counts. */

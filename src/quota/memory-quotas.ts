@@ -13,9 +13,11 @@ export interface MemoryQuotasOptions {
   readonly now?: (() => number) | undefined;
   /**
    * The most sums that are kept at the same time. A quota has one for each session, principal or
-   * value that it counts for. A call that needs another one is refused as `quota_unavailable`. From
-   * 1. A sum takes about half a kilobyte, and up to 200 KB once it has more than a thousand
-   * reservations in its window. @default 1_000_000
+   * value that it counts for. A call that needs another one is refused as `quota_unavailable`. One
+   * principal may have as many as are left for all others: half of them if it is alone, a third each
+   * if there are two, so that room is left for whoever comes next. From 1. A sum takes about half a
+   * kilobyte, and up to 200 KB once it has more than a thousand reservations in its window.
+   * @default 1_000_000
    */
   readonly maxKeys?: number | undefined;
 }
@@ -69,14 +71,22 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
   const { now, maxKeys } = readOptions('memoryQuotas', options, memoryTable);
   const clock = now === undefined ? () => Date.now() : () => timeOf(now);
   const accounts = new Map<string, Account>();
+  /** How many accounts each holder has opened. */
+  const held = new Map<string, number>();
   let cursor = accounts.entries();
+  const count = (holder: string | undefined, by: 1 | -1): void => {
+    if (holder === undefined) return;
+    const now = (held.get(holder) ?? 0) + by;
+    if (now > 0) held.set(holder, now);
+    else held.delete(holder);
+  };
 
   /**
    * Checks some sums, continuing where the last check stopped, and drops those that no longer
    * count.
    */
-  const tidy = (count: number, time: number): void => {
-    for (let index = Math.min(count, accounts.size); index > 0; index--) {
+  const tidy = (most: number, time: number): void => {
+    for (let index = Math.min(most, accounts.size); index > 0; index--) {
       let step = cursor.next();
       if (step.done === true) {
         cursor = accounts.entries();
@@ -84,7 +94,9 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
         if (step.done === true) return;
       }
       const [key, account] = step.value;
-      if (account.isOver(time, keepSessionMs)) accounts.delete(key);
+      if (!account.isOver(time, keepSessionMs)) continue;
+      accounts.delete(key);
+      count(account.holder, -1);
     }
   };
   const missingOf = (spends: readonly QuotaSpend[]): number => {
@@ -92,18 +104,27 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
     for (const { key } of spends) if (!accounts.has(key)) missing++;
     return missing;
   };
+  /** Whether there is room, of which a holder may take as much as it leaves to the others. */
+  const hasRoom = (spends: readonly QuotaSpend[]): boolean => {
+    const wanted = missingOf(spends);
+    const holder = spends[0]?.holder;
+    const own = holder === undefined ? 0 : (held.get(holder) ?? 0);
+    return own + wanted <= maxKeys - accounts.size;
+  };
   const makeRoom = (spends: readonly QuotaSpend[], time: number): void => {
     const wanted = missingOf(spends);
     if (wanted === 0) return;
     // More are dropped than added, in small steps, so that no call waits for a large clean-up.
     tidy(8 * wanted, time);
-    if (accounts.size + missingOf(spends) <= maxKeys) return;
+    if (hasRoom(spends)) return;
     tidy(1_000, time);
-    if (accounts.size + missingOf(spends) > maxKeys)
-      throw new Error(
-        `memoryQuotas: expected at most ${maxKeys} sums at the same time, got a call that needs ` +
-          'another one. Raise `maxKeys`, or keep the quotas in Redis.',
-      );
+    if (hasRoom(spends)) return;
+    const isFull = accounts.size + missingOf(spends) > maxKeys;
+    throw new Error(
+      `memoryQuotas: expected at most ${maxKeys} sums at the same time, ` +
+        (isFull ? '' : 'and of one principal no more than are left for the others, ') +
+        'got a call that needs another one. Raise `maxKeys`, or keep the quotas in Redis.',
+    );
   };
   const useOf = (
     { key, amount, max }: QuotaSpend,
@@ -125,11 +146,12 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
     account?.slide(time);
     return max === undefined || (account?.total ?? 0n) + amount <= max;
   };
-  const add = ({ key, amount, windowMs, session }: QuotaSpend, time: number) => {
+  const add = ({ key, amount, windowMs, session, holder }: QuotaSpend, time: number) => {
     let account = accounts.get(key);
     if (account === undefined) {
-      account = new Account(windowMs);
+      account = new Account(windowMs, holder);
       accounts.set(key, account);
+      count(holder, 1);
     }
     account.join(session);
     return { account, bucket: account.add(amount, account.slide(time)), amount };

@@ -32,6 +32,11 @@ export interface QuotaSpend {
    * alive. Other stores ignore it.
    */
   readonly session?: object | undefined;
+  /**
+   * The principal of the session. A store whose room is bounded shares it among the principals, so
+   * that one cannot use it up for all. Other stores ignore it.
+   */
+  readonly holder?: string | undefined;
 }
 
 /** How a sum and an amount compare. */

@@ -292,3 +292,46 @@ test('to refuse a call of a thousand full keys does not take the time of all of 
   expect(uses[665]?.retryAfterMs).toBe(1_000_000 - 51);
   expect(uses[999]?.retryAfterMs).toBe(1_000_000 - 1);
 });
+
+describe('its room is shared', () => {
+  let keys = 0;
+  const open = (store: QuotaStore, holder: string, count: number): number => {
+    let opened = 0;
+    try {
+      for (; opened < count; opened++)
+        at(store.reserve([{ ...spend(`${holder}-${opened}-${keys++}`), holder }]));
+    } catch {
+      // There is no more room for this holder.
+    }
+    return opened;
+  };
+
+  test('one principal cannot use it up', () => {
+    const store = memoryQuotas({ maxKeys: 100 });
+    expect(open(store, 'ann', 1_000)).toBe(50);
+    expect(open(store, 'bob', 1_000)).toBe(25);
+    expect(open(store, 'eve', 1_000)).toBe(13);
+    // What is known can be spent on, whoever it is.
+    const known = spend('shared');
+    expect(fits(store, { ...known, holder: 'kim' })).toBe(true);
+    expect(fits(store, { ...known, holder: 'ann' })).toBe(true);
+  });
+
+  test('whoever takes as much as there is, the next one always finds room', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(20), { maxLength: 200 }), (turns) => {
+        const store = memoryQuotas({ maxKeys: 1_000 });
+        for (const turn of turns) open(store, `greedy-${turn % 5}`, turn);
+        expect(open(store, 'new', 10)).toBe(10);
+      }),
+    );
+  });
+
+  test('room that was left by sums of the past is given again', () => {
+    let now = 0;
+    const store = memoryQuotas({ maxKeys: 100, now: () => now });
+    expect(open(store, 'ann', 1_000)).toBe(50);
+    now += 365 * 86_400_000;
+    expect(open(store, 'ann', 1_000)).toBe(50);
+  });
+});

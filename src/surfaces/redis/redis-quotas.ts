@@ -55,10 +55,17 @@ local function atMost(a, b)
   return true
 end`;
 
+/** Most reservations that one run of the script removes because they have left the window. */
+const mostRemoved = 300;
+/** Most reservations that one run of the script reads to compute when refused amounts fit. */
+const mostLooked = 300;
+
 /**
  * Reserves all amounts or none, or, without an id, only looks. KEYS: times and amounts of each.
  * ARGV: the id of the reservation, then for each the amount, the most and the window in
- * milliseconds; the last two may be empty.
+ * milliseconds; the last two may be empty. Answers 1 and the buckets, 0 and for each the sum and the
+ * time to wait, or 2: more has left the windows than one run removes, so it must run again. Nothing
+ * else can use Redis meanwhile, so its loops have bounds that no caller can raise.
  *
  * Like the store in memory it keeps 1 024 reservations one by one, and beyond that those of a 1
  * 024th of the window as one that counts until the latest of them has left the window. Field \`t\`
@@ -68,11 +75,34 @@ const reserveScript = redisScript(`${nowLua}
 ${amountsLua}
 local id, isLook = ARGV[1], ARGV[1] == ''
 local count = #KEYS / 2
-local found, answer, fits = {}, {0}, true
+local found, answer, fits, removals, looks = {}, {0}, true, ${mostRemoved}, ${mostLooked}
+
+local function slide(one)
+  local last = string.format('%.0f', one.moment - one.window)
+  if one.at and one.at <= one.moment - one.window then
+    redis.call('UNLINK', one.times, one.amounts)
+    one.total, one.newest, one.at = big('0'), nil, nil
+    return true
+  end
+  local gone = redis.call('ZRANGEBYSCORE', one.times, '-inf', last, 'LIMIT', 0, removals + 1)
+  if #gone == 0 then return true end
+  local isLast = #gone <= removals
+  if not isLast then gone[#gone] = nil end
+  if #gone == 0 then return false end
+  removals = removals - #gone
+  for _, amount in ipairs(redis.call('HMGET', one.amounts, unpack(gone))) do
+    one.total = sub(one.total, big(amount or '0'))
+  end
+  redis.call('ZREM', one.times, unpack(gone))
+  redis.call('HDEL', one.amounts, unpack(gone))
+  redis.call('HSET', one.amounts, 't', text(one.total))
+  return isLast
+end
+
 for i = 1, count do
   local times, amounts = KEYS[2 * i - 1], KEYS[2 * i]
   local one = {
-    times = times, amounts = amounts, window = tonumber(ARGV[3 * i + 1]), moment = now, gone = 0,
+    times = times, amounts = amounts, window = tonumber(ARGV[3 * i + 1]), moment = now,
     amount = big(ARGV[3 * i - 1]), max = ARGV[3 * i] ~= '' and big(ARGV[3 * i])
   }
   found[i] = one
@@ -80,42 +110,31 @@ for i = 1, count do
   local newest = redis.call('ZREVRANGE', times, 0, 0, 'WITHSCORES')
   one.newest, one.at = newest[1], tonumber(newest[2])
   if one.at and one.at > now then one.moment = one.at end
-  if one.window then
-    local last = string.format('%.0f', one.moment - one.window)
-    local gone = redis.call('ZRANGEBYSCORE', times, '-inf', last)
-    one.gone = #gone
-    if #gone > 0 then
-      for _, amount in ipairs(redis.call('HMGET', amounts, unpack(gone))) do
-        one.total = sub(one.total, big(amount or '0'))
-      end
-      if not isLook then
-        redis.call('ZREMRANGEBYSCORE', times, '-inf', last)
-        redis.call('HDEL', amounts, unpack(gone))
-        redis.call('HSET', amounts, 't', text(one.total))
-        one.gone = 0
-        if redis.call('ZCARD', times) == 0 then one.newest = nil end
-      end
-    end
-  end
+  if one.window and not slide(one) then return {2} end
   one.isOver = one.max and not atMost(add(one.total, one.amount), one.max)
   if one.isOver then fits = false end
 end
 
 local function wait(one)
   if not one.isOver then return 0 end
-  if not one.window or not atMost(one.amount, one.max) then return -1 end
-  local left, from = one.total, one.gone
-  while true do
-    local page = redis.call('ZRANGE', one.times, from, from + 99, 'WITHSCORES')
-    if #page == 0 then return -1 end
-    for i = 1, #page, 2 do
-      left = sub(left, big(redis.call('HGET', one.amounts, page[i]) or '0'))
+  if not one.window or not one.at or not atMost(one.amount, one.max) then return -1 end
+  local left, from = one.total, 0
+  while looks > 0 do
+    local size = math.min(looks, 100)
+    local page = redis.call('ZRANGE', one.times, from, from + size - 1, 'WITHSCORES')
+    if #page == 0 then break end
+    local ids = {}
+    for i = 1, #page, 2 do ids[#ids + 1] = page[i] end
+    for i, amount in ipairs(redis.call('HMGET', one.amounts, unpack(ids))) do
+      left = sub(left, big(amount or '0'))
       if atMost(add(left, one.amount), one.max) then
-        return math.max(1, tonumber(page[i + 1]) + one.window - now)
+        return math.max(1, tonumber(page[2 * i]) + one.window - now)
       end
     end
-    from = from + 100
+    looks = looks - #ids
+    from = from + #ids
   end
+  return math.max(1, one.at + one.window - now)
 end
 
 if isLook or not fits then
@@ -191,7 +210,9 @@ class Reservation {
  * Operations fail like those of `redisStore`. A reservation that is answered after
  * `commandTimeoutMs` is given back. If its answer is lost, it may stay spent until it leaves the
  * window: a quota is never exceeded, but less than all of it may be spent. In a window with more
- * than 1 024 reservations, a refusal may last a 1 024th of the window too long.
+ * than 1 024 reservations, a refusal may last a 1 024th of the window too long. If it depends on
+ * many reservations when refused amounts fit, the time to wait is that until the newest of them has
+ * left the window.
  * @throws MisuseError `invalid_option`.
  *
  * @example
@@ -222,12 +243,23 @@ export function redisQuotas(options: RedisOptions): QuotaStore {
       parts.flatMap(({ bucket, amount }) => [bucket, String(amount)]),
     );
   };
+  /** Each run removes some of what has left the windows, so this ends. */
+  const whole = async (
+    id: string,
+    spends: readonly QuotaSpend[],
+    late?: (reply: unknown) => void,
+  ): Promise<Reply> => {
+    const values = [id, ...spends.flatMap(argumentsOf)];
+    for (;;) {
+      const reply = (await run(reserveScript, keysOf(spends), values, late)) as Reply;
+      if (reply[0] !== 2) return reply;
+    }
+  };
   return {
     async reserve(spends) {
       const id = randomUUID();
-      const values = [id, ...spends.flatMap(argumentsOf)];
-      const reply = await run(reserveScript, keysOf(spends), values, (late) => {
-        const answer = answerOf(id, late, spends);
+      const reply = await whole(id, spends, (late) => {
+        const answer = answerOf(id, late as Reply, spends);
         // If this fails too, the amounts stay spent until they leave the window.
         if (Object.hasOwn(answer, 'reservation'))
           takeOff((answer as { reservation: Reservation }).reservation).catch(() => undefined);
@@ -238,22 +270,21 @@ export function redisQuotas(options: RedisOptions): QuotaStore {
       if (reservation instanceof Reservation) await takeOff(reservation);
     },
     async look(spends) {
-      const values = ['', ...spends.flatMap(argumentsOf)];
-      return usesOf((await run(reserveScript, keysOf(spends), values)) as Reply);
+      return usesOf(await whole('', spends));
     },
   };
 }
 
-/** The answer of the script: 1 and the buckets, or 0 and for each the sum and the time to wait. */
+/** The answer of the script. */
 type Reply = readonly [number, ...(string | number)[]];
 
 function argumentsOf({ amount, max, windowMs }: QuotaSpend): string[] {
   return [String(amount), max === undefined ? '' : String(max), String(windowMs ?? '')];
 }
 
-function answerOf(id: string, reply: unknown, spends: readonly QuotaSpend[]): QuotaAnswer {
-  const [reserved, ...buckets] = reply as Reply;
-  if (reserved !== 1) return { refused: usesOf(reply as Reply) };
+function answerOf(id: string, reply: Reply, spends: readonly QuotaSpend[]): QuotaAnswer {
+  const [reserved, ...buckets] = reply;
+  if (reserved !== 1) return { refused: usesOf(reply) };
   return {
     reservation: new Reservation(
       id,

@@ -12,6 +12,7 @@ import {
   type QuotaStore,
 } from '../../../src/index.ts';
 import { redisQuotas } from '../../../src/surfaces/redis/index.ts';
+import { quotaAmountsKey, quotaTimesKey } from '../../../src/surfaces/redis/keys.ts';
 import { quotaStoreConformance } from '../../../src/surfaces/testing/index.ts';
 import { tool } from '../../call/world.ts';
 import { program } from '../../runner/programs.ts';
@@ -275,6 +276,71 @@ describe.skipIf(!redisAvailable)(`quotas on Redis${whyNot}`, () => {
       // 12.3 in steps of 0.1, exactly.
       expect(total(spent, 'ran')).toBe(123);
       expect(total(spent, 'quota_exceeded')).toBe(240 - 123);
+    });
+  });
+
+  describe('at the limits of one call', () => {
+    const names = Array.from({ length: 100 }, (_, at) => `payee-${at}`);
+    const earlier = 1_000;
+
+    /** A store whose hundred keys have a thousand earlier reservations each, of one unit. */
+    const filled = async (ageMs: (index: number) => number): Promise<QuotaStore> => {
+      const store = fresh();
+      const now = Date.now();
+      const pipeline = client.pipeline();
+      for (const name of names) {
+        const ids = Array.from({ length: earlier }, (_, at) => `id-${at}`);
+        const times = ids.flatMap((id, at) => [now - ageMs(at), id]);
+        pipeline.zadd(quotaTimesKey(`test-${stores}`, name), ...times);
+        const amounts = ids.flatMap((id) => [id, '1']);
+        pipeline.hset(quotaAmountsKey(`test-${stores}`, name), 't', String(earlier), ...amounts);
+      }
+      await pipeline.exec();
+      return store;
+    };
+    /** How many commands a script has run, on average: its time follows from that. */
+    const costOf = async (work: () => unknown): Promise<number> => {
+      await client.config('RESETSTAT');
+      await work();
+      const stats = await client.info('commandstats');
+      const calls = [...stats.matchAll(/^cmdstat_(\w+):calls=(\d+)/gm)];
+      const sum = (which: RegExp): number =>
+        calls.reduce(
+          (all, [, name = '', count]) => all + (which.test(name) ? Number(count) : 0),
+          0,
+        );
+      return sum(/^(?!eval|config|info|script)/) / sum(/^evalsha$/);
+    };
+    const all = (max: bigint): QuotaSpend[] => names.map((key) => spend(key, { max }));
+
+    test('a refusal costs about what a reservation costs, whatever it depends on', async () => {
+      // Spread over the window, so that many would have to leave it before the amount fits.
+      const store = await filled((at) => Math.floor((hourMs * (earlier - at)) / (2 * earlier)));
+      const reserved = await costOf(() => store.reserve(all(10_000n)));
+      const refused = await costOf(async () => {
+        const answer = await store.reserve(all(2n));
+        expect(answer).toHaveProperty('refused.0.used', 1_001n);
+        // The bound is the end of the newest reservation's window.
+        const waits = (answer as { refused: { retryAfterMs: number }[] }).refused;
+        for (const { retryAfterMs } of waits) expect(retryAfterMs).toBeLessThanOrEqual(hourMs);
+      });
+      expect(refused).toBeLessThanOrEqual(reserved);
+      expect(refused).toBeLessThanOrEqual(12 * names.length);
+    });
+
+    test('reservations that have left the window are removed in steps, or all at once', async () => {
+      const some = await filled((at) => (at < 900 ? 2 * hourMs : hourMs / 2));
+      const partly = await costOf(async () => {
+        expect(await some.reserve(all(102n))).toHaveProperty('reservation');
+      });
+      expect(partly).toBeLessThanOrEqual(12 * names.length);
+      for (const use of await some.look(all(102n))) expect(use.used).toBe(101n);
+      const every = await filled(() => 2 * hourMs);
+      const gone = await costOf(async () => {
+        expect(await every.reserve(all(1n))).toHaveProperty('reservation');
+      });
+      expect(gone).toBeLessThanOrEqual(12 * names.length);
+      for (const use of await every.look(all(1n))) expect(use.used).toBe(1n);
     });
   });
 });
