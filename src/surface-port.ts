@@ -15,7 +15,6 @@ export { type Stop, stopOf } from './call/stop-of.ts';
 export { nullReader, takesNull } from './call/takes-null.ts';
 export { traceContextOf } from './call/traced.ts';
 export { loggedError, logTo } from './logging.ts';
-export { packageFault } from './packages/missing-package.ts';
 export { packageVersion } from './packages/own-version.ts';
 export { PolicyFault } from './policy/policy-fault.ts';
 export { compileQuotas } from './policy/quotas.ts';

@@ -191,16 +191,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:assert/strict': ['surfaces/testing'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
-  'node:module': [
-    'surfaces/bullmq',
-    'schema',
-    'surfaces/config',
-    'cli',
-    'surfaces/langchain',
-    'surfaces/policy-engines',
-    'surfaces/pages',
-    'surfaces/telemetry/otel',
-  ],
+  'node:module': ['packages', 'schema', 'surfaces/config', 'cli', 'surfaces/pages'],
   'node:fs': [
     'files',
     'surfaces/config',

@@ -1,6 +1,6 @@
 /** The Redis of `relay --redis`, reached through ioredis, which is optional. */
 import type { ApprovalStore, OffloadStore } from '../index.ts';
-import { packageFault } from '../surface-port.ts';
+import { packageFault } from '../packages/missing-package.ts';
 import { redisApprovals, redisBus, redisOffload, redisStore } from '../surfaces/redis/index.ts';
 import type { RelayBus, RelayStore } from '../surfaces/relay/index.ts';
 import type { CliIo } from './cli-io.ts';

@@ -2,6 +2,7 @@
  * Errors about optional packages, which are installed beside the library: whether one is missing or
  * failed to load, and what to do.
  */
+import { createRequire } from 'node:module';
 import { MisuseError, messageOf } from '../errors/index.ts';
 
 /**
@@ -11,19 +12,50 @@ import { MisuseError, messageOf } from '../errors/index.ts';
  * @param use What the package is needed for; follows "which" in the message.
  * @param thrown What loading it threw; it becomes the cause.
  * @param otherwise What else a host can do if the package is missing.
+ * @param without What a host can do where no package can be looked up.
  */
 export function packageFault(
   name: string,
   use: string,
   thrown: unknown,
   otherwise = '',
+  without = 'Run this part on Node.js, Bun or Deno, with the package installed',
 ): MisuseError {
   const what = `The package \`${name}\`, which ${use},`;
-  const message = isMissing(name, thrown)
-    ? `${what} is not installed; run \`npm install ${name}\`${otherwise}`
-    : `${what} is installed and failed to load: ${messageOf(thrown).split('\n', 1)[0]}. See the ` +
+  let message: string;
+  if (isNotLookedUp(thrown))
+    message =
+      `${what} is loaded when it is first needed, and this runtime cannot look packages up then. ` +
+      `A bundle does not contain it. ${without}`;
+  else if (isMissing(name, thrown))
+    message = `${what} is not installed; run \`npm install ${name}\`${otherwise}`;
+  else
+    message =
+      `${what} is installed and failed to load: ${messageOf(thrown).split('\n', 1)[0]}. See the ` +
       `error's \`cause\`, and try another version of the package`;
   return new MisuseError('missing_dependency', message, { cause: thrown });
+}
+
+/**
+ * Loads an optional package synchronously. Used inside `try`, since a runtime without a disk throws
+ * before it looks for the package.
+ */
+export function requirePackage(specifier: string): unknown {
+  return createRequire(import.meta.url)(specifier);
+}
+
+/**
+ * Whether the runtime cannot look packages up at all, as in a worker of Cloudflare: the address of
+ * a bundled module is not known there, and no module exists beside those of the bundle.
+ */
+function isNotLookedUp(thrown: unknown): boolean {
+  if (messageOf(thrown).startsWith('No such module')) return true;
+  try {
+    createRequire(import.meta.url);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /**

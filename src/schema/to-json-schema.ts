@@ -185,8 +185,8 @@ interface Zod3Converter {
  * @throws MisuseError `missing_dependency`
  */
 function zod3Converter(): Zod3Converter {
-  const require = createRequire(import.meta.url);
   try {
+    const require = createRequire(import.meta.url);
     return require('zod-to-json-schema') as Zod3Converter;
   } catch (error) {
     throw packageFault(
@@ -194,6 +194,7 @@ function zod3Converter(): Zod3Converter {
       'converts zod 3 schemas',
       error,
       '; if the application is bundled, install it next to the bundle',
+      'Use zod 4, or convert the schema beforehand and pass the JSON Schema',
     );
   }
 }

@@ -63,6 +63,22 @@ describe('an optional package', () => {
     });
   });
 
+  test('that cannot be looked up is not said to be installed, or to be missing', () => {
+    // As Cloudflare's runtime says it. Where the address of the module is not known either, only a
+    // worker shows it: see `test/compat/workers.ts`.
+    const error = new Error('No such module "pkg".');
+    expect(packageFault('pkg', 'does things', error)).toMatchObject({
+      code: 'missing_dependency',
+      message:
+        'The package `pkg`, which does things, is loaded when it is first needed, and this ' +
+        'runtime cannot look packages up then. A bundle does not contain it. Run this part on ' +
+        'Node.js, Bun or Deno, with the package installed',
+    });
+    expect(packageFault('pkg', 'does things', error, '', 'Do without').message).toMatch(
+      /A bundle does not contain it\. Do without$/,
+    );
+  });
+
   test('is distinguished by the errors of this Node', async () => {
     const errors = [
       await import(/* @vite-ignore */ `${'host-tools-no-such'}/part`).catch(

@@ -1,6 +1,5 @@
 /** Loads the optional package `bullmq` synchronously, on first use. */
-import { createRequire } from 'node:module';
-import { packageFault } from '../../surface-port.ts';
+import { packageFault, requirePackage } from '../../packages/missing-package.ts';
 
 /** The parts of `bullmq` that are used. */
 export type Bullmq = Pick<
@@ -12,9 +11,7 @@ export type Bullmq = Pick<
  * @param load loads a package
  * @throws MisuseError `missing_dependency` if it is not installed
  */
-export function loadBullmq(
-  load: (specifier: string) => unknown = createRequire(import.meta.url),
-): Bullmq {
+export function loadBullmq(load: (specifier: string) => unknown = requirePackage): Bullmq {
   try {
     return load('bullmq') as Bullmq;
   } catch (error) {

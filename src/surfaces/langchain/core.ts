@@ -2,8 +2,7 @@
  * Loads the optional package with LangChain's classes on first use. It loads synchronously, because
  * tools are listed synchronously.
  */
-import { createRequire } from 'node:module';
-import { packageFault } from '../../surface-port.ts';
+import { packageFault, requirePackage } from '../../packages/missing-package.ts';
 
 /** The parts of `@langchain/core` that are used. */
 export interface LangChainCore {
@@ -16,9 +15,7 @@ export interface LangChainCore {
  * @throws MisuseError `missing_dependency` if it is not installed.
  * @param load Loads a module of the package.
  */
-export function loadCore(
-  load: (specifier: string) => unknown = createRequire(import.meta.url),
-): LangChainCore {
+export function loadCore(load: (specifier: string) => unknown = requirePackage): LangChainCore {
   try {
     const { DynamicStructuredTool } = load('@langchain/core/tools') as LangChainCore;
     const { ToolMessage } = load('@langchain/core/messages') as LangChainCore;

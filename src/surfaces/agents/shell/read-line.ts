@@ -1,6 +1,6 @@
 /** Reads a command line of a POSIX shell or of bash. */
 import type { Command, ParsedScript, SyntaxNode, Word } from 'unbash';
-import { packageFault } from '../../../surface-port.ts';
+import { packageFault } from '../../../packages/missing-package.ts';
 import { type PathFacts, type Place, pathFacts } from '../place.ts';
 import { isBare } from './bare-repository.ts';
 import { isDecisive } from './programs.ts';

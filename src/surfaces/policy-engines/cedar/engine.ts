@@ -2,8 +2,7 @@
  * Loads the optional package with the Cedar engine on first use. It loads synchronously, because
  * policies are parsed where they are written.
  */
-import { createRequire } from 'node:module';
-import { packageFault } from '../../../surface-port.ts';
+import { packageFault, requirePackage } from '../../../packages/missing-package.ts';
 
 /** The parts of the engine that are used. */
 export type CedarEngine = Pick<
@@ -24,9 +23,7 @@ export type CedarEngine = Pick<
  * @throws MisuseError `missing_dependency` if the package is not installed.
  * @param load Loads a module of the package.
  */
-export function loadCedar(
-  load: (specifier: string) => unknown = createRequire(import.meta.url),
-): CedarEngine {
+export function loadCedar(load: (specifier: string) => unknown = requirePackage): CedarEngine {
   try {
     // The package's main entry imports WebAssembly as a module, which Node does not support by
     // default.

@@ -2,8 +2,7 @@
  * Loads the optional package that runs compiled Rego on first use. It loads synchronously, because
  * policies are read where they are written.
  */
-import { createRequire } from 'node:module';
-import { packageFault } from '../../../surface-port.ts';
+import { packageFault, requirePackage } from '../../../packages/missing-package.ts';
 
 /** A compiled module, which is opaque here. */
 export type WasmModule = object & { readonly wasmModule?: never };
@@ -45,9 +44,7 @@ export interface OpaSdk {
  * @throws MisuseError `missing_dependency` if it is not installed.
  * @param load Loads a module of the package.
  */
-export function loadSdk(
-  load: (specifier: string) => unknown = createRequire(import.meta.url),
-): OpaSdk {
+export function loadSdk(load: (specifier: string) => unknown = requirePackage): OpaSdk {
   try {
     const sdk = load('@open-policy-agent/opa-wasm');
     return sdk as typeof import('@open-policy-agent/opa-wasm') as unknown as OpaSdk;

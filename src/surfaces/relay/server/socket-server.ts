@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { headersOf, urlOf } from '../../../http/node-request.ts';
 import { MisuseError } from '../../../index.ts';
-import { packageFault } from '../../../surface-port.ts';
+import { packageFault } from '../../../packages/missing-package.ts';
 import { faultOf } from '../report.ts';
 import type { SocketPort } from './socket-port.ts';
 import { type ServedSocket, serveSocket } from './web-socket.ts';

@@ -1,6 +1,5 @@
 /** Loads the optional package with OpenTelemetry's interface on first use, synchronously. */
-import { createRequire } from 'node:module';
-import { packageFault } from '../../../surface-port.ts';
+import { packageFault, requirePackage } from '../../../packages/missing-package.ts';
 
 /** The parts of `@opentelemetry/api` that are used. */
 export type OtelApi = Pick<
@@ -14,9 +13,7 @@ export type OtelApi = Pick<
  * @throws MisuseError `missing_dependency` if it is not installed.
  * @param load Loads a module of the package.
  */
-export function loadApi(
-  load: (specifier: string) => unknown = createRequire(import.meta.url),
-): OtelApi {
+export function loadApi(load: (specifier: string) => unknown = requirePackage): OtelApi {
   try {
     const { context, metrics, propagation, trace } = load('@opentelemetry/api') as OtelApi;
     // Plain members: those of the package are getters, and are read many times a call.
