@@ -7,6 +7,7 @@ import { whatCame } from '../approval/wrong-answer.ts';
 import type { Approver } from '../context.ts';
 import { errorName, withCause } from '../errors/index.ts';
 import { hasOwn } from '../json/own-member.ts';
+import { inScope } from '../limits/async-scope.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
@@ -88,6 +89,7 @@ interface OpenQuestion {
 /** Puts a question on the desk, where `session.approvals.answer` can answer it. */
 function openQuestion(call: FoundCall, desk: ApprovalDesk, request: ApprovalRequest): OpenQuestion {
   const controller = new AbortController();
+  call.keepScope();
   let over = false;
   let settle: (answered: Answered | undefined) => void = () => {};
   let fail: (error: unknown) => void = () => {};
@@ -97,7 +99,8 @@ function openQuestion(call: FoundCall, desk: ApprovalDesk, request: ApprovalRequ
   });
   const giveUp = (): void => {
     over = true;
-    controller.abort();
+    // The answer may come from elsewhere, such as another request.
+    inScope(call.scope, () => controller.abort());
   };
   const close = (answer: Answered | undefined): void => {
     desk.waiting.delete(request.id);

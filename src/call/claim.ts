@@ -1,6 +1,7 @@
 /** The life of a claim: made before the call runs, renewed while it runs, and ended with it. */
 import { createHash, randomUUID } from 'node:crypto';
 import { canonicalJson } from '../json/index.ts';
+import { inScope } from '../limits/async-scope.ts';
 import type { ToolResult } from '../result.ts';
 import type { FoundCall } from '../state/call.ts';
 import { Claim } from '../state/claim.ts';
@@ -26,8 +27,9 @@ export function makeClaim(call: FoundCall, idempotency: Idempotency): Claim {
   const { principal, sessionId } = session;
   const whose = principal === undefined ? ['session', sessionId] : ['principal', principal];
   const key = digest(JSON.stringify([entry.summary.name, whose, call.idempotencyKey]));
+  call.keepScope();
   return new Claim(key, inputDigest(call), randomUUID(), canonical, (claim) =>
-    renew(call, idempotency, claim),
+    inScope(call.scope, () => renew(call, idempotency, claim)),
   );
 }
 

@@ -1,18 +1,23 @@
 /** Ends a call from outside: by its deadline, its signal, or the closing of its session. */
 
 import { type ToolError, toolError } from '../errors/index.ts';
+import { inScope } from '../limits/async-scope.ts';
 import type { Call } from '../state/call.ts';
 import type { CallControl } from '../state/call-control.ts';
 import { callChild } from './call-child.ts';
 import { failCall } from './end-call.ts';
 import { shownNameOf } from './shown-name.ts';
 
+/**
+ * Whoever ends the call, such as a timer that several calls share, its listeners run in the call's
+ * own async context.
+ */
 function stop(call: Call, error: ToolError, reason: unknown): void {
   if (call.ended) return;
   const { more } = call;
   more.abortReason = reason;
   more.endedAt = call.session.registry.monotonic();
-  failCall(call, error);
+  inScope(call.scope, () => failCall(call, error));
 }
 
 export const interrupts: CallControl = {

@@ -202,7 +202,7 @@ function walk(call: FoundCall, from: number): number {
     // A store that answers at once may have run host code, which may have changed the rules.
     if (call.judgedAt !== session.current()) return steps.recheck;
   }
-  if (binding.entry.internals.handler === undefined) {
+  if (binding.entry.internals.handler === undefined && binding.handler?.now === undefined) {
     outcome = prepare(call, threw);
     if (outcome !== undefined || call.state !== 'gates') return leave(call, outcome, steps.recheck);
   }
@@ -224,6 +224,7 @@ function leave(call: FoundCall, outcome: Step, next: number): -1 {
   }
   call.paused = true;
   call.waited = true;
+  call.keepScope();
   // Handled even if the call has ended, so that no rejection stays unhandled.
   outcome.then(
     (settled) => {

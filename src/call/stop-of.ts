@@ -1,8 +1,9 @@
 /**
- * Whether a call was ended early, for executors. Creating a signal would make a call much more
- * expensive.
+ * Whether a call was ended early, and its async context, for executors. Creating a signal would
+ * make a call much more expensive.
  */
 import type { ToolContext } from '../context.ts';
+import { currentScope, inScope } from '../limits/async-scope.ts';
 import type { FoundCall } from '../state/call.ts';
 import { HandlerContext } from './handler-context.ts';
 
@@ -16,6 +17,11 @@ export interface Stop {
   watch(stopped: () => void): void;
   /** Cancels the callback. */
   unwatch(stopped: () => void): void;
+  /**
+   * Runs code in the async context of the call. A message about the call, such as its progress,
+   * arrives in the context of the connection, which may be that of another call.
+   */
+  within<T>(run: () => T): T;
 }
 
 /**
@@ -52,10 +58,15 @@ class CallStop implements Stop {
   unwatch(stopped: () => void): void {
     this.#call.offEnd(stopped);
   }
+
+  within<T>(run: () => T): T {
+    return inScope(this.#call.scope, run);
+  }
 }
 
 class SignalStop implements Stop {
   readonly #signal: AbortSignal;
+  readonly #scope = currentScope();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
@@ -75,5 +86,9 @@ class SignalStop implements Stop {
 
   unwatch(stopped: () => void): void {
     this.#signal.removeEventListener('abort', stopped);
+  }
+
+  within<T>(run: () => T): T {
+    return inScope(this.#scope, run);
   }
 }

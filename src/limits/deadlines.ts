@@ -4,6 +4,7 @@
  */
 
 import { longestTimerMs } from '../options/index.ts';
+import { currentScope, inScope } from './async-scope.ts';
 
 /**
  * The longest timer, in milliseconds, that a new entry arms. When it fires, the call has usually
@@ -33,8 +34,8 @@ const KEPT_LISTS = 32;
 export interface Deadline {
   /**
    * Runs once, from the timer, when the deadline has passed. By then the entry has been removed,
-   * and it may be added again. Errors that it throws are dropped. Its async context is that of
-   * whichever call armed the timer.
+   * and it may be added again. Errors that it throws are dropped. Its async context is that in
+   * which the deadlines were made, since one timer serves many entries.
    */
   expire(): void;
   /** Starts as `undefined`. */
@@ -86,6 +87,7 @@ export class Deadlines {
    */
   #ahead = 0;
   readonly #onTimer = (): void => this.#sweep();
+  readonly #scope = currentScope();
 
   /** The number of waiting entries. */
   get size(): number {
@@ -170,7 +172,7 @@ export class Deadlines {
     this.#armedAt = clock;
     this.#armedFor = target;
     this.#long = delay > TICK_MS;
-    this.#timer = globalThis.setTimeout(this.#onTimer, delay);
+    this.#timer = inScope(this.#scope, () => globalThis.setTimeout(this.#onTimer, delay));
   }
 
   #disarm(): void {

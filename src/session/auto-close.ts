@@ -1,5 +1,6 @@
 /** Closes a session automatically: when its caller's signal aborts, or when it has been idle. */
 
+import { currentScope, inScope } from '../limits/async-scope.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { closeSession } from './close.ts';
 
@@ -8,7 +9,9 @@ export function closeAutomatically(
   signal: AbortSignal | undefined,
   idleTimeoutMs: number | undefined,
 ): void {
-  const close = (): void => void closeSession(session);
+  // Whoever aborts or makes the last call, the session's listeners run where it was created.
+  const scope = currentScope();
+  const close = (): void => void inScope(scope, () => closeSession(session));
   // The registry must find the session when it closes, so that signal and timer are released.
   session.watch();
   if (signal !== undefined) {
@@ -23,7 +26,8 @@ export function closeAutomatically(
     clearTimeout(timer);
     if (session.closed || session.inFlight > 0) return;
     timer = setTimeout(() => (session.inFlight > 0 ? undefined : close()), idleTimeoutMs);
-    timer.unref();
+    // Some runtimes give a number.
+    timer.unref?.();
   };
   session.idled = restart;
   session.atClosing(() => clearTimeout(timer));

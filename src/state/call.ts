@@ -4,6 +4,7 @@ import type { ReadAnswer } from '../approval/request.ts';
 import type { CallInfo, Surface } from '../context.ts';
 import type { JsonObject, JsonValue } from '../json/index.ts';
 import type { AbortEntry } from '../limits/abort-hub.ts';
+import { type AsyncScope, currentScope } from '../limits/async-scope.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
 import type { Holder, Waitable } from '../limits/wait-graph.ts';
 import type { Effect } from '../policy/decision.ts';
@@ -123,6 +124,8 @@ export class Call implements Deadline, Holder, AbortEntry {
   // All phases.
   state: 'gates' | 'running' | 'shaping' | 'ended' = 'gates';
   extra: CallExtra | undefined;
+  /** The context of its caller, once it cannot end in the caller's turn any more. */
+  scope: AsyncScope | undefined;
   resolve: (result: ToolResult) => void = ignore;
 
   // The list of calls in flight.
@@ -206,10 +209,16 @@ export class Call implements Deadline, Holder, AbortEntry {
   get signal(): AbortSignal {
     const { more } = this;
     if (more.controller === undefined) {
+      this.keepScope();
       more.controller = new AbortController();
       if (more.aborted) more.controller.abort(more.abortReason);
     }
     return more.controller.signal;
+  }
+
+  /** Remembers the context, before the call goes on in a later turn. */
+  keepScope(): void {
+    this.scope ??= currentScope();
   }
 
   /** Runs `cleanup` when the call ends, whatever ends it. */

@@ -8,6 +8,7 @@ import { deepFreeze } from '../json/index.ts';
 import { AbortHub } from '../limits/abort-hub.ts';
 import { Deadlines } from '../limits/deadlines.ts';
 import { createLocks, type Locks } from '../limits/locks.ts';
+import { OwnTimers, timersEndWithRequests } from '../limits/own-timers.ts';
 import { RateWindow } from '../limits/rate-window.ts';
 import { createWaitGraph, type WaitGraph } from '../limits/wait-graph.ts';
 import { loggedError, logTo } from '../logging.ts';
@@ -97,7 +98,9 @@ export class RegistryState {
   readonly usedTokens = new UsedTokens();
   /** The counts of all its sessions, closed ones too. */
   readonly counts = new Counters(undefined);
-  readonly deadlines = new Deadlines();
+  readonly deadlines: Deadlines | OwnTimers = timersEndWithRequests()
+    ? new OwnTimers()
+    : new Deadlines();
   readonly aborts = new AbortHub();
   readonly waits: WaitGraph = createWaitGraph();
   /** Limits the hints for unknown names: searching a thousand names takes a millisecond or two. */

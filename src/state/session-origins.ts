@@ -1,6 +1,7 @@
 /** What one session remembers of the texts that its model has seen. */
 import type { JsonPrimitive, JsonValue } from '../json/index.ts';
-import { inNextTurn } from '../limits/next-turn.ts';
+import { inNextTurn, nextTurn } from '../limits/next-turn.ts';
+import { timersEndWithRequests } from '../limits/own-timers.ts';
 import { judgeInput } from '../origins/judge.ts';
 import { type KnownContainers, knownContainer } from '../origins/known-containers.ts';
 import type { FoundOrigin, JudgedOrigin, Origin } from '../origins/origin.ts';
@@ -30,6 +31,8 @@ export class SessionOrigins {
   #isFreed = false;
   /** Texts that are too long to be remembered at once, and all texts after them. */
   readonly #waiting: Slices[] = [];
+  /** Some texts wait. */
+  #isBehind = false;
   /** Resolves when nothing waits. */
   #settled: Promise<void> | undefined;
   #settle = (): void => {};
@@ -64,6 +67,12 @@ export class SessionOrigins {
 
   /** Resolves when all texts can be found; undefined if they can be found now. */
   get settled(): Promise<void> | undefined {
+    if (!this.#isBehind) return undefined;
+    // The request in which the work began may be gone, and its turns with it.
+    if (timersEndWithRequests()) return this.#catchUpHere();
+    this.#settled ??= new Promise((resolve) => {
+      this.#settle = resolve;
+    });
     return this.#settled;
   }
 
@@ -80,7 +89,7 @@ export class SessionOrigins {
   /** The values that an input acts upon, each with its origin. */
   judge(input: JsonValue, roles: InputRoles): JudgedOrigin[] {
     const judged = judgeInput(this.#known(), input, roles);
-    return this.#isLate || this.#settled !== undefined
+    return this.#isLate || this.#isBehind
       ? judged.map((one) => ({ ...one, ...this.#cautious(one) }))
       : judged;
   }
@@ -132,17 +141,27 @@ export class SessionOrigins {
     if (this.#waiting.length > 1) return;
     this.#work(mostAtOnce);
     if (this.#waiting.length === 0) return;
-    this.#settled = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
+    this.#isBehind = true;
     inNextTurn(this.#goOn);
   }
 
   readonly #goOn = (): void => {
-    this.#work(mostInTurn);
-    if (this.#waiting.length > 0) inNextTurn(this.#goOn);
-    else this.#caughtUp();
+    this.#workInTurn();
+    if (this.#isBehind) inNextTurn(this.#goOn);
   };
+
+  async #catchUpHere(): Promise<void> {
+    while (this.#isBehind) {
+      await nextTurn();
+      this.#workInTurn();
+    }
+  }
+
+  #workInTurn(): void {
+    if (!this.#isBehind) return;
+    this.#work(mostInTurn);
+    if (this.#waiting.length === 0) this.#caughtUp();
+  }
 
   /** Reads waiting texts, up to about this many characters. */
   #work(most: number): void {
@@ -157,12 +176,13 @@ export class SessionOrigins {
 
   #caughtUp(): void {
     this.version++;
+    this.#isBehind = false;
     this.#settled = undefined;
     this.#settle();
   }
 
   #cautious<F extends FoundOrigin>(found: F): F {
-    const mayBeSeen = this.#isLate || this.#settled !== undefined;
+    const mayBeSeen = this.#isLate || this.#isBehind;
     return mayBeSeen && found.origin === 'unknown' ? { ...found, origin: 'untrusted' } : found;
   }
 

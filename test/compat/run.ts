@@ -44,16 +44,18 @@ async function installTools(): Promise<void> {
 
 /** The tools are imported only once they are installed. */
 async function allChecks(subject: Subject): Promise<Check[]> {
-  const [publishing, bundlers, runtimes, compilers] = await Promise.all([
+  const [publishing, bundlers, runtimes, workers, compilers] = await Promise.all([
     import('./publishing.ts'),
     import('./bundlers.ts'),
     import('./runtimes.ts'),
+    import('./workers.ts'),
     import('./compilers.ts'),
   ]);
   return [
     ...publishing.publishingChecks(subject),
     ...bundlers.bundlerChecks(subject),
     ...(await runtimes.runtimeChecks(subject)),
+    ...workers.workerChecks(subject),
     ...compilers.compilerChecks(subject),
   ];
 }

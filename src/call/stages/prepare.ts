@@ -31,7 +31,6 @@ function prepareHandler(call: FoundCall, create: Create, failed: Failed): Step {
   const { binding } = call;
   binding.handler ??= createSessionHandler(binding.entry);
   const { handler } = binding;
-  if (handler.now !== undefined) return undefined;
   handler.made ??= make(call, handler, create);
   // If the call ends meanwhile, it keeps its slots for a while, since `create` goes on.
   call.handlerLive = true;

@@ -99,6 +99,14 @@ function settle(call: FoundCall, options: RunOptions, value: unknown): void {
 }
 
 function follow(call: FoundCall, options: RunOptions, promise: Promise<unknown>): void {
+  // If nothing of the host runs when the call is ended early, there is no need to remember where.
+  const { extra, session } = call;
+  if (
+    extra !== undefined ||
+    session.registry.observers !== undefined ||
+    session.hears('tool:error')
+  )
+    call.keepScope();
   promise.then(
     (settled) => returned(call, options, settled),
     (thrown: unknown) => caught(call, options, thrown),
@@ -189,6 +197,7 @@ async function drive(
     return finish(call, options, null, undefined);
   }
   call.onEnd(close);
+  call.keepScope();
   const { registry } = call.session;
   let turn = registry.monotonic();
   try {

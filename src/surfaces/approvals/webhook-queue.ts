@@ -1,4 +1,5 @@
 /** Sends messages until they are delivered or given up. It is bounded, and no call waits for it. */
+import { currentScope, inScope } from '../../limits/async-scope.ts';
 import type { registryStateOf } from '../../surface-port.ts';
 import { signatureOf, type WebhookMessage } from './webhook-message.ts';
 
@@ -116,6 +117,7 @@ async function sendOnce(
 /** Longer than 60 lines, since its short functions share the deliveries that wait. */
 export function createWebhookQueue(receiver: Receiver): WebhookQueue {
   const { url } = receiver;
+  const scope = currentScope();
   const waiting = new Set<Delivery>();
   const ready: Delivery[] = [];
   let chars = 0;
@@ -170,7 +172,8 @@ export function createWebhookQueue(receiver: Receiver): WebhookQueue {
       if (delivery === undefined) return;
       if (!waiting.has(delivery)) continue;
       active++;
-      void attempt(delivery);
+      // It is sent in the context of the notifier, and not in that of the call which made room.
+      void inScope(scope, () => attempt(delivery));
     }
   };
 

@@ -1,4 +1,5 @@
 /** The lines that wait to be written: bounded, in order, and tried again until they are written. */
+import { currentScope, inScope } from '../../limits/async-scope.ts';
 import type { AuditHead } from './line.ts';
 import type { LineWriter, QueuedLine } from './writers.ts';
 
@@ -64,6 +65,7 @@ export interface QueueOptions {
  */
 export function createLineQueue(options: QueueOptions): LineQueue {
   const { writer, head: from, fsync, failed, emptied } = options;
+  const scope = currentScope();
   const waiting: Waiting[] = [];
   let chars = 0;
   let head = from;
@@ -157,7 +159,7 @@ export function createLineQueue(options: QueueOptions): LineQueue {
     clearTimeout(pause);
     pause = undefined;
     const before = pumping;
-    const now = (async () => {
+    const work = async (): Promise<{ readonly error: unknown } | undefined> => {
       await before;
       const fault = await pump();
       if (fault !== undefined || !safe) return fault;
@@ -167,7 +169,9 @@ export function createLineQueue(options: QueueOptions): LineQueue {
       } catch (error) {
         return fail(error);
       }
-    })().finally(() => {
+    };
+    // The lines of several calls are written together, so the sink runs where the log was made.
+    const now = inScope(scope, work).finally(() => {
       if (pumping !== now) return;
       pumping = undefined;
       // A line that arrived after the last check, such as during a sync, has not started its own

@@ -14,6 +14,7 @@ import {
 } from '../../index.ts';
 import { isJsonObject } from '../../json/index.ts';
 import { lostInSandbox } from '../../json/lost-data.ts';
+import { type Stop, stopOf } from '../../surface-port.ts';
 import { shortened } from '../../text/shortened.ts';
 import { unreturnableFault } from './fault.ts';
 import {
@@ -47,6 +48,7 @@ export class CallLink {
   /** Settles with the outcome of the handler. Rejects if the sandbox dies first. */
   readonly settled: Promise<unknown>;
   readonly #context: ToolContext;
+  readonly #stop: Stop;
   readonly #owner: LinkOwner;
   /** The open questions of the handler. Undefined for most calls, because they ask none. */
   #asks: Map<number, AbortController> | undefined;
@@ -57,6 +59,7 @@ export class CallLink {
   constructor(id: number, context: ToolContext, owner: LinkOwner) {
     this.id = id;
     this.#context = context;
+    this.#stop = stopOf(context);
     this.#owner = owner;
     this.settled = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -101,11 +104,13 @@ export class CallLink {
     const context = this.#context;
     switch (message.t) {
       case 'progress':
-        return context.progress(message.done ?? Number.NaN, message.total, message.message);
+        return this.#stop.within(() =>
+          context.progress(message.done ?? Number.NaN, message.total, message.message),
+        );
       case 'emit':
-        return this.#emit(message);
+        return this.#stop.within(() => this.#emit(message));
       case 'ask':
-        return this.#ask(message);
+        return this.#stop.within(() => this.#ask(message));
       case 'unask':
         return this.#asks?.get(message.ask)?.abort();
       case 'returned':

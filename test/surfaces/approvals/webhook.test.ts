@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -15,7 +16,7 @@ const url = 'https://chat.example.com/hooks/T0P-SECRET';
 
 type Answer = number | Error | 'never';
 
-function setUp(answers: readonly Answer[] = [200]) {
+function setUp(answers: readonly Answer[] = [200], sending: () => void = () => {}) {
   const logged: { data: unknown; message: string | undefined }[] = [];
   const log = (data: object, message?: string): void => void logged.push({ data, message });
   const registry = new HostToolRegistry({
@@ -36,6 +37,7 @@ function setUp(answers: readonly Answer[] = [200]) {
   const send = (to: string, init: WebhookRequest): Promise<WebhookResponse> => {
     const answer = answers[Math.min(sent.length, answers.length - 1)] as Answer;
     sent.push({ url: to, init });
+    sending();
     if (answer === 'never') return new Promise(() => {});
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve({ status: answer });
   };
@@ -278,6 +280,22 @@ describe('a receiver that does not take it', () => {
     await other.flush();
     expect(send).toHaveBeenCalledTimes(1);
   });
+});
+
+test('messages are sent where the notifier was made, and not in the context of a call', async () => {
+  vi.useFakeTimers();
+  const tenant = new AsyncLocalStorage<string>();
+  const seen: unknown[] = [];
+  const { notifier, session } = tenant.run('the notifier', () =>
+    setUp([new Error('down'), 200, 200, 200], () => void seen.push(tenant.getStore())),
+  );
+  await Promise.all(
+    ['acme', 'globex'].map((to) => tenant.run(to, () => session.call('pay', { to }))),
+  );
+  await vi.advanceTimersByTimeAsync(2_000);
+  await notifier.flush();
+  expect(seen).toEqual(['the notifier', 'the notifier', 'the notifier']);
+  vi.useRealTimers();
 });
 
 describe('options', () => {

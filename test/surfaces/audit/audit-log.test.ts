@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync, statSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -392,6 +393,17 @@ describe('a log that is required', () => {
     expect(() => audit.attach(registry)).toThrow('Cannot attach an audit log that is closed.');
     await vi.advanceTimersByTimeAsync(10_000);
     await closed;
+  });
+
+  test('is written where the log was created, and not in the context of a call', async () => {
+    const tenant = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const { session } = tenant.run('the log', () =>
+      setup({ audit: { required: true, sink: () => void seen.push(tenant.getStore()) } }),
+    );
+    await Promise.all(['acme', 'globex'].map((one) => tenant.run(one, () => session.call('t'))));
+    expect(seen.length).toBeGreaterThan(1);
+    expect(new Set(seen)).toEqual(new Set(['the log']));
   });
 
   test('a call is judged again after it waited for its line', async () => {

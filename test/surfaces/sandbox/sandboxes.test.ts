@@ -1,4 +1,5 @@
 /** What sandboxes give handlers, what they refuse, and how they start and end. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFile, spawn } from 'node:child_process';
 import {
   copyFileSync,
@@ -131,6 +132,33 @@ describe.each(kinds)('%s', (kind, make) => {
     await again;
     other.abort();
     expect((await third).error?.code).toBe('cancelled');
+    await registry.close();
+  });
+
+  test('what handlers report is heard in the context of their calls', async () => {
+    const tenant = new AsyncLocalStorage<string>();
+    const executor = make({ module: probes, export: 'waits', pool: { max: 1 } });
+    const { registry, session } = sandboxed(executor, { events: ['waiting'] });
+    const heard: unknown[] = [];
+    for (const name of ['acme', 'globex']) {
+      const caller = new AbortController();
+      const { signal } = caller;
+      const waiting = new Promise<void>((resolve) => {
+        const stop = session.events.on('tool:event', () => {
+          heard.push([name, tenant.getStore()]);
+          stop();
+          resolve();
+        });
+      });
+      const calling = tenant.run(name, () => session.call('sandboxed', {}, { signal }));
+      await waiting;
+      caller.abort();
+      await calling;
+    }
+    expect(heard).toEqual([
+      ['acme', 'acme'],
+      ['globex', 'globex'],
+    ]);
     await registry.close();
   });
 

@@ -1,7 +1,7 @@
 /** One call to a server's tool: the executor behind an imported definition. */
 import { type Executor, fail, type JsonObject, type ToolContext } from '../../../index.ts';
 import { longestTimerMs } from '../../../options/index.ts';
-import { offerPlaces, traceContextOf } from '../../../surface-port.ts';
+import { offerPlaces, stopOf, traceContextOf } from '../../../surface-port.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../shared/executor-fault.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 import type { Connection } from './connection.ts';
@@ -86,10 +86,11 @@ function ask(
       ? { name, arguments: input }
       : // The form follows SEP-414 and the conventions of OpenTelemetry for MCP.
         { name, arguments: input, _meta: { ...place } };
+  const stop = stopOf(context);
   const options = {
     signal: context.signal,
     onprogress: ({ progress, total, message }: McpProgress) =>
-      context.progress(progress, total, message),
+      stop.within(() => context.progress(progress, total, message)),
   };
   if (direct !== undefined) return direct.call(params, options);
   // `callTool` of the SDK would check the result with its own schema and describe every part that

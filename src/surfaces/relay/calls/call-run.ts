@@ -41,7 +41,7 @@ export async function runCall(
       if (carried !== undefined) heed = () => wait?.take(carried);
       else if (wake === undefined || wake === 'closed' || wake === `call:${id}`)
         heed = () => wait?.look();
-      else return passOnReport(wake, id, context);
+      else return stop.within(() => passOnReport(wake, id, context));
       heed();
     };
     unwatch = await hub.watch(code, onWake, id);
