@@ -1,4 +1,5 @@
 /** The store of suspended calls in the memory of a process. */
+import { inProcess } from '../limits/in-process.ts';
 import {
   type ApprovalRecord,
   type InboxStore,
@@ -37,7 +38,7 @@ export function memoryApprovalStore(now: () => number): InboxStore {
       if (expiresAt + rememberedMs <= time) settled.delete(id);
     sweepAt = Math.max(64, (records.size + settled.size) * 2);
   };
-  return {
+  return inProcess({
     put(record) {
       if (settled.has(record.id)) return;
       drop(record.id);
@@ -67,5 +68,5 @@ export function memoryApprovalStore(now: () => number): InboxStore {
     page(query) {
       return pageOf(records.values(), query, now());
     },
-  };
+  });
 }

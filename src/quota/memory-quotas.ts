@@ -1,4 +1,5 @@
 /** What quotas have counted, in the memory of this process. */
+import { inProcess } from '../limits/in-process.ts';
 import { fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import { Account, type Bucket } from './account.ts';
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './store.ts';
@@ -14,9 +15,9 @@ export interface MemoryQuotasOptions {
   /**
    * The most sums that are kept at the same time. A quota has one for each session, principal or
    * value that it counts for. A call that needs another one is refused as `quota_unavailable`. One
-   * principal may have as many as are left for all others: half of them if it is alone, a third each
-   * if there are two, so that room is left for whoever comes next. From 1. A sum takes about half a
-   * kilobyte, and up to 200 KB once it has more than a thousand reservations in its window.
+   * principal may have as many as are left for all others: half of them if it is alone, a third
+   * each if there are two, so that room is left for whoever comes next. From 1. A sum takes about
+   * half a kilobyte, and up to 200 KB once it has more than a thousand reservations in its window.
    * @default 1_000_000
    */
   readonly maxKeys?: number | undefined;
@@ -157,7 +158,7 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
     return { account, bucket: account.add(amount, account.slide(time)), amount };
   };
 
-  return {
+  return inProcess({
     reserve(spends): QuotaAnswer {
       const time = clock();
       for (const spend of spends) if (!fits(spend, time)) return { refused: usesOf(spends, time) };
@@ -174,7 +175,7 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
       const time = clock();
       return usesOf(spends, time);
     },
-  };
+  });
 }
 
 function timeOf(now: () => number): number {

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../../index.ts';
+import { amountsLua } from './amounts-lua.ts';
 import { redisCommands, redisScript } from './commands.ts';
 import { quotaAmountsKey, quotaBackKey, quotaTimesKey } from './keys.ts';
 import { type RedisOptions, redisSettings } from './options.ts';
@@ -11,49 +12,6 @@ import { nowLua } from './redis-clock.ts';
 
 /** How long the sum of a session is kept after its last reservation: 30 days. */
 const keepSessionMs = 30 * 86_400_000;
-
-/**
- * Amounts have more digits than Lua represents exactly, so they are lists of five numbers with nine
- * digits, the lowest first.
- */
-const amountsLua = `
-local function big(text)
-  local n = {}
-  for i = 1, 5 do
-    local last = #text - (i - 1) * 9
-    local first = i == 5 and 1 or math.max(1, last - 8)
-    n[i] = last > 0 and tonumber(string.sub(text, first, last)) or 0
-  end
-  return n
-end
-local function text(n)
-  local all = string.format('%.0f%09.0f%09.0f%09.0f%09.0f', n[5], n[4], n[3], n[2], n[1])
-  return string.match(all, '^0*(%d+)$')
-end
-local function add(a, b)
-  local sum, carry = {}, 0
-  for i = 1, 5 do
-    sum[i] = a[i] + b[i] + carry
-    carry = 0
-    if i < 5 and sum[i] >= 1e9 then sum[i] = sum[i] - 1e9; carry = 1 end
-  end
-  return sum
-end
-local function sub(a, b)
-  local rest, borrow = {}, 0
-  for i = 1, 5 do
-    rest[i] = a[i] - b[i] - borrow
-    borrow = 0
-    if i < 5 and rest[i] < 0 then rest[i] = rest[i] + 1e9; borrow = 1 end
-  end
-  return rest
-end
-local function atMost(a, b)
-  for i = 5, 1, -1 do
-    if a[i] ~= b[i] then return a[i] < b[i] end
-  end
-  return true
-end`;
 
 /** Most reservations that one run of the script removes because they have left the window. */
 const mostRemoved = 300;
@@ -64,8 +22,8 @@ const mostLooked = 300;
  * Reserves all amounts or none, or, without an id, only looks. KEYS: times and amounts of each.
  * ARGV: the id of the reservation, then for each the amount, the most and the window in
  * milliseconds; the last two may be empty. Answers 1 and the buckets, 0 and for each the sum and the
- * time to wait, or 2: more has left the windows than one run removes, so it must run again. Nothing
- * else can use Redis meanwhile, so its loops have bounds that no caller can raise.
+ * time to wait, or 2: more has left the windows than one run removes, so it must run again.
+ * Nothing else can use Redis meanwhile, so its loops have bounds that no caller can raise.
  *
  * Like the store in memory it keeps 1 024 reservations one by one, and beyond that those of a 1
  * 024th of the window as one that counts until the latest of them has left the window. Field \`t\`

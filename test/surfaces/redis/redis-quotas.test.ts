@@ -10,6 +10,7 @@ import {
   type Quota,
   type QuotaSpend,
   type QuotaStore,
+  type QuotaUse,
 } from '../../../src/index.ts';
 import { redisQuotas } from '../../../src/surfaces/redis/index.ts';
 import { quotaAmountsKey, quotaTimesKey } from '../../../src/surfaces/redis/keys.ts';
@@ -321,8 +322,9 @@ describe.skipIf(!redisAvailable)(`quotas on Redis${whyNot}`, () => {
         const answer = await store.reserve(all(2n));
         expect(answer).toHaveProperty('refused.0.used', 1_001n);
         // The bound is the end of the newest reservation's window.
-        const waits = (answer as { refused: { retryAfterMs: number }[] }).refused;
-        for (const { retryAfterMs } of waits) expect(retryAfterMs).toBeLessThanOrEqual(hourMs);
+        const { refused } = answer as { refused: readonly QuotaUse[] };
+        for (const { retryAfterMs = Number.NaN } of refused)
+          expect(retryAfterMs).toBeLessThanOrEqual(hourMs);
       });
       expect(refused).toBeLessThanOrEqual(reserved);
       expect(refused).toBeLessThanOrEqual(12 * names.length);
