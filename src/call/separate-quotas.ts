@@ -16,7 +16,7 @@ export function tellSeparateQuotas({ binding, session, callId, toolName }: Found
   registry.warn(
     { sessionId, callId, toolName, quota: quota.id },
     'approvals are kept in a store that processes can share, and quotas in the memory of this ' +
-      `one: a process that resumes a call counts it for itself, so \`${quota.id}\` can be exceeded. ` +
-      'Give the registries of all processes one `quotaStore`, such as `redisQuotas`',
+      `one: a process that resumes a call counts it for itself, so \`${quota.id}\` can be ` +
+      'exceeded. Give the registries of all processes one `quotaStore`, such as `redisQuotas`',
   );
 }

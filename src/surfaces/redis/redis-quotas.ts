@@ -21,8 +21,8 @@ const mostLooked = 300;
 /**
  * Reserves all amounts or none, or, without an id, only looks. KEYS: times and amounts of each.
  * ARGV: the id of the reservation, then for each the amount, the most and the window in
- * milliseconds; the last two may be empty. Answers 1 and the buckets, 0 and for each the sum and the
- * time to wait, or 2: more has left the windows than one run removes, so it must run again.
+ * milliseconds; the last two may be empty. Answers 1 and the buckets, 0 and for each the sum and
+ * the time to wait, or 2: more has left the windows than one run removes, so it must run again.
  * Nothing else can use Redis meanwhile, so its loops have bounds that no caller can raise.
  *
  * Like the store in memory it keeps 1 024 reservations one by one, and beyond that those of a 1
