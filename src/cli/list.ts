@@ -37,7 +37,7 @@ function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): An
           tools.map((tool) => [
             printable(tool.name),
             ...(showsPlace ? [tool.executor] : []),
-            flagsOf(tool),
+            flagsOf(tool, servers),
             headline(tool.title ?? tool.description),
           ]),
         );
@@ -116,12 +116,26 @@ function readersOf(server: string, tools: readonly string[]): string {
   );
 }
 
-function flagsOf({ annotations, requiresApproval, deprecated }: HostTool): string {
+function flagsOf(tool: HostTool, servers: readonly ServerStatus[]): string {
+  const { annotations, requiresApproval, deprecated } = tool;
   const flags: string[] = (Object.keys(flagWords) as (keyof ToolAnnotations)[])
     .filter((key) => annotations[key] === true)
-    .map((key) => flagWords[key]);
+    .map((key) =>
+      key === 'destructive' && claimsToRead(tool, servers)
+        ? 'destructive (no label; its server says: read-only)'
+        : flagWords[key],
+    );
   if (deprecated !== undefined) flags.push('deprecated');
   return [...(requiresApproval ? ['approval'] : []), ...flags].join(', ') || '-';
+}
+
+/** Whether only the server's word makes the tool one that reads. */
+function claimsToRead({ name, source }: HostTool, servers: readonly ServerStatus[]): boolean {
+  return servers.some(
+    (server) =>
+      source === `mcp:${server.name}` &&
+      server.saysReadOnly?.some((own) => server.prefix + own === name) === true,
+  );
 }
 
 function jsonOf({

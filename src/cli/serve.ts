@@ -8,7 +8,7 @@ import { packageVersion } from '../surface-port.ts';
 import { createMcpHandler, serveMcpStdio, toNodeListener } from '../surfaces/mcp/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
-import { usageFault } from './fault.ts';
+import { untilInterrupted, usageFault } from './fault.ts';
 import { listen, untilAborted } from './listen.ts';
 import type { Screen } from './screen.ts';
 import { approvalsPath, serveApprovals } from './serve-approvals.ts';
@@ -62,6 +62,8 @@ export const serve: Command = {
     const session = loaded.session(sessionWish(loaded, principal));
     if (address !== undefined) {
       await session.close();
+      // Clients over stdio connect at once, because most of them do not wait long for that.
+      await untilInterrupted(loaded.served, io.signal);
       return overHttp(loaded, address, principal, io, screen, options.metrics);
     }
     if (loaded.gateway.approvals?.page === true)

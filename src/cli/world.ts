@@ -12,6 +12,7 @@ import { registryStateOf } from '../surface-port.ts';
 import type * as Config from '../surfaces/config/index.ts';
 import type { FileReport } from '../surfaces/config/index.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
+import { holdClients } from '../surfaces/mcp/held-clients.ts';
 import { nearestNames } from '../text/names.ts';
 import type { CliIo } from './cli-io.ts';
 import { type CliFault, failure, untilInterrupted, usageFault } from './fault.ts';
@@ -49,6 +50,8 @@ export interface World {
   readonly registry: HostToolRegistry;
   /** The MCP servers, audit logs and kept approvals of the files. */
   readonly gateway: Gateway;
+  /** Settles when clients can be served: some tools are there, or are waited for no longer. */
+  readonly served: Promise<void>;
   /** Creates a session. @throws CliFault of {@link World.profileFault} for an unknown profile */
   session(wish?: SessionWish): ToolSession;
   /**
@@ -89,9 +92,10 @@ interface Serving {
 /** Clients see the tools of servers that start within this time at once. They see others later. */
 const servedWithinMs = 1_500;
 /**
- * If there is no tool yet, clients are served after this time, or when the first server is ready.
+ * If there is no tool yet, clients are served when the first server is ready, or after this time.
+ * Most clients wait 30 seconds and more for a list.
  */
-const servedAtLastMs = 10_000;
+const servedAtLastMs = 25_000;
 /** A command that ends by itself waits this long for servers to start. */
 const startedWithinMs = 60_000;
 
@@ -109,14 +113,15 @@ export async function openWorld(
 ): Promise<World> {
   const facts = await readFacts(options.facts, io);
   const failed = await loadSources(registry, options, io, screen, serves ? onWatch : undefined);
-  if (gateway.hasServers) {
-    const hasTools = registry.listNames().length > 0;
-    await untilInterrupted(serversSettled(gateway, serves, hasTools), io.signal);
-  }
+  const waits = gateway.hasServers && serves;
+  const served = waits ? someServed(gateway, registry, screen) : Promise.resolve();
+  if (waits) holdClients(registry, served);
+  else if (gateway.hasServers) await untilInterrupted(gateway.settled(startedWithinMs), io.signal);
   const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,
     gateway,
+    served,
     session({
       profile = options.profile,
       facts: more,
@@ -157,11 +162,22 @@ export async function openWorld(
   return world;
 }
 
-/** A gateway that serves waits longer for its servers, and longest if it has no tools yet. */
-function serversSettled(gateway: Gateway, serves: boolean, hasTools: boolean): Promise<unknown> {
-  return serves
-    ? gateway.settled(servedWithinMs, hasTools ? servedWithinMs : servedAtLastMs)
-    : gateway.settled(startedWithinMs);
+/** Waits until clients can be served, longest if there are no tools yet. Never rejects. */
+async function someServed(
+  gateway: Gateway,
+  registry: HostToolRegistry,
+  screen: Screen,
+): Promise<void> {
+  const hasTools = registry.listNames().length > 0;
+  await gateway.settled(servedWithinMs, hasTools ? servedWithinMs : servedAtLastMs);
+  const statuses = gateway.statuses();
+  const starting = statuses.filter(({ state }) => state === 'starting');
+  if (hasTools || starting.length === 0 || statuses.some(({ state }) => state === 'ready')) return;
+  const names = starting.map(({ name }) => `\`${name}\``).join(', ');
+  screen.note(
+    `warning: no server is ready after ${servedAtLastMs / 1_000} s. Still starting: ${names}. ` +
+      'Clients are told when tools come; connect a client again that does not show them.',
+  );
 }
 
 /** @throws CliFault if an entry is lost that must not be */

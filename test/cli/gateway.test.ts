@@ -125,6 +125,12 @@ describe('`list`', () => {
       const { path } = folder({ 'gateway.json': { mcpServers: { files: entry } } });
       return (await cli(['list', '--host-tools', 'gateway.json'], { cwd: path })).stdout;
     };
+    expect(await textOf({ ...files, tools: ['read_text_file', 'write_file'] })).toMatch(
+      /^files\.read_text_file +remote +destructive \(no label; its server says: read-only\) /m,
+    );
+    expect(await textOf({ ...files, tools: ['write_file'] })).toMatch(
+      /^files\.write_file +remote +destructive {2}/m,
+    );
     expect(await textOf({ ...files, tools: ['read_text_file', 'write_file'] })).toContain(
       'files: it says that these only read: read_text_file. They count as destructive until you ' +
         'label them: labels: { NAME: { annotations: { readOnly: true, destructive: false } } }',
@@ -414,6 +420,20 @@ describe('`serve`', () => {
     const slow = server(late, '2500');
     const { names } = await serve({ 'gateway.json': { mcpServers: { slow } } });
     expect(await names()).toContain('slow.tell');
+  });
+
+  test('a client connects before any server is ready, and its list waits for the first one', async () => {
+    const starts = `const wait = setInterval(() => {
+      if (!fs.existsSync('go')) return;
+      clearInterval(wait);
+      process.argv.splice(1);
+      void import(${JSON.stringify(kept)});
+    }, 20)`;
+    const slow = { command: node, args: ['-e', starts] };
+    const { names, at } = await serve({ 'gateway.json': { mcpServers: { slow } } });
+    const listing = names();
+    writeFileSync(at('go'), '');
+    expect(await listing).toContain('slow.tell');
   });
 
   test('a client waits no longer when every server has failed', async () => {

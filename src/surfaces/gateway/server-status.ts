@@ -2,11 +2,14 @@
 import type { ServerEntry } from '../config/server-format.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import type { GatewayPorts } from './ports.ts';
+import { prefixOf } from './server-connection.ts';
 import { labelsBy } from './server-wishes.ts';
 
 /** The state of a server. */
 export interface ServerStatus {
   readonly name: string;
+  /** Is put before each of its names. */
+  readonly prefix: string;
   /**
    * `waiting`: the server failed and is tried again later. `off`: it cannot be started with its
    * present settings.
@@ -61,6 +64,7 @@ export function statusOf({
   );
   return {
     name,
+    prefix: prefixOf({ name, entry }),
     state,
     ...(error === undefined ? {} : { error }),
     tools: (imported?.tools.length ?? 0) - conflicts.length,

@@ -11,6 +11,7 @@ import type {
   Server,
   ServerOptions,
 } from '@modelcontextprotocol/server';
+import { heldFor } from '../held-clients.ts';
 import { passedOnTo } from '../passed-on.ts';
 import {
   answerCall,
@@ -102,20 +103,28 @@ export function createInstance(
     known = capabilities;
     learnCapabilities(serving.session, capabilities);
   };
-  if (serving.era === 'legacy') server.oninitialized = () => learn(server.getClientCapabilities());
-  server.setRequestHandler('tools/list', { params: anyParams }, ({ cursor }, ctx) => {
+  // A client of the 2025 era hears of changes only once it is initialized, or asks for the list.
+  const heard = { changes: serving.era !== 'legacy' };
+  if (serving.era === 'legacy')
+    server.oninitialized = () => {
+      heard.changes = true;
+      learn(server.getClientCapabilities());
+    };
+  const { session } = serving;
+  server.setRequestHandler('tools/list', { params: anyParams }, async ({ cursor }, ctx) => {
     learn(capabilitiesOf(sdk, server, ctx, serving.era));
+    await heldFor(session);
+    heard.changes = true;
     return listTools(sdk, serving, cursor);
   });
   const call: Instance['call'] = (params, ctx) => {
     const { id, signal } = ctx.mcpReq;
     serving.begun?.(id);
     learn(capabilitiesOf(sdk, server, ctx, serving.era));
-    return answerCall(
-      serving,
-      callRequest(sdk, server, serving.era, log.level, params, ctx),
-      ctx,
-    ).finally(() => {
+    const run = (): ReturnType<Instance['call']> =>
+      answerCall(serving, callRequest(sdk, server, serving.era, log.level, params, ctx), ctx);
+    const held = heldFor(session);
+    return (held === undefined ? run() : held.then(run)).finally(() => {
       if (signal.aborted) serving.abandoned?.(id);
     });
   };
@@ -127,13 +136,17 @@ export function createInstance(
   let changes = 0;
   const stop = serving.session.events.on('tools:changed', () => {
     changes++;
-    if (server.transport !== undefined) server.sendToolListChanged().catch(() => {});
+    if (heard.changes && server.transport !== undefined)
+      server.sendToolListChanged().catch(() => {});
   });
   if (passed === undefined) return { server, call, changes: () => changes, dispose: stop };
   answerPassedOn(sdk, passed, (method, handle) =>
-    server.setRequestHandler(method, { params: anyParams }, handle),
+    server.setRequestHandler(method, { params: anyParams }, async (params, ctx) => {
+      await heldFor(session);
+      return handle(params, ctx);
+    }),
   );
-  const stopTelling = tellPassedOn(server, passed);
+  const stopTelling = tellPassedOn(server, passed, () => heard.changes);
   const dispose = (): void => {
     stop();
     stopTelling();

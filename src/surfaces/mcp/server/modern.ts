@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
 import type { ToolSession } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
+import { heldFor } from '../held-clients.ts';
 import { passedOnTo } from '../passed-on.ts';
 import { bounded } from './body.ts';
 import { learnCapabilities } from './client-facts.ts';
@@ -111,6 +112,8 @@ async function serverFor(
   nextPrefix: () => string,
 ): Promise<Server> {
   const { session, owned } = await one.source();
+  // The headers of a call are checked against the schema of its tool.
+  await heldFor(session);
   // Set before the headers are checked, because a tool may wait for what the client declares.
   if (owned) learnCapabilities(session, declaredIn(one.body, sdk));
   const mismatch = mismatchIn(one.body, session, headers);

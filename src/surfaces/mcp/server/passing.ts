@@ -59,10 +59,13 @@ export function answerPassedOn(
   });
 }
 
-/** Tells the client about changes. The returned function ends that. */
-export function tellPassedOn(server: Server, passed: PassedOn): () => void {
+/**
+ * Tells the client about changes. The returned function ends that.
+ * @param hears whether the client may hear of them yet
+ */
+export function tellPassedOn(server: Server, passed: PassedOn, hears: () => boolean): () => void {
   return passed.onChanged((kind) => {
-    if (server.transport === undefined) return;
+    if (server.transport === undefined || !hears()) return;
     const told =
       kind === 'prompts' ? server.sendPromptListChanged() : server.sendResourceListChanged();
     told.catch(() => {});
