@@ -1,7 +1,7 @@
 /** What an output may repeat: the input of its call, and what its handler got from other calls. */
 import { isJsonObject, type JsonValue } from '../json/index.ts';
 import type { EchoFilter } from './echo-filter.ts';
-import { HeardText, withoutMarks } from './heard-text.ts';
+import { HeardText } from './heard-text.ts';
 import { inputTexts } from './input-texts.ts';
 import { Shelf, type Sought } from './shelf.ts';
 import { folded, type Slices } from './slices.ts';
@@ -70,7 +70,11 @@ export class Echoes {
       const form = yield* folded(text, (piece) => foldText(visible(piece)));
       this.#chars += form.length;
       if (takes(form.length)) {
-        if (isHeard) this.#heard = new HeardText(yield* folded(form, withoutMarks));
+        if (isHeard) {
+          const heard = yield* HeardText.read(form);
+          if (takes(heard.chars)) this.#heard = heard;
+          else this.#isComplete = false;
+        }
         yield* this.#shelf.adding(form, undefined);
       } else this.#isComplete = false;
     }

@@ -2,6 +2,7 @@
  * Values that are known because of their container: a path in a known folder, a URL on a known
  * host.
  */
+import { isWebAddress } from './identifiers.ts';
 import type { FoundOrigin } from './origin.ts';
 import { plainHost } from './plain-url.ts';
 import type { OriginRecord } from './record.ts';
@@ -63,7 +64,9 @@ function knowsHost(record: OriginRecord, host: string, steps: Steps): boolean {
 }
 
 /** Endings of files that are also top-level domains. */
-const fileEndings = new Set('md mov ps py rs sh so zip'.split(' '));
+const fileEndings = new Set(
+  'ac am cc gd la mk ml mm mo mobi mov md pl pm ps pub py rs sc sh so sv tf zip'.split(' '),
+);
 
 /** Whether a word of a text names this host without a scheme: `report.zip` names a file. */
 function isHostName(host: string): boolean {
@@ -96,6 +99,8 @@ function foldersOf(value: string): string[] {
   const mark = plain.includes('\\') ? '\\' : '/';
   if (mark === '\\' && plain.includes('/')) return [];
   const path = plain.startsWith(`.${mark}`) ? plain.slice(2) : plain;
+  // `example.com/a` may be a page, and `./example.com/a` is none.
+  if (path === plain && isWebAddress(path)) return [];
   const names = path.split(mark);
   if (names.slice(1, -1).includes('') || names.some((name) => /^\.+$|^ | $/.test(name))) return [];
   const folders: string[] = [];

@@ -3,7 +3,7 @@
  * there.
  */
 import type { Steps } from './steps.ts';
-import { classOf, ideograph, isDigit, isSpace, letter, separator } from './text.ts';
+import { classOf, currencySigns, ideograph, isDigit, isSpace, letter, separator } from './text.ts';
 
 /** One spelling of a value, and how it is compared. */
 export interface Spelling {
@@ -127,7 +127,7 @@ function beforeAddress(text: string, start: number): number {
 }
 
 /** Signs that join words into one: `a.b` is not `b`. At the edge of a word, they join nothing. */
-const joining = new Set('.@-_/\\+%&=#~?:$');
+const joining = new Set(`.@-_/\\+%&=#~?:$${currencySigns}`);
 /** Signs that belong to the word after them: `/etc` is not `etc`. */
 const leading = new Set('/\\~.=');
 /** Longest run of joining signs at the edge of a word. */

@@ -22,6 +22,8 @@ export function numberSpellings(value: string, isNumeric: boolean): string[] {
     const point = end === '' ? '' : `.${end}`;
     const comma = end === '' ? '' : `,${end}`;
     spellings.push(`${sign}${whole}${point}`, `${sign}${grouped(',')}${point}`);
+    // `1,250` rather groups thousands.
+    if (end !== '' && end.length !== 3) spellings.push(`${sign}${whole}${comma}`);
     if (whole.length > 3)
       spellings.push(
         `${sign}${grouped("'")}${point}`,
@@ -38,7 +40,7 @@ function partsOf(
   if (value.length > 2 * mostDigits) return undefined;
   const plain = /^(-?)(\d+)(?:\.(\d+))?$/.exec(value);
   const english = plain ?? /^(-?)(\d{1,3}(?:[,' ]\d{3})+)(?:\.(\d+))?$/.exec(value);
-  const found = english ?? /^(-?)(\d{1,3}(?:\.\d{3})+),(\d+)$/.exec(value);
+  const found = english ?? /^(-?)(\d{1,3}(?:\.\d{3})+|\d+),(\d+)$/.exec(value);
   if (found === null) return undefined;
   const whole = (found[2] as string).replace(/\D/g, '');
   if (whole.length > mostDigits || /^0\d/.test(whole)) return undefined;

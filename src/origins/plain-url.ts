@@ -19,7 +19,8 @@ export function plainHost(value: string): string | undefined {
     /^((?:https?:\/\/)?)([^/?#]+)(.*)$/i.exec(value) ?? [];
   if (scheme === '' && !authority.includes('.')) return undefined;
   // Two slashes lead to another host if a server answers with that path as an address.
-  if (rest.includes('//') || /^[^?]*&/.test(rest) || !decodesPlainly(rest)) return undefined;
+  if (compatible(rest).includes('//') || /^[^?]*&/.test(rest) || !decodesPlainly(rest))
+    return undefined;
   const address = `${scheme || 'http://'}${authority}${rest}`;
   // Parsing a text that is not an address would throw, which is slow.
   if (!URL.canParse(address)) return undefined;

@@ -39,6 +39,14 @@ function characterOf(reference: string, number: string | undefined, name: string
   return code <= 0x10ffff ? String.fromCodePoint(code) : reference;
 }
 
+const longestTag = 1_000;
+const tags = new RegExp(`<[^<>]{0,${longestTag}}>`, 'g');
+
+/** The text of a page, without its tags and with its character references replaced. */
+export function pageText(page: string): string {
+  return page.replace(tags, '').replace(allReferences, characterOf);
+}
+
 const quoted = /=\s*(?:"[^"<>]{0,4000}"|'[^'<>]{0,4000}')/g;
 /** Line ends before a sign with which no line begins. */
 const continued = /[\t\n\r]+(?=[.@:?%&=\\][^\s.])/g;

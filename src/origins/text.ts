@@ -100,6 +100,11 @@ const asciiClasses = Uint8Array.from({ length: 128 }, (_, code) =>
   /[a-z0-9]/i.test(String.fromCharCode(code)) ? letter : separator,
 );
 
+/** Signs of currencies. They are no part of the number beside them, as in `€1250`. */
+export const currencySigns = `¢£¤¥${String.fromCharCode(
+  ...Array.from({ length: 48 }, (_, at) => 0x20a0 + at),
+)}`;
+
 /** The classes of all other code units, plus one. Filled on first use. */
 const wideClasses = new Uint8Array(65_536);
 
@@ -118,7 +123,8 @@ function wideClassOf(code: number): number {
   const char = String.fromCharCode(code);
   let found = letter;
   if (unspacedScripts.test(char)) found = ideograph;
-  else if (/[\u1680\u2028\u2029\p{P}]/u.test(char)) found = separator;
+  else if (/[\u1680\u2028\u2029\p{P}]/u.test(char) || currencySigns.includes(char))
+    found = separator;
   wideClasses[code] = found + 1;
   return found;
 }

@@ -285,6 +285,49 @@ describe('what a handler heard from other calls', () => {
     );
   });
 
+  test.each([
+    ['a number in a query', account, 'a=1&iban=DE02-1203-0000-0000-2020-51&b'],
+    ['a number after a letter', account, 'xDE02 1203 0000 0000 2020 51'],
+    ['a telephone number in a link', '+491701234567', 'tel:+49-170-1234567'],
+    ['one between slashes', '01701234567', '/0170-1234567/'],
+    ['emphasis', account, 'DE02 **1203** 0000 __0000__ 2020 51'],
+    ['tags', account, 'DE02 <b class="x">1203</b> 0000 0000 2020 51'],
+    ['character references', mail, 'x=&#101;ve&commat;evil.example'],
+    ['commas', account, 'xDE02,1203,0000,0000,2020,51'],
+    ['spaces', mail, 'eve @ evil . example'],
+    ['a line end', mail, 'eve@evil.\nexample'],
+    ['a null character', mail, 'eve\0@evil.example'],
+    ['accents', mail, `${mail}${'\u0301'.repeat(10_000)}`],
+    ['escapes in one of several lines', mail, '{"a":"\\u0065ve@evil.example"}\n{"b":1}'],
+    ['escapes behind a key that comes twice', mail, '{"a":"\\u0065ve@evil.example","a":1}'],
+    ['spaces in a longer word', 'Eve Miller Road', 'x=Eve\n\tMiller Road&'],
+    ['two fields', mail, '["eve@ev", "il.example"]'],
+  ])('is not trusted without what was between its signs: %s', (_, value, page) => {
+    expect(originOf(value, `Found ${value}`, { input: {}, heard: [page] })).not.toBe('trusted');
+  });
+
+  test('is not trusted whatever signs are between its letters', () => {
+    const sign = fc.constantFrom(
+      ...' -./_*:,;|+=~"\'()[]\n\t\0\u00ad\u200b\u0301',
+      '<b>',
+      '&#8203;',
+    );
+    const signs = fc.array(fc.array(sign, { maxLength: 3 }), { minLength: 16, maxLength: 16 });
+    fc.assert(
+      fc.property(fc.constantFrom(mail, account), signs, (value, all) => {
+        const page = [...value].map((char, at) => char + (all[at % 16] ?? []).join('')).join('');
+        const given = { input: {}, heard: [`x${page}`] };
+        expect(originOf(value, `Found ${value}`, given)).not.toBe('trusted');
+      }),
+    );
+  });
+
+  test('is trusted if nothing was heard that it could be made of', () => {
+    const heard = [`${mail} ${account}`, '<p>Bob lives at example.com&#46;</p>'];
+    for (const value of ['bob@example.com', 'DE02 1203 0000 0000 2020 52'])
+      expect(originOf(value, `Found ${value}`, { input: {}, heard })).toBe('trusted');
+  });
+
   test('says nothing about short words that are parts of others', () => {
     expect(originOf('13', 'id 13', { input: {}, heard: ['at 13:00 in 2013'] })).toBe('trusted');
     expect(originOf('ops', 'team ops', { input: {}, heard: ['ops-team'] })).toBe('trusted');

@@ -225,6 +225,27 @@ describe('known containers', () => {
     ]);
   });
 
+  test('a page without its scheme is in no folder, and a folder with a dot may be named with `./`', () => {
+    const record = saidRecord('Look at example.com/a and at ./conf.old/a and conf.d/b');
+    const of = (file: string): string[] =>
+      judged({ file }, { record, containers: { paths: true } });
+    for (const page of ['example.com/a/steal', 'www.example.com/a/b', 'example.com/a/b/c'])
+      expect(of(page)).toEqual([`file ${page} unknown`]);
+    for (const file of ['./conf.old/a/b', 'conf.d/b/c'])
+      expect(of(file)).toEqual([`file ${file} user`]);
+  });
+
+  test.each(['main.pl', 'main.cc', 'main.tf', 'key.pub', 'configure.ac', 'README.md', 'a.mobi'])(
+    'the file %s is no host unless a scheme says so',
+    (name) => {
+      const url = `https://${name}/x`;
+      const said = (text: string): string[] =>
+        judged({ url }, { record: saidRecord(text), containers: { hosts: true } });
+      expect(said(`Open ${name}, please`)).toEqual([`url ${url} unknown`]);
+      expect(said(`Open https://${name}, please`)).toEqual([`url ${url} user`]);
+    },
+  );
+
   test('a URL on a host that the user named, if `hosts` is given', () => {
     const record = saidRecord('Read https://www.example.com/start and docs.example.net');
     for (const url of ['https://example.com/b?x=1', 'http://www.example.com', 'docs.example.net/a'])

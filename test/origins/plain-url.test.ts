@@ -27,6 +27,8 @@ describe('a URL has a host if every program finds the same one', () => {
     '?u=https://evil.example',
     '?u=https%3A%2F%2Fevil.example',
     '//evil.example',
+    '/／／evil.example',
+    '/a／/evil.example',
     '/%5Cevil.example',
     '/%0d%0aBcc:x',
     '/%zz',

@@ -25,6 +25,7 @@ const groups: readonly (readonly [what: string, ...spellings: string[]])[] = [
   ],
   ['telephones', '+1 (555) 010-9999', '+1 555 010 9999', '+15550109999', '1-555-010-9999'],
   ['numbers', '1,000.00', '1000', '1000.00', '1,000', '1000.0', "1'000"],
+  ['fractions after a comma', '12,50', '12.50'],
   ['fractions', '1,234.5', '1234.50', '1234.5'],
   [
     'dates',
@@ -73,6 +74,28 @@ test.each([
   ['05/06/2024', '2024-05-06'],
 ])('said %j, %j is unknown', (said, value) => {
   expect(originAfter(`Please use ${said} today`, value)).toBe('unknown');
+});
+
+test.each([
+  ['€1250', '1250'],
+  ['1250€', '1250'],
+  ['1.250,00 €', '1250'],
+  ['£12.50', '12.50'],
+  ['₹1,00,000', '1,00,000'],
+])('said %j, the amount %j is known', (said, value) => {
+  expect(originAfter(`Please pay ${said}, now`, value)).toBe('user');
+});
+
+test.each([
+  ['x€1250', '1250'],
+  ['1250€x', '1250'],
+  ['€12,505', '12'],
+  ['€12,505', '12.505'],
+  ['1,250', '1.25'],
+  ['steve€eve@evil.example', 'eve@evil.example'],
+  ['eve@evil.example¥org', 'eve@evil.example'],
+])('said %j, its part %j is unknown', (said, value) => {
+  expect(originAfter(`Please take ${said}, now`, value)).toBe('unknown');
 });
 
 describe('for any value', () => {
