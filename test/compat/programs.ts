@@ -104,3 +104,26 @@ export function everySubpath(specifiers: readonly string[]): string {
   const least = `Math.min(${counts.join(', ')})`;
   return `${imports.join('\n')}\nconsole.log(JSON.stringify(${least} > 0));\n`;
 }
+
+/** Calls a tool in a sandbox of each kind, and prints why it could not. */
+export const sandboxes = `
+import { defineTool, HostToolRegistry } from 'host-tools';
+import { processExecutor, workerExecutor } from 'host-tools/sandbox';
+const module = new URL('./sandboxes.mjs', import.meta.url);
+const told = [];
+for (const make of [workerExecutor, processExecutor]) {
+  const registry = new HostToolRegistry();
+  registry.register(
+    defineTool({
+      name: 'run',
+      description: 'Runs.',
+      parameters: { type: 'object' },
+      executor: make({ module }),
+    }),
+  );
+  const { error } = await registry.createSession({ sessionId: 's' }).call('run', {});
+  told.push([error?.reason, /this is [^.]+\\.\\d+\\.\\d+/.exec(error?.message)?.[0]]);
+  await registry.close();
+}
+console.log(JSON.stringify(told));
+`;

@@ -4,7 +4,13 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Check } from './check.ts';
 import { exec, node } from './exec.ts';
-import { application, applicationPrints, commonApplication, everySubpath } from './programs.ts';
+import {
+  application,
+  applicationPrints,
+  commonApplication,
+  everySubpath,
+  sandboxes,
+} from './programs.ts';
 import { type Subject, specifiers, tools } from './subject.ts';
 
 /** Bun's program. Its package has a copy for the machine only after an install script has run. */
@@ -29,6 +35,7 @@ export async function runtimeChecks({ project }: Subject): Promise<Check[]> {
   writeFileSync(join(project, 'app.mjs'), application);
   writeFileSync(join(project, 'every.mjs'), everySubpath(specifiers));
   writeFileSync(join(project, 'app.cjs'), commonApplication);
+  writeFileSync(join(project, 'sandboxes.mjs'), sandboxes);
   const [bun, deno] = [bunBinary(), denoBinary()];
   const bunVersion = (await exec(project, bun, ['--version'])).trim();
   const [, denoVersion] = /^deno (\S+)/.exec(await exec(project, deno, ['--version'])) ?? [];
@@ -49,6 +56,17 @@ export async function runtimeChecks({ project }: Subject): Promise<Check[]> {
       name: `Deno ${denoVersion}: the application and every subpath`,
       run: () => both(deno, denoRun),
     },
+    ...[
+      { name: `Bun ${bunVersion}`, command: bun, args: ['run', '--no-install'] },
+      { name: `Deno ${denoVersion}`, command: deno, args: denoRun },
+    ].map(({ name, command, args }) => ({
+      name: `${name}: a sandbox says that it needs Node`,
+      run: async () => {
+        const told = JSON.parse(await exec(project, command, [...args, 'sandboxes.mjs']));
+        const refused = ['sandbox_unsupported', `this is ${name}`];
+        assert.deepEqual(told, [refused, refused]);
+      },
+    })),
     {
       name: `Node ${process.versions.node}, CommonJS: every subpath by require(), and a call`,
       run: async () => {

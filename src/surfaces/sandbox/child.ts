@@ -1,6 +1,7 @@
 /** A sandbox that is a process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
+import { ignoreDebuggerSignal } from './debugger-signal.ts';
 import { unavailableFault } from './fault.ts';
 import { frameOf, frameReader } from './frames.ts';
 import { processMemory, watchMemory } from './memory.ts';
@@ -41,6 +42,7 @@ function startChild(
   events: TransportEvents,
 ): ReturnType<StartTransport> {
   const { maxMemoryMb, ownSession } = options;
+  ignoreDebuggerSignal();
   const child = spawned(runner, options);
   const { pid } = child;
   const target = ownSession ? -pid : pid;

@@ -124,6 +124,8 @@ export function permissionFlags(
         'Node 20, and 22.13 or later, have one.',
     );
   const flags = [model, '--no-warnings'];
+  // Until the runner ignores the signal, another sandbox could open the debugger by it.
+  if (known.has('--disable-sigusr1')) flags.push('--disable-sigusr1');
   const allow = (kind: 'read' | 'write', given: Iterable<string>): void => {
     for (const path of new Set(given)) flags.push(`--allow-fs-${kind}=${path}`);
   };

@@ -2,6 +2,7 @@
 import type { Executor, JsonObject, ToolContext } from '../../index.ts';
 import { offerPlaces, stopOf } from '../../surface-port.ts';
 import type { Cell, CellOptions } from './cell.ts';
+import { checkRuntime } from './other-runtime.ts';
 import { Pool, type PoolLimits } from './pool.ts';
 import { runnerText } from './runner-text.ts';
 
@@ -28,7 +29,10 @@ export function sandboxExecutor(
   limits: PoolLimits,
   options: CellOptions,
 ): Executor {
-  const pool = new Pool(limits, options, runnerText);
+  const pool = new Pool(limits, options, async () => {
+    checkRuntime(kind);
+    return runnerText();
+  });
   const placeIn = (cell: Cell) => ({
     get lost(): boolean {
       return cell.dead;

@@ -368,7 +368,7 @@ describe('permissions of a process', () => {
       import { defineTool, HostToolRegistry } from './src/index.ts';
       import { processExecutor } from './src/surfaces/sandbox/index.ts';
       const registry = new HostToolRegistry();
-      const module = ${JSON.stringify(probes.href)};
+      const module = ${JSON.stringify(handlerOf('debugger').href)};
       for (const name of ['pid', 'loop'])
         registry.register(defineTool({ name, description: 'T.', parameters: { type: 'object' },
           executor: processExecutor({ module, export: name, pool: { max: 1, spare: 0 },
@@ -403,6 +403,32 @@ describe('signals to a process', () => {
     process.kill(pid, 'SIGUSR2');
     expect(await call).toMatchObject({ output: pid });
     await registry.close();
+  });
+
+  test('none opens the debugger of the host, or of another sandbox', async () => {
+    const text = `
+      import { url } from 'node:inspector';
+      import { defineTool, HostToolRegistry } from './src/index.ts';
+      import { processExecutor } from './src/surfaces/sandbox/index.ts';
+      const registry = new HostToolRegistry();
+      const module = ${JSON.stringify(handlerOf('debugger').href)};
+      for (const name of ['asksForDebugger', 'debuggerOf'])
+        registry.register(defineTool({
+          name, description: 'd', parameters: { type: 'object' }, events: ['pid'],
+          executor: processExecutor({ module, export: name }) }));
+      const session = registry.createSession({ sessionId: 's' });
+      const pid = new Promise((resolve) => session.events.on('tool:event', ({ data }) => resolve(data)));
+      const other = session.call('debuggerOf', {});
+      const told = [];
+      told.push((await session.call('asksForDebugger', {})).output, url() ?? 'closed');
+      told.push((await session.call('asksForDebugger', { pid: await pid })).output);
+      told.push((await other).output);
+      console.log(JSON.stringify(told));
+      await registry.close();`;
+    const script = await textScript(text);
+    const { stdout, stderr } = await run(process.execPath, ['--inspect-port=0', script]);
+    expect(JSON.parse(stdout)).toEqual(['asked', 'closed', 'asked', 'closed']);
+    expect(stderr).not.toContain('Debugger');
   });
 
   test('Ctrl-C lets a host finish its calls', async () => {

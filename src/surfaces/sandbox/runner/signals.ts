@@ -1,7 +1,10 @@
 /** Signals in a process that may be in the same process group as its host. */
 
-/** Signals that a terminal or a supervisor sends to a whole group in order to end the host. */
-const forTheHost = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
+/**
+ * Signals that a terminal or a supervisor sends to a whole group in order to end the host, and the
+ * one with which another sandbox could open the debugger of this process.
+ */
+const ignored = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR1'] as const;
 
 /**
  * Ignores these signals, so that the host decides when this process ends. After Ctrl-C, for
@@ -9,7 +12,7 @@ const forTheHost = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
  * host's group by accident.
  */
 export function leaveSignalsToHost(): void {
-  for (const signal of forTheHost) process.on(signal, () => {});
+  for (const signal of ignored) process.on(signal, () => {});
   // Zero means the group of this process. It is the host's group, unless the handler may start
   // processes.
   if (mayStartProcesses()) return;
