@@ -35,6 +35,8 @@ export function recheck(call: FoundCall): Step {
 /** @param isPass nothing has changed since the last round, apart from what its gates waited for */
 function judgeAgain(call: FoundCall, isPass: boolean): Step {
   const { session, more } = call;
+  // Rules may have changed while the last round waited for gates.
+  const hasWaited = call.waited || more.kept !== undefined;
   if (isPass) more.passes++;
   else {
     more.rounds++;
@@ -47,7 +49,7 @@ function judgeAgain(call: FoundCall, isPass: boolean): Step {
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return unavailable;
   if (isPass) keepLateAnswers(call);
-  else if (call.waited) more.attributes = undefined;
+  else if (hasWaited) more.attributes = undefined;
   const outcome = inPhase(call, 'policy', decide);
   if (outcome instanceof Promise) return outcome.then((settled) => conclude(call, settled));
   more.kept = undefined;

@@ -155,6 +155,30 @@ describe('what is judged again', () => {
     expect(result.error).toMatchObject({ code: 'policy_denied', reason: 'blocked' });
     expect(asked).toEqual(['from', 'from', 'to']);
   });
+
+  test.each([1, 2])(
+    'it is asked again if rules change during wait %i of a policy',
+    async (wait) => {
+      let isSanctioned = false;
+      let waits = 0;
+      const { registry, ran } = world(() => ({ sanctioned: isSanctioned }), [sanctioned]);
+      // It answers at once as soon as it knows the answer, as a policy with a cache does.
+      const check = async () => {
+        await undefined;
+        if (waits < wait) return undefined;
+        isSanctioned = true;
+        registry.addRules([{ effect: 'deny', tools: 'other' }]);
+        return undefined;
+      };
+      const session = registry.createSession({
+        sessionId: 'cached',
+        policies: [{ id: 'cached', check: () => (++waits <= wait ? check() : undefined) }],
+      });
+      const result = await session.call('pay', { payee: 'acme' });
+      expect(result.error?.reason).toBe('sanctioned');
+      expect(ran).not.toHaveBeenCalled();
+    },
+  );
 });
 
 describe('a quota whose `when` reads an attribute', () => {
