@@ -368,7 +368,7 @@ describe('permissions of a process', () => {
       import { defineTool, HostToolRegistry } from './src/index.ts';
       import { processExecutor } from './src/surfaces/sandbox/index.ts';
       const registry = new HostToolRegistry();
-      const module = ${JSON.stringify(handlerOf('debugger').href)};
+      const module = ${JSON.stringify(probes.href)};
       for (const name of ['pid', 'loop'])
         registry.register(defineTool({ name, description: 'T.', parameters: { type: 'object' },
           executor: processExecutor({ module, export: name, pool: { max: 1, spare: 0 },
