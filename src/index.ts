@@ -141,6 +141,7 @@ export type { OffloadOptions } from './state/offload-options.ts';
 
 // Approvals
 
+export type { ListedApproval } from './approval/head.ts';
 export type {
   ApprovalAnswer,
   ApprovalChoice,

@@ -15,6 +15,8 @@ export interface Suspension {
   readonly id: string;
   /** The call will not be suspended after all, so it does not count as pending. */
   refused: boolean;
+  /** How many bytes its record will have, roughly. */
+  readonly bytes: number;
 }
 
 export class ApprovalDesk {

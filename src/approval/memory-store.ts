@@ -5,6 +5,7 @@ import {
   type InboxStore,
   pageOf,
   rememberedMs,
+  rowOf,
   type SettledApproval,
 } from './store.ts';
 
@@ -67,6 +68,9 @@ export function memoryApprovalStore(now: () => number): InboxStore {
     },
     page(query) {
       return pageOf(records.values(), query, now());
+    },
+    heads(query) {
+      return pageOf(records.values(), query, now()).map(rowOf);
     },
   });
 }

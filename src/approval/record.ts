@@ -1,5 +1,6 @@
 /** The record of a suspended call. It is verified when it is read back. */
-import { copyJson, isJsonObject, type JsonObject } from '../json/index.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json/index.ts';
+import { sealHead } from './head.ts';
 import type { PendingApproval } from './request.ts';
 import type { SuspendedApproval } from './store.ts';
 import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';
@@ -26,14 +27,19 @@ export function sealRecord(
 ): { record: SuspendedApproval; token: string } {
   const { request, principal, input, idempotencyKey, profile, facts, overrides, surface } = call;
   const { id, sessionId, expiresAt, callId, tool } = request;
+  const text = JSON.stringify(request);
+  // The input is there twice: as it will run, and as it is shown.
+  const head = sealHead(signer, request, principal, 2 * Buffer.byteLength(text));
   const body: Omit<SuspendedApproval, 'token'> = {
+    // First, so that stores of texts find it without reading the rest.
+    ...(head === undefined ? {} : { head }),
     id,
     sessionId,
     principal,
     expiresAt,
     input,
     idempotencyKey,
-    request: JSON.parse(JSON.stringify(request)) as SuspendedApproval['request'],
+    request: JSON.parse(text) as SuspendedApproval['request'],
     ...(profile === undefined ? {} : { profile }),
     ...(facts === undefined ? {} : { facts }),
     ...(overrides === undefined ? {} : { overrides }),
@@ -54,7 +60,35 @@ export function sealRecord(
     expiresAt,
   };
   const token = signer.sign(claims);
-  return { record: { ...body, token }, token };
+  const record: SuspendedApproval = { ...body, token };
+  shown.set(record, { request: deepFreeze(body.request), token });
+  return { record, token };
+}
+
+/** A genuine record as a list shows it. */
+export interface ShownCall {
+  readonly request: PendingApproval;
+  readonly claims: TokenClaims;
+  readonly token: string;
+}
+
+/**
+ * What this process has sealed itself need not be verified as a whole to be shown. A record that is
+ * answered always is.
+ */
+const shown = new WeakMap<object, Pick<ShownCall, 'request' | 'token'>>();
+
+/** The question of a record; undefined unless it is genuine. */
+export function showRecord(signer: TokenSigner, record: unknown): ShownCall | undefined {
+  const own = typeof record === 'object' && record !== null ? shown.get(record) : undefined;
+  if (own !== undefined) {
+    const claims = signer.verify(own.token);
+    return claims && { ...own, claims };
+  }
+  const opened = openRecord(signer, record);
+  if (opened === undefined) return undefined;
+  const { call, claims, token } = opened;
+  return { request: deepFreeze(call.request), claims, token };
 }
 
 /**

@@ -6,6 +6,11 @@ import type { ApprovalChoice, ApprovalRequest } from './request.ts';
 
 /** A suspended call as a store keeps it. Plain JSON. */
 export type SuspendedApproval = {
+  /**
+   * What a list shows of the record, in at most 16 000 bytes, signed. Absent if that is not
+   * possible. It is the first member.
+   */
+  readonly head?: string;
   /** The id of the approval, a UUID. `take` is called with it. */
   readonly id: string;
   /** The id of the session that made the call. `list` is called with it. */
@@ -132,6 +137,12 @@ export interface ApprovalStore {
    * then by `id`. Marks are left out.
    */
   page?(query: ApprovalQuery): MaybePromise<readonly JsonObject[]>;
+  /**
+   * Returns the same calls as `page`, in the same order, but of a record that has a `head` only
+   * `id`, `sessionId`, `principal`, `expiresAt` and `head`. It should not read the rest, because
+   * inputs may have megabytes. Without this method, lists read whole records.
+   */
+  heads?(query: ApprovalQuery): MaybePromise<readonly JsonObject[]>;
 }
 
 /** A store from which an inbox can read the calls of all sessions. */
@@ -157,13 +168,29 @@ export function byExpiry(
   return a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
+/** What a list needs of a record: all of it, if it has no head. */
+export function rowOf(record: ApprovalRecord): ApprovalRow {
+  if (!hasHead(record)) return record;
+  const { id, sessionId, principal, expiresAt, head } = record;
+  return { id, sessionId, principal, expiresAt, head };
+}
+
+function hasHead(record: ApprovalRecord): record is SuspendedApproval & { readonly head: string } {
+  return Object.hasOwn(record, 'head') && typeof (record as SuspendedApproval).head === 'string';
+}
+
+/** What is known of a record without reading its input. */
+export type ApprovalRow = Pick<ApprovalRecord, 'id' | 'sessionId' | 'principal' | 'expiresAt'> & {
+  readonly head?: string;
+};
+
 /** Sorts, filters and limits the records of a store. @param now Epoch milliseconds. */
-export function pageOf(
-  records: Iterable<ApprovalRecord>,
+export function pageOf<R extends ApprovalRow>(
+  records: Iterable<R>,
   { sessionId, principal, after, limit }: ApprovalQuery,
   now: number,
-): ApprovalRecord[] {
-  const found: ApprovalRecord[] = [];
+): R[] {
+  const found: R[] = [];
   for (const record of records)
     if (
       !Object.hasOwn(record, 'used') &&

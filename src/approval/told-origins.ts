@@ -15,7 +15,10 @@ const mostSentences = 10;
  * `unknown`. A surface that shows a text on one line must show them separately. Otherwise a message
  * with a model's words could imitate them, and a long message could push them out of sight.
  */
-export function toldOrigins({ message, origins = [] }: ApprovalRequest): ToldOrigins {
+export function toldOrigins({
+  message,
+  origins = [],
+}: Pick<ApprovalRequest, 'message' | 'origins'>): ToldOrigins {
   const foreign = origins.filter(
     ({ origin }) => origin === 'untrusted' || origin === 'unknown',
   ).length;

@@ -142,6 +142,14 @@ export function timedOut(call: Call, approvalId: string): ToolError {
   );
 }
 
+export function tooLongApprovals(): ToolError {
+  return toolError(
+    'rate_limited',
+    'The calls that wait for approval are too long together. Wait until they are answered.',
+    { reason: 'too_many_approvals' },
+  );
+}
+
 export function tooManyApprovals(limit: number): ToolError {
   return toolError(
     'rate_limited',

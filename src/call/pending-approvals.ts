@@ -1,9 +1,10 @@
 /** The suspended calls of a session, read from an untrusted store. */
-import { openRecord } from '../approval/record.ts';
+import { openHead } from '../approval/head.ts';
+import { type ShownCall, showRecord } from '../approval/record.ts';
 import type { PendingApproval } from '../approval/request.ts';
-import { inTime, startOperation } from '../approval/store.ts';
+import { type ApprovalQuery, inTime, isInboxStore, startOperation } from '../approval/store.ts';
 import { usedIn } from '../approval/used-marks.ts';
-import { deepFreeze, isJsonObject } from '../json/index.ts';
+import { isJsonObject, type JsonObject } from '../json/index.ts';
 import { createPause } from '../limits/stretches.ts';
 import type { SessionState } from '../state/session-state.ts';
 
@@ -32,18 +33,82 @@ export async function pendingOf(
     if (!isOf(record, principal)) continue;
     const pausing = pause();
     if (pausing !== undefined) await pausing;
-    const opened = openRecord(signer, record);
-    if (opened === undefined || used.has(opened.claims.id)) continue;
-    const { claims } = opened;
+    const found = showRecord(signer, record);
+    if (found === undefined || used.has(found.claims.id)) continue;
+    const { claims, request, token } = found;
     if (
       claims.sessionId !== sessionId ||
       claims.principal !== principal ||
       claims.expiresAt <= registry.now()
     )
       continue;
-    pending.push(deepFreeze({ ...opened.call.request, token: opened.token }));
+    pending.push(Object.freeze({ ...request, token }));
   }
   return pending;
+}
+
+/** What waits already. */
+export interface Waiting {
+  /** The ids of the session's suspended calls. */
+  readonly ids: Set<string>;
+  /** How many bytes those of its principal have, roughly; 0 if the store cannot tell. */
+  readonly bytes: number;
+}
+
+/** Most rows that are read at once, and most times. */
+const rowsAtOnce = 1_000;
+const mostReads = 20;
+
+/**
+ * Counts what waits, without reading inputs if the store has heads.
+ * @param most The search stops when it has found this many calls of the session.
+ */
+export async function waitingOf(session: SessionState, most: number): Promise<Waiting> {
+  const { registry, sessionId, principal = '' } = session;
+  const { signer, store, policyTimeoutMs } = registry;
+  const ids = new Set<string>();
+  if (signer === undefined || store.heads === undefined || !isInboxStore(store)) {
+    for (const { id } of await pendingOf(session, most)) ids.add(id);
+    return { ids, bytes: 0 };
+  }
+  let bytes = 0;
+  let after: ApprovalQuery['after'];
+  const pause = createPause();
+  for (let read = 0; read < mostReads && ids.size < most; read++) {
+    const query = { principal, after, limit: rowsAtOnce };
+    const rows = await inTime(
+      startOperation(() => store.heads?.(query) ?? []),
+      policyTimeoutMs,
+    );
+    for (const row of rows) {
+      const pausing = pause();
+      if (pausing !== undefined) await pausing;
+      const found = openHead(signer, row.head) ?? headOf(showRecord(signer, row), row);
+      if (
+        found?.principal !== principal ||
+        found.listed.id !== row.id ||
+        found.listed.expiresAt <= registry.now()
+      )
+        continue;
+      bytes += found.bytes;
+      if (found.listed.sessionId === sessionId) ids.add(found.listed.id);
+    }
+    const last = rows.at(-1);
+    if (rows.length < rowsAtOnce || typeof last?.id !== 'string') break;
+    after = { id: last.id, expiresAt: Number(last.expiresAt) };
+  }
+  return { ids, bytes };
+}
+
+/** What a head would say of a record that has none. */
+function headOf(found: ShownCall | undefined, record: JsonObject) {
+  return (
+    found && {
+      listed: found.request,
+      principal: found.claims.principal,
+      bytes: JSON.stringify(record).length,
+    }
+  );
 }
 
 function isOf(record: unknown, principal: string): boolean {

@@ -9,10 +9,10 @@ import { toolError, withCause } from '../errors/index.ts';
 import type { JsonObject } from '../json/index.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
-import { rejected, tooManyApprovals } from './approval-outcome.ts';
+import { rejected, tooLongApprovals, tooManyApprovals } from './approval-outcome.ts';
 import { announceQuestion, requestFor } from './approval-question.ts';
 import { defaultMaxPending } from './ask-approver.ts';
-import { pendingOf } from './pending-approvals.ts';
+import { waitingOf } from './pending-approvals.ts';
 import { reportFault } from './report-fault.ts';
 import { tellSeparateQuotas } from './separate-quotas.ts';
 import { shownNameOf } from './shown-name.ts';
@@ -29,13 +29,22 @@ export async function suspend(
   if (desk.suspending.size >= limit) return tooManyApprovals(limit);
   // Suspensions that started earlier count, even if their records are not listed yet.
   const ahead = [...desk.suspending];
-  const own: Suspension = { id: randomUUID(), refused: false };
+  // A record has the input as it will run, and as it is shown.
+  const bytes = 2 * Buffer.byteLength(JSON.stringify(call.canonical));
+  const own: Suspension = { id: randomUUID(), refused: false, bytes };
   desk.suspending.add(own);
   try {
-    const open = new Set((await pendingOf(session, limit)).map(({ id }) => id));
-    for (const other of ahead) if (!other.refused) open.add(other.id);
+    const waiting = await waitingOf(session, limit);
+    const { ids } = waiting;
+    let together = waiting.bytes + own.bytes;
+    for (const other of ahead) {
+      if (other.refused || ids.has(other.id)) continue;
+      ids.add(other.id);
+      together += other.bytes;
+    }
     own.refused = true;
-    if (open.size >= limit) return tooManyApprovals(limit);
+    if (ids.size >= limit) return tooManyApprovals(limit);
+    if (together > session.registry.maxApprovalBytes) return tooLongApprovals();
     if (call.ended) return undefined;
     const question = requestFor(call, withAgreed(call, verdict), own.id, session.registry.ttlMs);
     if (!question.askable)

@@ -1,17 +1,26 @@
 /** The approvals of all sessions: an inbox over the store and the calls that wait here. */
 import { isNamed } from '../approval/four-eyes.ts';
-import { openRecord } from '../approval/record.ts';
+import { type ListedApproval, listedOf, openHead } from '../approval/head.ts';
+import { showRecord } from '../approval/record.ts';
 import {
   type ApprovalAnswer,
+  type ApprovalRequest,
   choiceOf,
   type PendingApproval,
   type ReadAnswer,
 } from '../approval/request.ts';
-import { type ApprovalQuery, byExpiry, inTime, startOperation } from '../approval/store.ts';
+import {
+  type ApprovalQuery,
+  byExpiry,
+  type InboxStore,
+  inTime,
+  startOperation,
+} from '../approval/store.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
 import { MisuseError } from '../errors/index.ts';
-import { deepFreeze } from '../json/index.ts';
+import type { JsonObject } from '../json/index.ts';
 import { createPause } from '../limits/stretches.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import {
   checkOption,
   kind,
@@ -61,6 +70,16 @@ export interface RegistryApprovals {
    * ```
    */
   pending(options?: PendingOptions): Promise<readonly PendingApproval[]>;
+  /**
+   * The same calls for a list: without inputs, origins and messages that are long, which `get`
+   * returns. It costs as much for inputs of megabytes as for short ones, if the store has `heads`.
+   * @example
+   * ```ts
+   * for (const { id, title, leftOut } of await registry.approvals.list({ limit: 20 }))
+   *   console.log(id, title, leftOut.includes('input') ? 'has a long input' : '');
+   * ```
+   */
+  list(options?: PendingOptions): Promise<readonly ListedApproval[]>;
   /** One of the approvals that `pending` lists; undefined if no call waits under this id. */
   get(id: string): Promise<PendingApproval | undefined>;
   /**
@@ -106,7 +125,8 @@ const mostPages = 20;
 
 export function registryApprovals(registry: RegistryState): RegistryApprovals {
   return Object.freeze({
-    pending: (options?: PendingOptions) => pendingOver(registry, options),
+    pending: (options?: PendingOptions) => pendingOver(registry, options, whole),
+    list: (options?: PendingOptions) => pendingOver(registry, options, heads),
     get: (id: string) => getOne(registry, id),
     async answer(id: string, answer: NamedAnswer) {
       // Read now, because the caller may use the object again while the store is asked.
@@ -136,24 +156,62 @@ function answerOf({ allowed, always, by, message, input, grant }: ReadAnswer): A
   } as ApprovalAnswer;
 }
 
-async function pendingOver(
+/** How much is read of each approval. */
+interface Reading<T> {
+  /** Of one that waits in this process. */
+  waiting(request: ApprovalRequest): T;
+  /** Starts to read those of the store. */
+  stored(store: InboxStore, query: ApprovalQuery): MaybePromise<readonly JsonObject[]>;
+  /** Of one that the store returned, if that is genuine and has not expired. */
+  genuine(registry: RegistryState, record: JsonObject): T | undefined;
+}
+
+const whole: Reading<PendingApproval> = {
+  waiting: (request) => request,
+  stored: (store, query) => store.page(query),
+  genuine,
+};
+
+const heads: Reading<ListedApproval> = {
+  waiting: listedOf,
+  stored: (store, query) => store.heads?.(query) ?? store.page(query),
+  genuine(registry, record) {
+    if (typeof record.head !== 'string' || Object.hasOwn(record, 'token')) {
+      const request = genuine(registry, record);
+      return request && listedOf(request);
+    }
+    const listed = registry.signer && openHead(registry.signer, record.head)?.listed;
+    // The head of another record is genuine too.
+    if (listed === undefined || listed.id !== record.id) return undefined;
+    return listed.expiresAt > registry.now() ? listed : undefined;
+  },
+};
+
+async function pendingOver<T extends PendingApproval | ListedApproval>(
   registry: RegistryState,
   options: PendingOptions | undefined,
-): Promise<readonly PendingApproval[]> {
+  reading: Reading<T>,
+): Promise<readonly T[]> {
   const { sessionId, principal, limit, after: from } = readOptions(listing, options, table);
   const after = from === undefined ? undefined : await placeOf(registry, from);
   const query = { sessionId, principal, limit, after };
-  const found: PendingApproval[] = [];
+  const found: T[] = [];
   for (const { desk } of registry.asking)
     for (const { request } of desk?.waiting.values() ?? [])
-      if (
-        (sessionId === undefined || request.sessionId === sessionId) &&
-        (principal === undefined || request.principal === principal) &&
-        (after === undefined || byExpiry(request, after) > 0)
-      )
-        found.push(request);
-  if (registry.signer !== undefined) found.push(...(await storedOver(registry, query)));
+      if (isAsked(request, query) && (after === undefined || byExpiry(request, after) > 0))
+        found.push(reading.waiting(request));
+  if (registry.signer !== undefined) found.push(...(await storedOver(registry, query, reading)));
   return found.sort(byExpiry).slice(0, limit);
+}
+
+function isAsked(
+  request: Pick<ApprovalRequest, 'sessionId' | 'principal'>,
+  { sessionId, principal }: ApprovalQuery,
+): boolean {
+  return (
+    (sessionId === undefined || request.sessionId === sessionId) &&
+    (principal === undefined || request.principal === principal)
+  );
 }
 
 /**
@@ -186,32 +244,28 @@ async function placeOf(
   throw wrongOption(listing, 'after', 'an approval of the page before, or its id', after);
 }
 
-async function storedOver(
+async function storedOver<T extends PendingApproval | ListedApproval>(
   registry: RegistryState,
   query: ApprovalQuery,
-): Promise<PendingApproval[]> {
+  reading: Reading<T>,
+): Promise<T[]> {
   const store = inboxStoreOf(listing, registry);
-  const found: PendingApproval[] = [];
-  const { sessionId, principal, limit } = query;
+  const found: T[] = [];
+  const { limit } = query;
   let { after } = query;
   // A record may hold megabytes, which take time to check.
   const pause = createPause();
   for (let page = 0; page < mostPages && found.length < limit; page++) {
-    const asked = { sessionId, principal, after, limit };
+    const asked = { ...query, after };
     const records = await inTime(
-      startOperation(() => store.page(asked)),
+      startOperation(() => reading.stored(store, asked)),
       registry.policyTimeoutMs,
     );
     for (const record of records.slice(0, limit)) {
       const pausing = pause();
       if (pausing !== undefined) await pausing;
-      const request = genuine(registry, record);
-      if (
-        request !== undefined &&
-        (sessionId === undefined || request.sessionId === sessionId) &&
-        (principal === undefined || request.principal === principal)
-      )
-        found.push(request);
+      const request = reading.genuine(registry, record);
+      if (request !== undefined && isAsked(request, query)) found.push(request);
     }
     const last = records.at(-1);
     if (records.length < limit || typeof last?.id !== 'string') break;
@@ -223,9 +277,8 @@ async function storedOver(
 /** The question of a stored record, if it is genuine and has not expired. */
 function genuine(registry: RegistryState, record: unknown): PendingApproval | undefined {
   const { signer } = registry;
-  const opened = signer && openRecord(signer, record);
-  if (opened === undefined || opened.claims.expiresAt <= registry.now()) return undefined;
-  return deepFreeze(opened.call.request);
+  const found = signer && showRecord(signer, record);
+  return found !== undefined && found.claims.expiresAt > registry.now() ? found.request : undefined;
 }
 
 async function getOne(registry: RegistryState, id: string): Promise<PendingApproval | undefined> {

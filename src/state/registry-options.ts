@@ -23,6 +23,7 @@ import {
   readOptions,
   type TableOf,
   text,
+  wholeNumber,
   withDefault,
   withMethods,
   wrongOption,
@@ -120,6 +121,12 @@ export interface RegistryOptions<S = unknown> {
          */
         readonly fourEyes?: boolean | undefined;
         /**
+         * The most bytes, roughly, of the suspended calls of one principal together, in all of its
+         * sessions. A call beyond that is refused (`rate_limited`). From 1. It needs a store with
+         * `heads`. @default 268_435_456
+         */
+        readonly maxBytesPerPrincipal?: number | undefined;
+        /**
          * Creates the session of a suspended call again if it is not open in this process, for
          * `registry.approvals.answer`. The session must have the record's session id and principal,
          * be open, and be returned within `policyTimeoutMs`. The library does not close it.
@@ -195,6 +202,7 @@ const approvalsTable = {
   ttlMs: withDefault(duration, 3_600_000),
   store: withMethods<ApprovalStore>(['put', 'take', 'list']),
   fourEyes: withDefault(flag, false),
+  maxBytesPerPrincipal: withDefault(wholeNumber(1), 268_435_456),
   session: fn<SessionFor>(),
 } satisfies TableOf<NonNullable<RegistryOptions['approvals']>>;
 

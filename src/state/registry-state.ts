@@ -80,6 +80,8 @@ export class RegistryState {
   signer: TokenSigner | undefined;
   store: ApprovalStore;
   readonly fourEyes: boolean;
+  /** Of the suspended calls of one principal together. */
+  readonly maxApprovalBytes: number;
   sessionFor: SessionFor | undefined;
   /** Sessions with calls that wait on an approver in this process. */
   readonly asking = new Set<SessionState>();
@@ -167,6 +169,7 @@ export class RegistryState {
     this.signer = approvals.signer;
     this.store = approvals.store ?? memoryApprovalStore(this.now);
     this.fourEyes = approvals.fourEyes;
+    this.maxApprovalBytes = approvals.maxBytesPerPrincipal;
     this.sessionFor = approvals.session;
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules));

@@ -373,7 +373,9 @@ export const reasons: readonly {
   {
     code: 'rate_limited',
     reason: 'too_many_approvals',
-    meaning: 'More approvals are open than `maxPendingApprovals` allows.',
+    meaning:
+      'More approvals are open than `maxPendingApprovals` allows, or they have more bytes ' +
+      'together than `approvals.maxBytesPerPrincipal`.',
   },
   {
     code: 'loop_detected',

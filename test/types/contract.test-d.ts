@@ -172,7 +172,7 @@ fits<Contract.ApprovalAnswer>(given<Ours.ApprovalAnswer>());
 adds<Exclude<Ours.ApprovalAnswer, string>, Exclude<Contract.ApprovalAnswer, string>>(true);
 adds<Ours.Grant, Contract.Grant>(true);
 fits<Contract.Grant>(given<Ours.Grant>());
-adds<Ours.ApprovalStore, Contract.ApprovalStore, 'settle' | 'read' | 'page'>(true);
+adds<Ours.ApprovalStore, Contract.ApprovalStore, 'settle' | 'read' | 'page' | 'heads'>(true);
 fits<Ours.ApprovalStore>(given<Contract.ApprovalStore>());
 fits<Contract.ApprovalStore>(given<Ours.ApprovalStore>());
 adds<Ours.PendingApproval, Contract.PendingApproval, 'quotas' | 'origins'>(true);

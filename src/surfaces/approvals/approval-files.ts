@@ -4,9 +4,11 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../errors/index.ts';
 import { openPrivateFolder } from '../../files/private-folder.ts';
+import { readStart } from '../../files/read-start.ts';
 import { createFile, isDraft, oldDraftMs, replaceFile } from '../../files/whole-file.ts';
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json/index.ts';
+import { headBytes, rowIn } from '../shared/approval-row.ts';
 
 /** What is kept under an id: a suspended call, or the mark that it was taken. */
 export type FileKind = 'open' | 'taken';
@@ -22,12 +24,19 @@ export interface Found {
   readonly value: JsonObject | undefined;
 }
 
+/** The content of a file that was read. To parse megabytes takes time. */
+export type Loaded = () => Found;
+
 /**
  * The files of one folder. Ids become names by their hash, so that no id leads out of the folder.
  */
 export interface ApprovalFiles {
   /** The file's content; undefined if there is no such file. */
   read(name: string, kind: FileKind): Promise<Found | undefined>;
+  /** The text of a suspended call, which is parsed when it is needed. */
+  record(name: string): Promise<Loaded | undefined>;
+  /** The row of a suspended call in a list. Reads the beginning of its file, if that has a head. */
+  row(name: string): Promise<Loaded | undefined>;
   /** Whether there is such a file. */
   has(name: string, kind: FileKind): Promise<boolean>;
   /** Writes a whole file, replacing one of that name. @param keptUntil Epoch milliseconds. */
@@ -57,7 +66,9 @@ export function approvalFiles(where: string, folder: string): ApprovalFiles {
   openPrivateFolder(folder, { where, danger: 'put answered approvals back' });
   const pathOf = (name: string, kind: FileKind): string => join(folder, `${name}.${kind}`);
   return {
-    read: (name, kind) => readObject(pathOf(name, kind)),
+    read: async (name, kind) => (await load(pathOf(name, kind), wholeText))?.(),
+    record: (name) => load(pathOf(name, 'open'), wholeText),
+    row: (name) => load(pathOf(name, 'open'), startText),
     has: async (name, kind) => (await orMissing(stat(pathOf(name, kind)))) !== undefined,
     replace: (name, kind, value, keptUntil) =>
       replaceFile(pathOf(name, kind), JSON.stringify(value), {}, secondsOf(keptUntil)),
@@ -95,16 +106,31 @@ function secondsOf(ms: number): number {
 
 const filePattern = /^([0-9a-f]{64})\.(open|taken)$/;
 
+const wholeText = (path: string): Promise<string> => readFile(path, 'utf8');
+
+/** The row of a record with a head, as a text; the whole text of any other. */
+async function startText(path: string): Promise<string> {
+  const { text, whole } = await readStart(path, headBytes);
+  const row = rowIn(text);
+  if (row !== undefined) return JSON.stringify(row);
+  return whole ? text : wholeText(path);
+}
+
 /** Anything that is not a file counts as unreadable. It is not a record, but it is a mark. */
-async function readObject(path: string): Promise<Found | undefined> {
-  let text: string | undefined;
+async function load(
+  path: string,
+  textAt: (path: string) => Promise<string>,
+): Promise<Loaded | undefined> {
   try {
-    text = await orMissing(readFile(path, 'utf8'));
+    const text = await orMissing(textAt(path));
+    return text === undefined ? undefined : () => parsed(text);
   } catch (error) {
-    if (notFiles.has(codeOf(error))) return { value: undefined };
+    if (notFiles.has(codeOf(error))) return () => ({ value: undefined });
     throw error;
   }
-  if (text === undefined) return undefined;
+}
+
+function parsed(text: string): Found {
   try {
     const value: unknown = JSON.parse(text);
     return { value: isJsonObject(value) ? value : undefined };

@@ -1,9 +1,16 @@
 /** Suspended calls in the files of a folder, which any number of processes may share. */
 import { resolve } from 'node:path';
-import type { ApprovalQuery, ApprovalRecord, InboxStore, JsonObject } from '../../index.ts';
+import type { ApprovalRecord, InboxStore, JsonObject } from '../../index.ts';
+import { createPause } from '../../limits/stretches.ts';
 import { fn, readOptions, required, type TableOf, text } from '../../options/index.ts';
 import { pageOf, rememberedMs, safeClock } from '../../surface-port.ts';
-import { type ApprovalFiles, approvalFiles, nameOf } from './approval-files.ts';
+import {
+  type ApprovalFiles,
+  approvalFiles,
+  type Found,
+  type Loaded,
+  nameOf,
+} from './approval-files.ts';
 
 /** Options of {@link fileApprovals}. */
 export interface FileApprovalsOptions {
@@ -39,8 +46,9 @@ const readAtOnce = 16;
  * exactly one answer counts. Acknowledged writes survive a power failure. Files are readable by
  * their owner only and contain the arguments in full, as well as the tokens.
  *
- * Expired files are removed, at most once a minute, when something is stored. Listing reads every
- * open approval, so use a database or `redisApprovals` for more than some thousands.
+ * Expired files are removed, at most once a minute, when something is stored. Listing reads the
+ * beginning of the file of every open approval, so use a database or `redisApprovals` for more than
+ * some thousands.
  * @throws MisuseError `invalid_option`, also if others may write to `dir`. Errors of the file
  * system as they are.
  *
@@ -85,10 +93,8 @@ export function fileApprovals(options: FileApprovalsOptions): InboxStore {
       return last;
     },
     async list(sessionId) {
-      const found: ApprovalRecord[] = [];
-      for await (const records of openRecords(files))
-        for (const record of records) if (record.sessionId === sessionId) found.push(record);
-      return found;
+      const rows = (await openRows(files)).filter((row) => row.sessionId === sessionId);
+      return recordsOf(files, rows, Number.POSITIVE_INFINITY);
     },
     async settle(outcome) {
       const name = nameOf(outcome.id);
@@ -105,49 +111,74 @@ export function fileApprovals(options: FileApprovalsOptions): InboxStore {
       return taken === undefined ? record : (taken.value ?? { id });
     },
     async page(query) {
-      let found: ApprovalRecord[] = [];
-      for await (const records of openRecords(files)) found = best(found, records, query, now());
-      return found;
+      const { limit } = query;
+      const all = { ...query, limit: Number.POSITIVE_INFINITY };
+      return recordsOf(files, pageOf(await openRows(files), all, now()), limit);
+    },
+    async heads(query) {
+      return pageOf(await openRows(files), query, now());
     },
   };
 }
 
-/** The first records of a page, from those found before and further ones. */
-function best(
-  found: readonly ApprovalRecord[],
-  records: readonly ApprovalRecord[],
-  query: ApprovalQuery,
-  now: number,
-): ApprovalRecord[] {
-  return pageOf([...found, ...records], query, now);
-}
+/** A record, or its head and where that belongs. */
+type Row = Pick<ApprovalRecord, 'id' | 'sessionId' | 'principal' | 'expiresAt'> & JsonObject;
 
-/** The records that were not taken, several at a time. */
-async function* openRecords(files: ApprovalFiles): AsyncGenerator<ApprovalRecord[]> {
+/** The rows of the records that were not taken. */
+async function openRows(files: ApprovalFiles): Promise<Row[]> {
   const { open, taken } = await files.names();
   const names = [...open].filter((name) => !taken.has(name));
-  for (let start = 0; start < names.length; start += readAtOnce) {
-    const some = names.slice(start, start + readAtOnce);
-    const records = await Promise.all(some.map((name) => readRecord(files, name)));
-    yield records.filter((record) => record !== undefined);
-  }
+  return readEach(names, files.row, Number.POSITIVE_INFINITY);
 }
 
-/**
- * The record of a name; undefined if there is none, or if the file is not a record of that name.
- */
+/** The first records of rows that are still there. */
+async function recordsOf(
+  files: ApprovalFiles,
+  rows: readonly Row[],
+  limit: number,
+): Promise<ApprovalRecord[]> {
+  const names = rows.map(({ id }) => nameOf(id));
+  return (await readEach(names, files.record, limit)) as (Row & ApprovalRecord)[];
+}
+
+/** What is found under each name, in their order: several are read at once, and parsed in turns. */
+async function readEach(
+  names: readonly string[],
+  load: (name: string) => Promise<Loaded | undefined>,
+  limit: number,
+): Promise<Row[]> {
+  const found: Row[] = [];
+  const pause = createPause();
+  for (let at = 0; at < names.length && found.length < limit; ) {
+    const some = names.slice(at, at + Math.min(readAtOnce, limit - found.length));
+    at += some.length;
+    for (const [index, loaded] of (await Promise.all(some.map(load))).entries()) {
+      await pause();
+      const row = rowOf(loaded?.(), some[index] as string);
+      if (row !== undefined) found.push(row);
+    }
+  }
+  return found;
+}
+
+/** The record of a name; undefined if there is none. */
 async function readRecord(
   files: ApprovalFiles,
   name: string,
 ): Promise<(ApprovalRecord & JsonObject) | undefined> {
-  const value = (await files.read(name, 'open'))?.value;
+  return rowOf(await files.read(name, 'open'), name) as (ApprovalRecord & JsonObject) | undefined;
+}
+
+/** Undefined if the file is not a record of that name. */
+function rowOf(found: Found | undefined, name: string): Row | undefined {
+  const value = found?.value;
   if (value === undefined) return undefined;
   const { id, sessionId, expiresAt } = value;
   return typeof id === 'string' &&
     nameOf(id) === name &&
     typeof sessionId === 'string' &&
     typeof expiresAt === 'number'
-    ? (value as ApprovalRecord & JsonObject)
+    ? (value as Row)
     : undefined;
 }
 

@@ -1,7 +1,12 @@
 /** The answers of the approvals handler to a person who has signed in. */
 import { readBodyText } from '../../http/body.ts';
 import { headerOf } from '../../http/direct-body.ts';
-import { type HostToolRegistry, isMisuseError, type PendingApproval } from '../../index.ts';
+import {
+  type HostToolRegistry,
+  isMisuseError,
+  type ListedApproval,
+  type PendingApproval,
+} from '../../index.ts';
 import type { ToolResult } from '../../result.ts';
 import { refusalOf, toldOrigins } from '../../surface-port.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
@@ -90,7 +95,8 @@ export function createInboxAnswers(
       page ??= import('../pages/approvals-page.ts').then(({ approvalsPage }) => approvalsPage());
       return pageOf(await page);
     }
-    const shown = (asked: PendingApproval): string => JSON.stringify(viewOf(asked, allowEdits));
+    const shown = (asked: PendingApproval | ListedApproval): string =>
+      JSON.stringify(viewOf(asked, allowEdits));
     if (path === 'api/approvals' && method === 'GET')
       return list(approvals, searchParams, principal, shown);
     const id = idIn(path);
@@ -144,13 +150,13 @@ async function list(
   approvals: Approvals,
   query: URLSearchParams,
   by: string,
-  shown: (asked: PendingApproval) => string,
+  shown: (asked: ListedApproval) => string,
 ): Promise<Response> {
   const read = readQuery(query);
   if ('fault' in read) return refuse(400, read.fault);
   const { limit, after, sessionId, principal } = read.value;
   // One more than is returned, to find out whether there is a next page.
-  const found = await approvals.pending({ limit: limit + 1, after, sessionId, principal });
+  const found = await approvals.list({ limit: limit + 1, after, sessionId, principal });
   const texts: string[] = [];
   let chars = 0;
   for (const one of found.slice(0, limit)) {
@@ -197,13 +203,20 @@ type View = { [Name in keyof WaitingApproval]: WaitingApproval[Name] | undefined
   'tool'
 >;
 
-function viewOf(asked: PendingApproval, allowEdits: boolean): View {
+function viewOf(asked: PendingApproval | ListedApproval, allowEdits: boolean): View {
   return {
     ...sentRequest(asked),
+    leftOut: leftOutOf(asked),
     originWords: toldOrigins(asked).origins,
     // Hidden fields are not in the input that was shown, so an edit of it would lose them.
     editable: allowEdits && asked.hiddenFields.length === 0,
   };
+}
+
+function leftOutOf(asked: PendingApproval | ListedApproval): readonly string[] | undefined {
+  if (!Object.hasOwn(asked, 'leftOut')) return undefined;
+  const { leftOut } = asked as ListedApproval;
+  return leftOut.length === 0 ? undefined : leftOut;
 }
 
 function idIn(path: string): string | undefined {

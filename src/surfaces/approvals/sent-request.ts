@@ -6,8 +6,11 @@ export type SentRequest = {
   [Name in keyof ApprovalRequest]: ApprovalRequest[Name] | undefined;
 } & Pick<ApprovalRequest, 'tool'>;
 
+/** A list has requests without their input. */
+type Sendable = Omit<ApprovalRequest, 'input'> & Partial<Pick<ApprovalRequest, 'input'>>;
+
 /** Member by member, because a token, or a future member, must not be sent by accident. */
-export function sentRequest(request: ApprovalRequest): SentRequest {
+export function sentRequest(request: Sendable): SentRequest {
   const { id, sessionId, principal, callId, tool, input, title, message, risk } = request;
   const { ruleId, source, quotas, origins, requestedAt, expiresAt, hiddenFields } = request;
   return {

@@ -2,6 +2,7 @@
 import {
   type HostToolRegistry,
   isMisuseError,
+  type ListedApproval,
   type NamedAnswer,
   type PendingApproval,
   type ToolSession,
@@ -40,7 +41,8 @@ export interface Questions {
 
 /** Where the questions are: in an inbox over all sessions, or in the separate sessions. */
 interface Source {
-  pending(): Promise<readonly PendingApproval[]>;
+  /** Those that may be shown, and how many more there are. */
+  pending(): Promise<{ readonly asked: readonly PendingApproval[]; readonly more: number }>;
   /** Whether the question waited. For one in a store, also the result of its call. */
   answer(request: AnswerRequest): Promise<boolean | { readonly ended: Promise<ToolResult> }>;
 }
@@ -52,12 +54,14 @@ export function createQuestions(registry: HostToolRegistry<never>): Questions {
   return {
     async read() {
       try {
-        return shownOf(await source.pending(), false);
+        const { asked, more } = await source.pending();
+        return shownOf(asked, more, false);
       } catch {
         // An unavailable store must not hide the rest of the page.
         const here = [...state.asking].flatMap(({ desk }) => [...(desk?.waiting.values() ?? [])]);
         return shownOf(
           here.map(({ request }) => request),
+          0,
           true,
         );
       }
@@ -76,8 +80,28 @@ export function createQuestions(registry: HostToolRegistry<never>): Questions {
 }
 
 function fromInbox({ approvals }: HostToolRegistry<never>): Source {
+  // Long ones are read once, and not with each list.
+  const wholes = new Map<string, PendingApproval>();
   return {
-    pending: () => approvals.pending({ limit: mostShown + 1 }),
+    async pending() {
+      const rows = [...(await approvals.list({ limit: mostShown + 1 }))].sort(byAge);
+      const asked: PendingApproval[] = [];
+      let chars = 0;
+      for (const row of rows) {
+        if (chars > mostChars) break;
+        const whole = isWhole(row) ? row : (wholes.get(row.id) ?? (await approvals.get(row.id)));
+        // It was answered meanwhile.
+        if (whole === undefined) continue;
+        if (whole !== row) {
+          wholes.set(row.id, whole);
+          chars += JSON.stringify(whole.input).length;
+        }
+        asked.push(whole);
+      }
+      const ids = new Set(rows.map(({ id }) => id));
+      for (const id of wholes.keys()) if (!ids.has(id)) wholes.delete(id);
+      return { asked, more: rows.length - asked.length };
+    },
     async answer(request) {
       if ((await approvals.get(request.id)) === undefined) return false;
       return { ended: approvals.answer(request.id, answerOf(request)) };
@@ -94,7 +118,8 @@ function fromSessions(registry: HostToolRegistry<never>): Source {
   return {
     async pending() {
       const lists = await Promise.all(everyone().map((session) => session.approvals.pending()));
-      return [...new Map(lists.flat().map((one) => [one.id, one])).values()];
+      const asked = [...new Map(lists.flat().map((one) => [one.id, one])).values()];
+      return { asked, more: 0 };
     },
     async answer(request) {
       for (const session of everyone()) {
@@ -132,8 +157,16 @@ async function refusedIn(ended: Promise<ToolResult>): Promise<string | undefined
   }
 }
 
-function shownOf(all: readonly PendingApproval[], unread: boolean): WaitingQuestions {
-  const sorted = [...all].sort((a, b) => a.requestedAt - b.requestedAt);
+function isWhole(row: ListedApproval): row is ListedApproval & PendingApproval {
+  return row.leftOut.length === 0;
+}
+
+function byAge(a: Pick<PendingApproval, 'requestedAt'>, b: typeof a): number {
+  return a.requestedAt - b.requestedAt;
+}
+
+function shownOf(all: readonly PendingApproval[], more: number, unread: boolean): WaitingQuestions {
+  const sorted = [...all].sort(byAge);
   const shown: ApprovalLine[] = [];
   let chars = 0;
   for (const asked of sorted.slice(0, mostShown)) {
@@ -143,7 +176,7 @@ function shownOf(all: readonly PendingApproval[], unread: boolean): WaitingQuest
     if (chars > mostChars && shown.length > 0) break;
     shown.push(line);
   }
-  return { shown, more: sorted.length - shown.length, unread };
+  return { shown, more: more + sorted.length - shown.length, unread };
 }
 
 /** Copied member by member, because a token must never reach the page. */

@@ -14,7 +14,10 @@ export interface WaitingApproval {
   readonly risk?: string;
   readonly ruleId?: string;
   readonly source: string;
-  readonly input: JsonObject;
+  /** Absent in a list if it is long. */
+  readonly input?: JsonObject;
+  /** What a list lacks, because it is long. The approval itself has it. */
+  readonly leftOut?: readonly string[];
   /** JSON pointers. */
   readonly hiddenFields: readonly string[];
   /** Sentences about values that are neither the user's nor trusted. */

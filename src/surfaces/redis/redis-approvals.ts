@@ -5,6 +5,7 @@
 import type { ApprovalQuery, InboxStore, JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json/index.ts';
 import { rememberedMs } from '../../surface-port.ts';
+import { headBytes, rowIn } from '../shared/approval-row.ts';
 import { type RedisCommands, redisCommands, redisScript } from './commands.ts';
 import { allApprovalsKey, approvalKey, approvalsKey, takenKey, whole } from './keys.ts';
 import { type RedisOptions, redisSettings } from './options.ts';
@@ -39,6 +40,11 @@ return 1`);
 const openScript = redisScript(`
 if redis.call('EXISTS', KEYS[2]) == 1 then return false end
 return redis.call('GET', KEYS[1])`);
+
+// The beginning of a record, in which its head is.
+const startScript = redisScript(`
+if redis.call('EXISTS', KEYS[2]) == 1 then return false end
+return redis.call('GETRANGE', KEYS[1], 0, ARGV[1])`);
 
 const takeScript = redisScript(`
 if redis.call('EXISTS', KEYS[2]) == 1 then return false end
@@ -84,6 +90,8 @@ export function redisApprovals(options: RedisOptions): InboxStore {
   const keysOf = (id: string): string[] => [approvalKey(prefix, id), takenKey(prefix, id)];
   const open = async (id: string): Promise<JsonObject | undefined> =>
     parsed(await run(openScript, keysOf(id), []));
+  const row = async (id: string): Promise<JsonObject | undefined> =>
+    rowOf(await run(startScript, keysOf(id), [headBytes]), () => open(id));
   return {
     async put(record) {
       const { id, sessionId, expiresAt } = record;
@@ -127,16 +135,37 @@ export function redisApprovals(options: RedisOptions): InboxStore {
     async read(id) {
       return parsed(await run(readScript, keysOf(id), []));
     },
-    page: (query) => pageFrom(commands, query, open),
+    page: (query) =>
+      pageFrom(commands, query, async (id, fits) => {
+        const found = await row(id);
+        return found !== undefined && fits(found) ? open(id) : undefined;
+      }),
+    heads: (query) => pageFrom(commands, query, row),
   };
 }
 
-/** Goes through the ids in the order in which they expire, until the page is full. */
+/** The row of a list, from the beginning of a record. A record without a head may be longer. */
+function rowOf(
+  start: unknown,
+  open: () => Promise<JsonObject | undefined>,
+): Promise<JsonObject | undefined> | JsonObject | undefined {
+  if (typeof start !== 'string' || start === '') return undefined;
+  return rowIn(start) ?? parsed(start) ?? open();
+}
+
+/**
+ * Goes through the ids in the order in which they expire, until the page is full.
+ * @param open Reads a record. It need not read one that does not fit.
+ */
 async function pageFrom(
   { prefix, run }: RedisCommands,
   { sessionId, principal, after, limit }: ApprovalQuery,
-  open: (id: string) => Promise<JsonObject | undefined>,
+  open: (id: string, fits: (record: JsonObject) => boolean) => Promise<JsonObject | undefined>,
 ): Promise<JsonObject[]> {
+  const fits = (record: JsonObject): boolean =>
+    !Object.hasOwn(record, 'used') &&
+    (sessionId === undefined || record.sessionId === sessionId) &&
+    (principal === undefined || record.principal === principal);
   const index = sessionId === undefined ? allApprovalsKey(prefix) : approvalsKey(prefix, sessionId);
   const found: JsonObject[] = [];
   const rowsAtOnce = Math.min(Math.max(limit + 1, fewestRows), mostRows);
@@ -147,14 +176,8 @@ async function pageFrom(
     const rows = rowsOf((await run(rowsScript, [index], [from, skip, rowsAtOnce])) as string[]);
     const seen = last;
     const next = rows.filter((row) => seen === undefined || comesAfter(row, seen));
-    for (const record of await Promise.all(next.map(({ id }) => open(id))))
-      if (
-        record !== undefined &&
-        !Object.hasOwn(record, 'used') &&
-        (sessionId === undefined || record.sessionId === sessionId) &&
-        (principal === undefined || record.principal === principal)
-      )
-        found.push(record);
+    for (const record of await Promise.all(next.map(({ id }) => open(id, fits))))
+      if (record !== undefined && fits(record)) found.push(record);
     const end = rows.at(-1);
     if (found.length >= limit || end === undefined || rows.length < rowsAtOnce)
       return found.slice(0, limit);

@@ -203,6 +203,27 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(await pending()).toEqual([]);
   });
 
+  test('loads a long input when its call is opened, and offers no answer before', async () => {
+    await pay('ann@example.org');
+    await pay('eve@evil.example', `${'long '.repeat(100_000)}end`);
+    const page = await open();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/api\/approvals\/[^?]+$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await rows(page).nth(1).click();
+    await page.getByText('Loading the rest of this call …').waitFor();
+    expect(await button(page, /Allow/).count()).toBe(0);
+    release();
+    await button(page, 'Allow once').click();
+    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    expect(paid).toMatchObject([{ to: 'eve@evil.example', note: expect.stringMatching(/ end$/) }]);
+  });
+
   test('shows what an edit changes before it is sent', async () => {
     await pay('eve@evil.example', 'for the books');
     const page = await open();

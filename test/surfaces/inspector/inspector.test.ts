@@ -513,7 +513,8 @@ describe('a store of approvals', () => {
   });
 
   test('that is away hides nothing else, and the page says so', async () => {
-    const store = { ...memoryApprovals(), page: () => Promise.reject(new Error('away')) };
+    const away = (): Promise<never> => Promise.reject(new Error('away'));
+    const store = { ...memoryApprovals(), page: away, heads: away };
     const registry = makeRegistry({ approvals: { secret, store } });
     const kit = inspect(registry);
     const session = registry.createSession({

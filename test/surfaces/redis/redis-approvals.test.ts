@@ -55,6 +55,34 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
     }
   });
 
+  test('of which lists read only the beginning', async () => {
+    const store = fresh();
+    const made = suspending({ store, registry: { now: () => Date.now() } });
+    const long = 'x'.repeat(900_000);
+    for (let amount = 0; amount < 60; amount++)
+      await suspendOne(
+        {
+          session: made.registry.createSession({
+            sessionId: `s${amount}`,
+            principal: 'user:ann',
+            approvalMode: 'suspend',
+          }),
+        },
+        amount < 55 ? { amount } : { amount, to: long },
+      );
+    const listed = await made.registry.approvals.list({ limit: 1_000 });
+    const pending = await made.registry.approvals.pending({ limit: 1_000 });
+    expect(listed.map(({ id }) => id)).toEqual(pending.map(({ id }) => id));
+    expect(listed.filter(({ leftOut }) => leftOut.length > 0)).toHaveLength(5);
+    const [{ id } = { id: '' }] = listed.filter(({ leftOut }) => leftOut.length > 0);
+    await client.setrange(`test-${stores}:approval:{${id}}`, 20_000, 'not what was signed');
+    expect(await made.registry.approvals.list({ limit: 1_000 })).toHaveLength(60);
+    expect(await made.registry.approvals.get(id)).toBeUndefined();
+    await store.take(id);
+    expect(await made.registry.approvals.list({ limit: 1_000 })).toHaveLength(59);
+    expect(await store.heads?.({ limit: 1, principal: 'user:bob' })).toEqual([]);
+  });
+
   test('are gone at their time, and every key with them', async () => {
     const expiresAt = Date.now() + 600_000;
     await fresh().put(record('long', expiresAt));

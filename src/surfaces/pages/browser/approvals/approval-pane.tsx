@@ -1,5 +1,6 @@
 /** One approval: what would run, why a person is asked, and the ways to answer. */
 import type { JSX } from 'preact';
+import type { JsonObject } from '../../../../json/value.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import { JsonText } from '../parts/json-text.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
@@ -11,33 +12,69 @@ import type { PaneProps } from './pane-props.ts';
 import { Part } from './part.tsx';
 import { RiskBadge } from './waiting-list.tsx';
 
-export function ApprovalPane(props: PaneProps & { readonly back: () => void }): JSX.Element {
-  const { inbox, entry, now, back } = props;
-  const { asked, ended } = entry;
-  const { doing, text } = inbox.draftOf(asked.id);
-  const read = useEdit(text, asked.input);
+type Props = PaneProps & { readonly back: () => void };
+
+/** Nothing can be answered before all of it is shown. */
+export function ApprovalPane(props: Props): JSX.Element {
+  const { asked } = props.entry;
+  return asked.input === undefined || asked.leftOut !== undefined ? (
+    <IncompletePane {...props} />
+  ) : (
+    <WholePane {...props} input={asked.input} />
+  );
+}
+
+function IncompletePane({ entry: { asked, ended }, now, back }: Props): JSX.Element {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section class="pane detail" tabIndex={0} aria-label={withoutTicks(asked.title)}>
-      <div class="detail-head">
-        <button type="button" class="button back" onClick={back}>
-          Back
-        </button>
-        <h2 class="wrap grow">
-          <Ticked text={asked.title} />
-        </h2>
-        <RiskBadge risk={asked.risk} />
-      </div>
+      <PaneHead asked={asked} back={back} />
+      {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
+      <Facts asked={asked} now={now} />
+      {ended === undefined ? <p class="soft">Loading the rest of this call …</p> : null}
+    </section>
+  );
+}
+
+function PaneHead({
+  asked,
+  back,
+}: {
+  readonly asked: WaitingApproval;
+  readonly back: () => void;
+}): JSX.Element {
+  return (
+    <div class="detail-head">
+      <button type="button" class="button back" onClick={back}>
+        Back
+      </button>
+      <h2 class="wrap grow">
+        <Ticked text={asked.title} />
+      </h2>
+      <RiskBadge risk={asked.risk} />
+    </div>
+  );
+}
+
+function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
+  const { inbox, entry, input, now, back } = props;
+  const { asked, ended } = entry;
+  const { doing, text } = inbox.draftOf(asked.id);
+  const read = useEdit(text, input);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <section class="pane detail" tabIndex={0} aria-label={withoutTicks(asked.title)}>
+      <PaneHead asked={asked} back={back} />
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
       <Message asked={asked} />
       <Facts asked={asked} now={now} />
       {doing === 'review' && 'input' in read ? (
-        <Review asked={asked.input} input={read.input} />
+        <Review asked={input} input={read.input} />
       ) : doing === 'edit' || doing === 'review' ? (
-        <EditForm inbox={inbox} id={asked.id} asked={asked.input} read={read} />
+        <EditForm inbox={inbox} id={asked.id} asked={input} read={read} />
       ) : (
         <Part title={ended === undefined ? 'Input that will run' : 'Input'}>
-          <JsonText value={asked.input} label={`Input of ${asked.tool.name}`} />
+          <JsonText value={input} label={`Input of ${asked.tool.name}`} />
         </Part>
       )}
       {asked.hiddenFields.length === 0 ? null : (

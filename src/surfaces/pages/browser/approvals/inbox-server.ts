@@ -2,7 +2,12 @@
  * Sends requests to the approvals handler. A cookie, a proxy or the page's token identifies the
  * person who has signed in.
  */
-import type { DecisionOutcome, SentDecision, WaitingList } from '../../approvals-wire.ts';
+import type {
+  DecisionOutcome,
+  SentDecision,
+  WaitingApproval,
+  WaitingList,
+} from '../../approvals-wire.ts';
 import { Refused, send } from '../parts/server.ts';
 import { parseVisible } from '../parts/visible.ts';
 
@@ -54,12 +59,25 @@ export function readList(text: string): WaitingList {
   const visible = parseVisible(text) as WaitingList;
   return {
     ...visible,
-    approvals: visible.approvals.map((one, at) => ({
-      ...one,
-      id: exact.approvals[at]?.id ?? one.id,
-      input: exact.approvals[at]?.input ?? one.input,
-    })),
+    approvals: visible.approvals.map((one, at) => exactly(one, exact.approvals[at])),
   };
+}
+
+/** Requests one approval, with what a list leaves out. Rejects with {@link Refused}. */
+export async function askOne(token: string, id: string): Promise<WaitingApproval> {
+  const response = await send(`approvals/${encodeURIComponent(id)}`, {
+    ...direct,
+    headers: authorization(token),
+  });
+  const text = await response.text();
+  return exactly(parseVisible(text) as WaitingApproval, JSON.parse(text) as WaitingApproval);
+}
+
+/** What is sent back stays as it came. */
+function exactly(visible: WaitingApproval, exact: WaitingApproval | undefined): WaitingApproval {
+  if (exact === undefined) return visible;
+  const { id, input } = exact;
+  return input === undefined ? { ...visible, id } : { ...visible, id, input };
 }
 
 /** Rejects with {@link Refused}. */

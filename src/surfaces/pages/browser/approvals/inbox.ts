@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { SentDecision, WaitingApproval } from '../../approvals-wire.ts';
 import type { Refused } from '../parts/server.ts';
-import { askList, readList, sendDecision } from './inbox-server.ts';
+import { askList, askOne, readList, sendDecision } from './inbox-server.ts';
 import { type Ended, endedBy, endedFor } from './outcome-words.ts';
 import type { PageToken } from './page-token.ts';
 
@@ -77,6 +77,9 @@ const mostPauseMs = 60_000;
 export function openInbox(token: PageToken): Inbox {
   const subscribers = new Set<() => void>();
   const drafts = new Map<string, Draft>();
+  /** Long approvals that were opened. A list has only their heads. */
+  const wholes = new Map<string, WaitingApproval>();
+  const loading = new Set<string>();
   let numbered = 0;
   let last = '';
   let wake = (): void => {};
@@ -99,6 +102,7 @@ export function openInbox(token: PageToken): Inbox {
       if (n === inbox.known.chosen) return;
       set({ chosen: n });
       set({ entries: inbox.known.entries.filter(isKept) });
+      void load();
     },
     draftOf: (id) => drafts.get(id) ?? noDraft,
     change(id, part) {
@@ -136,6 +140,30 @@ export function openInbox(token: PageToken): Inbox {
       ),
     });
   }
+  /**
+   * Requests what the list leaves out of the chosen approval. After a failure, the next list tries
+   * again.
+   */
+  async function load(): Promise<void> {
+    const { entries, chosen } = inbox.known;
+    const asked = entries.find(({ n }) => n === chosen)?.asked;
+    if (asked?.leftOut === undefined || loading.has(asked.id)) return;
+    const { id } = asked;
+    loading.add(id);
+    try {
+      const whole = await askOne(token.now(), id);
+      wholes.set(id, whole);
+      set({
+        entries: inbox.known.entries.map((entry) =>
+          entry.asked.id === id ? { ...entry, asked: whole } : entry,
+        ),
+      });
+    } catch {
+      // It may have been answered meanwhile, which the next list says.
+    } finally {
+      loading.delete(id);
+    }
+  }
   /** Keeps an ended entry that the person is looking at or has begun to answer. */
   function isKept({ n, asked, ended }: Entry): boolean {
     if (ended === undefined || n === inbox.known.chosen) return true;
@@ -147,7 +175,8 @@ export function openInbox(token: PageToken): Inbox {
     last = text;
     const list = readList(text);
     const before = new Map(inbox.known.entries.map((entry) => [entry.asked.id, entry]));
-    const after: Entry[] = list.approvals.map((asked) => {
+    const after: Entry[] = list.approvals.map((row) => {
+      const asked = wholes.get(row.id) ?? row;
       const known = before.get(asked.id);
       before.delete(asked.id);
       if (known === undefined) return { n: ++numbered, asked, ended: undefined };
@@ -163,6 +192,8 @@ export function openInbox(token: PageToken): Inbox {
       if (isKept(kept)) after.push(kept);
       else drafts.delete(kept.asked.id);
     }
+    const ids = new Set(after.map(({ asked }) => asked.id));
+    for (const id of wholes.keys()) if (!ids.has(id)) wholes.delete(id);
     after.sort((a, b) => a.asked.requestedAt - b.asked.requestedAt || a.n - b.n);
     const { chosen } = inbox.known;
     const isThere = after.some(({ n }) => n === chosen);
@@ -180,6 +211,7 @@ export function openInbox(token: PageToken): Inbox {
         const { text, aheadMs } = await askList(token.now());
         set({ connection: 'live', trouble: '', aheadMs });
         take(text);
+        void load();
       } catch (error) {
         const { status, message } = error as Refused;
         set({ connection: status === 401 ? 'signed-out' : 'away', trouble: message });
