@@ -1,0 +1,52 @@
+/**
+ * The real coding agents, from npm, in pinned versions. Each lies in a folder of its own below
+ * `.cache/agents`, which is filled once. Of their install scripts only Claude Code's own runs, which
+ * puts the program of the platform in its place.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const cache = fileURLToPath(new URL('../../.cache/agents/', import.meta.url));
+
+/** The packages, with their versions. Change a version here, and every test runs against it. */
+export const pinned = {
+  'claude-code': { package: '@anthropic-ai/claude-code', version: '2.1.332', bin: 'claude' },
+  /** What npm installs on Node 20. It ignores `onFailure`. */
+  'claude-code, older': { package: '@anthropic-ai/claude-code', version: '2.1.197', bin: 'claude' },
+  codex: { package: '@openai/codex', version: '0.171.0', bin: 'codex' },
+  'gemini-cli': { package: '@google/gemini-cli', version: '0.61.0', bin: 'gemini' },
+} as const;
+
+export type ProgramName = keyof typeof pinned;
+
+/** A program that can be started, or why there is none. */
+export type Installed = { readonly bin: string } | { readonly missing: string };
+
+/** Installs a program, unless it is there. Never rejects: a machine may have no registry. */
+export async function installed(name: ProgramName): Promise<Installed> {
+  const { package: spec, version, bin } = pinned[name];
+  const folder = join(cache, `${bin}-${version}`);
+  if (!existsSync(folder)) {
+    const draft = `${folder}.${process.pid}`;
+    mkdirSync(draft, { recursive: true });
+    writeFileSync(join(draft, 'package.json'), '{ "private": true }\n');
+    try {
+      await promisify(execFile)(
+        'npm',
+        ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--force', `${spec}@${version}`],
+        { cwd: draft, timeout: 300_000, maxBuffer: 1e8 },
+      );
+      const script = join(draft, 'node_modules', spec, 'install.cjs');
+      if (existsSync(script)) await promisify(execFile)(process.execPath, [script]);
+      renameSync(draft, folder);
+    } catch (error) {
+      rmSync(draft, { recursive: true, force: true });
+      if (!existsSync(folder))
+        return { missing: `${spec}@${version}: ${String(error).slice(0, 200)}` };
+    }
+  }
+  return { bin: join(folder, 'node_modules/.bin', bin) };
+}
