@@ -181,7 +181,8 @@ function placeOf(
   home: string,
   env: HookRun['env'],
 ): Place {
-  const here = resolve(cwd, eventCwd);
   const given = projectVariable === undefined ? undefined : env[projectVariable];
-  return { cwd: here, project: resolve(cwd, given || here), home };
+  // The model can choose the folder of a command, and with it `cwd` of the event. The hook itself
+  // is started in the folder of the session.
+  return { cwd: resolve(cwd, eventCwd), project: resolve(cwd, given || '.'), home };
 }

@@ -17,6 +17,8 @@ export interface ToolRow {
   readonly paths?: readonly string[];
   /** The member that is a command line: rules read `NAME@commands` and so on. */
   readonly shell?: string;
+  /** The member that names the folder in which the tool works: its paths are relative to it. */
+  readonly folder?: string;
   /** The member that is a patch: rules read `NAME@paths` and `NAME@outside`. */
   readonly patch?: string;
   /** The member that is a web address: rules read `NAME@host`. */
@@ -42,7 +44,15 @@ export function agentTool(
   timeoutMs?: number,
 ): AnyTool {
   const { name, description, annotations = {}, origin, required = [], content = [] } = row;
-  const named = [...required, ...(row.paths ?? []), ...content, row.shell, row.patch, row.url];
+  const named = [
+    ...required,
+    ...(row.paths ?? []),
+    ...content,
+    row.shell,
+    row.folder,
+    row.patch,
+    row.url,
+  ];
   const properties: Record<string, JsonObject> = {};
   for (const member of named)
     if (member !== undefined)
@@ -79,7 +89,8 @@ function attributesOf(
       return shellFacts(String(value), place(call), await parser) as unknown as JsonObject;
     };
   if (patch !== undefined)
-    attributes[patch] = (value, call) => patchFacts(String(value), place(call));
+    attributes[patch] = (value, call) =>
+      patchFacts(String(value), place(call)) as unknown as JsonObject;
   if (url !== undefined) attributes[url] = (value) => ({ host: hostOf(String(value)) });
   return attributes;
 }
@@ -99,16 +110,40 @@ function fileFacts(text: string, place: Place): PathFacts {
 /** Most files of a patch. For rules, a patch with more counts as outside of the project. */
 const mostFiles = 500;
 
-/** The files that a patch names, in the form of `apply_patch`. */
-function patchFacts(patch: string, place: Place): JsonObject {
-  const named = patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to):[ \t]*(.*)$/gm);
-  const files = [...named].map(([, file = '']) => file.trim());
-  const facts = files.slice(0, mostFiles).map((file) => pathFacts(file, place));
-  const outside = files.filter((_, at) => facts[at]?.inside !== true);
-  return {
-    paths: facts.flatMap(({ path }) => path),
-    outside: files.length === 0 ? ['a patch that is not understood'] : outside,
-  };
+/**
+ * The files that a patch names, in the form of `apply_patch`. Codex trims a line before it compares
+ * it with the headers, so every line that looks like a header after trimming counts as one. A patch
+ * with a header that is not known counts as outside of the project.
+ */
+export function patchFacts(patch: string, place: Place): { paths: string[]; outside: string[] } {
+  const files: string[] = [];
+  const outside: string[] = [];
+  for (const line of patch.split('\n')) {
+    const header = trimmed(line);
+    if (!header.startsWith('***')) continue;
+    const [, file] = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to):(.*)$/.exec(header) ?? [];
+    if (file !== undefined) files.push(trimmed(file));
+    // A line of a file begins with a space or a sign, and may have three asterisks after it.
+    else if (!/^[ +-]/.test(line) && !/^\*\*\* (?:(?:Begin|End) Patch|End of File)$/.test(header))
+      outside.push(`a line of a patch that is not understood: ${header.slice(0, 80)}`);
+  }
+  if (files.length === 0) outside.push('a patch that is not understood');
+  if (files.length > mostFiles) outside.push(`a patch with more than ${mostFiles} files`);
+  const paths = files.slice(0, mostFiles).flatMap((file) => {
+    const { path, inside } = pathFacts(file, place);
+    if (!inside) outside.push(file);
+    return path;
+  });
+  return { paths, outside };
+}
+
+/** Without the white space of Unicode at both ends, to which U+0085 belongs. */
+function trimmed(text: string): string {
+  const isSpace = (at: number): boolean => /[\s\u0085]/.test(text[at] as string);
+  let [start, end] = [0, text.length];
+  while (start < end && isSpace(start)) start++;
+  while (start < end && isSpace(end - 1)) end--;
+  return text.slice(start, end);
 }
 
 /** `""` for a text that is not a web address. */

@@ -1,5 +1,5 @@
 /** Decides about one event of a coding agent. */
-
+import { resolve } from 'node:path';
 import {
   type AnyTool,
   type Approver,
@@ -12,7 +12,7 @@ import { followOrigins, registryStateOf, rememberSeen, stateOf } from '../../sur
 import type { AuditLog, AuditOptions } from '../audit/index.ts';
 import type { Agent, AgentEvent, Answer, CallAbout } from './agent.ts';
 import { agentTool, mcpTool } from './agent-tools.ts';
-import { HookFault, type ReadEvent } from './event.ts';
+import { HookFault, memberOf, type ReadEvent } from './event.ts';
 import type { Place } from './place.ts';
 import { refusal } from './refusal.ts';
 import type { Entry, SessionFile } from './state/session-file.ts';
@@ -37,8 +37,9 @@ const mostOutputChars = 1_000_000;
 const nothing: Answer = { effect: 'none', reason: '' };
 
 /** Judges an event. @throws HookFault */
-export async function decide(world: HookWorld, { event, sessionId }: ReadEvent): Promise<Answer> {
+export async function decide(given: HookWorld, { event, sessionId }: ReadEvent): Promise<Answer> {
   if (event.kind === 'other') return nothing;
+  const world = event.kind === 'said' ? given : inFolder(given, event.about);
   const entries = await world.session.read();
   let question: string | undefined;
   let asked = (): void => {};
@@ -67,7 +68,7 @@ export async function decide(world: HookWorld, { event, sessionId }: ReadEvent):
   const { about } = event;
   if (toolFor(world, about.tool) === undefined) return unknownTool(world, about.tool);
   if (remembers) replay(world, session, entries);
-  const answer = await ask(
+  const { answer, callId } = await ask(
     world,
     session,
     about,
@@ -76,20 +77,32 @@ export async function decide(world: HookWorld, { event, sessionId }: ReadEvent):
       asked = then;
     },
   );
-  if (answer.effect !== 'deny')
-    await world.session.add({ began: keyOf(about), asked: answer.effect === 'ask' }, true);
+  if (answer.effect !== 'deny') {
+    const asked = answer.effect === 'ask';
+    const id = about.id === undefined && callId !== undefined ? { id: callId } : {};
+    await world.session.add({ began: keyOf(about), asked, ...id }, true);
+  }
   return answer;
 }
 
-/** Takes the call through all gates. */
+/** Some tools name the folder in which they work. Their paths are relative to it. */
+function inFolder(world: HookWorld, { tool, input }: CallAbout): HookWorld {
+  const { folder } = world.agent.tools.find(({ name }) => name === tool) ?? {};
+  const named = folder === undefined ? undefined : memberOf(input, folder);
+  if (typeof named !== 'string') return world;
+  return { ...world, place: { ...world.place, cwd: resolve(world.place.cwd, named) } };
+}
+
+/** Takes the call through all gates. The id is that of an allowed call in the audit log. */
 async function ask(
   { agent, audit, registry }: HookWorld,
   session: ToolSession,
   { tool, input, id }: CallAbout,
   question: () => string | undefined,
   whenAsked: (then: () => void) => void,
-): Promise<Answer> {
+): Promise<{ readonly answer: Answer; readonly callId?: string }> {
   const explanation = await session.explain(tool, input);
+  let callId: string;
   const log = await audit?.({ required: true });
   try {
     const detach = log?.attach(registry);
@@ -104,17 +117,20 @@ async function ask(
         asks === undefined || agent.canAsk
           ? refusal(permission.result.error)
           : `${asks}\n${agent.title} cannot ask a person here, so the call is denied.`;
-      return { effect: 'deny', reason };
+      return { answer: { effect: 'deny', reason } };
     }
+    callId = permission.callId;
   } finally {
     await log?.close();
   }
   const asked = question();
-  if (asked !== undefined) return { effect: 'ask', reason: asked };
+  if (asked !== undefined) return { answer: { effect: 'ask', reason: asked }, callId };
   const { decision, ruleId } = explanation;
-  return decision?.effect === 'allow' && ruleId !== undefined
-    ? { effect: 'allow', reason: `Allowed by the rule \`${ruleId}\`.` }
-    : nothing;
+  const answer: Answer =
+    decision?.effect === 'allow' && ruleId !== undefined
+      ? { effect: 'allow', reason: `Allowed by the rule \`${ruleId}\`.` }
+      : nothing;
+  return { answer, callId };
 }
 
 /** Records how a call has ended. */
@@ -127,14 +143,15 @@ async function end(
 ): Promise<void> {
   const { tool, input, id } = about;
   const key = keyOf(about);
-  const began = entries.findLast((entry) => 'began' in entry && entry.began === key);
-  const approved = began !== undefined && 'asked' in began && began.asked;
+  const began = firstOpen(entries, key);
+  const approved = began?.asked === true;
   const value = error ?? output;
   const isShort = JSON.stringify(value).length <= mostOutputChars;
   const kept = remembers && isShort ? { output: value } : {};
   await world.session.add({ ended: key, tool, input, approved, ...kept }, false);
   if (world.audit === undefined || toolFor(world, tool) === undefined) return;
-  const permission = await session.authorize(tool, input, id === undefined ? {} : { callId: id });
+  const callId = id ?? began?.id;
+  const permission = await session.authorize(tool, input, callId === undefined ? {} : { callId });
   // The rules may have changed since then, but the call did run.
   if (!permission.allowed) return;
   const log = await world.audit({});
@@ -144,6 +161,13 @@ async function end(
   } finally {
     await log.close();
   }
+}
+
+/** The first call with this name that has begun and not ended. */
+function firstOpen(entries: readonly Entry[], key: string) {
+  const ended = entries.filter((entry) => 'ended' in entry && entry.ended === key).length;
+  const began = entries.filter((entry) => 'began' in entry).filter((entry) => entry.began === key);
+  return began[ended];
 }
 
 /**

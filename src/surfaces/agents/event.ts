@@ -76,6 +76,20 @@ export function callOf(event: JsonObject): CallAbout {
   };
 }
 
+/**
+ * An event of a kind that needs no decision. One that is about a call needs one, whatever its name
+ * is: it may be of a later version, of another agent, or misspelt.
+ * @throws HookFault
+ */
+export function otherEvent(name: string, event: JsonObject, agent: string): AgentEvent {
+  if (memberOf(event, 'tool_name') === undefined && memberOf(event, 'tool_input') === undefined)
+    return { kind: 'other' };
+  throw new HookFault(
+    `Expected an event about a call that is known for ${agent}, got ` +
+      `${JSON.stringify(name.slice(0, 100))}. Remove it from the hooks in the settings of ${agent}.`,
+  );
+}
+
 /** An own member; undefined if there is none. */
 export function memberOf(event: JsonObject, member: string): JsonValue | undefined {
   return Object.hasOwn(event, member) ? event[member] : undefined;

@@ -67,7 +67,7 @@ export function hooksOf(
     UserPromptSubmit: only(
       on('UserPromptSubmit', ({ prompt, source }) => {
         // Tasks and timers also submit prompts, which no person wrote.
-        if (wroteIt(source)) overheard(stateOf(session), prompt, 'user');
+        if (wroteIt(source, prompt)) overheard(stateOf(session), prompt, 'user');
         return undefined;
       }),
     ),

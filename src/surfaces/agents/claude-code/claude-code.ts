@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../../json/index.ts';
 import type { Agent, AgentEvent, Answer } from '../agent.ts';
 import { mcpNames } from '../agent-tools.ts';
-import { callOf, memberOf, textOf } from '../event.ts';
+import { callOf, memberOf, otherEvent, textOf } from '../event.ts';
 import { claudeCodeTools } from './tools.ts';
 
 export const claudeCode: Agent = {
@@ -42,19 +42,26 @@ export function readClaudeEvent(name: string, event: JsonObject): AgentEvent {
       return { kind: 'after', about: callOf(event), output: null, error: text };
     }
     case 'UserPromptSubmit':
-      return wroteIt(memberOf(event, 'source'))
+      return wroteIt(memberOf(event, 'source'), textOf(event, 'prompt'))
         ? { kind: 'said', text: textOf(event, 'prompt') }
         : { kind: 'other' };
-    default:
+    // They ask for no decision of ours, or come after it.
+    case 'PermissionRequest':
+    case 'PermissionDenied':
+    case 'PostToolBatch':
       return { kind: 'other' };
+    default:
+      return otherEvent(name, event, 'this agent');
   }
 }
 
 /**
  * Whether a person, or the program that started the agent, wrote a prompt. Tasks and timers also
- * submit prompts, and are named as the source.
+ * submit prompts. Some versions name them as the source, and 2.1.332 does not: what another agent
+ * reports then arrives as a prompt that begins with `<task-notification>`.
  */
-export function wroteIt(source: unknown): boolean {
+export function wroteIt(source: unknown, prompt: string): boolean {
+  if (/^\s*<task-notification\b/i.test(prompt)) return false;
   return source === undefined || source === 'user' || source === 'sdk';
 }
 

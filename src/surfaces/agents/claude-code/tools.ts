@@ -1,4 +1,8 @@
-/** The tools of Claude Code 2.1. */
+/**
+ * The tools of Claude Code 2.1.332, as it offers them to its model. Left out are those that run
+ * code or act elsewhere without a command line that could be read: `Monitor`, `REPL`, `PowerShell`,
+ * `Workflow`, `CronCreate`, `RemoteTrigger`, `Artifact`, `Projects` and `ClaudeDesign`.
+ */
 import type { ToolRow } from '../agent-tools.ts';
 
 const readOnly = { readOnly: true } as const;
@@ -91,17 +95,51 @@ export const claudeCodeTools: readonly ToolRow[] = [
     required: ['query'],
     content: ['query'],
   },
-  { name: 'Task', description: 'Starts another agent.', content: ['description', 'prompt'] },
-  { name: 'Agent', description: 'Starts another agent.', content: ['description', 'prompt'] },
+  // What another agent reports may repeat what it has read.
+  {
+    name: 'Task',
+    description: 'Starts another agent.',
+    origin: 'untrusted',
+    content: ['description', 'prompt'],
+  },
+  {
+    name: 'Agent',
+    description: 'Starts another agent.',
+    origin: 'untrusted',
+    content: ['description', 'prompt'],
+  },
+  {
+    name: 'SendMessage',
+    description: 'Writes to another agent.',
+    origin: 'untrusted',
+    content: ['summary', 'message'],
+  },
+  {
+    name: 'ListAgents',
+    description: 'Lists other agents.',
+    annotations: readOnly,
+    origin: 'untrusted',
+  },
   { name: 'TodoWrite', description: 'Keeps a list of tasks.' },
   { name: 'TaskCreate', description: 'Adds to the list of tasks.' },
   { name: 'TaskUpdate', description: 'Changes the list of tasks.' },
   { name: 'TaskGet', description: 'Reads the list of tasks.', annotations: readOnly },
   { name: 'TaskList', description: 'Reads the list of tasks.', annotations: readOnly },
+  {
+    name: 'EnterWorktree',
+    description: 'Goes on in another worktree of the repository.',
+    paths: ['path'],
+  },
+  {
+    name: 'ExitWorktree',
+    description: 'Goes back from a worktree, and may remove it.',
+    annotations: destructive,
+    required: ['action'],
+  },
   { name: 'AskUserQuestion', description: 'Asks the user.' },
   { name: 'EnterPlanMode', description: 'Begins to plan.' },
   { name: 'ExitPlanMode', description: 'Shows the plan to the user.' },
-  { name: 'Skill', description: 'Reads a skill.' },
+  { name: 'Skill', description: 'Reads a skill.', origin: 'untrusted' },
   { name: 'SlashCommand', description: 'Runs a command of the agent.' },
   {
     name: 'ListMcpResourcesTool',
@@ -138,5 +176,11 @@ export const claudeCodeTools: readonly ToolRow[] = [
     description: 'Goes on later.',
     content: ['prompt', 'reason'],
   },
-  { name: 'ToolSearch', description: 'Looks for tools.', annotations: readOnly },
+  // It quotes the descriptions that MCP servers have written.
+  {
+    name: 'ToolSearch',
+    description: 'Looks for tools.',
+    annotations: readOnly,
+    origin: 'untrusted',
+  },
 ];

@@ -4,27 +4,9 @@
  * answer.
  */
 import type { Agent } from '../agent.ts';
-import { mcpNames, type ToolRow } from '../agent-tools.ts';
+import { mcpNames } from '../agent-tools.ts';
 import { claudeHooks, readClaudeEvent, writeClaudeAnswer } from '../claude-code/claude-code.ts';
-
-const tools: readonly ToolRow[] = [
-  {
-    name: 'Bash',
-    description: 'Runs a command line.',
-    annotations: { destructive: true, openWorld: true },
-    required: ['command'],
-    shell: 'command',
-    content: ['command'],
-  },
-  {
-    name: 'apply_patch',
-    description: 'Changes files.',
-    annotations: { destructive: true },
-    required: ['command'],
-    patch: 'command',
-    content: ['command'],
-  },
-];
+import { codexTools } from './tools.ts';
 
 export const codex: Agent = {
   name: 'codex',
@@ -33,7 +15,7 @@ export const codex: Agent = {
   canAsk: false,
   read: readClaudeEvent,
   write: (answer) => (answer.effect === 'deny' ? writeClaudeAnswer(answer) : {}),
-  tools,
+  tools: codexTools,
   // A longer name is cut at 64 or 128 characters, and ends with a digest of it.
   mcpNames: new RegExp(`${mcpNames.source}|^mcp__(?:[\\w-]{19}|[\\w-]{83})[0-9a-f]{40}$`),
   settings: (command) => {

@@ -2,9 +2,9 @@
  * Gemini CLI, by geminicli.com/docs/hooks/reference. A hook can deny, but it can neither ask nor
  * skip the CLI's own question.
  */
-import type { JsonObject } from '../../../json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
 import type { Agent, AgentEvent } from '../agent.ts';
-import { callOf, memberOf, textOf } from '../event.ts';
+import { callOf, memberOf, otherEvent, textOf } from '../event.ts';
 import { geminiCliTools } from './tools.ts';
 
 export const geminiCli: Agent = {
@@ -31,16 +31,32 @@ function readGeminiEvent(name: string, event: JsonObject): AgentEvent {
   switch (name) {
     case 'BeforeTool':
       return { kind: 'before', about: callOf(event) };
-    case 'AfterTool':
-      return {
-        kind: 'after',
-        about: callOf(event),
-        output: memberOf(event, 'tool_response') ?? null,
-        error: undefined,
-      };
+    case 'AfterTool': {
+      const about = callOf(event);
+      const output = memberOf(event, 'tool_response') ?? null;
+      return { kind: 'after', about, output, error: failureOf(about.tool, output) };
+    }
     case 'BeforeAgent':
       return { kind: 'said', text: textOf(event, 'prompt') };
     default:
-      return { kind: 'other' };
+      return otherEvent(name, event, 'Gemini CLI');
   }
+}
+
+/**
+ * Why a tool failed: `error` of its response. A command that ended with another code than 0 says so
+ * only in the text for the model.
+ */
+function failureOf(tool: string, response: JsonValue): string | undefined {
+  if (!isJsonObject(response)) return undefined;
+  const error = memberOf(response, 'error');
+  if (error !== undefined && error !== null && error !== false) {
+    const message = isJsonObject(error) ? memberOf(error, 'message') : error;
+    return typeof message === 'string' && message.trim() !== '' ? message : 'It failed.';
+  }
+  const text = memberOf(response, 'llmContent');
+  if (tool !== 'run_shell_command' || typeof text !== 'string') return undefined;
+  // What the command wrote comes before it.
+  const [, code] = [...text.matchAll(/^Exit Code: (-?\d+)$/gm)].at(-1) ?? [];
+  return code === undefined || code === '0' ? undefined : `It ended with the exit code ${code}.`;
 }

@@ -1,4 +1,4 @@
-/** The tools of Gemini CLI. */
+/** The tools of Gemini CLI 0.61.0, as it offers them to its model, and some of earlier versions. */
 import type { ToolRow } from '../agent-tools.ts';
 
 const readOnly = { readOnly: true } as const;
@@ -12,7 +12,20 @@ export const geminiCliTools: readonly ToolRow[] = [
     annotations: { destructive: true, openWorld: true },
     required: ['command'],
     shell: 'command',
+    folder: 'dir_path',
     content: ['command', 'description'],
+  },
+  {
+    name: 'list_background_processes',
+    description: 'Lists commands that go on running.',
+    annotations: readOnly,
+    origin: 'untrusted',
+  },
+  {
+    name: 'read_background_output',
+    description: 'Reads from a command that goes on running.',
+    annotations: readOnly,
+    origin: 'untrusted',
   },
   { name: 'read_file', description: 'Reads a file.', annotations: readOnly, ...file },
   { name: 'read_many_files', description: 'Reads files.', annotations: readOnly },
@@ -72,8 +85,28 @@ export const geminiCliTools: readonly ToolRow[] = [
   { name: 'save_memory', description: 'Remembers a fact.', content: ['fact'] },
   { name: 'write_todos', description: 'Keeps a list of tasks.' },
   { name: 'ask_user', description: 'Asks the user.' },
-  { name: 'activate_skill', description: 'Reads a skill.' },
+  { name: 'update_topic', description: 'Tells the user what it works on.' },
+  // What another agent reports may repeat what it has read.
+  {
+    name: 'invoke_agent',
+    description: 'Starts another agent.',
+    origin: 'untrusted',
+    content: ['prompt'],
+  },
+  { name: 'complete_task', description: 'Ends the work of another agent.' },
+  { name: 'activate_skill', description: 'Reads a skill.', origin: 'untrusted' },
   { name: 'enter_plan_mode', description: 'Begins to plan.' },
   { name: 'exit_plan_mode', description: 'Shows the plan to the user.' },
+  {
+    name: 'list_mcp_resources',
+    description: 'Lists what MCP servers offer.',
+    annotations: { readOnly: true, openWorld: true },
+  },
+  {
+    name: 'read_mcp_resource',
+    description: 'Reads a resource of an MCP server.',
+    annotations: { readOnly: true, openWorld: true },
+    required: ['uri'],
+  },
   { name: 'get_internal_docs', description: "Reads the CLI's own pages.", annotations: readOnly },
 ];

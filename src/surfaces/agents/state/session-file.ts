@@ -14,6 +14,8 @@ export type Entry =
       readonly began: string;
       /** Whether the person is asked about it. */
       readonly asked: boolean;
+      /** The id of its line in the audit log, if the agent gives none. */
+      readonly id?: string;
     }
   | {
       /** A call has ended. */
