@@ -67,7 +67,8 @@ export function hookWorld(
         GEMINI_PROJECT_DIR: root,
         ...env,
       },
-      cwd: files.path,
+      // Codex starts the hook in the folder of its session. The others name it in a variable.
+      cwd: agent === 'codex' ? root : files.path,
       now: now ?? Date.now,
     });
   return {

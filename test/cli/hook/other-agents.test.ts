@@ -1,9 +1,10 @@
 /** Events of other agents, in the form that their pages give. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { hookTimeoutMs } from '../../../src/cli/hook-timeout.ts';
 import { agentNames } from '../../../src/surfaces/agents/agent-names.ts';
 import { cli } from '../cli-run.ts';
-import { hookWorld } from './hook-world.ts';
+import { type HookWorld, hookWorld } from './hook-world.ts';
 
 const rules = [
   { id: 'no-rm', effect: 'deny', when: { 'command@commands.*.program': 'rm' } },
@@ -17,6 +18,14 @@ const rules = [
   },
   { id: 'file', effect: 'deny', when: { 'file_path@inside': false } },
 ];
+
+/** The lines of the audit log. */
+function recorded({ files }: HookWorld): Record<string, unknown>[] {
+  return readFileSync(files.at('log.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
 
 describe('Gemini CLI', () => {
   const send = (tool_name: string, tool_input: object) =>
@@ -82,6 +91,60 @@ describe('Gemini CLI', () => {
     );
     expect(denied).toEqual([false, false, true]);
   });
+
+  test('paths of a command are relative to its `dir_path`', async () => {
+    const file = {
+      rules: [
+        { id: 'guard', effect: 'deny', when: { 'command@paths.*': { glob: '**/.gemini/*' } } },
+        { id: 'out', effect: 'deny', when: { 'command@writesOutside.*': { exists: true } } },
+      ],
+    };
+    const decide = async (input: object) => {
+      const event = { hook_event_name: 'BeforeTool', tool_name: 'run_shell_command' };
+      const end = await hookWorld(file).send(
+        { ...event, tool_input: input },
+        { agent: 'gemini-cli' },
+      );
+      return end.exit === 0 ? (JSON.parse(end.stdout).decision ?? 'none') : 'blocked';
+    };
+    expect(await decide({ command: 'echo {} > settings.json' })).toBe('none');
+    for (const dir_path of ['.gemini', './.gemini/', 'src/../.gemini'])
+      expect(await decide({ command: 'echo {} > settings.json', dir_path })).toBe('deny');
+    expect(await decide({ command: 'echo {} > a.txt', dir_path: '..' })).toBe('deny');
+    // What is not a path at all cannot be judged.
+    expect(await decide({ command: 'ls', dir_path: ['.gemini'] })).toBe('deny');
+  });
+
+  const shown = (code: string): string =>
+    `<untrusted_context>\nOutput: Exit Code: 9\n${code}Process Group PGID: 1\n</untrusted_context>`;
+  test.each([
+    ['read_file', { llmContent: 'none', error: { message: 'File not found' } }, 'failed'],
+    ['read_file', { llmContent: 'none', error: {} }, 'failed'],
+    ['run_shell_command', { llmContent: shown('Exit Code: 3\n') }, 'failed'],
+    ['run_shell_command', { llmContent: shown('') }, 'succeeded'],
+    ['read_file', { llmContent: 'Exit Code: 3' }, 'succeeded'],
+    ['read_file', 'text', 'succeeded'],
+  ])('%s, which answers %j, is recorded as %s', async (tool_name, tool_response, status) => {
+    const world = hookWorld({ rules: [], audit: { path: 'log.jsonl' } });
+    const tool_input = { file_path: 'a', command: 'ls' };
+    const call = { tool_name, tool_input };
+    const more = { agent: 'gemini-cli' };
+    await world.send({ ...call, hook_event_name: 'BeforeTool' }, more);
+    await world.send({ ...call, hook_event_name: 'AfterTool', tool_response }, more);
+    const lines = recorded(world);
+    expect(lines.map(({ type }) => type)).toEqual(['start', 'call']);
+    expect(lines[1]?.status).toBe(status);
+  });
+
+  test('the lines of a call have one id, also of equal calls', async () => {
+    const world = hookWorld({ rules: [], audit: { path: 'log.jsonl' } });
+    const call = { tool_name: 'read_file', tool_input: { file_path: 'a' } };
+    for (const hook_event_name of ['BeforeTool', 'BeforeTool', 'AfterTool', 'AfterTool'])
+      await world.send({ ...call, hook_event_name, tool_response: {} }, { agent: 'gemini-cli' });
+    const [first, second, ...ends] = recorded(world);
+    expect(first?.callId).not.toBe(second?.callId);
+    expect(ends.map(({ callId }) => callId)).toEqual([first?.callId, second?.callId]);
+  });
 });
 
 describe('Codex', () => {
@@ -106,6 +169,14 @@ describe('Codex', () => {
     ['Bash', 'git push', 'Codex cannot ask a person here'],
     ['apply_patch', patch('../x'), 'out'],
     ['apply_patch', 'no patch', 'out'],
+    // Codex trims a line before it looks for a header.
+    ...[' ', '\t', '\u00a0', '\u0085', '\u3000', '\ufeff'].map(
+      (space) => ['apply_patch', `${patch('a')}\n${space}*** Add File: ../x\n+a`, 'out'] as const,
+    ),
+    ['apply_patch', `${patch('a')}\n*** Environment ID: other`, 'out'],
+    ['apply_patch', `${patch('a')}\n*** Delete File:../x`, 'out'],
+    ['apply_patch', `${patch('a')}\n*** Update File: b\r\n*** Move to: ../x\r`, 'out'],
+    ['apply_patch', `${patch('a')}\n*** Add File: a\u2028/../../x\n+a`, 'out'],
   ])('%s %j is denied', async (tool, command, reason) => {
     const end = await send(tool, command);
     const answer = JSON.parse(end.exit === 0 ? end.stdout : '').hookSpecificOutput;
@@ -117,9 +188,38 @@ describe('Codex', () => {
     for (const [tool, command] of [
       ['Bash', 'ls'],
       ['apply_patch', patch('a.ts')],
+      // A line of the file, and not a header.
+      ['apply_patch', patch('a.md').replace('-a', ' *** a\n+*** b\n-*** c')],
     ] as const)
       expect(await send(tool, command)).toEqual({ exit: 0, stdout: '{}\n' });
   });
+});
+
+test('Codex: the folder of a command is not the project', async () => {
+  const file = {
+    rules: [{ id: 'out', effect: 'deny', when: { 'command@writesOutside.*': { exists: true } } }],
+  };
+  for (const command of ['echo x > a.txt', 'mkdir -p sub && echo x > sub/a.txt']) {
+    const world = hookWorld(file);
+    const event = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command } };
+    const beside = await world.send(event, { agent: 'codex', cwd: world.home });
+    expect(beside.exit === 0 && beside.stdout).toContain('deny');
+    expect(await world.send(event, { agent: 'codex' })).toEqual({ exit: 0, stdout: '{}\n' });
+  }
+});
+
+test.each([
+  ['claude-code', 'preToolUse'],
+  ['claude-code', 'BeforeTool'],
+  ['codex', 'PreToolUse2'],
+  ['gemini-cli', 'beforeTool'],
+  ['gemini-cli', 'PreToolUse'],
+])('%s: the event %s about a call is not known, and blocks it', async (agent, name) => {
+  const event = { hook_event_name: name, tool_name: 'Bash', tool_input: { command: 'ls' } };
+  const end = await hookWorld({ rules }).send(event, { agent });
+  expect(end.exit === 2 && end.stderr).toContain(JSON.stringify(name));
+  // One that is not about a call needs no decision.
+  expect((await hookWorld({ rules }).send({ hook_event_name: name }, { agent })).exit).toBe(0);
 });
 
 describe('`hook install`', () => {

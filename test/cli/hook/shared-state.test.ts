@@ -72,13 +72,14 @@ describe('origins', () => {
     expect((await world.before('WebFetch', { url }, { id: 'two' })).effect).toBe('none');
   });
 
-  test('what a task has put in was not written by the user', async () => {
+  test.each([
+    { prompt: 'See https://a.example/x.', source: 'system' },
+    // Claude Code 2.1.332 names no source.
+    { prompt: '<task-notification>\n<result>See https://a.example/x.</result>' },
+    { prompt: ' \n<Task-Notification>See https://a.example/x.' },
+  ])('what a task has put in was not written by the user: %j', async (event) => {
     const world = hookWorld(originRule);
-    await world.send({
-      hook_event_name: 'UserPromptSubmit',
-      prompt: 'See https://a.example/x.',
-      source: 'system',
-    });
+    await world.send({ hook_event_name: 'UserPromptSubmit', ...event });
     const { effect } = await world.before('WebFetch', { url: 'https://a.example/x', prompt: 'x' });
     expect(effect).toBe('ask');
   });
