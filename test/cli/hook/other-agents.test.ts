@@ -164,14 +164,18 @@ describe('Codex', () => {
   const patch = (path: string) =>
     `*** Begin Patch\n*** Update File: ${path}\n@@\n-a\n+b\n*** End Patch`;
 
-  test.each([
+  test.each<[string, string, string]>([
     ['Bash', 'sudo rm x', 'no-rm'],
     ['Bash', 'git push', 'Codex cannot ask a person here'],
     ['apply_patch', patch('../x'), 'out'],
     ['apply_patch', 'no patch', 'out'],
     // Codex trims a line before it looks for a header.
     ...[' ', '\t', '\u00a0', '\u0085', '\u3000', '\ufeff'].map(
-      (space) => ['apply_patch', `${patch('a')}\n${space}*** Add File: ../x\n+a`, 'out'] as const,
+      (space): [string, string, string] => [
+        'apply_patch',
+        `${patch('a')}\n${space}*** Add File: ../x\n+a`,
+        'out',
+      ],
     ),
     ['apply_patch', `${patch('a')}\n*** Environment ID: other`, 'out'],
     ['apply_patch', `${patch('a')}\n*** Delete File:../x`, 'out'],
