@@ -135,7 +135,7 @@ export async function buildHook(folder = 'dist/hook'): Promise<void> {
       outfile: join(folder, `${name}.cjs`),
       ...options,
     });
-  await bundle('hook-child', {});
+  await bundle('hook-lean', { outfile: join(folder, 'hook.cjs') });
   await bundle('hook-judge', {
     // As modules, so that what is not used is left out.
     mainFields: ['module', 'main'],

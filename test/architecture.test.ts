@@ -198,7 +198,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'surfaces/audit',
     'surfaces/agents',
     'cli/index',
-    'cli/hook-child',
+    'cli/hook-lean',
     'cli/hook-code',
     'surfaces/sandbox',
   ],

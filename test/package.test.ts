@@ -76,9 +76,9 @@ const specifiers = Object.keys(manifest.exports)
   .filter((subpath) => !subpath.endsWith('.json'))
   .map((subpath) => manifest.name + subpath.slice(1));
 
-/** What the second process of a hook runs, and the texts of what is bundled with it. */
+/** What a hook runs, and the texts of what is bundled with it. */
 const hookBundle = [
-  'dist/hook/hook-child.cjs',
+  'dist/hook/hook.cjs',
   'dist/hook/hook-judge.cjs',
   'dist/hook/LICENSES.txt',
 ];

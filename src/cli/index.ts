@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 /** The command `host-tools`. */
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { judgeApart } from './hook-apart.ts';
+import type * as Lean from './hook-lean.ts';
 import { hookProcess } from './hook-process.ts';
 import { type HookTask, hookTask } from './hook-task.ts';
 
@@ -13,7 +16,7 @@ else await startCommand();
 /** Whether the command line judges an event. Such a process always ends with 0 or 2. */
 function isHook([first, second, ...rest]: readonly string[]): boolean {
   const asksForHelp = [second, ...rest].some((word) => word === '--help' || word === '-h');
-  return first === 'hook' && second !== 'install' && !asksForHelp;
+  return first === 'hook' && second !== 'install' && second !== 'check' && !asksForHelp;
 }
 
 async function judgeHere(task: HookTask): Promise<void> {
@@ -27,9 +30,10 @@ async function judgeHere(task: HookTask): Promise<void> {
 
 function startHook(): void {
   try {
-    // The published package has a bundle for the second process, which loads faster.
-    const lean = fileURLToPath(new URL('./hook/hook-child.cjs', import.meta.url));
-    hookProcess(process, existsSync(lean) ? lean : fileURLToPath(import.meta.url));
+    // The published package has a bundle, which loads faster.
+    const lean = fileURLToPath(new URL('./hook/hook.cjs', import.meta.url));
+    if (existsSync(lean) && (createRequire(lean)(lean) as typeof Lean).startHook(process)) return;
+    hookProcess(process, judgeApart(process, fileURLToPath(import.meta.url)));
   } catch (error) {
     process.stderr.write(`host-tools: The hook could not be started: ${String(error)}\n`);
     process.exit(2);

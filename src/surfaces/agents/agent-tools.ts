@@ -89,8 +89,7 @@ function attributesOf(
       return shellFacts(String(value), place(call), await parser) as unknown as JsonObject;
     };
   if (patch !== undefined)
-    attributes[patch] = (value, call) =>
-      patchFacts(String(value), place(call)) as unknown as JsonObject;
+    attributes[patch] = (value, call) => ({ ...patchFacts(String(value), place(call)) });
   if (url !== undefined) attributes[url] = (value) => ({ host: hostOf(String(value)) });
   return attributes;
 }

@@ -1,0 +1,65 @@
+/**
+ * What the published package starts a hook with: a bundle of few files, since each costs some time.
+ * `hook install` copies it, and the copy is started by itself.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { guardTask } from '../surfaces/agents/guard/guard-task.ts';
+import { stateFolder } from '../surfaces/agents/state/state-folder.ts';
+import { judgeHere } from './hook-here.ts';
+import { hookProcess } from './hook-process.ts';
+import type { HookTask } from './hook-task.ts';
+import { userHome } from './user-home.ts';
+
+/**
+ * Starts the hook in this process.
+ * @returns false, and does nothing, if a file may name modules: their tools are known only to the
+ * copy of the library that they import, and their code may do anything.
+ */
+export function startHook(host: NodeJS.Process): boolean {
+  const task = { argv: host.argv.slice(2), env: host.env, cwd: host.cwd() };
+  if (mayHaveModules(task)) return false;
+  start(host, () => task);
+  return true;
+}
+
+function start(host: NodeJS.Process, taskOf: () => HookTask): void {
+  hookProcess(host, (ending) => {
+    try {
+      const task = taskOf();
+      return judgeHere(host, task, join(__dirname, 'hook-judge.cjs'), codeFolder(task))(ending);
+    } catch (error) {
+      ending.block((error as Error).message);
+      return () => Promise.resolve();
+    }
+  });
+}
+
+/** Undefined if it cannot be used. The hook itself reports why. */
+function codeFolder({ env }: HookTask): string | undefined {
+  try {
+    return stateFolder({ stateHome: env.XDG_STATE_HOME, home: userHome(env) });
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a file of the command line may name a module. A file that cannot be read is reported
+ * later.
+ */
+function mayHaveModules({ argv }: HookTask): boolean {
+  return argv.some((word) => {
+    const file = word.startsWith('--host-tools=') ? word.slice('--host-tools='.length) : word;
+    try {
+      // To open a pipe would wait for somebody who writes.
+      if (!statSync(file).isFile()) return false;
+      return /(?:^|[\s{,'"])module['"]?\s*:/.test(readFileSync(file, 'utf8'));
+    } catch {
+      return false;
+    }
+  });
+}
+
+// The copy of `hook install`.
+if (require.main === module) start(process, () => guardTask(process, __dirname));

@@ -1,0 +1,38 @@
+/** Reads an event from standard input, and judges it. */
+import type { HookEnd } from './hook-run.ts';
+import type { HookTask } from './hook-task.ts';
+
+/** Largest event, in bytes. */
+const mostBytes = 16_000_000;
+
+/**
+ * Judges the event. Never rejects.
+ * @param block Called if there is no event that could be judged. The promise then never settles.
+ */
+export async function judgeEvent(
+  stdin: NodeJS.ReadStream,
+  task: HookTask,
+  block: (why: string) => void,
+): Promise<HookEnd> {
+  // Loaded while the event arrives.
+  const loading = import('./hook-run.ts');
+  const text = await readEvent(stdin, block);
+  const { runHook } = await loading;
+  return runHook({ ...task, stdin: text, now: Date.now });
+}
+
+/** Never settles if the event cannot be read. */
+function readEvent(stdin: NodeJS.ReadStream, block: (why: string) => void): Promise<string> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const chunks: Buffer[] = [];
+    stdin.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= mostBytes) return void chunks.push(chunk);
+      stdin.destroy();
+      block(`The event has more than ${mostBytes} bytes.`);
+    });
+    stdin.on('error', () => block('The event could not be read.'));
+    stdin.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+  });
+}
