@@ -79,6 +79,16 @@ export default defineConfig({
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },
       },
+      // The real coding agents, which come from npm: `npm run test:agents`.
+      {
+        test: {
+          ...shared,
+          name: 'agents',
+          sequence: { ...shared.sequence, groupOrder: 3 },
+          include: ['test/agents/**/*.test.ts'],
+          setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
+        },
+      },
       // The package as its users get it, which takes long to make: `npm run test:package`.
       {
         test: {

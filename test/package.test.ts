@@ -77,11 +77,7 @@ const specifiers = Object.keys(manifest.exports)
   .map((subpath) => manifest.name + subpath.slice(1));
 
 /** What a hook runs, and the texts of what is bundled with it. */
-const hookBundle = [
-  'dist/hook/hook.cjs',
-  'dist/hook/hook-judge.cjs',
-  'dist/hook/LICENSES.txt',
-];
+const hookBundle = ['dist/hook/hook.cjs', 'dist/hook/hook-judge.cjs', 'dist/hook/LICENSES.txt'];
 
 let work: string;
 let built: string;

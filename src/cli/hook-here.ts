@@ -1,8 +1,8 @@
 /**
- * Judges an event in the process of the hook itself, with a bundle whose compiled code is kept: most
- * of a hook's time is that of starting processes and loading modules. No code of the host runs here.
- * All that can hold it up is a system call that waits for a disk, which a thread ends together with
- * the process.
+ * Judges an event in the process of the hook itself, with a bundle whose compiled code is kept:
+ * most of a hook's time is that of starting processes and loading modules. No code of the host runs
+ * here. All that can hold it up is a system call that waits for a disk, which a thread ends
+ * together with the process.
  */
 import { Worker } from 'node:worker_threads';
 import { runBundle } from './hook-code.ts';
@@ -10,12 +10,12 @@ import type * as Judge from './hook-judge.ts';
 import { type HookEnding, tookTooLong } from './hook-process.ts';
 import type { HookTask } from './hook-task.ts';
 
-/** How much longer than the hook the thread waits, in milliseconds: the hook ends with 2 by itself. */
+/** How much longer than the hook the thread waits, in milliseconds. The hook ends by itself. */
 const laterMs = 1_000;
 
 /**
- * The code of the thread. It is a string because it is not a file of the package. Ended by a signal,
- * the process has no exit code, which `|| exit 2` in the agent's settings turns into 2.
+ * The code of the thread. It is a string because it is not a file of the package. Ended by a
+ * signal, the process has no exit code, which `|| exit 2` in the agent's settings turns into 2.
  */
 const watchdog = `
 const { ms, text } = require('node:worker_threads').workerData;

@@ -27,7 +27,9 @@ export const hookInstall: Command = {
     const folder = agent.settings('').file.split('/')[0] ?? '';
     const rules = `${folder}/host-tools.yaml`;
     const command =
-      `${root}/node_modules/.bin/host-tools hook ${agent.name} --host-tools ` + `${root}/${rules}`;
+      `${root}/node_modules/.bin/host-tools hook ${agent.name} --host-tools ` +
+      // Agents take every exit code but 2 for "go on", also that of a hook which cannot be started.
+      `${root}/${rules} || exit 2`;
     const { file, text } = agent.settings(command);
     const copy = `cp node_modules/host-tools/rules/claude-code.yaml ${rules}`;
     const isStarter = agent.name === 'claude-code';

@@ -1,10 +1,8 @@
 /**
  * What the published package starts a hook with: a bundle of few files, since each costs some time.
- * `hook install` copies it, and the copy is started by itself.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { guardTask } from '../surfaces/agents/guard/guard-task.ts';
 import { stateFolder } from '../surfaces/agents/state/state-folder.ts';
 import { judgeHere } from './hook-here.ts';
 import { hookProcess } from './hook-process.ts';
@@ -19,20 +17,8 @@ import { userHome } from './user-home.ts';
 export function startHook(host: NodeJS.Process): boolean {
   const task = { argv: host.argv.slice(2), env: host.env, cwd: host.cwd() };
   if (mayHaveModules(task)) return false;
-  start(host, () => task);
+  hookProcess(host, judgeHere(host, task, join(__dirname, 'hook-judge.cjs'), codeFolder(task)));
   return true;
-}
-
-function start(host: NodeJS.Process, taskOf: () => HookTask): void {
-  hookProcess(host, (ending) => {
-    try {
-      const task = taskOf();
-      return judgeHere(host, task, join(__dirname, 'hook-judge.cjs'), codeFolder(task))(ending);
-    } catch (error) {
-      ending.block((error as Error).message);
-      return () => Promise.resolve();
-    }
-  });
 }
 
 /** Undefined if it cannot be used. The hook itself reports why. */
@@ -60,6 +46,3 @@ function mayHaveModules({ argv }: HookTask): boolean {
     }
   });
 }
-
-// The copy of `hook install`.
-if (require.main === module) start(process, () => guardTask(process, __dirname));

@@ -32,7 +32,8 @@ process.env.HOST_TOOLS_TEST_QUICK = foldersOf(paths).join() || 'none';
 const { filter, options } = parseCLI([
   'vitest',
   'run',
-  '--project=!package',
+  '--project=inside',
+  '--project=outside',
   ...process.argv.slice(2),
 ]);
 const vitest = await createVitest('test', { ...options, watch: false, changed: since });

@@ -114,7 +114,7 @@ const mostFiles = 500;
  * it with the headers, so every line that looks like a header after trimming counts as one. A patch
  * with a header that is not known counts as outside of the project.
  */
-export function patchFacts(patch: string, place: Place): { paths: string[]; outside: string[] } {
+function patchFacts(patch: string, place: Place): { paths: string[]; outside: string[] } {
   const files: string[] = [];
   const outside: string[] = [];
   for (const line of patch.split('\n')) {

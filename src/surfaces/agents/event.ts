@@ -86,7 +86,7 @@ export function otherEvent(name: string, event: JsonObject, agent: string): Agen
     return { kind: 'other' };
   throw new HookFault(
     `Expected an event about a call that is known for ${agent}, got ` +
-      `${JSON.stringify(name.slice(0, 100))}. Remove it from the hooks in the settings of ${agent}.`,
+      `${JSON.stringify(name.slice(0, 100))}. Remove it from the hooks in the agent's settings.`,
   );
 }
 
