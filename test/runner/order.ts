@@ -42,6 +42,8 @@ export const long = [
   'test/surfaces/redis/redis-store.test.ts',
   'test/cli/worker.test.ts',
   'test/cli/gateway-approvals.test.ts',
+  'test/cli/safe-outputs.test.ts',
+  'test/surfaces/audit/processes.test.ts',
 ];
 
 /**
@@ -49,6 +51,7 @@ export const long = [
  * those of the changed folders.
  */
 export const heavy = [
+  'test/surfaces/audit/losses.test.ts',
   'test/surfaces/relay/stall-points.test.ts',
   'test/policy/rules.test.ts',
   'test/limits/rate-window.test.ts',
