@@ -1,7 +1,6 @@
 /** Servers that forget their sessions: refused calls are sent once more, and no call runs twice. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -14,6 +13,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ToolResult, ToolSession } from '../../../../src/index.ts';
+import { freePort } from '../../redis/redis-server.ts';
 import { type ScriptedSessions, startScriptedSessions } from './scripted-sessions.ts';
 import { brief, clock, closeAll, closing, imports, sessionOver, until } from './world.ts';
 
@@ -341,14 +341,13 @@ async function restartable(
 ): Promise<Restartable> {
   const ran: string[] = [];
   let http: Server;
-  let port = 0;
+  const port = await freePort();
   const start = async (): Promise<void> => {
     const handle = make(ran);
     http = createServer((request, response) => void handle(request, response));
-    await new Promise<void>((resolve) => {
-      http.listen(port, '127.0.0.1', resolve);
+    await new Promise<void>((resolve, reject) => {
+      http.once('error', reject).listen(port, '127.0.0.1', resolve);
     });
-    port = (http.address() as AddressInfo).port;
   };
   const close = (): Promise<void> =>
     new Promise((resolve) => {
