@@ -101,6 +101,11 @@ export function rejected(
       },
       call.surfaceName,
     );
+  return rejection(call, reason, said);
+}
+
+/** The error of a call that was not approved. @param said Why, in words without secrets. */
+export function rejection(call: Call, reason: string, said: string | undefined): ToolError {
   const why = reason === 'approver_failed' ? ', because the approver failed' : '';
   return toolError(
     'approval_denied',
@@ -111,6 +116,9 @@ export function rejected(
     { reason },
   );
 }
+
+/** Why a call cannot be suspended. */
+export const storeUnavailable = 'Approvals cannot be stored at the moment.';
 
 /** No person refused the call: the host's own code returned something that is not an answer. */
 export function invalidAnswer(

@@ -5,11 +5,16 @@ import { sealRecord } from '../approval/record.ts';
 import type { ApprovalRequest } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
 import type { TokenSigner } from '../approval/token.ts';
-import { toolError, withCause } from '../errors/index.ts';
+import { type ToolError, toolError, withCause } from '../errors/index.ts';
 import type { JsonObject } from '../json/index.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
-import { rejected, tooLongApprovals, tooManyApprovals } from './approval-outcome.ts';
+import {
+  rejected,
+  storeUnavailable,
+  tooLongApprovals,
+  tooManyApprovals,
+} from './approval-outcome.ts';
 import { announceQuestion, requestFor } from './approval-question.ts';
 import { defaultMaxPending } from './ask-approver.ts';
 import { waitingOf } from './pending-approvals.ts';
@@ -29,22 +34,12 @@ export async function suspend(
   if (desk.suspending.size >= limit) return tooManyApprovals(limit);
   // Suspensions that started earlier count, even if their records are not listed yet.
   const ahead = [...desk.suspending];
-  // A record has the input as it will run, and as it is shown.
-  const bytes = 2 * Buffer.byteLength(JSON.stringify(call.canonical));
-  const own: Suspension = { id: randomUUID(), refused: false, bytes };
+  const own: Suspension = { id: randomUUID(), refused: false, bytes: bytesOf(call) };
   desk.suspending.add(own);
   try {
-    const waiting = await waitingOf(session, limit);
-    const { ids } = waiting;
-    let together = waiting.bytes + own.bytes;
-    for (const other of ahead) {
-      if (other.refused || ids.has(other.id)) continue;
-      ids.add(other.id);
-      together += other.bytes;
-    }
+    const crowded = await lacksRoom(call, ahead, own.bytes);
     own.refused = true;
-    if (ids.size >= limit) return tooManyApprovals(limit);
-    if (together > session.registry.maxApprovalBytes) return tooLongApprovals();
+    if (crowded !== undefined) return crowded;
     if (call.ended) return undefined;
     const question = requestFor(call, withAgreed(call, verdict), own.id, session.registry.ttlMs);
     if (!question.askable)
@@ -57,13 +52,7 @@ export async function suspend(
     own.refused = true;
     reportFault(call, error, 'approvals.store', 'the approval store failed');
     return withCause(
-      rejected(
-        call,
-        undefined,
-        'store_unavailable',
-        undefined,
-        'Approvals cannot be stored at the moment.',
-      ),
+      rejected(call, undefined, 'store_unavailable', undefined, storeUnavailable),
       error,
     );
   } finally {
@@ -75,6 +64,34 @@ export async function suspend(
       'continue with other work, or stop and say that it is waiting.',
     { reason: 'approval_required' },
   );
+}
+
+/** A record has the input as it will run, and as it is shown. */
+function bytesOf({ canonical }: FoundCall): number {
+  return 2 * Buffer.byteLength(JSON.stringify(canonical));
+}
+
+/**
+ * Why no further call can wait for approval. Rejects if the store fails.
+ * @param ahead the calls of this session that are being suspended
+ */
+export async function lacksRoom(
+  call: FoundCall,
+  ahead: readonly Readonly<Suspension>[],
+  bytes = bytesOf(call),
+): Promise<ToolError | undefined> {
+  const { session } = call;
+  const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
+  const waiting = await waitingOf(session, limit);
+  const { ids } = waiting;
+  let together = waiting.bytes + bytes;
+  for (const other of ahead) {
+    if (other.refused || ids.has(other.id)) continue;
+    ids.add(other.id);
+    together += other.bytes;
+  }
+  if (ids.size >= limit) return tooManyApprovals(limit);
+  return together > session.registry.maxApprovalBytes ? tooLongApprovals() : undefined;
 }
 
 /**

@@ -74,6 +74,11 @@ export class Semaphore implements Waitable {
     return this.#held.values();
   }
 
+  /** Whether a holder that has no unit would get one at once. */
+  get isFree(): boolean {
+    return this.#held.size < this.#capacity;
+  }
+
   /** Holders in the queue. */
   get waiting(): number {
     return this.#queue === undefined ? 0 : this.#queue.size;

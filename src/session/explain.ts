@@ -1,11 +1,15 @@
 /** Explains what would happen to a call, using the code that decides calls, and runs nothing. */
 import { beginWithSecrets, collectSecrets, scrubJson } from '../call/call-secrets.ts';
+import { approvalProblem } from '../call/explain-approval.ts';
 import { explainQuotas } from '../call/explain-quotas.ts';
 import { originsOf } from '../call/origins.ts';
 import { originsShown } from '../call/origins-told.ts';
-import { readInput } from '../call/stages/admit.ts';
+import { queueProblem } from '../call/stages/acquire.ts';
+import { rateProblem, readInput } from '../call/stages/admit.ts';
 import { judge } from '../call/stages/decide.ts';
 import { checkAvailable, lookup } from '../call/stages/lookup.ts';
+import { loopProblem } from '../call/stages/loop-guard.ts';
+import { recordProblem } from '../call/stages/record-start.ts';
 import { validate } from '../call/stages/validate.ts';
 import { findGrant } from '../call/standing-grants.ts';
 import { unreadReason } from '../call/unread.ts';
@@ -60,7 +64,9 @@ export interface Explanation {
   readonly source?: string;
   /**
    * The code that the call would end with before its handler runs; absent if the handler would run,
-   * or if a person would be asked.
+   * or if a person would be asked. It does not cover hooks, which are not run, and what only the
+   * call itself brings or finds out: its idempotency key, its adapter's approver, and whether its
+   * handler can be made or its sandbox started.
    */
   readonly code?: ErrorCode;
   /**
@@ -95,8 +101,7 @@ export async function explain(
   const call = new Call(session, name, 'explain', input, options, undefined, undefined);
   if (session.registry.secrets !== undefined) beginWithSecrets(call);
   const stop = (stage: string, error: ToolError): Explanation => {
-    steps.push({ stage, ...(scrubJson(call, error as unknown as JsonObject) as JsonObject) });
-    draft.code = error.code;
+    refuse(call, draft, steps, stage, error);
     return Object.freeze(draft);
   };
   if (session.closed || session.registry.closed)
@@ -106,7 +111,7 @@ export async function explain(
       retryable: false,
     });
   addVisibility(session, name, draft);
-  const unreadable = readInput(call);
+  const unreadable = readInput(call) ?? rateProblem(call);
   if (unreadable !== undefined) return stop('admission', unreadable);
   const unknown = lookup(call);
   if (call.counted) call.entry?.ended();
@@ -128,9 +133,27 @@ export async function explain(
     await session.origins?.settled;
     addOrigins(call, draft);
   }
-  await addVerdict(call, draft, steps);
+  const repeated = input === undefined ? undefined : loopProblem(call);
+  if (repeated !== undefined) return stop('loop guard', repeated);
+  const isAsked = await addVerdict(call, draft, steps);
+  const goesOn = (): boolean => draft.code === undefined && !isAsked;
+  const queued = goesOn() ? await queueProblem(call) : undefined;
+  if (queued !== undefined) refuse(call, draft, steps, 'slots', queued);
   if (call.binding.quotas !== undefined) await addQuotas(call, draft, steps);
+  const unrecorded = goesOn() ? recordProblem(call) : undefined;
+  if (unrecorded !== undefined) refuse(call, draft, steps, 'audit', unrecorded);
   return Object.freeze(draft);
+}
+
+function refuse(
+  call: Call,
+  draft: Draft,
+  steps: JsonObject[],
+  stage: string,
+  error: ToolError,
+): void {
+  steps.push({ stage, ...(scrubJson(call, error as unknown as JsonObject) as JsonObject) });
+  draft.code = error.code;
 }
 
 function addVisibility(session: SessionState, name: string, draft: Draft): void {
@@ -158,8 +181,11 @@ function addBudget({ session, binding, entry }: FoundCall, draft: Draft): void {
   );
 }
 
-/** Adds the decision of the gates, and the standing answer if it asks. */
-async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): Promise<void> {
+/**
+ * Adds the decision of the gates, and the standing answer if it asks.
+ * @returns whether a person would be asked
+ */
+async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): Promise<boolean> {
   const verdict = await judge(call, steps);
   draft.decision = scrubJson(
     call,
@@ -168,9 +194,16 @@ async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): P
   if (verdict.ruleId !== undefined) draft.ruleId = verdict.ruleId;
   if (verdict.source !== undefined) draft.source = verdict.source;
   if (verdict.effect === 'deny') draft.code = verdict.code ?? 'policy_denied';
-  const grant = verdict.effect === 'ask' ? findGrant(call) : undefined;
-  if (grant !== undefined && (verdict.quotas === undefined || grant.effect === 'reject'))
+  if (verdict.effect !== 'ask') return false;
+  const grant = findGrant(call);
+  if (grant !== undefined && (verdict.quotas === undefined || grant.effect === 'reject')) {
     steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });
+    if (grant.effect === 'reject') draft.code = 'approval_denied';
+    return false;
+  }
+  const unasked = await approvalProblem(call, verdict);
+  if (unasked !== undefined) refuse(call, draft, steps, 'approval', unasked);
+  return unasked === undefined;
 }
 
 function addOrigins(call: FoundCall, draft: Draft): void {
@@ -188,7 +221,7 @@ async function addQuotas(call: FoundCall, draft: Draft, steps: JsonObject[]): Pr
     stage: 'quotas',
     ...(scrubJson(call, error as unknown as JsonValue) as JsonObject),
   });
-  if (draft.decision?.effect === 'deny') return;
+  if (draft.code !== undefined) return;
   const { code, reason, ruleId, source } = error;
   draft.decision = deny(reason as string);
   draft.code = code;

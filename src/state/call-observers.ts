@@ -65,6 +65,8 @@ export interface CallObserver {
    * Its rejection does not count.
    */
   readonly moreRoom?: (() => Promise<void> | undefined) | undefined;
+  /** Why `starting` would refuse any call now, as far as that is known without trying. */
+  readonly refuses?: (() => Error | undefined) | undefined;
   /** A call has ended. */
   readonly ended: (record: CallRecord) => void;
 }

@@ -56,8 +56,21 @@ export function admitRate(session: SessionState, now: number): number | undefine
     session.rate?.count(now);
     return undefined;
   }
+  const rate = rateOf(session, callsPerMinute);
+  return rate.take(now) ? undefined : rate.retryAfterMs(now);
+}
+
+/** The milliseconds that a call would have to wait now. Counts nothing, for `explain`. */
+export function rateWait(session: SessionState, now: number): number | undefined {
+  const { callsPerMinute } = session.limits;
+  if (callsPerMinute === undefined) return undefined;
+  const wait = rateOf(session, callsPerMinute).retryAfterMs(now);
+  return wait === 0 ? undefined : wait;
+}
+
+function rateOf(session: SessionState, callsPerMinute: number): RateWindow {
   session.rate ??= new RateWindow(callsPerMinute);
   // Calls of the last minute count, even if the limit was different then.
   session.rate.limit = callsPerMinute;
-  return session.rate.take(now) ? undefined : session.rate.retryAfterMs(now);
+  return session.rate;
 }

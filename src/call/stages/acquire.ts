@@ -8,6 +8,7 @@ import type { Semaphore } from '../../limits/semaphore.ts';
 import { ignoreRejection, isThenable } from '../../maybe-promise.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
 import { locksOf } from '../../state/session-limits.ts';
+import type { SessionState } from '../../state/session-state.ts';
 import { giveBackQuota } from '../ask-quota-store.ts';
 import { freshParse } from '../fresh-parse.ts';
 import { releaseAll } from '../release.ts';
@@ -29,9 +30,27 @@ export function acquire(call: FoundCall): Step {
     : takeAll(call, key);
 }
 
+/** Why the call could not even wait for its slots and locks now. Takes none, for `explain`. */
+export async function queueProblem(call: FoundCall): Promise<ToolError | undefined> {
+  const { session } = call;
+  const key = call.input === undefined ? undefined : await keyOf(call);
+  if (typeof key === 'object') return key;
+  const { slots, keys } = wantedBy(call, key);
+  const wanted = [...slots, ...keys.map((one) => locksOf(session).get(one))];
+  return wanted.every(({ isFree }) => isFree) ? undefined : fullQueue(session);
+}
+
 function takeAll(call: FoundCall, key: string | ToolError | undefined): Step {
   if (call.ended) return undefined;
   if (typeof key === 'object') return key;
+  const { slots, keys } = wantedBy(call, key);
+  return takeFrom(call, slots, 0, keys);
+}
+
+function wantedBy(
+  call: FoundCall,
+  key: string | undefined,
+): { readonly slots: readonly Semaphore[]; readonly keys: readonly string[] } {
   const own = call.options?.resourceKey;
   // Both keys are taken, because a caller must not be able to leave out the tool's key. They are
   // sorted, so that two calls cannot each hold one and wait for the other.
@@ -43,10 +62,10 @@ function takeAll(call: FoundCall, key: string | ToolError | undefined): Step {
       : own === undefined || own === key
         ? [key]
         : [key, own].sort();
-  const wanted: Semaphore[] = [];
-  if (call.session.slots !== undefined) wanted.push(call.session.slots);
-  if (call.entry.slots !== undefined) wanted.push(call.entry.slots);
-  return takeFrom(call, wanted, 0, keys);
+  const slots: Semaphore[] = [];
+  if (call.session.slots !== undefined) slots.push(call.session.slots);
+  if (call.entry.slots !== undefined) slots.push(call.entry.slots);
+  return { slots, keys };
 }
 
 /** Looks up each lock when it is taken, since the table forgets locks that no call holds. */
@@ -83,10 +102,10 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
   }
   if (ticket === 'deadlock')
     return limited('deadlock', 'The call would wait for a slot that only its own callers hold.');
-  const limit = session.limits.maxQueuedCalls ?? defaultMaxQueued;
-  if (session.queued >= limit) {
+  const full = fullQueue(session);
+  if (full !== undefined) {
     ticket.cancel();
-    return limited('queue_full', `This session already has ${limit} calls waiting for a slot.`);
+    return full;
   }
   session.queued++;
   const timeoutMs = session.limits.queueTimeoutMs ?? defaultQueueTimeoutMs;
@@ -116,6 +135,12 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
   call.onEnd(leave);
   session.registry.deadlines.add(deadline, timeoutMs, session.registry.monotonic());
   return waiting;
+}
+
+function fullQueue({ limits, queued }: SessionState): ToolError | undefined {
+  const limit = limits.maxQueuedCalls ?? defaultMaxQueued;
+  if (queued < limit) return undefined;
+  return limited('queue_full', `This session already has ${limit} calls waiting for a slot.`);
 }
 
 function limited(reason: 'deadlock' | 'queue_full' | 'queue_timeout', problem: string): ToolError {

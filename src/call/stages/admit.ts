@@ -9,7 +9,8 @@ import type { Call } from '../../state/call.ts';
 import { idsInFlight } from '../../state/calls-in-flight.ts';
 import { countEnd } from '../../state/counters.ts';
 import { copyFor, deliver } from '../../state/deliver.ts';
-import { admitRate } from '../../state/session-limits.ts';
+import { admitRate, rateWait } from '../../state/session-limits.ts';
+import type { SessionState } from '../../state/session-state.ts';
 import { waitText } from '../../text/duration.ts';
 import { shownInput } from '../shown-input.ts';
 import type { Outcome } from '../step.ts';
@@ -87,7 +88,16 @@ export function admit(call: Call): Outcome {
     return undefined;
   // A resumed call was counted before it was suspended.
   const wait = call.resumed === undefined ? admitRate(session, call.startedAt) : undefined;
-  if (wait === undefined) return undefined;
+  return wait === undefined ? undefined : tooFast(session, wait);
+}
+
+/** The rate limit that a call would meet now, for `explain`. */
+export function rateProblem({ session }: Call): ToolError | undefined {
+  const wait = rateWait(session, session.registry.monotonic());
+  return wait === undefined ? undefined : tooFast(session, wait);
+}
+
+function tooFast({ limits }: SessionState, wait: number): ToolError {
   return toolError(
     'rate_limited',
     `The limit of ${limits.callsPerMinute} calls per minute is reached. Try again in ` +

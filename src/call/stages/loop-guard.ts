@@ -1,6 +1,6 @@
 /** The loop guard: stops a model that repeats the same call. */
 
-import { toolError } from '../../errors/index.ts';
+import { type ToolError, toolError } from '../../errors/index.ts';
 import { canonicalJson } from '../../json/index.ts';
 import type { Call } from '../../state/call.ts';
 import type { Step } from '../step.ts';
@@ -21,14 +21,28 @@ export function loopGuard(call: Call): Step {
   )
     return undefined;
   call.more.guarded = true;
-  const key = canonicalJson([call.toolName, call.canonical]);
-  if (session.loop?.key === key) session.loop.count++;
-  else session.loop = { key, count: 1 };
-  if (session.loop.count <= loopGuard) return undefined;
+  session.loop = seriesWith(call);
+  return problemOf(session.loop.count, loopGuard);
+}
+
+/** What the loop guard would say to a call by the model now. Counts nothing, for `explain`. */
+export function loopProblem(call: Call): ToolError | undefined {
+  const { loopGuard } = call.session.limits;
+  return typeof loopGuard === 'number' ? problemOf(seriesWith(call).count, loopGuard) : undefined;
+}
+
+/** The series of identical calls that ends with this one. */
+function seriesWith({ session, toolName, canonical }: Call): { key: string; count: number } {
+  const key = canonicalJson([toolName, canonical]);
+  return { key, count: session.loop?.key === key ? session.loop.count + 1 : 1 };
+}
+
+function problemOf(count: number, loopGuard: number): ToolError | undefined {
+  if (count <= loopGuard) return undefined;
   return toolError(
     'loop_detected',
-    `The same call was made ${session.loop.count} times in a row. Change the arguments, use ` +
-      'another tool, or stop.',
+    `The same call was made ${count} times in a row. Change the arguments, use another tool, or ` +
+      'stop.',
     { reason: 'identical_calls', details: { allowed: loopGuard } },
   );
 }

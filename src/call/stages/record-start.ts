@@ -80,8 +80,21 @@ async function later(
   return askFrom(call, observers, index + 1);
 }
 
+/** Why the start of the call could not be recorded now. Records nothing, for `explain`. */
+export function recordProblem({ session }: FoundCall): ToolError | undefined {
+  for (const { refuses } of session.registry.observers?.of(session) ?? []) {
+    const cause = refuses?.();
+    if (cause !== undefined) return unrecorded(cause);
+  }
+  return undefined;
+}
+
 function unavailable(call: FoundCall, cause: unknown): ToolError {
   reportFault(call, cause, 'audit', 'a call could not be recorded, so it was refused');
+  return unrecorded(cause);
+}
+
+function unrecorded(cause: unknown): ToolError {
   return withCause(
     toolError(
       'policy_error',

@@ -126,10 +126,11 @@ export function startLog(parts: LogParts): AuditLog {
       ? (told) =>
           new Promise((resolve, reject) => {
             const done: Told = (error) => (error === undefined ? resolve() : reject(error));
-            if (closing !== undefined) reject(new Error('The audit log is closed.'));
+            if (closing !== undefined) reject(closed());
             else if (!record(told, done)) reject(new Error('Too many lines wait to be written.'));
           })
       : undefined,
+    refuses: () => (required ? (closing === undefined ? queue.fault() : closed()) : undefined),
     ended: (told) => {
       if (closing === undefined) record(told);
       else if (!isOver) lose(told.at, 1, new Error('A call ended while the log was being closed.'));
@@ -256,4 +257,8 @@ const dayMs = 86_400_000;
 /** The day of a time, in UTC. */
 function dayOf(at: number): number {
   return Math.floor(at / dayMs);
+}
+
+function closed(): Error {
+  return new Error('The audit log is closed.');
 }

@@ -39,6 +39,8 @@ export interface LineQueue {
   add(line: QueuedLine, head: AuditHead, told?: (error: unknown) => void): void;
   /** The position of the last line that was written. */
   head(): AuditHead;
+  /** Why the last attempt to write has failed. Undefined if it has not. */
+  fault(): Error | undefined;
   /** Resolves once all lines are written and safe; rejects if they cannot be. */
   flush(): Promise<void>;
   /** Flushes, and stops writing. */
@@ -204,6 +206,7 @@ export function createLineQueue(options: QueueOptions): LineQueue {
       if (pumping === undefined && (pause === undefined || told !== undefined)) void run(false);
     },
     head: () => head,
+    fault: () => (failing ? new Error('The audit log cannot be written.') : undefined),
     flush,
     async close() {
       closed = true;
