@@ -1,0 +1,140 @@
+/**
+ * Programs that only look: they read what their words name, and print. They write no file, start no
+ * program of their words' choice, reach no other machine, and print no environment.
+ */
+import { plainSed } from './programs.ts';
+
+/** Which words of a program still let it only look. */
+export interface LookingRow {
+  /** What the first word must be. */
+  readonly first?: RegExp;
+  /** No word may match this: it writes, runs or reaches something. */
+  readonly except?: RegExp;
+  /** Most words that are no options, because a further one is written to. */
+  readonly operands?: number;
+  /** One-letter options that take the next word, for `operands`. */
+  readonly valued?: string;
+}
+
+/** Programs that only look, whatever their words are. */
+export const lookers: ReadonlySet<string> = new Set(
+  (
+    '[ : b2sum basename break bzcat cal cat cd cksum clear cmp comm continue cut df diff dirname ' +
+    'dirname dirs echo egrep exit expand expr factor false fgrep fmt fold free getconf grep groups gzcat ' +
+    'hd head id join locale logname ls lsblk lscpu lzcat md5 md5sum nl nproc numfmt paste pgrep ' +
+    'pr pwd readlink realpath return rev seq sha1sum sha224sum sha256sum sha384sum sha512sum ' +
+    'shasum sleep stat sum sw_vers tac tail test times tr true tsort tty type uname unexpand ' +
+    'uptime users vmstat wait whence whereis which who whoami xzcat zcat zipinfo zstdcat'
+  ).split(' '),
+);
+
+/** Programs that only look if their words are of this form. */
+export const lookingRows: ReadonlyMap<string, LookingRow> = new Map<string, LookingRow>([
+  // On macOS, it runs its words.
+  ['arch', { except: /^/ }],
+  ['base64', { except: /^-[A-Za-z]*o|^--o/ }],
+  ['command', { first: /^-p?[vV]$/ }],
+  ['date', { except: /^-[A-Za-z]*s|^--s|^\d[\d.]*$/ }],
+  // The names of the files are in another file.
+  ['du', { except: /^--f/ }],
+  ['wc', { except: /^--f/ }],
+  ['fd', { except: /^-[A-Za-z]*[xX]|^--exec/ }],
+  ['fdfind', { except: /^-[A-Za-z]*[xX]|^--exec/ }],
+  ['file', { except: /^-[A-Za-z]*[Cfm]|^--(?:c|f|m(?:a|$))/ }],
+  ['find', { except: /^-(?:exec|ok|delete|fprint|fls|files0)/ }],
+  ['hexdump', { except: /^-[A-Za-z]*f/ }],
+  ['hostname', { except: /^(?!-[adfiIsAy]+$)/ }],
+  ['iconv', { except: /^-[A-Za-z]*o|^--o/ }],
+  ['jobs', { except: /^-[A-Za-z]*[xZ]/ }],
+  ['jq', { except: /env|input_filename|^-[A-Za-z]*[fL]|^--(?:from-file|library)|import|include/i }],
+  ['nm', { except: /^--p/ }],
+  ['od', {}],
+  // The environment of other processes.
+  ['ps', { except: /^[A-Za-z]*e|^-[A-Za-z]*E/ }],
+  ['printf', { except: /^-/ }],
+  ['readelf', { except: /^--p/ }],
+  ['rg', { except: /^--(?:pre|hostname-bin|search-zip)|^-[A-Za-z]*z/ }],
+  ['size', { except: /^--p/ }],
+  ['sort', { except: /^-[A-Za-z]*[oT]|^--(?:o|co|fi|t)/ }],
+  ['strings', { except: /^--p/ }],
+  [
+    'tar',
+    // A name with a colon is an archive on another machine.
+    { first: /^-?[avzjJ]*t[avzjJf]*$|^--list$/, except: /^-(?!(?:[tavzjJf]+|-list)$)|:/ },
+  ],
+  ['tree', { except: /^-[A-Za-z]*[oR]|^--(?:fromf|o)/ }],
+  ['uniq', { operands: 1, valued: 'fsw' }],
+  ['unzip', { first: /^-[lvtqZ1]+$/, except: /^-[^lvtqZ1]/ }],
+  ['xxd', { except: /^-[A-Za-z]*r/, operands: 1, valued: 'clsgoR' }],
+]);
+
+/** Commands of programs that only look, if they are the first words. */
+export const lookingCommands: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  [
+    'cargo: version',
+    'docker: diff history images info logs port ps stats top version',
+    'docker compose: images ls ps top version',
+    'docker container: ls list',
+    'docker image: ls list',
+    'docker network: ls list',
+    'docker volume: ls list',
+    'go: version',
+    'npm: bin ls list prefix root why explain',
+    'podman: diff history images info logs port ps stats top version',
+    'pip: freeze list show',
+    'pip3: freeze list show',
+    'rustup: show',
+    'systemctl: is-active is-enabled is-failed list-timers list-unit-files list-units status',
+  ].map((row) => {
+    const [program = '', commands = ''] = row.split(': ');
+    return [program, new Set(commands.split(' '))];
+  }),
+);
+
+/** Options of these commands that reach another machine, or take another configuration. */
+const lookingElsewhere =
+  /^--(?:host|context|.*config|index|extra-index|outdated|uptodate|proxy)|^-[oHM]/;
+
+/** Programs that print their version, and do nothing else, if this is their only word. */
+export const versioned: ReadonlySet<string> = new Set(
+  (
+    'bun cargo clang cmake deno docker g++ gcc git go java javac make node npm npx perl php pip ' +
+    'pip3 pnpm podman python python3 ruby rustc rustup'
+  ).split(' '),
+);
+
+/**
+ * Whether a program only looks with these words. `git` and programs that run other programs are
+ * read elsewhere.
+ * @param words Its words after the program's name, without quotes
+ */
+export function onlyLooks(program: string, words: readonly string[]): boolean {
+  if (lookers.has(program)) return true;
+  if (words.length === 1 && words[0] === '--version') return versioned.has(program);
+  if (program === 'sed') return sedOnlyLooks(words);
+  const row = lookingRows.get(program);
+  if (row !== undefined) return fits(row, words);
+  const [first = '', second = ''] = words;
+  const own = lookingCommands.get(program)?.has(first);
+  if (own !== true && lookingCommands.get(`${program} ${first}`)?.has(second) !== true)
+    return false;
+  return !words.some((word) => lookingElsewhere.test(word));
+}
+
+function fits({ first, except, operands, valued = '' }: LookingRow, words: readonly string[]) {
+  if (first !== undefined && !first.test(words[0] ?? '')) return false;
+  if (except !== undefined && words.some((word) => except.test(word))) return false;
+  if (operands === undefined) return true;
+  const isValue = (at: number): boolean =>
+    /^-[A-Za-z]$/.test(words[at - 1] ?? '') && valued.includes((words[at - 1] as string)[1] ?? '');
+  return words.filter((word, at) => !/^-./.test(word) && !isValue(at)).length <= operands;
+}
+
+/** Without `-i`, and with scripts that only print, delete or replace. */
+export function sedOnlyLooks(words: readonly string[]): boolean {
+  const options = words.filter((word) => /^-./.test(word));
+  if (!options.every((word) => /^-[nErsuz]+$|^-[nErsuz]*e$/.test(word))) return false;
+  const given = words.filter((_, at) => /^-[nErsuz]*e$/.test(words[at - 1] ?? ''));
+  const scripts = given.length > 0 ? given : words.filter((word) => !/^-./.test(word)).slice(0, 1);
+  return scripts.length > 0 && scripts.every((script) => plainSed.test(script));
+}
