@@ -5,7 +5,7 @@
 import { plainSed } from './programs.ts';
 
 /** Which words of a program still let it only look. */
-export interface LookingRow {
+interface LookingRow {
   /** What the first word must be. */
   readonly first?: RegExp;
   /** No word may match this: it writes, runs or reaches something. */
@@ -17,19 +17,19 @@ export interface LookingRow {
 }
 
 /** Programs that only look, whatever their words are. */
-export const lookers: ReadonlySet<string> = new Set(
+const always: ReadonlySet<string> = new Set(
   (
-    '[ : b2sum basename break bzcat cal cat cd cksum clear cmp comm continue cut df diff dirname ' +
-    'dirname dirs echo egrep exit expand expr factor false fgrep fmt fold free getconf grep groups gzcat ' +
-    'hd head id join locale logname ls lsblk lscpu lzcat md5 md5sum nl nproc numfmt paste pgrep ' +
-    'pr pwd readlink realpath return rev seq sha1sum sha224sum sha256sum sha384sum sha512sum ' +
-    'shasum sleep stat sum sw_vers tac tail test times tr true tsort tty type uname unexpand ' +
-    'uptime users vmstat wait whence whereis which who whoami xzcat zcat zipinfo zstdcat'
+    '[ : b2sum basename break bzcat cal cat cd cksum clear cmp column comm continue cut df diff ' +
+    'dirname dirs echo egrep exit expand expr factor false fgrep fmt fold free getconf grep ' +
+    'groups gzcat hd head id join locale logname ls lsblk lscpu lzcat md5 md5sum nl nproc numfmt ' +
+    'paste pgrep pr pwd readlink realpath return rev seq sha1sum sha224sum sha256sum sha384sum ' +
+    'sha512sum shasum sleep stat sum sw_vers tac tail test times tr true tsort tty type uname ' +
+    'unexpand uptime users vmstat wait whence whereis which who whoami xzcat zcat zipinfo zstdcat'
   ).split(' '),
 );
 
 /** Programs that only look if their words are of this form. */
-export const lookingRows: ReadonlyMap<string, LookingRow> = new Map<string, LookingRow>([
+const rows: ReadonlyMap<string, LookingRow> = new Map<string, LookingRow>([
   // On macOS, it runs its words.
   ['arch', { except: /^/ }],
   ['base64', { except: /^-[A-Za-z]*o|^--o/ }],
@@ -69,7 +69,7 @@ export const lookingRows: ReadonlyMap<string, LookingRow> = new Map<string, Look
 ]);
 
 /** Commands of programs that only look, if they are the first words. */
-export const lookingCommands: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+const commands: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   [
     'cargo: version',
     'docker: diff history images info logs port ps stats top version',
@@ -86,8 +86,8 @@ export const lookingCommands: ReadonlyMap<string, ReadonlySet<string>> = new Map
     'rustup: show',
     'systemctl: is-active is-enabled is-failed list-timers list-unit-files list-units status',
   ].map((row) => {
-    const [program = '', commands = ''] = row.split(': ');
-    return [program, new Set(commands.split(' '))];
+    const [program = '', words = ''] = row.split(': ');
+    return [program, new Set(words.split(' '))];
   }),
 );
 
@@ -96,12 +96,15 @@ const lookingElsewhere =
   /^--(?:host|context|.*config|index|extra-index|outdated|uptodate|proxy)|^-[oHM]/;
 
 /** Programs that print their version, and do nothing else, if this is their only word. */
-export const versioned: ReadonlySet<string> = new Set(
+const versioned: ReadonlySet<string> = new Set(
   (
     'bun cargo clang cmake deno docker g++ gcc git go java javac make node npm npx perl php pip ' +
     'pip3 pnpm podman python python3 ruby rustc rustup'
   ).split(' '),
 );
+
+/** The tables, for tests. */
+export const lookingTables = { always, rows, commands, versioned };
 
 /**
  * Whether a program only looks with these words. `git` and programs that run other programs are
@@ -109,15 +112,14 @@ export const versioned: ReadonlySet<string> = new Set(
  * @param words Its words after the program's name, without quotes
  */
 export function onlyLooks(program: string, words: readonly string[]): boolean {
-  if (lookers.has(program)) return true;
+  if (always.has(program)) return true;
   if (words.length === 1 && words[0] === '--version') return versioned.has(program);
   if (program === 'sed') return sedOnlyLooks(words);
-  const row = lookingRows.get(program);
+  const row = rows.get(program);
   if (row !== undefined) return fits(row, words);
   const [first = '', second = ''] = words;
-  const own = lookingCommands.get(program)?.has(first);
-  if (own !== true && lookingCommands.get(`${program} ${first}`)?.has(second) !== true)
-    return false;
+  const own = commands.get(program)?.has(first);
+  if (own !== true && commands.get(`${program} ${first}`)?.has(second) !== true) return false;
   return !words.some((word) => lookingElsewhere.test(word));
 }
 
@@ -131,7 +133,7 @@ function fits({ first, except, operands, valued = '' }: LookingRow, words: reado
 }
 
 /** Without `-i`, and with scripts that only print, delete or replace. */
-export function sedOnlyLooks(words: readonly string[]): boolean {
+function sedOnlyLooks(words: readonly string[]): boolean {
   const options = words.filter((word) => /^-./.test(word));
   if (!options.every((word) => /^-[nErsuz]+$|^-[nErsuz]*e$/.test(word))) return false;
   const given = words.filter((_, at) => /^-[nErsuz]*e$/.test(words[at - 1] ?? ''));

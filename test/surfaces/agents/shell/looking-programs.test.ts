@@ -1,17 +1,16 @@
 /** Which programs only look. */
 import { describe, expect, test } from 'vitest';
 import {
-  lookers,
-  lookingCommands,
-  lookingRows,
+  lookingTables,
   onlyLooks,
-  versioned,
 } from '../../../../src/surfaces/agents/shell/looking-programs.ts';
 import {
   interpreters,
   runsOthers,
   shells,
 } from '../../../../src/surfaces/agents/shell/programs.ts';
+
+const { always, rows, commands, versioned } = lookingTables;
 
 const looks = (line: string): boolean => {
   const [program = '', ...words] = line.split(' ');
@@ -64,25 +63,25 @@ const cases: Readonly<Record<string, readonly [looking: string, more: string]>> 
 };
 
 describe('each program of the table', () => {
-  test.each([...lookingRows.keys()])('%s has a case', (program) => {
+  test.each([...rows.keys()])('%s has a case', (program) => {
     const [looking, more] = cases[program] as readonly [string, string];
     for (const line of looking.split('; ')) expect([line, looks(line)]).toEqual([line, true]);
     for (const line of more.split('; ').filter(Boolean))
       expect([line, looks(line)]).toEqual([line, false]);
   });
 
-  test.each([...lookers])('%s looks, whatever its words are', (program) => {
+  test.each([...always])('%s looks, whatever its words are', (program) => {
     expect(looks(`${program} -o x`)).toBe(true);
     // None of them can be told to run something.
     expect(runsOthers.has(program) || shells.has(program) || interpreters.has(program)).toBe(false);
   });
 
-  test.each([...lookingCommands])('%s has commands that look', (program, commands) => {
-    for (const command of commands) expect(looks(`${program} ${command}`)).toBe(true);
+  test.each([...commands])('%s has commands that look', (program, own) => {
+    for (const command of own) expect(looks(`${program} ${command}`)).toBe(true);
     expect(looks(`${program} run`)).toBe(false);
     expect(looks(program)).toBe(false);
-    expect(looks(`${program} --host=x ${[...commands][0]}`)).toBe(false);
-    expect(looks(`${program} ${[...commands][0]} --host=x`)).toBe(false);
+    expect(looks(`${program} --host=x ${[...own][0]}`)).toBe(false);
+    expect(looks(`${program} ${[...own][0]} --host=x`)).toBe(false);
   });
 
   test.each([...versioned])('%s prints its version', (program) => {
