@@ -2,7 +2,7 @@
  * Content parts: what a handler returns if plain JSON is not enough. Their form follows MCP. Every
  * surface shows the parts that it supports, and the rest as text.
  */
-import { isJsonObject, type JsonValue } from './json/index.ts';
+import { define, isJsonObject, type JsonObject, type JsonValue } from './json/index.ts';
 
 declare const contentBrand: unique symbol;
 /** A content part, made by {@link content}. A handler may return one part or an array of parts. */
@@ -10,7 +10,10 @@ export interface Content {
   readonly [contentBrand]: true;
 }
 
-/** The form of a content part. */
+/**
+ * The form of a content part. A part of a tool that is imported over MCP may have further members
+ * of the protocol: see {@link notesOf}.
+ */
 export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
@@ -32,7 +35,8 @@ export type ContentPart =
 
 const partBrand = Symbol.for('host-tools.content');
 
-function part(value: ContentPart): Content {
+/** Makes a part, which may have further members of the protocol. */
+export function makePart(value: ContentPart): Content {
   return Object.freeze(
     Object.defineProperty({ ...value }, partBrand, { value: true }),
   ) as unknown as Content;
@@ -59,19 +63,19 @@ function part(value: ContentPart): Content {
  */
 export const content = Object.freeze({
   /** A text. */
-  text: (text: string): Content => part({ type: 'text', text: String(text) }),
+  text: (text: string): Content => makePart({ type: 'text', text: String(text) }),
   /** An image as base64. */
   image: (base64: string, mimeType: string): Content =>
-    part({ type: 'image', data: base64, mimeType }),
+    makePart({ type: 'image', data: base64, mimeType }),
   /** Audio as base64. */
   audio: (base64: string, mimeType: string): Content =>
-    part({ type: 'audio', data: base64, mimeType }),
+    makePart({ type: 'audio', data: base64, mimeType }),
   /** A resource with its text, or with its bytes as base64. */
   resource: (resource: { uri: string; mimeType?: string; text?: string; blob?: string }): Content =>
-    part({ type: 'resource', resource: { ...resource } }),
+    makePart({ type: 'resource', resource: { ...resource } }),
   /** A link to a resource. */
   link: (link: { uri: string; name?: string; mimeType?: string }): Content =>
-    part({ type: 'resource_link', ...link }),
+    makePart({ type: 'resource_link', ...link }),
 });
 
 function isPart(value: unknown): boolean {
@@ -161,5 +165,48 @@ export function ownText(one: ContentPart): string | undefined {
 export function withText(one: ContentPart, text: string): ContentPart {
   return one.type === 'resource'
     ? { ...one, resource: { ...one.resource, text } }
-    : { type: 'text', text };
+    : { ...one, type: 'text', text };
+}
+
+/** The members that every surface shows, or names. */
+const plainMembers = new Set([
+  'type',
+  'text',
+  'data',
+  'mimeType',
+  'uri',
+  'name',
+  'resource',
+  'blob',
+]);
+
+/**
+ * What a part says besides its content, such as annotations, or the title of a link. Undefined if
+ * there is nothing. Only a surface of the protocol shows it.
+ */
+export function notesOf(one: ContentPart): JsonObject | undefined {
+  const own = furtherIn(one);
+  const inner = one.type === 'resource' ? furtherIn(one.resource) : undefined;
+  return inner === undefined ? own : { ...own, resource: inner };
+}
+
+/** The part without its notes. */
+export function withoutNotes(one: ContentPart): ContentPart {
+  if (notesOf(one) === undefined) return one;
+  const plain = (from: object): object =>
+    Object.fromEntries(Object.entries(from).filter(([name]) => plainMembers.has(name)));
+  const bare = plain(one) as ContentPart;
+  return bare.type === 'resource'
+    ? { ...bare, resource: plain(bare.resource) as typeof bare.resource }
+    : bare;
+}
+
+function furtherIn(from: object): JsonObject | undefined {
+  let further: Record<string, JsonValue> | undefined;
+  for (const name of Object.keys(from))
+    if (!plainMembers.has(name)) {
+      further ??= {};
+      define(further, name, (from as JsonObject)[name] as JsonValue);
+    }
+  return further;
 }

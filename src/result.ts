@@ -57,7 +57,26 @@ export interface ResultMetadata {
   };
   /** The metadata that the handler passed to `ok(output, metadata)`. At most 16 KB. */
   readonly handler?: JsonObject;
+  /**
+   * What a tool that is imported over MCP sent in addition to its output. The gates judge it like
+   * the output, and MCP clients get it with the output.
+   */
+  readonly alongside?: {
+    /** Content parts, if the output is structured content. */
+    readonly content?: readonly JsonObject[];
+    /** Structured content, if the output consists of content parts. */
+    readonly structuredContent?: JsonValue;
+    /** The metadata of the server's result, which are for the client and not for a model. */
+    readonly _meta?: JsonObject;
+    /** Present if the content parts were cut. */
+    readonly truncated?: NonNullable<ResultMetadata['truncated']>;
+    /** The names of members that were over the budget of the tool's output. */
+    readonly leftOut?: readonly string[];
+  };
 }
+
+/** What a tool sent in addition to its output. */
+export type Alongside = NonNullable<ResultMetadata['alongside']>;
 
 /** The result of a call whose handler succeeded and whose output passed all checks. */
 export interface ToolSuccess<O> {
@@ -120,7 +139,12 @@ export interface Failure {
 
 /** The private form of {@link Ok} and {@link Fail}. */
 export type HandlerOutcome =
-  | { readonly kind: 'ok'; readonly output: unknown; readonly metadata: JsonObject | undefined }
+  | {
+      readonly kind: 'ok';
+      readonly output: unknown;
+      readonly metadata: JsonObject | undefined;
+      readonly alongside: Alongside | undefined;
+    }
   | { readonly kind: 'fail'; readonly failure: Failure };
 
 /** Largest `ok()` metadata, in characters of its JSON text. */
@@ -162,7 +186,16 @@ export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
     }
     kept = copy.value;
   }
-  return brand({ kind: 'ok', output, metadata: kept }) as unknown as Ok<T>;
+  return okAlongside(output, undefined, kept);
+}
+
+/** A success with what was sent in addition to it. Both must be JSON that nobody changes. */
+export function okAlongside<T>(
+  output: T,
+  alongside: Alongside | undefined,
+  metadata?: JsonObject,
+): Ok<T> {
+  return brand({ kind: 'ok', output, metadata, alongside }) as unknown as Ok<T>;
 }
 
 /**

@@ -101,6 +101,7 @@ const parts: readonly (readonly (readonly string[])[])[] = [
     ['call/*'],
     ['call/stages/*'],
     [
+      'call/alongside-budget',
       'call/call-child',
       'call/claim-or-replay',
       'call/recheck',

@@ -54,6 +54,8 @@ export function successResult(
   const metadata = metadataOf(call, 'succeeded');
   if (truncated !== undefined) metadata.truncated = truncated;
   if (handler !== undefined) metadata.handler = handler;
+  const alongside = call.extra?.alongside;
+  if (alongside !== undefined) metadata.alongside = alongside;
   return { success: true, output, metadata };
 }
 

@@ -39,9 +39,9 @@ export function outcomeText(result: ToolResult, untrusted: boolean): string {
 function outcomeOf(result: ToolResult, untrusted: true | undefined): object {
   if (!result.success) return { ok: false, untrusted, error: result.error };
   const { output, metadata } = result;
-  const { truncated, handler } = metadata;
+  const { truncated, handler, alongside } = metadata;
   const parts = contentParts(output) !== undefined;
-  return { ok: true, untrusted, output, parts, truncated, handler };
+  return { ok: true, untrusted, output, parts, truncated, handler, alongside };
 }
 
 /** Reads the outcome from a text; undefined if {@link outcomeText} has not written the text. */
@@ -64,7 +64,15 @@ export function readOutcomeText(text: unknown): KeptOutcome | undefined {
     output: own(read, 'parts') === true ? markContent(output) : output,
     truncated: own(read, 'truncated') as ResultMetadata['truncated'],
     handler: own(read, 'handler') as ResultMetadata['handler'],
+    alongside: alongsideIn(own(read, 'alongside')),
   };
+}
+
+function alongsideIn(kept: JsonValue | undefined): ResultMetadata['alongside'] {
+  if (kept === undefined || !isJsonObject(kept)) return undefined;
+  const content = own(kept, 'content');
+  if (content !== undefined) markContent(content);
+  return kept as ResultMetadata['alongside'];
 }
 
 function readFailure(error: JsonValue | undefined, untrusted: boolean): KeptOutcome | undefined {

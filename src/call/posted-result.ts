@@ -31,12 +31,13 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
   const { output, metadata } = result;
   const { session, binding } = call;
   const hasSecrets = call.extra?.secrets?.none === false;
-  let hidden = output as JsonValue;
-  // A cut may go through the middle of a secret, and half of a secret cannot be found.
-  if ((hasSecrets && metadata.truncated !== undefined) || call.extra?.readSecrets === true)
-    hidden = redacted;
-  else if (hasSecrets || binding.secretive)
-    hidden = scrubJson(call, hidden, binding.entry.outputRedactor(session.registry.redact));
+  const hide = (value: JsonValue, isCut: boolean): JsonValue => {
+    // A cut may go through the middle of a secret, and half of a secret cannot be found.
+    if ((hasSecrets && isCut) || call.extra?.readSecrets === true) return redacted;
+    if (!hasSecrets && !binding.secretive) return value;
+    return scrubJson(call, value, binding.entry.outputRedactor(session.registry.redact));
+  };
+  const hidden = hide(output as JsonValue, metadata.truncated !== undefined);
   const {
     callId,
     toolName,
@@ -48,6 +49,7 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
     replayed,
     truncated,
     handler,
+    alongside,
   } = metadata;
   // One literal: an object made by spreading costs several times as much to freeze.
   const shown: Record<string, JsonValue> = {
@@ -63,6 +65,12 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
   if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
   if (handler !== undefined)
     shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));
+  if (alongside !== undefined) {
+    const entries = Object.entries(alongside) as [string, JsonValue][];
+    const isCut = alongside.truncated !== undefined;
+    const clean = entries.map(([name, value]) => [name, hide(value, isCut && name === 'content')]);
+    shown.alongside = copyFor(session, 'tool:post', Object.fromEntries(clean));
+  }
   // Copied last: an output that is over the budget of redaction needs no copy.
   const posted = { success: true, output: copyFor(session, 'tool:post', hidden), metadata: shown };
   if (isShared(session, 'tool:post')) {

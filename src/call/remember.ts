@@ -11,7 +11,7 @@ import { beginOrigins } from '../state/session-origins.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { labelsOf } from '../state/tool-labels.ts';
 import { isSameJson, plainJson } from './plain-json.ts';
-import { shownTexts, wholeTexts } from './shown-texts.ts';
+import { shownTexts, textsAlongside, wholeTexts } from './shown-texts.ts';
 
 /** Most characters of the outputs of its child calls that a call is compared with. */
 const mostHeard = 1_000_000;
@@ -32,8 +32,15 @@ export function remember(call: Call, result: ToolResult): void {
   if (parent !== undefined && isTrusted) return hearEchoes(parent, readBack?.echoes);
   const toolName = readBack?.tool ?? call.toolName;
   const shown = labels.mixed ? shownTexts(result) : wholeTexts(call, result);
-  origins.output(shown, { callId, toolName, labels, given: givenTo(call) });
+  const given = givenTo(call);
+  origins.output(shown, { callId, toolName, labels, given });
   if (parent !== undefined) hear(parent, shownTexts(result));
+  const more = textsAlongside(result, !labels.mixed);
+  if (more === undefined) return;
+  // It is unknown which field such a text comes from.
+  const ofMore = labels.mixed ? untrusted : trusted;
+  origins.output(more, { callId, toolName, labels: ofMore, given });
+  if (parent !== undefined) hear(parent, more);
 }
 
 /** Whether the outcome may repeat untrusted text that child calls returned. */

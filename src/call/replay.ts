@@ -11,7 +11,8 @@ export function replay(call: FoundCall, outcome: KeptOutcome): void {
   call.state = 'shaping';
   if (outcome.untrusted) call.more.heard = lost;
   if (!outcome.ok) return failCall(call, outcome.error);
-  const { output, truncated, handler } = outcome;
+  const { output, truncated, handler, alongside } = outcome;
+  if (alongside !== undefined) call.more.alongside = alongside;
   if (call.binding.secretive) collectOutputSecrets(call, output);
   endCall(call, successResult(call, output, truncated, handler));
 }

@@ -4,12 +4,13 @@ import { type ToolError, toolError, withCause } from '../errors/index.ts';
 import type { JsonObject } from '../json/index.ts';
 import type { ResultMetadata } from '../result.ts';
 import type { Call, FoundCall } from '../state/call.ts';
+import { allWithinBudget } from './alongside-budget.ts';
 import { collectOutputSecrets } from './call-secrets.ts';
 import { endCall, failCall, successResult } from './end-call.ts';
 import { type Shaped, snapshotOf } from './output-snapshot.ts';
 import { reportFault } from './report-fault.ts';
 import { afterHooks } from './stages/after-hooks.ts';
-import { checkOutput, withinBudget } from './stages/output-limits.ts';
+import { checkOutput } from './stages/output-limits.ts';
 
 export function ran(call: FoundCall, value: unknown, metadata: JsonObject | undefined): void {
   try {
@@ -28,9 +29,11 @@ export function ran(call: FoundCall, value: unknown, metadata: JsonObject | unde
         : undefined,
     );
     if (secretive && shaped.ok) collectOutputSecrets(call, shaped.output);
+    const sent = call.extra?.alongside?.structuredContent;
+    if (secretive && sent !== undefined) collectOutputSecrets(call, sent);
     if (!plain) return shapeOn(call, shaped, metadata);
     if (!shaped.ok) return failCall(call, shaped.error);
-    if (bounded) return settle(call, withinBudget(call, shaped), metadata);
+    if (bounded) return settle(call, allWithinBudget(call, shaped), metadata);
     return succeed(call, shaped.output, undefined, metadata);
   } catch (error) {
     return broken(call, error);
@@ -62,7 +65,7 @@ export function threw(call: FoundCall, error: ToolError): void {
 function shapeOn(call: FoundCall, shaped: Shaped, metadata: JsonObject | undefined): void {
   const finish = (checked: Shaped): void =>
     checked.ok
-      ? settle(call, withinBudget(call, checked), metadata)
+      ? settle(call, allWithinBudget(call, checked), metadata)
       : settle(call, checked, metadata);
   const check = (hooked: Shaped): void => {
     if (call.ended) return;

@@ -1,5 +1,5 @@
 /** The texts of a result that the model is shown, as values that are remembered. */
-import { type ContentPart, contentParts, ownText, withText } from '../content.ts';
+import { type ContentPart, contentParts, notesOf, ownText, withText } from '../content.ts';
 import type { ToolError } from '../errors/index.ts';
 import type { JsonValue } from '../json/index.ts';
 import { withoutPieces } from '../origins/whole-words.ts';
@@ -25,7 +25,13 @@ export function wholeTexts(call: FoundCall, result: ToolResult): JsonValue {
   const { truncated } = metadata;
   if (typeof output === 'string') return wholeText(output, truncated);
   const parts = contentParts(output);
-  if (parts === undefined) return output as JsonValue;
+  return parts === undefined ? (output as JsonValue) : wholeParts(parts, truncated);
+}
+
+function wholeParts(
+  parts: readonly ContentPart[],
+  truncated: ResultMetadata['truncated'],
+): JsonValue {
   // The part that was cut is the last one with a text.
   const last = parts.findLastIndex((part) => ownText(part) !== undefined);
   return parts.map((part, index) => {
@@ -33,6 +39,21 @@ export function wholeTexts(call: FoundCall, result: ToolResult): JsonValue {
     if (text === undefined) return partTexts(part);
     return partTexts(withText(part, wholeText(text, index === last ? truncated : undefined)));
   });
+}
+
+/**
+ * The texts that were sent in addition to the output; undefined if there are none.
+ * @param onlyWhole without pieces of words, as {@link wholeTexts}
+ */
+export function textsAlongside(
+  { metadata: { alongside } }: ToolResult,
+  onlyWhole: boolean,
+): JsonValue | undefined {
+  if (alongside === undefined) return undefined;
+  const { content, structuredContent = '', _meta = '', truncated } = alongside;
+  const parts = contentParts(content) ?? [];
+  const texts = onlyWhole ? wholeParts(parts, truncated) : parts.map(partTexts);
+  return [texts, structuredContent, _meta];
 }
 
 /** A text that is hardly longer than a mark may have been cut without one. */
@@ -70,6 +91,11 @@ function outputTexts(output: unknown): JsonValue {
 }
 
 function partTexts(part: ContentPart): JsonValue {
+  const notes = notesOf(part);
+  return notes === undefined ? ownTexts(part) : [ownTexts(part), notes];
+}
+
+function ownTexts(part: ContentPart): JsonValue {
   switch (part.type) {
     case 'text':
       return part.text;

@@ -10,7 +10,7 @@ import type { OriginJudge } from '../policy/origin-judge.ts';
 import type { QuotaReader } from '../policy/quota-reader.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { Secrets } from '../redaction/secrets.ts';
-import type { ToolResult } from '../result.ts';
+import type { Alongside, ToolResult } from '../result.ts';
 import type { Call, Reserved, Resumed, Trial } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { CallTrace } from './call-tracers.ts';
@@ -125,6 +125,8 @@ export class CallExtra {
   /** The untrusted text that child calls have returned. */
   heard: Heard | undefined;
 
+  /** What the tool sent in addition to its output. */
+  alongside: Alongside | undefined;
   /** The call reads back this output, which another call returned. */
   readBack: ReadBack | undefined;
   /** The call, or a child call, has read back text that may hold parts of secrets. */

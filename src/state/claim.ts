@@ -13,6 +13,7 @@ export type KeptOutcome =
       readonly output: unknown;
       readonly truncated: ResultMetadata['truncated'];
       readonly handler: ResultMetadata['handler'];
+      readonly alongside: ResultMetadata['alongside'];
     }
   | { readonly ok: false; readonly untrusted: boolean; readonly error: ToolError };
 

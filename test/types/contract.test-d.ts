@@ -53,7 +53,7 @@ adds<Ours.ToolError, Contract.ToolError, 'cause'>(true);
 // What was thrown, for code alone.
 fits<Contract.ToolError>(given<Ours.ToolError>());
 fits<Ours.ToolError>(given<Contract.ToolError>());
-adds<Ours.ResultMetadata, Contract.ResultMetadata, 'replayed'>(true);
+adds<Ours.ResultMetadata, Contract.ResultMetadata, 'replayed' | 'alongside'>(true);
 fits<Contract.ResultMetadata>(given<Ours.ResultMetadata>());
 fits<Ours.ResultMetadata>(given<Contract.ResultMetadata>());
 fits<Contract.ToolResult<Services>>(given<Ours.ToolResult<Services>>());

@@ -9,6 +9,7 @@ import type { ToolResult } from '../../result.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
 import { failureResult, successResult } from '../end-call.ts';
 import { type Shaped, snapshotOf } from '../output-snapshot.ts';
+import { isSameJson, plainJson } from '../plain-json.ts';
 import { reportFault } from '../report-fault.ts';
 import { answerInTime, tooLate } from '../with-deadline.ts';
 
@@ -84,9 +85,12 @@ function hookFailed(call: Call, error: unknown): void {
 
 /** A copy, because only the hook's return value counts and not its changes to what it was given. */
 function resultOf(call: Call, shaped: Shaped, handler: JsonObject | undefined): ToolResult {
-  return shaped.ok
-    ? successResult(call, copyOutput(shaped.output), undefined, handler)
-    : failureResult(call, shaped.error);
+  if (!shaped.ok) return failureResult(call, shaped.error);
+  const result = successResult(call, copyOutput(shaped.output), undefined, handler);
+  const { alongside } = result.metadata;
+  if (alongside !== undefined)
+    Object.assign(result.metadata, { alongside: cloneJson(alongside as JsonObject) });
+  return result;
 }
 
 function copyOutput(output: unknown): unknown {
@@ -95,6 +99,7 @@ function copyOutput(output: unknown): unknown {
 }
 
 function read(call: Call, answer: ToolResult | void, shown: ToolResult, before: Shaped): Shaped {
+  dropReplaced(call, answer, before);
   if (answer === shown) return shown.success ? snapshotOf(call, shown.output) : before;
   const { success, output, error } = {
     ...noResult,
@@ -105,7 +110,24 @@ function read(call: Call, answer: ToolResult | void, shown: ToolResult, before: 
   return before;
 }
 
-const noResult = { success: undefined, output: undefined, error: undefined };
+/**
+ * What was sent in addition to an output says the same in other words, so it does not outlive an
+ * output that a hook has replaced. A hook may drop or change it as well; then it is dropped.
+ */
+function dropReplaced(call: Call, answer: ToolResult | void, before: Shaped): void {
+  const alongside = call.extra?.alongside;
+  if (alongside === undefined || typeof answer !== 'object' || answer === null) return;
+  const isSame = (one: unknown, other: unknown): boolean => {
+    const plain = plainJson(one ?? null);
+    return plain !== undefined && isSameJson(plain, other as JsonValue);
+  };
+  const { output, metadata } = { ...noResult, ...(answer as { metadata?: object }) };
+  const told = (metadata as { alongside?: unknown } | undefined)?.alongside;
+  if (before.ok && isSame(output, before.output) && isSame(told, alongside)) return;
+  call.more.alongside = undefined;
+}
+
+const noResult = { success: undefined, output: undefined, error: undefined, metadata: undefined };
 const noError = { code: undefined, message: undefined, reason: undefined };
 
 function readError(error: unknown): ToolError {

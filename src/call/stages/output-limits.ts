@@ -4,8 +4,10 @@ import {
   type ContentPart,
   contentParts,
   markContent,
+  notesOf,
   ownText,
   partText,
+  withoutNotes,
   withText,
 } from '../../content.ts';
 import { toolError } from '../../errors/index.ts';
@@ -32,7 +34,7 @@ import { shownNameOf } from '../shown-name.ts';
 /** Longest output whose text the engine writes as a whole. Longer ones are written in pieces. */
 const mostWritten = 1_000_000;
 
-type Snapshot = Extract<Shaped, { readonly ok: true }>;
+export type Snapshot = Extract<Shaped, { readonly ok: true }>;
 
 /** Validates an output against its schema. The result is a snapshot of what the schema parsed. */
 export function checkOutput(call: FoundCall, shaped: Snapshot): Shaped | Promise<Shaped> {
@@ -106,24 +108,34 @@ export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped | Promis
   return strategy === 'offload' ? offloaded(call, output, shown, neverParts) : shown;
 }
 
-function withinParts(
+/** Cuts content parts to the budget. Parts that are cut lose their notes. */
+export function withinParts(
   call: FoundCall,
   parts: readonly ContentPart[],
   strategy: Strategy,
 ): Shaped | Promise<Shaped> {
   const limit = call.binding.maxOutputChars;
-  const originalChars = parts.reduce((sum, part) => sum + cost(partText(part)), -1);
+  const originalChars = parts.reduce(
+    (sum, part) => sum + cost(partText(part)) + costOfNotes(part),
+    -1,
+  );
   if (originalChars <= limit) return whole(parts);
   const exact = true;
   const mark = cutMark(originalChars, limit, exact);
-  const shown = whole(fitParts(parts, limit, strategy, mark), {
+  const bare = parts.map(withoutNotes);
+  const shown = whole(fitParts(bare, limit, strategy, mark), {
     originalChars,
     exact,
     strategy: endsOf(strategy),
   });
   if (strategy !== 'offload') return shown;
   return offloaded(call, parts, shown, (all, ownMark, handle) =>
-    whole(fitParts(all, limit, 'head', ownMark), { originalChars, exact, strategy, handle }),
+    whole(fitParts(all.map(withoutNotes), limit, 'head', ownMark), {
+      originalChars,
+      exact,
+      strategy,
+      handle,
+    }),
   );
 }
 
@@ -145,6 +157,11 @@ function fits(output: unknown, leastChars: number, limit: number): boolean {
     leastChars * mostCharsEach <= limit ||
     (leastChars <= Math.min(limit, mostWritten) && JSON.stringify(output).length <= limit)
   );
+}
+
+/** Whether the JSON text of a value is within a limit. */
+export function isWithin(value: JsonValue, limit: number): boolean {
+  return boundedText(value, limit).length <= limit;
 }
 
 /** The beginning of a value's JSON text. It stops soon after the limit. */
@@ -236,6 +253,11 @@ function fitParts(
   }
   if (!marked && reserved > 0) kept.push({ type: 'text', text: mark.slice(1) });
   return markContent(kept as JsonValue);
+}
+
+function costOfNotes(part: ContentPart): number {
+  const notes = notesOf(part);
+  return notes === undefined ? 0 : JSON.stringify(notes).length;
 }
 
 /** Each part but the first adds a line break. */

@@ -130,7 +130,10 @@ function returned(call: FoundCall, options: RunOptions, value: unknown): void {
     // It is a revoked proxy. The snapshot will report that.
   }
   if (outcome === undefined) return finish(call, options, value, undefined);
-  if (outcome.kind === 'ok') return finish(call, options, outcome.output, outcome.metadata);
+  if (outcome.kind === 'ok') {
+    if (outcome.alongside !== undefined) call.more.alongside = outcome.alongside;
+    return finish(call, options, outcome.output, outcome.metadata);
+  }
   if (!settledOnce(call, options, 'returned')) return undefined;
   return options.threw(call, failureError(call, outcome.failure));
 }

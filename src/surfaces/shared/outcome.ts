@@ -25,6 +25,15 @@ export interface ShownOutcome {
   readonly structured?: JsonObject;
   /** The content parts of the output, if it was made from parts. */
   readonly parts?: readonly ShownPart[];
+  /** What an MCP server sent in addition to the output, for clients of the same protocol. */
+  readonly alongside?: ShownAlongside;
+}
+
+/** Content parts, structured content and metadata of a result, each if there is one. */
+export interface ShownAlongside {
+  readonly parts?: readonly ShownPart[];
+  readonly structured?: JsonObject;
+  readonly meta?: JsonObject;
 }
 
 /**
@@ -46,8 +55,10 @@ export function shownOutcome(result: ToolResult, declared: boolean | JsonObject)
     };
   }
   const parts = contentParts(result.output);
-  if (parts !== undefined) return { text, isError: false, parts };
-  if (declared === false) return { text, isError: false };
+  const sent = alongsideOf(result);
+  const more = sent === undefined ? {} : { alongside: sent };
+  if (parts !== undefined) return { text, isError: false, parts, ...more };
+  if (declared === false) return { text, isError: false, ...more };
   const output = result.output as JsonValue;
   return {
     text,
@@ -56,5 +67,18 @@ export function shownOutcome(result: ToolResult, declared: boolean | JsonObject)
       isJsonObject(output) && (declared === true || isOfObjects(declared))
         ? output
         : { result: output },
+    ...more,
+  };
+}
+
+function alongsideOf({ metadata }: ToolResult): ShownAlongside | undefined {
+  // A stored result that an application passes may have no metadata.
+  if (metadata?.alongside === undefined) return undefined;
+  const { content, structuredContent, _meta } = metadata.alongside;
+  const parts = contentParts(content);
+  return {
+    ...(parts === undefined ? {} : { parts }),
+    ...(isJsonObject(structuredContent) ? { structured: structuredContent } : {}),
+    ...(_meta === undefined ? {} : { meta: _meta }),
   };
 }

@@ -146,7 +146,7 @@ function outputOf(
 function cautious(annotations: JsonValue | undefined): ToolAnnotations {
   const { destructiveHint, openWorldHint } = isJsonObject(annotations) ? annotations : {};
   return {
-    ...(destructiveHint === false ? {} : { destructive: true }),
-    ...(openWorldHint === false ? {} : { openWorld: true }),
+    destructive: destructiveHint !== false,
+    openWorld: openWorldHint !== false,
   };
 }

@@ -1,16 +1,19 @@
 /**
- * Turns a server's answer to a call into a handler's outcome. Parts without a place in the output
- * become metadata.
+ * Turns a server's answer to a call into a handler's outcome. What has no place in the output goes
+ * alongside it.
  */
-import { content, fail, type JsonObject, type JsonValue, ok } from '../../../index.ts';
-import { canonicalJson, copyJson, isJsonObject } from '../../../json/index.ts';
+import { type ContentPart, makePart, markContent } from '../../../content.ts';
+import { fail, type JsonObject, type JsonValue } from '../../../index.ts';
+import { copyJson, isJsonObject } from '../../../json/index.ts';
+import { okAlongside } from '../../../result.ts';
 import { cleanText } from '../../shared/outside-text.ts';
+import { metaIn, notesIn, notesOfLink } from './part-notes.ts';
 
 /** Most characters of a result, as JSON. */
 const maxResultChars = 4 * 1_048_576;
 /** Most bytes of a server's error message. */
 export const maxErrorBytes = 8_000;
-/** Most characters of the metadata. The metadata of a result may have 16 KB in all. */
+/** Most characters of an error's details, which may have 16 KB in all. */
 const maxExtraChars = 15_000;
 
 /**
@@ -47,7 +50,7 @@ export function outcomeOf(result: unknown, structured: boolean): unknown {
   const parts = (answer.content ?? []) as readonly JsonValue[];
   const { structuredContent = null, _meta } = answer;
   if (answer.isError === true) {
-    const extra = metadataOf({
+    const details = detailsOf({
       structuredContent,
       content: parts.some((part) => typeOf(part) !== 'text') ? parts : [],
       _meta,
@@ -55,24 +58,20 @@ export function outcomeOf(result: unknown, structured: boolean): unknown {
     return fail({
       message: errorText(parts),
       reason: 'mcp_tool_error',
-      ...(extra === undefined ? {} : { details: extra }),
+      ...(details === undefined ? {} : { details }),
     });
   }
   // Without structured content the output is null, and the output schema decides about that.
   const isData = structured || parts.length === 0;
-  const extra = metadataOf({
-    structuredContent: isData ? null : structuredContent,
-    content: isData
-      ? repeats(parts, structuredContent)
-        ? []
-        : parts
-      : parts.some(saysMore)
-        ? parts
-        : [],
-    _meta,
-  });
-  const output = isData ? structuredContent : parts.map(partOf);
-  return extra === undefined ? output : ok(output, { mcp: extra });
+  const output = isData ? structuredContent : parts.map((part) => makePart(partOf(part)));
+  const alongside = {
+    ...(isData && !repeats(parts, structuredContent)
+      ? { content: markContent(parts.map(partOf)) as readonly JsonObject[] }
+      : {}),
+    ...(isData || structuredContent === null ? {} : { structuredContent }),
+    ...metaIn(_meta),
+  };
+  return Object.keys(alongside).length === 0 ? output : okAlongside(output, alongside);
 }
 
 /** The first violation of the protocol in a result. Naming one is enough. */
@@ -114,7 +113,7 @@ function isPart(part: JsonValue): boolean {
   }
 }
 
-/** What a server may send in addition to the output. */
+/** What a server may send in addition to the text of an error. */
 interface Extras {
   readonly structuredContent: JsonValue;
   readonly content: readonly JsonValue[];
@@ -122,7 +121,7 @@ interface Extras {
 }
 
 /** The extras that are present and fit, with the names of those that do not fit. */
-function metadataOf(extras: Extras): JsonObject | undefined {
+function detailsOf(extras: Extras): JsonObject | undefined {
   const kept: Record<string, JsonValue> = {};
   const leftOut: string[] = [];
   let room = maxExtraChars;
@@ -147,77 +146,56 @@ function metadataOf(extras: Extras): JsonObject | undefined {
   return Object.keys(kept).length === 0 ? undefined : kept;
 }
 
-/** Whether the parts only repeat the structured content as text. Many servers send both. */
+/**
+ * Whether the parts are only the JSON text that any client gets of structured content. Another
+ * spelling of the same data is passed on, because a model may have to quote it.
+ */
 function repeats(parts: readonly JsonValue[], structuredContent: JsonValue): boolean {
   const [part] = parts;
-  if (
-    parts.length !== 1 ||
-    !isJsonObject(part) ||
-    part.type !== 'text' ||
-    typeof part.text !== 'string' ||
-    saysMore(part)
-  )
-    return parts.length === 0;
-  // Most texts are not JSON, and an error that the parser throws takes longer than the rest of a
-  // call.
-  if (isJsonObject(structuredContent) && !/^\s*\{/.test(part.text)) return false;
-  try {
-    return canonicalJson(JSON.parse(part.text) as JsonValue) === canonicalJson(structuredContent);
-  } catch {
-    // The text is not JSON.
-    return false;
-  }
-}
-
-/** The members of a server's part that our content parts keep. */
-const keptMembers: ReadonlyMap<JsonValue | undefined, readonly string[]> = new Map([
-  ['text', ['type', 'text']],
-  ['image', ['type', 'data', 'mimeType']],
-  ['audio', ['type', 'data', 'mimeType']],
-  ['resource_link', ['type', 'uri', 'name', 'mimeType']],
-  ['resource', ['type', 'resource']],
-]);
-const keptOfResource = ['uri', 'mimeType', 'text', 'blob'];
-
-/** Whether a part has members that ours do not keep, such as annotations or the size of a link. */
-function saysMore(part: JsonValue): boolean {
-  if (!isJsonObject(part)) return true;
-  const kept = keptMembers.get(part.type);
-  if (kept === undefined || Object.keys(part).some((key) => !kept.includes(key))) return true;
-  return (
-    isJsonObject(part.resource) &&
-    Object.keys(part.resource).some((key) => !keptOfResource.includes(key))
-  );
+  if (part === undefined) return true;
+  if (parts.length > 1 || !isJsonObject(part) || part.type !== 'text') return false;
+  return Object.keys(part).length === 2 && part.text === JSON.stringify(structuredContent);
 }
 
 function typeOf(part: JsonValue): JsonValue | undefined {
   return isJsonObject(part) ? part.type : undefined;
 }
 
-function partOf(part: JsonValue): unknown {
-  if (!isJsonObject(part)) return content.text('[content of an unknown kind]');
+function partOf(part: JsonValue): ContentPart {
+  if (!isJsonObject(part)) return unknownPart;
   const { type, text, data, mimeType, resource, uri, name } = part;
   const mime = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
-  if (type === 'text' && typeof text === 'string') return content.text(text);
+  const notes = notesIn(part);
+  if (type === 'text' && typeof text === 'string') return { type, text, ...notes };
   if ((type === 'image' || type === 'audio') && typeof data === 'string')
-    return content[type](data, mime);
+    return { type, data, mimeType: mime, ...notes };
   if (type === 'resource_link' && typeof uri === 'string')
-    return content.link({
+    return {
+      type,
       uri,
       ...(typeof name === 'string' ? { name } : {}),
       ...(typeof mimeType === 'string' ? { mimeType } : {}),
-    });
+      ...notes,
+      ...notesOfLink(part),
+    };
   if (type === 'resource' && isJsonObject(resource) && typeof resource.uri === 'string') {
     const { uri: place, mimeType: kind, text: body, blob } = resource;
-    return content.resource({
-      uri: place as string,
-      ...(typeof kind === 'string' ? { mimeType: kind } : {}),
-      ...(typeof body === 'string' ? { text: body } : {}),
-      ...(typeof blob === 'string' ? { blob } : {}),
-    });
+    return {
+      type,
+      resource: {
+        uri: place as string,
+        ...(typeof kind === 'string' ? { mimeType: kind } : {}),
+        ...(typeof body === 'string' ? { text: body } : {}),
+        ...(typeof blob === 'string' ? { blob } : {}),
+        ...metaIn(resource._meta),
+      },
+      ...notes,
+    };
   }
-  return content.text('[content of an unknown kind]');
+  return unknownPart;
 }
+
+const unknownPart: ContentPart = { type: 'text', text: '[content of an unknown kind]' };
 
 function errorText(parts: readonly JsonValue[]): string {
   const texts = parts.flatMap((part) =>

@@ -1,5 +1,8 @@
 /** The outcome of a call as MCP content. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { notesOf } from '../../../content.ts';
+import type { JsonObject } from '../../../index.ts';
+import { isJsonObject } from '../../../json/index.ts';
 import { sanitizeText } from '../../../serialize.ts';
 import type { ShownOutcome, ShownPart } from '../../shared/outcome.ts';
 
@@ -8,21 +11,28 @@ type Block = CallToolResult['content'][number];
 /** The key of a failure's code in the `_meta` of a result. */
 export const errorMetaKey = 'host-tools/error';
 
+/** The reason of a failure whose text is an MCP server's own. `isError` says that it is one. */
+const serversError = 'mcp_tool_error';
+
 /**
- * The result of a tool call: text, or content parts if the output consists of them. The code of a
- * failure is in `_meta`.
+ * The result of a tool call: text, or content parts if the output consists of them or a server sent
+ * some in addition. The code of a failure is in `_meta`.
  */
 export function toCallToolResult(
-  { text, isError, error, structured, parts }: ShownOutcome,
+  { text, isError, error, structured, parts, alongside = {} }: ShownOutcome,
   note?: string,
 ): CallToolResult {
-  const content: Block[] = parts === undefined ? [{ type: 'text', text }] : parts.map(toBlock);
+  const shown = parts ?? alongside.parts;
+  const own = error?.reason === serversError ? text.replace(/^Error: /, '') : text;
+  const content: Block[] = shown === undefined ? [named(own)] : shown.map(toBlock);
   if (note !== undefined) content.push({ type: 'text', text: note });
+  const data = structured ?? alongside.structured;
+  const meta = error === undefined ? alongside.meta : { [errorMetaKey]: error };
   return {
     content,
-    ...(structured === undefined ? {} : { structuredContent: structured }),
+    ...(data === undefined ? {} : { structuredContent: data }),
     ...(isError ? { isError } : {}),
-    ...(error === undefined ? {} : { _meta: { [errorMetaKey]: error } }),
+    ...(meta === undefined ? {} : { _meta: meta }),
   };
 }
 
@@ -31,6 +41,14 @@ export function toCallToolResult(
  * it, so that one bad part does not cost the others.
  */
 function toBlock(part: ShownPart): Block {
+  const { resource: inner, ...notes } = notesOf(part) ?? {};
+  const block = plainBlock(part, isJsonObject(inner) ? inner : {});
+  // The members of the protocol that it has were checked when the part was made.
+  return { ...block, ...(notes as object) };
+}
+
+/** @param inner what a resource says besides its content */
+function plainBlock(part: ShownPart, inner: JsonObject): Block {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: sanitizeText(part.text) };
@@ -41,7 +59,7 @@ function toBlock(part: ShownPart): Block {
         : named(`[${part.type}: ${part.mimeType}]`);
     case 'resource': {
       const { uri, mimeType, text, blob } = part.resource;
-      const about = { uri, ...(mimeType === undefined ? {} : { mimeType }) };
+      const about = { uri, ...(mimeType === undefined ? {} : { mimeType }), ...inner };
       if (text !== undefined)
         return { type: 'resource', resource: { ...about, text: sanitizeText(text) } };
       if (blob !== undefined && isBase64(blob))

@@ -73,7 +73,11 @@ describe('a stranger’s word loosens nothing', () => {
       { destructive: true, openWorld: true },
     ],
     ['a hint that it only reads', { readOnlyHint: true }, { destructive: true, openWorld: true }],
-    ['hints that it does neither', { destructiveHint: false, openWorldHint: false }, {}],
+    [
+      'hints that it does neither',
+      { destructiveHint: false, openWorldHint: false },
+      { destructive: false, openWorld: false },
+    ],
   ])(
     'a tool may destroy and reach out unless its server says that it does not: %s',
     async (_what, annotations, expected) => {
@@ -85,7 +89,7 @@ describe('a stranger’s word loosens nothing', () => {
         rules: [{ effect: 'deny', annotations: { destructive: true } }],
       });
       const result = await sessionOver(imported, registry).call('one', {});
-      expect(result.success).toBe(!('destructive' in expected));
+      expect(result.success).toBe((expected as { destructive: boolean }).destructive === false);
     },
   );
 
@@ -381,12 +385,27 @@ describe('what the output has no room for', () => {
   const said = { type: 'text', text: 'for the model' };
   const outputSchema = { type: 'object', properties: { n: { type: 'number' } } };
 
-  test.each<[string, object, object, unknown]>([
+  test.each<[string, object, object, object]>([
     [
       'texts and images beside structured content',
       { outputSchema },
       { content: [said, image], structuredContent: { n: 1 } },
       { content: [said, image] },
+    ],
+    [
+      'another spelling of the same data',
+      { outputSchema },
+      { content: [{ type: 'text', text: '{ "n": 1 }' }], structuredContent: { n: 1 } },
+      { content: [{ type: 'text', text: '{ "n": 1 }' }] },
+    ],
+    [
+      'annotations of a text that only repeats the data',
+      { outputSchema },
+      {
+        content: [{ type: 'text', text: '{"n":1}', annotations: { priority: 1 } }],
+        structuredContent: { n: 1 },
+      },
+      { content: [{ type: 'text', text: '{"n":1}', annotations: { priority: 1 } }] },
     ],
     [
       'structured content beside parts',
@@ -400,34 +419,21 @@ describe('what the output has no room for', () => {
       { content: [said], _meta: { cost: 3 } },
       { _meta: { cost: 3 } },
     ],
-    ['what a link says more', {}, { content: [link] }, { content: [link] }],
     [
-      'annotations',
-      {},
-      { content: [{ ...said, annotations: { audience: ['user'] } }] },
-      { content: [{ ...said, annotations: { audience: ['user'] } }] },
-    ],
-    [
-      'the meta data of a resource',
-      {},
-      { content: [{ type: 'resource', resource: { uri: 'x:y', text: '', _meta: {} } }] },
-      { content: [{ type: 'resource', resource: { uri: 'x:y', text: '', _meta: {} } }] },
-    ],
-    [
-      'what is too large, by its name alone',
+      'a large image',
       { outputSchema },
       {
         content: [{ ...image, data: 'A'.repeat(20_000) }],
         structuredContent: { n: 1 },
         _meta: { cost: 3 },
       },
-      { _meta: { cost: 3 }, leftOut: ['content'] },
+      { content: [{ ...image, data: 'A'.repeat(20_000) }], _meta: { cost: 3 } },
     ],
-  ])('goes along as metadata: %s', async (_what, more, result, expected) => {
+  ])('goes alongside it: %s', async (_what, more, result, expected) => {
     const server = await serve([tool('one', more)]);
     server.call = () => result;
     const outcome = await sessionOver(await imports(server)).call('one', {});
-    expect([outcome.success, outcome.metadata.handler]).toEqual([true, { mcp: expected }]);
+    expect([outcome.success, outcome.metadata.alongside]).toEqual([true, expected]);
   });
 
   test.each<[string, object, object]>([
@@ -435,18 +441,62 @@ describe('what the output has no room for', () => {
     [
       'structured content that the text repeats',
       { outputSchema },
-      {
-        content: [{ type: 'text', text: '{ "m": [], "n": 1 }' }],
-        structuredContent: { n: 1, m: [] },
-      },
+      { content: [{ type: 'text', text: '{"n":1,"m":[]}' }], structuredContent: { n: 1, m: [] } },
     ],
     ['structured content alone', { outputSchema }, { content: [], structuredContent: { n: 1 } }],
     ['nothing', {}, { content: [] }],
+    [
+      'meta data of the protocol, or in the name of this library',
+      {},
+      {
+        content: [said],
+        _meta: {
+          progressToken: 1,
+          'modelcontextprotocol.io/x': 1,
+          'io.modelcontextprotocol/related-task': {},
+          'mcp.dev/x': 1,
+          'host-tools/error': { code: 'internal' },
+        },
+      },
+    ],
   ])('is nothing for %s', async (_what, more, result) => {
     const server = await serve([tool('one', more)]);
     server.call = () => result;
     const outcome = await sessionOver(await imports(server)).call('one', {});
-    expect([outcome.success, outcome.metadata.handler]).toEqual([true, undefined]);
+    expect([outcome.success, outcome.metadata.alongside]).toEqual([true, undefined]);
+  });
+
+  const annotations = { audience: ['user'], priority: 0.5, lastModified: '2026-01-02T03:04:05Z' };
+  const resource = { uri: 'x:y', text: '', _meta: { page: 1 } };
+  test.each<[string, object, object]>([
+    ['what a link says more', link, link],
+    ['annotations', { ...said, annotations }, { ...said, annotations }],
+    ['the meta data of a part', { ...image, _meta: { a: 1 } }, { ...image, _meta: { a: 1 } }],
+    ['the meta data of a resource', { type: 'resource', resource }, { type: 'resource', resource }],
+    [
+      'annotations as far as they follow the protocol',
+      {
+        ...said,
+        annotations: { audience: ['all'], priority: 2, lastModified: 'today', more: 1 },
+        _meta: 7,
+      },
+      said,
+    ],
+    [
+      'a link as far as it follows it',
+      { ...link, title: 1, description: null, size: '7' },
+      {
+        type: 'resource_link',
+        uri: 'file:///a',
+        name: 'a',
+      },
+    ],
+  ])('is no longer lost from a part: %s', async (_what, sent, part) => {
+    const server = await serve([tool('one')]);
+    server.call = () => ({ content: [sent] });
+    const outcome = await sessionOver(await imports(server)).call('one', {});
+    expect(outcome.output).toEqual([part]);
+    expect(outcome.metadata.alongside).toBeUndefined();
   });
 
   test('of a failure is in its details', async () => {
