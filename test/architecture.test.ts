@@ -350,7 +350,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'schema/compile': ['compileSchema'],
   'schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
-  'surfaces/agents/shell/looking-programs': ['lookingTables', 'onlyLooks'],
+  'surfaces/agents/shell/looking-programs': ['lookingTables'],
   'surfaces/gateway/server-questions': ['createQuestions'],
   'surfaces/mcp/client/import': ['importThrough'],
   'surfaces/mcp/client/stdio-lines': ['lineReader'],

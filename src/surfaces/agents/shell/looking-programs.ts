@@ -19,12 +19,13 @@ interface LookingRow {
 /** Programs that only look, whatever their words are. */
 const always: ReadonlySet<string> = new Set(
   (
-    '[ : b2sum basename break bzcat cal cat cd cksum clear cmp column comm continue cut df diff ' +
-    'dirname dirs echo egrep exit expand expr factor false fgrep fmt fold free getconf grep ' +
-    'groups gzcat hd head id join locale logname ls lsblk lscpu lzcat md5 md5sum nl nproc numfmt ' +
-    'paste pgrep pr pwd readlink realpath return rev seq sha1sum sha224sum sha256sum sha384sum ' +
-    'sha512sum shasum sleep stat sum sw_vers tac tail test times tr true tsort tty type uname ' +
-    'unexpand uptime users vmstat wait whence whereis which who whoami xzcat zcat zipinfo zstdcat'
+    '[ : b2sum basename break bzcat cal cat cd cksum clear cmp column comm continue cut df ' +
+    'diff dirname dirs echo egrep exit expand expr factor false fgrep fmt fold free getconf ' +
+    'grep groups gzcat hd head id join locale logname ls lsblk lscpu lzcat md5 md5sum nl ' +
+    'nproc numfmt paste pgrep pr pwd readlink realpath return rev seq sha1sum sha224sum ' +
+    'sha256sum sha384sum sha512sum shasum sleep stat sum sw_vers tac tail test times tr true ' +
+    'tsort tty type uname unexpand uptime users vmstat wait whence whereis which who whoami ' +
+    'xzcat zcat zipinfo zstdcat'
   ).split(' '),
 );
 
@@ -91,6 +92,11 @@ const commands: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }),
 );
 
+/** Whether it may only look: it runs none of its words. */
+export function mayLook(program: string): boolean {
+  return always.has(program) || rows.has(program);
+}
+
 /** Options of these commands that reach another machine, or take another configuration. */
 const lookingElsewhere =
   /^--(?:host|context|.*config|index|extra-index|outdated|uptodate|proxy)|^-[oHM]/;
@@ -98,8 +104,8 @@ const lookingElsewhere =
 /** Programs that print their version, and do nothing else, if this is their only word. */
 const versioned: ReadonlySet<string> = new Set(
   (
-    'bun cargo clang cmake deno docker g++ gcc git go java javac make node npm npx perl php pip ' +
-    'pip3 pnpm podman python python3 ruby rustc rustup'
+    'bun cargo clang cmake deno docker g++ gcc git go java javac make node npm npx perl php ' +
+    'pip pip3 pnpm podman python python3 ruby rustc rustup'
   ).split(' '),
 );
 

@@ -4,53 +4,6 @@
  * what their name says.
  */
 
-/**
- * Programs that run the rest of their words as a command, with their options that take a value. An
- * unknown option makes the line unclear.
- */
-export const wrappers: ReadonlyMap<string, WrapperRow> = new Map<string, WrapperRow>([
-  ['sudo', { flags: 'AbEeHKknPSVv', valued: 'CDghpRrTtUu', environment: true }],
-  ['doas', { flags: 'Lns', valued: 'Cu' }],
-  ['env', { flags: 'i0v', valued: 'uC', environment: true }],
-  ['nice', { flags: '', valued: 'n' }],
-  ['ionice', { flags: 't', valued: 'cnPpu' }],
-  ['nohup', { flags: '', valued: '' }],
-  ['setsid', { flags: 'cfw', valued: '' }],
-  ['stdbuf', { flags: '', valued: 'ioe' }],
-  ['timeout', { flags: 'fpv', valued: 'ks', skip: 1 }],
-  ['time', { flags: 'apqvV', valued: 'fo' }],
-  ['command', { flags: 'p', valued: '' }],
-  ['builtin', { flags: '', valued: '' }],
-  ['exec', { flags: 'cl', valued: 'a' }],
-  ['busybox', { flags: '', valued: '' }],
-  ['caffeinate', { flags: 'dimsu', valued: 'tw' }],
-  ['cross-env', { flags: '', valued: '', environment: true }],
-  ['npx', { flags: 'y', valued: 'p' }],
-  ['bunx', { flags: '', valued: 'p' }],
-]);
-
-/** Programs that run the words after this one as a command. */
-export const runners: ReadonlyMap<string, string> = new Map([
-  ['bundle', 'exec'],
-  ['npm', 'exec'],
-  ['pipenv', 'run'],
-  ['pnpm', 'exec'],
-  ['poetry', 'run'],
-  ['yarn', 'exec'],
-]);
-
-/** How a wrapper's own words are distinguished from those of the command that it runs. */
-export interface WrapperRow {
-  /** One-letter options without a value. */
-  readonly flags: string;
-  /** One-letter options with a value. */
-  readonly valued: string;
-  /** Words of its own before the command. @default 0 */
-  readonly skip?: number;
-  /** Whether `NAME=value` may precede the command. @default false */
-  readonly environment?: boolean;
-}
-
 /** Shells. They run the text after `-c`, a file, or their input. */
 export const shells: ReadonlySet<string> = new Set([
   'sh',
@@ -62,10 +15,44 @@ export const shells: ReadonlySet<string> = new Set([
   'tcsh',
   'yash',
   'ksh',
+  'ksh93',
   'mksh',
+  'oksh',
   'rbash',
   'fish',
 ]);
+
+/** Programs that rules are about. A word of this name may be run by a program that is not known. */
+const guarded: ReadonlySet<string> = new Set(
+  (
+    'git rm rmdir unlink shred dd mkfs truncate chmod chown chattr kill killall pkill sudo ' +
+    'doas su mount umount systemctl launchctl shutdown reboot curl wget aria2c nc ncat netcat ' +
+    'socat telnet ftp sftp scp rsync ssh gh aws gcloud az dig nslookup npm npx pnpm yarn bun ' +
+    'bunx cargo gem twine docker podman kubectl terraform eval xargs busybox'
+  ).split(' '),
+);
+
+/** Whether a word names a shell, a language or a program that rules are about. */
+export function isGuarded(word: string): boolean {
+  const name = word.startsWith('/') ? word.slice(word.lastIndexOf('/') + 1) : word;
+  return guarded.has(name) || shells.has(name) || interpreters.has(languageOf(name));
+}
+
+/** Without its version: `python` for `python3.12`. */
+export function languageOf(program: string): string {
+  return program.replace(/[\d.]+$/, '').replace(/^nodejs$/, 'node');
+}
+
+/** Programs that take any word, and run none. */
+export const plainPrograms: ReadonlySet<string> = new Set(
+  (
+    'apk apt apt-get ant brew bat cc choco clang cmake cp dnf dotnet dpkg eslint exit export ' +
+    'g++ gcc git-lfs go gradle gradlew info install jest javac ln make gmake man mkdir mocha ' +
+    'mv mvn mvnw npm-check-updates pacman pip pip3 port prettier pytest rake rubocop ruff set ' +
+    'tar tee tldr touch tsc unset vitest which yum zip zypper declare typeset local readonly ' +
+    'read let getopts alias unalias unzip gzip gunzip bzip2 xz jj hg svn less more ps pgrep'
+  ).split(' '),
+);
 
 /** Languages. The text after these options is code. Without a file, they run their input. */
 export const interpreters: ReadonlyMap<string, RegExp> = new Map([
@@ -84,133 +71,20 @@ export const interpreters: ReadonlyMap<string, RegExp> = new Map([
   ['tsx', /^-[ep]|^--(?:eval|print|require|import|loader)|^-$/],
   ['ts-node', /^-[ep]|^--(?:eval|print|require)|^-$/],
   ['julia', /^-[eEL]|^--(?:eval|print|load)|^-$/],
+  ['luajit', /^-[ejl]|^-$/],
+  ['bb', /^-[ef]|^--eval|^-$/],
+  ['elixir', /^-[er]$|^--(?:eval|rpc-eval|erl)|^-$/],
+  ['erl', /^-(?:eval|s|run|boot)/],
+  ['ghc', /^-e/],
+  ['groovy', /^-e/],
+  ['guile', /^-[ce]|^-$/],
+  ['octave', /^--eval/],
+  ['R', /^-e/],
+  ['racket', /^-[ef]|^--eval/],
+  ['raku', /^-[eM]|^-$/],
+  ['sbcl', /^--(?:eval|load)/],
+  ['scala', /^-e/],
 ]);
-
-/** Programs that run commands from a file, from their input or from a string. */
-export const runsOthers: ReadonlySet<string> = new Set([
-  'source',
-  '.',
-  'alias',
-  'enable',
-  'hash',
-  'shopt',
-  'bind',
-  'complete',
-  'compgen',
-  'mapfile',
-  'readarray',
-  'fc',
-  'history',
-  'ldd',
-  'su',
-  'runuser',
-  'setpriv',
-  'pkexec',
-  'sg',
-  'flock',
-  'taskset',
-  'chrt',
-  'prlimit',
-  'setarch',
-  'fakeroot',
-  'unbuffer',
-  'valgrind',
-  'entr',
-  'run-parts',
-  'start-stop-daemon',
-  'toybox',
-  'pwsh',
-  'nu',
-  'xonsh',
-  'sqlite3',
-  'uv',
-  'parallel',
-  'watch',
-  'script',
-  'expect',
-  'screen',
-  'tmux',
-  'at',
-  'batch',
-  'crontab',
-  'chroot',
-  'unshare',
-  'nsenter',
-  'systemd-run',
-  'strace',
-  'ltrace',
-  'gdb',
-  'ssh',
-  'docker',
-  'podman',
-  'kubectl',
-  'ed',
-  'ex',
-  'vi',
-  'view',
-  'rvim',
-  'rview',
-  'vim',
-  'vimdiff',
-  'nvim',
-  'emacs',
-  'awk',
-  'gawk',
-  'mawk',
-  'nawk',
-  'm4',
-  'tclsh',
-  // They have a command that starts a shell.
-  'dc',
-  'psql',
-  'mysql',
-  'mariadb',
-  'gnuplot',
-  // They prepare the environment of a command, or repeat it.
-  'bwrap',
-  'firejail',
-  'proot',
-  'numactl',
-  'cpulimit',
-  'xvfb-run',
-  'dbus-run-session',
-  'faketime',
-  'proxychains',
-  'proxychains4',
-  'torsocks',
-  'rlwrap',
-  'sshpass',
-  'direnv',
-  'mise',
-  'conda',
-  'nix',
-  'nix-shell',
-  'hyperfine',
-  'watchexec',
-  'nodemon',
-  'concurrently',
-  // Whatever they open may be a program.
-  'open',
-  'xdg-open',
-  'gtk-launch',
-  'wine',
-]);
-
-/** Variables that change which program runs, or what a program does on its own. */
-const decisiveNames = new RegExp(
-  `^(?:${[
-    'PATH|HOME|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-9]|CDPATH',
-    'LD_.*|DYLD_.*|GCONV_PATH|XDG_.*|GIT_.*|SSH_.*|TAR_OPTIONS|RIPGREP_CONFIG_PATH|ZDOTDIR',
-    'MAKEFLAGS|RUSTC_.*|CARGO_.*|GOFLAGS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS',
-    '.*PAGER|.*EDITOR|VISUAL|BROWSER|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5.*|RUBY.*|LESS.*',
-    'npm_config_.*|NPM_CONFIG_.*',
-  ].join('|')})$`,
-);
-
-/** Whether setting this variable may change what later commands do. */
-export function isDecisive(name: string): boolean {
-  return decisiveNames.test(name);
-}
 
 /** Scripts of `sed` that only print, delete or replace. Others may run commands and write files. */
 export const plainSed =
@@ -225,16 +99,34 @@ export const runningOptions: ReadonlyMap<string, RegExp> = new Map([
   ['sort', /^--co/],
   ['rg', /^--(?:pre|hostname-bin)/],
   ['ag', /^--pager/],
-  ['man', /^-[A-Za-z]*[PHX]|^--(?:pager|html|browser)/],
+  ['man', /^-[A-Za-z]*[PHXC]|^--(?:pager|html|browser|config)/],
+  ['rsync', /^-[A-Za-z]*e|^--rs/],
+  ['scp', /^-[A-Za-z0-9]*[SDoF]/],
+  ['sftp', /^-[A-Za-z0-9]*[SDobF]/],
+  ['sshfs', /^-[A-Za-z]*[oF]/],
+  ['nc', /^-[A-Za-z]*[ec]/],
+  ['ncat', /^-[A-Za-z]*[ec]|^--(?:exec|sh-exec|lua-exec)/],
+  ['netcat', /^-[A-Za-z]*[ec]/],
+  ['socat', /(?:EXEC|SYSTEM|SHELL):/i],
+  ['openssl', /^-(?:engine|provider|provider-path|config)$/],
+  ['curl', /^-[A-Za-z]*K|^--(?:config|engine)/],
+  ['wget', /^--(?:use-askpass|config|execute)|^-[A-Za-z]*e/],
+  ['print', /^-[A-Za-z]*[^-nrlaoicNDA]/],
+  [
+    'set',
+    /^[-+](?!-$|[euxfnvahbmC]+$|[euxfnvahbmC]*o$)|^(?!errexit$|nounset$|pipefail$|xtrace$|noclobber$|verbose$)[a-z]/i,
+  ],
   ['less', /^\+/],
   ['more', /^\+/],
   ['npm', /^-c|^--(?:call|node-options|script-shell)/],
+  ['pnpm', /^-c$|^-[A-Za-z]*c$|^--(?:shell-mode|node-options|script-shell)/],
+  ['cmake', /^-P|^-D?CMAKE_\w*(?:COMPILER|LAUNCHER|RULE|TOOLCHAIN|COMMAND|PROGRAM)/],
   ['fd', /^-[A-Za-z]*[xX]|^--exec/],
   ['zip', /^-[A-Za-z]*TT|^--unz/],
   ['make', /^--ev|^-E|^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)=/],
   ['gmake', /^--ev|^-E|^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)=/],
   ['go', /^--?(?:tool)?exec|^--?vettool/],
-  ['cargo', /^--config/],
+  ['cargo', /^--config|^(?:watch|make|flamegraph)$/],
   ['hg', /^--config/],
   ['ssh-keygen', /^-[A-Za-z]*D/],
   ['gcc', /^-wrapper|^-fplugin/],
@@ -251,13 +143,13 @@ export const renamers = /^(?:declare|typeset|local)$/;
 export const gitCommands: ReadonlySet<string> = new Set(
   (
     'add am annotate apply archive bisect blame branch bundle cat-file check-ignore checkout ' +
-    'cherry cherry-pick clean clone commit config count-objects describe diff diff-tree difftool ' +
-    'fetch filter-branch for-each-ref format-patch fsck gc grep help init log ls-files ls-remote ' +
-    'ls-tree maintenance merge merge-base mergetool mv name-rev notes prune pull push range-diff ' +
-    'rebase reflog remote repack replace rerere reset restore rev-list rev-parse revert rm ' +
-    'send-email shortlog show show-branch show-ref sparse-checkout stash status submodule ' +
-    'switch symbolic-ref tag update-index update-ref var verify-commit version whatchanged ' +
-    'worktree write-tree'
+    'cherry cherry-pick clean clone commit config count-objects describe diff diff-tree ' +
+    'difftool fetch filter-branch for-each-ref format-patch fsck gc grep help init log ' +
+    'ls-files ls-remote ls-tree maintenance merge merge-base mergetool mv name-rev notes ' +
+    'prune pull push range-diff rebase reflog remote repack replace rerere reset restore ' +
+    'rev-list rev-parse revert rm send-email shortlog show show-branch show-ref ' +
+    'sparse-checkout stash status submodule switch symbolic-ref tag update-index update-ref ' +
+    'var verify-commit version whatchanged worktree write-tree'
   ).split(' '),
 );
 /** Commands of `git` that run commands from elsewhere. */

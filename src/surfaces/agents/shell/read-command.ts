@@ -1,21 +1,31 @@
 /** Reads one command: what it starts, and what is unclear about it. */
 import { basename } from 'node:path';
+import { mayLook, onlyLooks } from './looking-programs.ts';
 import {
   gitCommands,
   gitRunners,
   gitValued,
   interpreters,
-  isDecisive,
+  isGuarded,
+  languageOf,
+  plainPrograms,
   plainSed,
   renamers,
-  runners,
   runningOptions,
-  runsOthers,
   setters,
   shells,
+} from './programs.ts';
+import { isDecisive, isZshArray } from './variables.ts';
+import {
+  fetchingOptions,
+  loader,
+  type RunnerRow,
+  runners,
+  runsOthers,
   type WrapperRow,
   wrappers,
-} from './programs.ts';
+} from './wrappers.ts';
+import { isZshWord } from './zsh.ts';
 
 /** What is collected from a command line. */
 export interface Collected {
@@ -48,41 +58,74 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   if (depth > mostNested) return to.unclear('commands in commands, too deep to follow');
   // A program at this path may be anything, whatever its name is. Rules see both names.
   if (first.includes('/') && !ofTheSystem.test(first) && !to.add(first, args)) return;
-  // Some file systems treat `GIT` as `git`.
-  const lower = program.toLowerCase();
-  if (lower !== program) readCommand([lower, ...args], to, depth + 1);
+  // Some file systems treat `GIT` as `git`. zsh starts `git` for `=git` and for `zf_git`.
+  const other = program.toLowerCase().replace(/^(?:=|zf_)/, '');
+  if (other !== program) readCommand([other, ...args], to, depth + 1);
   if (program.startsWith('-')) to.unclear(`\`${program.slice(0, 80)}\` stands for a program`);
+  if (isZshWord(program)) to.unclear(`\`${program.slice(0, 80)}\` is a word of zsh`);
   if (program === 'git') return readGit(args, to);
   if (!to.add(program, args)) return;
+  if (onlyLooks(program, args)) return;
   const wrapper = wrappers.get(program);
   if (wrapper !== undefined) return readWrapped(program, args, wrapper, to, depth);
-  if (args[0] !== undefined && runners.get(program) === args[0])
-    return readCommand(args.slice(1), to, depth + 1);
+  const runner = runners.get(program);
+  if (runner !== undefined && readRunner(program, args, runner, to, depth)) return;
   if (shells.has(program)) return readShell(program, args, to);
   if (program === 'eval') return to.script((args[0] === '--' ? args.slice(1) : args).join(' '));
   if (program === 'trap') return to.script(args.find((word) => !word.startsWith('-')) ?? '');
-  if (program === 'xargs') {
-    to.unclear('`xargs` adds arguments from its input');
-    return readWrapped(program, args, xargs, to, depth);
-  }
-  if (program === 'find' || program === 'fd') return readFind(program, args, to, depth);
+  if (program === 'emulate') return to.script(args[args.indexOf('-c') + 1] ?? '');
+  if (/^(?:find|fd|fdfind)$/.test(program)) return readFind(program, args, to, depth);
   if (program === 'sed') return readSed(args, to);
+  readOptions(program, args, to);
+  if (runsOthers.has(program) || loader.test(program)) {
+    to.unclear(`\`${program}\` can run other commands`);
+    return readGuarded(program, args, to, depth);
+  }
+  readInterpreter(program, args, to);
+  if (!plainPrograms.has(program) && !mayLook(program) && !isGuarded(program))
+    readGuarded(program, args, to, depth);
+}
+
+/** What options and names of variables change. */
+function readOptions(program: string, args: readonly string[], to: Collected): void {
   const runs = runningOptions.get(program);
   const running = runs === undefined ? undefined : args.find((word) => runs.test(word));
   if (running !== undefined) to.unclear(`\`${program} ${running.slice(0, 80)}\` runs a command`);
-  const set = setters.has(program) ? args.find(namesDecisive) : undefined;
+  const names = setters.has(program)
+    ? args
+    : args.filter((word) => /^\w+(?:\[[^\]]*\])?\+?=/.test(word));
+  const set = setters.has(program) || setting.test(program) ? names.find(namesDecisive) : undefined;
   if (set !== undefined) to.unclear(`\`${program} ${set.slice(0, 80)}\` changes what commands do`);
   if (renamers.test(program) && args.some((word) => /^[-+][A-Za-z]*n/.test(word)))
     to.unclear(`\`${program} -n\` gives a variable a second name`);
-  if (runsOthers.has(program)) return to.unclear(`\`${program}\` can run other commands`);
-  return readInterpreter(program, args, to);
 }
+
+/** Programs that set a variable by a word such as `CC=x`. */
+const setting = /^(?:b?make|gmake|just|rake|scons|task|export|declare|typeset|local|readonly)$/;
 
 function namesDecisive(word: string): boolean {
-  return isDecisive(/^\w*/.exec(word)?.[0] ?? '');
+  const name = /^\w*/.exec(word)?.[0] ?? '';
+  return isDecisive(name) || isZshArray(name);
 }
 
-const xargs: WrapperRow = { flags: '0prtx', valued: 'adEIiLnPs' };
+/**
+ * A later word may be what a program runs. Whether it is cannot be known, but rules about that
+ * program must see it.
+ */
+function readGuarded(program: string, args: readonly string[], to: Collected, depth: number): void {
+  for (const [at, word] of args.entries()) {
+    if (isGuarded(word)) {
+      to.unclear(`\`${program}\` may run \`${word}\``);
+      return readCommand(args.slice(at), to, depth + 1);
+    }
+    // A whole command line in one word.
+    const [first = ''] = word.slice(0, 100).split(/\s/, 1);
+    if (first.length < word.length && isGuarded(first)) {
+      to.unclear(`\`${program}\` may run \`${first}\``);
+      return to.script(word);
+    }
+  }
+}
 
 /** Skips the wrapper's own words, and reads the command after them. */
 function readWrapped(
@@ -92,6 +135,7 @@ function readWrapped(
   to: Collected,
   depth: number,
 ): void {
+  if (program === 'xargs') to.unclear('`xargs` adds arguments from its input');
   let at = 0;
   for (; at < args.length; at++) {
     const word = args[at] as string;
@@ -113,9 +157,58 @@ function readWrapped(
       at++;
       continue;
     }
-    return to.unclear(`\`${program} ${word}\` is not known here`);
+    to.unclear(`\`${program} ${word.slice(0, 80)}\` is not known here`);
+    return readGuarded(program, args.slice(at + 1), to, depth);
   }
   readCommand(args.slice(at + skip), to, depth + 1);
+}
+
+/** Reads the command after `exec` and the like. False if there is none. */
+function readRunner(
+  program: string,
+  args: readonly string[],
+  { words, valued }: RunnerRow,
+  to: Collected,
+  depth: number,
+): boolean {
+  const start = args.findIndex((word) => words.includes(word));
+  const fetching = args.slice(0, start + 1).find((word) => fetchingOptions.test(word));
+  if (fetching !== undefined) to.unclear(`\`${program} ${fetching}\` takes code from elsewhere`);
+  // Package managers run what they do not know: `pnpm git push`.
+  if (start === -1) {
+    const isOwn = (word: string, at: number): boolean =>
+      word.startsWith('-') || valued.includes(args[at - 1] ?? '');
+    const at = args.findIndex((word, index) => !isOwn(word, index));
+    const word = args[at] ?? '';
+    if (/^(?:pnpm|yarn|bun)$/.test(program) && word !== 'rm' && isGuarded(word))
+      readCommand(args.slice(at), to, depth + 1);
+    return false;
+  }
+  let at = start + 1;
+  for (; at < args.length; at++) {
+    const word = args[at] as string;
+    if (fetchingOptions.test(word)) to.unclear(`\`${program} ${word}\` takes code from elsewhere`);
+    if (word === '-c' || word === '--call') to.script(args[at + 1] ?? '');
+    else if (word === '-m' || word === '--module') {
+      readCommand(['python', ...args.slice(at)], to, depth + 1);
+      return true;
+    }
+    if (!word.startsWith('-') || word === '-') break;
+    if (word === '--') {
+      at++;
+      break;
+    }
+    if (valued.includes(word)) at++;
+  }
+  readOptions(program, args, to);
+  if (/\.py$/.test(args[at] ?? '') || args[at] === '-') {
+    readInterpreter('python', args.slice(at), to);
+    return true;
+  }
+  readCommand(args.slice(at), to, depth + 1);
+  // The word may have been the value of an option before it.
+  if (start > 0) readGuarded(program, args.slice(start + 1), to, depth);
+  return true;
 }
 
 function readShell(program: string, args: readonly string[], to: Collected): void {
@@ -152,7 +245,7 @@ function readSed(args: readonly string[], to: Collected): void {
 }
 
 function readInterpreter(program: string, args: readonly string[], to: Collected): void {
-  const language = program.replace(/[\d.]+$/, '').replace(/^nodejs$/, 'node');
+  const language = languageOf(program);
   const code = interpreters.get(language) ?? interpreters.get(program);
   if (code === undefined) return;
   // Without a file, the code comes from the input.

@@ -1,12 +1,13 @@
 /** Reads a command line of a POSIX shell or of bash. */
-import type { Command, ParsedScript, SyntaxNode, Word } from 'unbash';
+import type { ArithmeticWord, Assignment, Command, ParsedScript, SyntaxNode, Word } from 'unbash';
 import { packageFault } from '../../../packages/missing-package.ts';
 import { type PathFacts, type Place, pathFacts } from '../place.ts';
 import { isBare } from './bare-repository.ts';
-import { isDecisive } from './programs.ts';
 import { type Collected, readCommand } from './read-command.ts';
 import { type ShellCommand, type ShellFacts, unclearFacts } from './shell-facts.ts';
+import { isDecisive, isZshArray } from './variables.ts';
 import { readWord } from './words.ts';
+import { zshExpansion } from './zsh.ts';
 
 /** The parser, which is optional. */
 export type ShellParser = Pick<typeof import('unbash'), 'parse' | 'forEachChild'>;
@@ -77,6 +78,8 @@ class LineReader implements Collected {
    */
   readonly #folders: Place[];
   readonly #parser: ShellParser;
+  /** The text that is being read. */
+  #source = '';
   #scripts = 0;
   #left = mostText;
   #lookups = 0;
@@ -119,7 +122,12 @@ class LineReader implements Collected {
     this.#left -= text.length;
     if (++this.#scripts > mostScripts || this.#left < 0)
       this.unclear('too many commands in commands');
-    else this.#visit(this.#parser.parse(text));
+    else {
+      const around = this.#source;
+      this.#source = text;
+      this.#visit(this.#parser.parse(text));
+      this.#source = around;
+    }
   }
 
   add(program: string, words: readonly string[]): boolean {
@@ -139,14 +147,26 @@ class LineReader implements Collected {
     if ((node as ParsedScript).errors?.length) this.unclear('syntax that is not understood');
     if (node.type === 'Command') this.#command(node);
     if (node.type === 'Redirect') this.#redirect(node);
-    if (node.type === 'Assignment' && isDecisive(node.name))
-      this.unclear(`\`${node.name}\` changes what commands do`);
+    if (node.type === 'Assignment') this.#assignment(node);
+    if (node.type === 'ArithmeticWord') this.#arithmetic(node);
     if ((node.type === 'For' || node.type === 'Select') && isDecisive(node.name.value))
       this.unclear(`\`${node.name.value}\` changes what commands do`);
     if (node.type === 'Word') this.#word(node);
     if (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution')
       if (node.script === undefined) this.unclear('a substitution that is not understood');
     this.#parser.forEachChild(node, (child) => this.#visit(child));
+  }
+
+  /** bash and zsh run what is in the index of a variable, even inside quotes. */
+  #arithmetic({ value, parts = [] }: ArithmeticWord): void {
+    if (value.includes('[') || parts.some(({ type }) => type.endsWith('Quoted')))
+      this.unclear('a calculation that is known only at run time');
+  }
+
+  #assignment({ name, index, value }: Assignment): void {
+    const isArray = index !== undefined || value.type === 'ArrayValue';
+    if (isDecisive(name) || (isArray && isZshArray(name)))
+      this.unclear(`\`${name}\` changes what commands do`);
   }
 
   #command({ name, args }: Command): void {
@@ -190,6 +210,8 @@ class LineReader implements Collected {
   #word(word: Word): void {
     const { value, open } = readWord(word, this.#place);
     if (open !== undefined) this.unclear(`\`${open.slice(0, 80)}\` is known only at run time`);
+    const zsh = zshExpansion(word.text);
+    if (zsh !== undefined) this.unclear(`\`${zsh.slice(0, 80)}\` is expanded by zsh`);
     // bash runs it wherever it reads the word as a number or a variable.
     const index = value.indexOf('[');
     if (index !== -1 && /\$\(|`/.test(value.slice(index)))
@@ -197,9 +219,16 @@ class LineReader implements Collected {
     this.#keep(value);
   }
 
-  #redirect({ operator, target }: Extract<SyntaxNode, { type: 'Redirect' }>): void {
+  #redirect({ operator, target, end }: Extract<SyntaxNode, { type: 'Redirect' }>): void {
     if (target === undefined) return;
     const { value } = readWord(target, this.#place);
+    // In zsh, `<1-9>` is a pattern, and the file follows `>!`.
+    if (operator === '<' && /^\d*-\d*$/.test(value)) this.unclear('a pattern of zsh');
+    if (value.startsWith('!') && operator.includes('>')) {
+      this.unclear('a redirection of zsh');
+      const next = value.slice(1) || (/\S+/.exec(this.#source.slice(end, end + 4_096))?.[0] ?? '');
+      this.#written.add(next.replace(/["'\\]/g, ''));
+    }
     if (/^\/dev\/(?:tcp|udp)\//.test(value)) this.unclear('a connection');
     if (operator === '<' || operator === '<&' || /^\/dev\/(?:null|stdout|stderr|tty)$/.test(value))
       return;

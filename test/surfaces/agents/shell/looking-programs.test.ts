@@ -4,11 +4,8 @@ import {
   lookingTables,
   onlyLooks,
 } from '../../../../src/surfaces/agents/shell/looking-programs.ts';
-import {
-  interpreters,
-  runsOthers,
-  shells,
-} from '../../../../src/surfaces/agents/shell/programs.ts';
+import { interpreters, shells } from '../../../../src/surfaces/agents/shell/programs.ts';
+import { runsOthers } from '../../../../src/surfaces/agents/shell/wrappers.ts';
 
 const { always, rows, commands, versioned } = lookingTables;
 

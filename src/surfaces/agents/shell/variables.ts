@@ -1,0 +1,66 @@
+/**
+ * Variables that change which program runs, what code a program loads, or where it connects to.
+ * They are taken from the manuals of shells, loaders, languages, build tools and package managers.
+ */
+
+const exact: ReadonlySet<string> = new Set(
+  // Shells and the loader.
+  (
+    'BROWSER CDPATH ENV EXECIGNORE FPATH GCONV_PATH GLOBIGNORE HISTFILE HOME IFS LOCPATH ' +
+    'MAGIC PATH NLSPATH NULLCMD POSTEDIT PROMPT READNULLCMD RPROMPT RPS1 SHELL SPROMPT ' +
+    'TERMCAP VISUAL cdpath fpath manpath module_path path ' +
+    // Compilers and build tools.
+    'AR AS CC CPP CXX F77 FC GCCGO HOSTCC HOSTCXX LD MAKE MAKEFILES MFLAGS NM OBJCOPY RANLIB ' +
+    'STRIP CFLAGS CPPFLAGS CXXFLAGS FFLAGS LDFLAGS LDLIBS COMPILER_PATH CPATH GCC_EXEC_PREFIX ' +
+    'LIBRARY_PATH MAKEFLAGS GNUMAKEFLAGS RUSTFLAGS ' +
+    // Languages. `GOOS`, `GOARCH`, `NODE_ENV` and the like are harmless.
+    'AWKLIBPATH AWKPATH CAML_LD_LIBRARY_PATH CLASSPATH GHCRTS GOAUTH GOENV GOFLAGS GOINSECURE ' +
+    'GONOSUMCHECK GONOSUMDB GOPATH GOPROXY GOROOT GOSUMDB GOTOOLCHAIN GOTOOLDIR GOVCS GOWORK ' +
+    'JAVA_HOME MAVEN_ARGS MAVEN_HOME NODE_EXTRA_CA_CERTS NODE_PATH ' +
+    'NODE_TLS_REJECT_UNAUTHORIZED PHPRC PHP_INI_SCAN_DIR R_ENVIRON R_ENVIRON_USER R_HOME ' +
+    'R_LIBS R_LIBS_SITE R_LIBS_USER R_PROFILE R_PROFILE_USER TCLLIBPATH VIRTUAL_ENV ' +
+    // Editors and other programs.
+    'AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE CURL_CA_BUNDLE CURL_HOME EMACSLOADPATH ' +
+    'EXINIT GIO_MODULE_DIR GNUPGHOME GTK_MODULES GTK_PATH HGRCPATH HOSTALIASES KUBECONFIG ' +
+    'LOCALDOMAIN MANOPT MYVIMRC NETRC OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES ' +
+    'QT_PLUGIN_PATH PSQLRC REQUESTS_CA_BUNDLE RIPGREP_CONFIG_PATH RSYNC_RSH SSL_CERT_DIR ' +
+    'SSL_CERT_FILE TAPE TERMINFO TERMINFO_DIRS VIMINIT VIMRUNTIME WGETRC'
+  ).split(' '),
+);
+
+/** All variables that begin with these words. */
+const prefixes: readonly string[] = (
+  'ANSIBLE_ BASH_ BUNDLE BUN_ CABAL_ CARGO CCACHE_ CGO_ CMAKE_ COMPOSER COMPlus_ CONDA_ ' +
+  'CORECLR_ COREPACK_ COR_ CPAN DENO_ DOCKER_ DOTNET_ DYLD_ ELIXIR_ ERL_ GEM_ GHC_ GIT_ ' +
+  'GRADLE_ GST_PLUGIN HELM_ JULIA_ LD_ LEIN_ LESS LUA_ MSBUILD NIX_ NODE_OPTIONS NODE_REPL_ ' +
+  'NPM_ OCAML OPAM PERL PIP PKG_CONFIG PNPM_ POETRY_ PROMPT_ PYTEST_ PYTHON RUBY RUSTC ' +
+  'RUSTDOC RUSTUP_ SCCACHE_ SQLITE_ SSH_ STACK_ SYSTEMD_ TF_CLI_ TS_NODE_ UV_ XDG_ YARN_ ZDOT ' +
+  'ZSH npm_'
+).split(' ');
+
+/** Options of a program, programs that others start, and proxies. */
+const endings = /(?:OPTS|OPTIONS|PAGER|EDITOR|_COMMAND|_LAUNCHER|_WRAPPER|_proxy|_PROXY|_PRELOAD)$/;
+
+/** Arrays of zsh that define commands. In other shells, they are variables like others. */
+const zshArrays: ReadonlySet<string> = new Set(
+  (
+    'aliases builtins chpwd_functions commands dis_aliases dis_functions dis_galiases ' +
+    'dis_saliases functions galiases mapfile modules nameddirs options periodic_functions ' +
+    'precmd_functions preexec_functions reswords saliases zshexit_functions'
+  ).split(' '),
+);
+
+/** Whether setting this variable may change what later commands do. */
+export function isDecisive(name: string): boolean {
+  return (
+    exact.has(name) ||
+    /^PS\d$/.test(name) ||
+    prefixes.some((prefix) => name.startsWith(prefix)) ||
+    endings.test(name)
+  );
+}
+
+/** Whether zsh takes this for the definition of a command: `functions[ls]='git push'`. */
+export function isZshArray(name: string): boolean {
+  return zshArrays.has(name);
+}
