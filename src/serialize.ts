@@ -1,12 +1,12 @@
 /** The text of a result that a model reads. */
 import { contentParts, contentText } from './content.ts';
-import type { JsonValue } from './json/index.ts';
+import { wireText } from './json/index.ts';
 import type { ToolResult } from './result.ts';
 
 /**
  * The text that the model sees: a string unchanged, other output as JSON, `Success` for no output,
- * `Error: …` for a failure. Control characters other than tab, line feed and carriage return, and
- * lone surrogates, are dropped.
+ * `Error: …` for a failure. Control characters other than tab, line feed and carriage return are
+ * dropped. A lone surrogate becomes U+FFFD.
  *
  * @example
  * ```ts
@@ -27,13 +27,17 @@ function outputText(output: unknown): string {
   if (typeof output === 'string') return output;
   const parts = contentParts(output);
   if (parts !== undefined) return contentText(parts);
-  return typeof output === 'object' ? JSON.stringify(output as JsonValue) : String(output);
+  return typeof output === 'object' ? wireText(output) : String(output);
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
-const unwanted = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\p{Cs}/gu;
+const unwanted = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
-/** Drops characters that confuse a terminal or a protocol. Complete surrogate pairs are kept. */
+/**
+ * Drops control characters, which confuse terminals and protocols. A lone surrogate is replaced and
+ * not dropped, since origins and stores have a replacement there too, and dropping it would join
+ * the words around it.
+ */
 export function sanitizeText(text: string): string {
-  return text.replaceAll(unwanted, '');
+  return text.toWellFormed().replaceAll(unwanted, '');
 }

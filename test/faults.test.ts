@@ -1047,7 +1047,7 @@ const rows: readonly Row[] = [
   [
     29,
     'lone surrogates arrive as they are, and the text that a model reads has none',
-    ['a\ud800b', 'ab'],
+    ['a\ud800b', 'a\ufffdb'],
     async (w) =>
       shown(await w.run((input: { text: string }) => input.text, {}, { text: 'a\ud800b' })),
   ],

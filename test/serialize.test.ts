@@ -23,7 +23,12 @@ describe('serializeOutput: the text that a model reads', () => {
       'a\u0000b\u0007c\u001b[31md\te\nf\rg\u007fh\u009fi',
       'abc[31md\te\nf\rghi',
     ],
-    ['lone surrogates go', 'a\ud83db\ude00c', 'abc'],
+    ['lone surrogates are replaced', 'a\ud83db\ude00c', 'a\ufffdb\ufffdc'],
+    [
+      'lone surrogates are replaced in JSON',
+      { 'a\ud83d': ['\ude00', '\\ud83d'] },
+      '{"a\ufffd":["\ufffd","\\\\ud83d"]}',
+    ],
   ])('%s', async (_, value, expected) => {
     expect(await textOf(value)).toBe(expected);
   });

@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { type ContentPart, contentParts, contentText } from '../content.ts';
+import { type JsonValue, wireText } from '../json/index.ts';
 import { isThenable } from '../maybe-promise.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { Offload, OffloadedAbout } from '../state/offload-options.ts';
@@ -56,14 +57,15 @@ export function offloaded(
 
 /**
  * Data is written with one line for each value, so that a search for a pattern returns only the
- * lines that match. Undefined if the text is too long to keep, or has half of a surrogate pair,
- * which a store would not return unchanged.
+ * lines that match. Undefined if the text is too long to keep.
  */
 function textOf(output: unknown, maxBytes: number): string | undefined {
   if (typeof output === 'string') return wellFormed(output);
   // Deeply nested data gets so long by its indentation that it is not written at all.
-  const isTooLong = indentedLength(JSON.stringify(output), maxBytes) > maxBytes;
-  return isTooLong ? undefined : JSON.stringify(output, undefined, 1);
+  const compact = JSON.stringify(output);
+  const isTooLong = indentedLength(compact, maxBytes) > maxBytes;
+  // The output may be the handler's own object, so what was written of it is read back.
+  return isTooLong ? undefined : wireText(JSON.parse(compact) as JsonValue, 1);
 }
 
 function beginningOf(text: string, room: number, handle: string): Shaped {

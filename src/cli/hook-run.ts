@@ -5,6 +5,7 @@
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { HostToolRegistry } from '../index.ts';
+import { wireText } from '../json/index.ts';
 import { registryStateOf } from '../surface-port.ts';
 import {
   type Agent,
@@ -54,7 +55,7 @@ export async function runHook(run: HookRun): Promise<HookEnd> {
   try {
     const { agent, options } = understand(run.argv);
     const answer = await judge(run, agent, options);
-    return { exit: 0, stdout: `${JSON.stringify(agent.write(answer))}\n` };
+    return { exit: 0, stdout: `${wireText(agent.write(answer))}\n` };
   } catch (error) {
     const text = error instanceof CliFault ? error.message : faultText(error);
     return { exit: 2, stderr: `host-tools: ${printable(text)}\n` };

@@ -2,6 +2,7 @@
  * Makes text from outside safe to show: characters that a terminal would obey, hide or reorder
  * become escapes.
  */
+import { type JsonValue, wireText } from '../json/index.ts';
 import { escapeUnseen } from '../surfaces/shared/approval-input.ts';
 
 /**
@@ -37,9 +38,12 @@ export function headline(text: string, most = 100): string {
   return printable(chars.length > most ? `${chars.slice(0, most - 1).join('')}…` : line);
 }
 
-/** JSON that is safe on a terminal. A parser reads the same value from it. */
+/**
+ * JSON that is safe on a terminal. A parser reads the same value from it, with U+FFFD instead of
+ * each lone surrogate, which strict parsers refuse.
+ */
 export function jsonText(value: unknown, indent = 0): string {
-  return escapeUnseen(JSON.stringify(value, undefined, indent) ?? 'null');
+  return escapeUnseen(wireText((value ?? null) as JsonValue, indent));
 }
 
 /**

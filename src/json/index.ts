@@ -14,7 +14,7 @@ export {
   type JsonPrimitive,
   type JsonValue,
 } from './value.ts';
-export { jsonText, wellFormedJson } from './well-formed.ts';
+export { wellFormedJson, wireText } from './well-formed.ts';
 
 /**
  * Copies a value that is already JSON, without checks, because the first copy made them. An

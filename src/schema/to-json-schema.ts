@@ -5,7 +5,14 @@
 import { createRequire } from 'node:module';
 import { toJSONSchema } from 'zod/v4/core';
 import { describe, MisuseError, messageOf } from '../errors/index.ts';
-import { copyJson, deepFreeze, frozenJson, isJsonObject, type JsonObject } from '../json/index.ts';
+import {
+  copyJson,
+  deepFreeze,
+  frozenJson,
+  isJsonObject,
+  type JsonObject,
+  wellFormedJson,
+} from '../json/index.ts';
 import { packageFault } from '../packages/missing-package.ts';
 
 export type SchemaKind = 'zod4' | 'zod3' | 'standard' | 'json';
@@ -57,8 +64,25 @@ export function isConverted(schema: JsonObject): boolean {
   return convertedSchemas.has(schema);
 }
 
+const shownSchemas = new WeakMap<JsonObject, JsonObject>();
+
 /**
- * The JSON Schema that a model is shown.
+ * The schema as others are shown it, frozen: with well-formed texts. Calls are checked against the
+ * schema itself, since its names and values are those that the tool knows. The same object for the
+ * same schema.
+ */
+export function shownSchema(schema: JsonObject): JsonObject {
+  let shown = shownSchemas.get(schema);
+  if (shown === undefined) {
+    shown = deepFreeze(wellFormedJson(schema));
+    if (isConverted(schema)) convertedSchemas.add(shown);
+    shownSchemas.set(schema, shown);
+  }
+  return shown;
+}
+
+/**
+ * Converts a schema to JSON Schema.
  * @param where The name of the place in errors, such as ``tool `git`, `parameters` ``.
  * @throws MisuseError `invalid_schema`, with the remedy, when the schema has no JSON Schema.
  */

@@ -2,6 +2,7 @@
 import { shownNameOf } from '../call/shown-name.ts';
 import { MisuseError } from '../errors/index.ts';
 import type { JsonObject } from '../json/index.ts';
+import { shownSchema } from '../schema/to-json-schema.ts';
 import { idsInFlight } from '../state/calls-in-flight.ts';
 import {
   Discovery,
@@ -123,7 +124,7 @@ async function find(
     const { description, requiresApproval } = found;
     // A model can only call a tool by the name under which it will be shown.
     const name = call === undefined ? found.name : shownNameOf(call, found.name);
-    const parameters = hit.tool.internals.input.json;
+    const parameters = shownSchema(hit.tool.internals.input.json);
     const tokens = tokensOf({ name, description, parameters });
     const joins = tokens <= left;
     if (joins) {

@@ -5,11 +5,13 @@
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
 import { describe, MisuseError } from '../errors/index.ts';
+import { wellFormedJson } from '../json/index.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { checkOption, duration, flag, wrongOption } from '../options/index.ts';
 import type { OutputOrigin, Role } from '../origins/origin.ts';
 import type { BoundSchema } from '../schema/bind.ts';
 import type { JsonSchema } from '../schema/schema.ts';
+import { shownSchema } from '../schema/to-json-schema.ts';
 import { checkToolName } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import type { ReadAttributes } from './attributes.ts';
@@ -133,21 +135,23 @@ class Definition {
   constructor(face: DefinitionFace) {
     const { name, description, title, version, category, deprecated, annotations, tags } = face;
     this.name = name;
-    this.description = description;
+    // What models and people read. Rules go by the name, the tags and the annotations.
+    this.description = description.toWellFormed();
     this.annotations = annotations;
     this.tags = tags;
-    if (title !== undefined) this.title = title;
+    if (title !== undefined) this.title = title.toWellFormed();
     if (version !== undefined) this.version = version;
     if (category !== undefined) this.category = category;
-    if (deprecated !== undefined) this.deprecated = deprecated;
+    if (deprecated !== undefined) this.deprecated = Object.freeze(wellFormedJson(deprecated));
   }
 
   get parameters(): JsonSchema {
-    return internalsOf(this).input.json as JsonSchema;
+    return shownSchema(internalsOf(this).input.json) as JsonSchema;
   }
 
   get outputSchema(): JsonSchema | undefined {
-    return internalsOf(this).output?.json as JsonSchema | undefined;
+    const { output } = internalsOf(this);
+    return output && (shownSchema(output.json) as JsonSchema);
   }
 
   get fingerprint(): string {

@@ -242,6 +242,10 @@ describe('an output over its budget', () => {
   test('with half a character has a replacement in its place, as files and Redis do', async () => {
     const w = setup(`\ud800${lines}`);
     expect(await readAll(w, handleOf(await w.list()))).toBe(`\ufffd${lines}`);
+    const data = setup({ '\ud83d': [`\udcca${lines}`] });
+    expect(JSON.parse(await readAll(data, handleOf(await data.list())))).toEqual({
+      '\ufffd': [`\ufffd${lines}`],
+    });
   });
 
   test('never ends in half a character', async () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Content, content, HostToolRegistry, serializeOutput } from '../../src/index.ts';
+import { wireText } from '../../src/json/index.ts';
 import { outcome, tool, world } from './world.ts';
 
 /** What is reachable: counted after a full collection, in this thread alone. */
@@ -79,7 +80,8 @@ describe('rule 12: the budget of the model-visible text', () => {
     ['empty containers', [[], {}, [], {}]],
     ['members', { a: 1, b: 2, c: 3 }],
     ['text that JSON escapes', ['"\n\t\\']],
-    ['text of which each character takes six', ['\u0001'.repeat(50), '\ud800'.repeat(50)]],
+    ['text of which each character takes six', ['\u0001'.repeat(100)]],
+    ['half characters, which count as their replacements', ['\ud800'.repeat(50)]],
     ['numbers as long as they get', Array.from({ length: 20 }, () => -1.2345678901234567e-100)],
     [
       'members with such names and numbers',
@@ -88,7 +90,7 @@ describe('rule 12: the budget of the model-visible text', () => {
   ])(
     'data that fits to the character stays data, one character less cuts it: %s',
     async (_, value) => {
-      const { length } = JSON.stringify(value);
+      const { length } = wireText(value);
       const w = world();
       expect(await w.run(() => value, { maxOutputChars: length })).toMatchObject({
         success: true,

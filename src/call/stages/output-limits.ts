@@ -11,7 +11,7 @@ import {
   withText,
 } from '../../content.ts';
 import { toolError } from '../../errors/index.ts';
-import type { JsonValue } from '../../json/index.ts';
+import { type JsonValue, wireText } from '../../json/index.ts';
 import type { Validated } from '../../schema/bind.ts';
 import { issueLines } from '../../schema/issues.ts';
 import type { FoundCall } from '../../state/call.ts';
@@ -175,9 +175,9 @@ function boundedText(value: unknown, limit: number): string {
   };
   const walk = (item: unknown, depth: number): boolean => {
     if (typeof item === 'string') {
-      if (item.length <= limit) return write(JSON.stringify(item));
+      if (item.length <= limit) return write(wireText(item));
       // Without a quote at its end, since the string goes on.
-      return write(JSON.stringify(item.slice(0, limit)).slice(0, -1));
+      return write(wireText(head(item, limit)).slice(0, -1));
     }
     if (item === null) return write(depth === 0 ? 'Success' : 'null');
     if (typeof item !== 'object') return write(JSON.stringify(item) ?? 'null');
@@ -196,8 +196,7 @@ function boundedText(value: unknown, limit: number): string {
       if (!Object.hasOwn(item, key)) continue;
       const member: unknown = (item as Record<string, unknown>)[key];
       if (member === undefined) continue;
-      if (!write(`${first ? '' : ','}${JSON.stringify(key)}:`) || !walk(member, depth + 1))
-        return false;
+      if (!write(`${first ? '' : ','}${wireText(key)}:`) || !walk(member, depth + 1)) return false;
       first = false;
     }
     return write('}');

@@ -2,16 +2,20 @@
 
 import { contentParts, markContent } from '../../content.ts';
 import type { JsonValue, ToolResult } from '../../index.ts';
-import { isJsonObject } from '../../json/index.ts';
+import { isJsonObject, wellFormedJson } from '../../json/index.ts';
 import { commonImages, type ShownMedia, type ShownText, shownMedia } from '../shared/media.ts';
 import { shownOutcome } from '../shared/outcome.ts';
 import type { AiSdkJson, AiSdkOutput, AiSdkPart, AiSdkResult } from './tool.ts';
 
-/** Marks a result whose output consists of content parts. */
+/**
+ * The result with well-formed texts, because applications store it with the conversation. It is
+ * marked if its output consists of content parts.
+ */
 export function markedResult(result: ToolResult): AiSdkResult {
+  const shown = wellFormedJson(result);
   return result.success && contentParts(result.output) !== undefined
-    ? { ...result, content: true }
-    : result;
+    ? { ...shown, content: true }
+    : shown;
 }
 
 /**
@@ -21,9 +25,11 @@ export function markedResult(result: ToolResult): AiSdkResult {
  */
 export function modelOutput(output: unknown, declared: boolean, tagged: boolean): AiSdkOutput {
   if (!isResult(output))
-    return typeof output === 'string' ? { type: 'text', value: output } : json(output);
+    return typeof output === 'string'
+      ? { type: 'text', value: output.toWellFormed() }
+      : json(output);
   if (output.success && output.content === true) markContent(output.output as JsonValue);
-  const { text, isError, error, parts } = shownOutcome(output, declared);
+  const { text, isError, error, parts } = shownOutcome(output, false);
   if (isError)
     return {
       type: 'error-text',
@@ -37,7 +43,7 @@ export function modelOutput(output: unknown, declared: boolean, tagged: boolean)
 }
 
 function json(value: unknown): AiSdkOutput {
-  return { type: 'json', value: (value ?? null) as AiSdkJson };
+  return { type: 'json', value: wellFormedJson((value ?? null) as AiSdkJson) };
 }
 
 function isResult(value: unknown): value is AiSdkResult {

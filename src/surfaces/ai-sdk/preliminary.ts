@@ -1,5 +1,6 @@
 /** What a generator handler yields, as the SDK's preliminary results. */
 import type { JsonValue, ToolSession } from '../../index.ts';
+import { wellFormedJson } from '../../json/index.ts';
 import { stateOf } from '../../surface-port.ts';
 import type { AiSdkPreliminary, AiSdkResult } from './tool.ts';
 
@@ -28,7 +29,7 @@ export function withPreliminary(
   const waiting: AiSdkPreliminary[] = [];
   let wake = (): void => {};
   const heard = (yielded: JsonValue): void => {
-    waiting.push({ preliminary: true, yielded });
+    waiting.push({ preliminary: true, yielded: wellFormedJson(yielded) });
     wake();
   };
   const offs = [

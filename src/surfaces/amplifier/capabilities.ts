@@ -39,7 +39,9 @@ function jsonText(value: unknown): string | undefined {
 
 /** The depth is bounded because of cycles, and the number of values because of shared objects. */
 function isPlainJson(value: unknown, depth: number, budget: { left: number }): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (value === null || typeof value === 'boolean') return true;
+  // The binding's parser refuses half of a character.
+  if (typeof value === 'string') return value.isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value);
   budget.left -= 1;
   if (typeof value !== 'object' || depth > 64 || budget.left < 0) return false;
@@ -47,6 +49,8 @@ function isPlainJson(value: unknown, depth: number, budget: { left: number }): b
   if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return false;
   return (
     Object.getOwnPropertySymbols(value).length === 0 &&
-    Object.values(value).every((item) => isPlainJson(item, depth + 1, budget))
+    Object.entries(value).every(
+      ([key, item]) => key.isWellFormed() && isPlainJson(item, depth + 1, budget),
+    )
   );
 }

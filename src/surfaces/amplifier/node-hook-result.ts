@@ -3,6 +3,7 @@
  * snake case, and `emit` resolves to PascalCase.
  */
 import type { HookAction, HookResult } from '../../index.ts';
+import { wireText } from '../../json/index.ts';
 import type { NodeHookResult } from './node-binding-port.ts';
 
 /** The JSON text for `continue`, the answer of a handler that returns nothing. */
@@ -42,7 +43,7 @@ const actions: ReadonlyMap<unknown, HookAction> = new Map<unknown, HookAction>([
 
 /** The JSON text for a deny. */
 export function denyJson(reason: string): string {
-  return JSON.stringify({ action: 'deny', reason });
+  return wireText({ action: 'deny', reason });
 }
 
 /**
@@ -58,7 +59,7 @@ export function answerJson(answer: unknown): string {
     if (action === undefined) return denyJson(invalidAnswer);
     const result: Record<string, unknown> = { action, data: given.data ?? undefined };
     for (const field of fields) result[field] = given[field] ?? undefined;
-    return JSON.stringify(result);
+    return wireText(result);
   } catch {
     return denyJson(invalidAnswer);
   }

@@ -3,6 +3,7 @@
  * text, and adds what the binding lacks: removing a handler, and the data of an emission.
  */
 import type { HookHandler, HookResult, HooksPort } from '../../index.ts';
+import { wireText } from '../../json/index.ts';
 import type { FaultListener } from './coordinator-faults.ts';
 import { createEmissions, type EventData, lastPriority } from './emissions.ts';
 import type { NodeHooks } from './node-binding-port.ts';
@@ -69,7 +70,7 @@ export function wrapNodeHooks(
     async emit(event, data = {}) {
       const emission = emissions.begin(event, data);
       try {
-        const dataJson = JSON.stringify(data);
+        const dataJson = wireText(data);
         const heard = isHeard(event);
         if (heard) emissions.capture(event);
         const result = await hooks.emit(event, dataJson);
@@ -84,7 +85,7 @@ export function wrapNodeHooks(
     },
 
     setDefaultFields(fields) {
-      hooks.setDefaultFields?.(JSON.stringify(fields));
+      hooks.setDefaultFields?.(wireText(fields));
     },
   };
 }

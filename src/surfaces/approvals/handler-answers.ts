@@ -7,6 +7,7 @@ import {
   type ListedApproval,
   type PendingApproval,
 } from '../../index.ts';
+import { wireText } from '../../json/index.ts';
 import type { ToolResult } from '../../result.ts';
 import { refusalOf, toldOrigins } from '../../surface-port.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
@@ -73,7 +74,7 @@ const ofPages = {
 
 /** An answer with an error message. */
 export function refuse(status: number, error: string): Response {
-  return json(JSON.stringify({ error }), status);
+  return json(wireText({ error }), status);
 }
 
 function json(body: string, status = 200): Response {
@@ -96,7 +97,7 @@ export function createInboxAnswers(
       return pageOf(await page);
     }
     const shown = (asked: PendingApproval | ListedApproval): string =>
-      JSON.stringify(viewOf(asked, allowEdits));
+      wireText(viewOf(asked, allowEdits));
     if (path === 'api/approvals' && method === 'GET')
       return list(approvals, searchParams, principal, shown);
     const id = idIn(path);
@@ -166,8 +167,8 @@ async function list(
     texts.push(text);
   }
   const last = texts.length < found.length ? found[texts.length - 1] : undefined;
-  const next = last === undefined ? '' : `,"next":${JSON.stringify(nextAfter(last))}`;
-  return json(`{"by":${JSON.stringify(by)},"approvals":[${texts.join()}]${next}}`);
+  const next = last === undefined ? '' : `,"next":${wireText(nextAfter(last))}`;
+  return json(`{"by":${wireText(by)},"approvals":[${texts.join()}]${next}}`);
 }
 
 /** What the caller learns about an answer: how the call ended, but not what it returned. */
@@ -182,13 +183,13 @@ async function outcomeOf(
   });
   try {
     const result = await Promise.race([answer(), late]);
-    if (result === undefined) return json(JSON.stringify({ id, decision, status: 'running' }), 202);
+    if (result === undefined) return json(wireText({ id, decision, status: 'running' }), 202);
     const { status } = result.metadata;
-    if (result.success) return json(JSON.stringify({ id, decision, status }));
+    if (result.success) return json(wireText({ id, decision, status }));
     const { code, reason, message } = result.error;
     const refusal = refusalOf(result);
     if (refusal !== undefined) return refuse(refusals.get(refusal) ?? 409, message);
-    return json(JSON.stringify({ id, decision, status, code, reason }));
+    return json(wireText({ id, decision, status, code, reason }));
   } catch (error) {
     if (isMisuseError(error)) return refuse(400, error.message);
     throw error;

@@ -1,6 +1,8 @@
 /** The messages of webhooks about approvals, and their signatures. */
 import { createHmac, randomUUID } from 'node:crypto';
 import type { ToolEvents } from '../../index.ts';
+import { wireText } from '../../json/index.ts';
+import { head } from '../../text/code-points.ts';
 import { sentRequest } from './sent-request.ts';
 
 /** One message, the same at each attempt. */
@@ -49,7 +51,7 @@ function bodyOf(
   members: object,
 ): string {
   const data = Object.assign({ sessionId, principal, surface }, members);
-  return JSON.stringify({ type, timestamp: timeOf(at), data });
+  return wireText({ type, timestamp: timeOf(at), data });
 }
 
 /** A question without its long parts. `shortened` means that a person has to look elsewhere. */
@@ -62,8 +64,8 @@ function shortened(request: Required['request']): object {
     principal,
     callId,
     tool: { name: tool.name, source: tool.source, fingerprint: tool.fingerprint },
-    title: title.slice(0, mostOfText),
-    message: message?.slice(0, mostOfText),
+    title: head(title, mostOfText),
+    message: message && head(message, mostOfText),
     risk,
     ruleId,
     source,

@@ -1,6 +1,7 @@
 /** The lines of a log: JSON, and the hash that links each line to the previous one. */
 import { createHash, createHmac, hash as hashOf } from 'node:crypto';
 import { MisuseError } from '../../errors/index.ts';
+import { wireText } from '../../json/index.ts';
 
 /** A position in the chain: the number and the hash of a line. */
 export interface AuditHead {
@@ -51,7 +52,7 @@ export function renderLine(
   // Written into the object: a copy of it costs more than the rest.
   members.seq = seq;
   members.prev = after.hash;
-  const body = JSON.stringify(members);
+  const body = wireText(members);
   const own = hash(body);
   return { text: `${body.slice(0, -1)},"hash":"${own}"}\n`, head: { seq, hash: own } };
 }

@@ -10,7 +10,7 @@ import type {
 } from '@anthropic-ai/claude-agent-sdk';
 import { describe, messageOf } from '../../errors/index.ts';
 import type { ToolSession } from '../../index.ts';
-import { canonicalJson, copyJson, type JsonValue } from '../../json/index.ts';
+import { canonicalJson, copyJson, type JsonValue, wellFormedJson } from '../../json/index.ts';
 import { serializeOutput } from '../../serialize.ts';
 import { overheard, stateOf } from '../../surface-port.ts';
 import { wroteIt } from '../agents/claude-code/claude-code.ts';
@@ -152,7 +152,7 @@ function deny(reason: string): HookJSONOutput {
     hookSpecificOutput: {
       hookEventName: 'PreToolUse',
       permissionDecision: 'deny',
-      permissionDecisionReason: reason,
+      permissionDecisionReason: reason.toWellFormed(),
     },
   };
 }
@@ -180,9 +180,10 @@ async function settle(
 function withhold(reason: string, response: unknown): HookJSONOutput {
   const copy = copyJson(response ?? null, { maxDepth: 64, maxValues: 1_000_000 });
   const shown = copy.ok ? inShapeOf(copy.value, reason) : reason;
-  return { ...replaceOutput(shown), decision: 'block', reason };
+  return { ...replaceOutput(shown), decision: 'block', reason: reason.toWellFormed() };
 }
 
-function replaceOutput(output: unknown): HookJSONOutput {
-  return { hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput: output } };
+function replaceOutput(output: JsonValue): HookJSONOutput {
+  const updatedToolOutput = wellFormedJson(output);
+  return { hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput } };
 }

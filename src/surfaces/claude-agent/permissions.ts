@@ -232,5 +232,5 @@ function forgetDenied(open: Map<string, Open>): void {
 }
 
 function denied(reason: string): Denial {
-  return { kind: 'denied', reason };
+  return { kind: 'denied', reason: reason.toWellFormed() };
 }

@@ -5,7 +5,7 @@
 import type { McpSdkServerConfigWithInstance } from '@anthropic-ai/claude-agent-sdk';
 import { messageOf } from '../../errors/index.ts';
 import type { ToolSession } from '../../index.ts';
-import { isJsonObject, type JsonObject } from '../../json/index.ts';
+import { isJsonObject, type JsonObject, wellFormedJson } from '../../json/index.ts';
 import { packageVersion } from '../../surface-port.ts';
 import { followCall } from '../mcp/server/call-events.ts';
 import { toCallToolResult } from '../mcp/server/content.ts';
@@ -54,7 +54,9 @@ async function connect(session: ToolSession, own: OwnTools, transport: Transport
     running: new Map(),
     // The other side is gone, so the calls are cancelled.
     send: (message) =>
-      transport.send({ jsonrpc: '2.0', ...message } as never).catch(() => undefined),
+      transport
+        .send(wellFormedJson({ jsonrpc: '2.0', ...message }) as never)
+        .catch(() => undefined),
   };
   let listed = own.shown();
   const stop = session.events.on('tools:changed', () => {

@@ -1,6 +1,7 @@
 /** Answers the requests of the page, once they are known to be allowed. */
 import { readBodyText } from '../../http/body.ts';
 import { type HostToolRegistry, isMisuseError } from '../../index.ts';
+import { wireText } from '../../json/index.ts';
 import { packageVersion, registryStateOf, type SessionState } from '../../surface-port.ts';
 import type { SessionStatus } from '../pages/inspector-session-wire.ts';
 import type { Viewer } from '../pages/inspector-wire.ts';
@@ -24,7 +25,7 @@ export const always = {
 };
 
 function json(value: object, status = 200): Response {
-  return new Response(JSON.stringify(value), {
+  return new Response(wireText(value), {
     status,
     headers: { ...always, 'Content-Type': 'application/json' },
   });

@@ -7,6 +7,7 @@ import {
   type PendingApproval,
   type ToolSession,
 } from '../../index.ts';
+import { wireText } from '../../json/index.ts';
 import type { ToolResult } from '../../result.ts';
 import { isInboxStore, openSessions, refusalOf, registryStateOf } from '../../surface-port.ts';
 import type { AnswerRequest, ApprovalLine } from '../pages/inspector-wire.ts';
@@ -193,7 +194,7 @@ function lineOf(asked: PendingApproval): ApprovalLine {
     ...(risk === undefined ? {} : { risk }),
     ...(ruleId === undefined ? {} : { ruleId }),
     layer: asked.source,
-    input: JSON.stringify(asked.input),
+    input: wireText(asked.input),
     hiddenFields: asked.hiddenFields,
     origins: (asked.origins ?? []).map(({ path, origin, seen, approvedBy }) => ({
       path,

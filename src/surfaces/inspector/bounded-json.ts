@@ -1,16 +1,18 @@
 /** JSON texts of bounded length, whatever the value is. */
-import type { JsonValue } from '../../json/index.ts';
+import { type JsonValue, wireText } from '../../json/index.ts';
 
 /** The deepest nesting that is followed. */
 const maxDepth = 24;
 
 /**
  * Writes a value as JSON of about `maxChars` characters at most. At a cut, a text says how much is
- * left out. The cost depends only on `maxChars`, not on the size of the value.
+ * left out. Half of a character, which a cut may leave too, becomes U+FFFD. The cost depends only
+ * on `maxChars`, not on the size of the value.
  */
 export function boundedJson(value: JsonValue, maxChars: number): string {
   const budget = { left: maxChars };
-  return write(value, budget, 0);
+  const json = write(value, budget, 0);
+  return json.includes('\\ud') ? wireText(JSON.parse(json) as JsonValue) : json;
 }
 
 interface Budget {
@@ -36,7 +38,6 @@ function text(value: string, budget: Budget): string {
   return quoted(`${value.slice(0, room)}… (${value.length - room} more characters)`);
 }
 
-/** A lone surrogate is written as an escape, so the text is valid everywhere. */
 function quoted(value: string): string {
   return JSON.stringify(value);
 }

@@ -3,6 +3,7 @@
  * read, only the numbers of changed calls are kept for it. So a slow page, or one that is gone,
  * costs calls nothing.
  */
+import { wireText } from '../../json/index.ts';
 import type { CallLine, FeedMessage, InspectorState } from '../pages/inspector-wire.ts';
 import type { CallLog } from './call-log.ts';
 
@@ -47,7 +48,7 @@ interface Reader {
 export function createFeed({ log, hello, monotonic, state }: FeedSource): Feed {
   const readers = new Set<Reader>();
   const encoder = new TextEncoder();
-  const lineOf = (message: FeedMessage): string => `${JSON.stringify(message)}\n`;
+  const lineOf = (message: FeedMessage): string => `${wireText(message)}\n`;
   const current = { version: 0, at: Number.NEGATIVE_INFINITY, text: '' };
   let [dirty, reading] = [true, false];
   let timer: ReturnType<typeof setInterval> | undefined;

@@ -1,7 +1,7 @@
 /** A session's effective tools as LangChain tools. */
 import type { DynamicStructuredTool } from '@langchain/core/tools';
 import type { ToolFailure, ToolSession } from '../../index.ts';
-import { cloneJson } from '../../json/index.ts';
+import { cloneJson, wellFormedJson } from '../../json/index.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../../options/index.ts';
 import { readArguments } from '../../surface-port.ts';
 import {
@@ -118,7 +118,7 @@ function toTool(
           result,
         }) satisfies LangChainFailure;
       if (result.success || callId === undefined)
-        return [contentOf(shownOutcome(result, false)), result];
+        return [contentOf(shownOutcome(result, false)), wellFormedJson(result)];
       return [toToolMessage(core, { callId, name, result }), undefined];
     },
   });

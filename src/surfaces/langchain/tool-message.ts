@@ -1,6 +1,7 @@
 /** Converts a result to a LangChain message. */
 import type { ToolMessage } from '@langchain/core/messages';
 import type { ToolResult } from '../../index.ts';
+import { wellFormedJson } from '../../json/index.ts';
 import { commonImages, shownMedia } from '../shared/media.ts';
 import { type ShownOutcome, shownOutcome } from '../shared/outcome.ts';
 import type { LangChainCore } from './core.ts';
@@ -39,7 +40,7 @@ export function toToolMessage(
   return new core.ToolMessage({
     status: outcome.isError ? 'error' : 'success',
     content: contentOf(outcome),
-    artifact: result,
+    artifact: wellFormedJson(result),
     tool_call_id: callId,
     name,
   });

@@ -4,6 +4,7 @@
  */
 import { partText } from '../../content.ts';
 import { sanitizeText } from '../../serialize.ts';
+import { head } from '../../text/code-points.ts';
 import type { ShownPart } from './outcome.ts';
 
 /** Bytes, as base64, that a provider may accept. */
@@ -53,7 +54,7 @@ function mediaOf(part: ShownPart): ShownMedia | undefined {
   if (part.type !== 'resource') return undefined;
   const { uri, mimeType, blob } = part.resource;
   if (typeof blob !== 'string' || typeof mimeType !== 'string') return undefined;
-  const name = sanitizeText(uri.split(/[/\\]/).at(-1) ?? '').slice(0, 200);
+  const name = head(sanitizeText(uri.split(/[/\\]/).at(-1) ?? ''), 200);
   return {
     kind: 'media',
     data: blob,

@@ -5,7 +5,7 @@
 
 import { contentParts } from '../../content.ts';
 import { type JsonObject, type JsonValue, serializeOutput, type ToolResult } from '../../index.ts';
-import { isJsonObject } from '../../json/index.ts';
+import { isJsonObject, wellFormedJson } from '../../json/index.ts';
 import { isOfObjects } from './shown-output.ts';
 
 /** A part of an output, made by `content.*`. */
@@ -37,29 +37,26 @@ export interface ShownAlongside {
 }
 
 /**
- * What to show of a result. `declared` is the tool's output schema, which decides about the
- * wrapping as in the schema that clients are shown, or whether the tool has one.
+ * What to show of a result, with well-formed texts. `declared` is the tool's output schema, which
+ * decides about the wrapping as in the schema that clients are shown, or whether the tool has one.
  */
 export function shownOutcome(result: ToolResult, declared: boolean | JsonObject): ShownOutcome {
   const text = serializeOutput(result);
   if (!result.success) {
     const { code, reason, ruleId } = result.error;
-    return {
-      text,
-      isError: true,
-      error: {
-        code,
-        ...(reason === undefined ? {} : { reason }),
-        ...(ruleId === undefined ? {} : { ruleId }),
-      },
+    const error = {
+      code,
+      ...(reason === undefined ? {} : { reason }),
+      ...(ruleId === undefined ? {} : { ruleId }),
     };
+    return { text, isError: true, error: wellFormedJson(error) };
   }
   const parts = contentParts(result.output);
   const sent = alongsideOf(result);
-  const more = sent === undefined ? {} : { alongside: sent };
-  if (parts !== undefined) return { text, isError: false, parts, ...more };
+  const more = sent === undefined ? {} : { alongside: wellFormedJson(sent) };
+  if (parts !== undefined) return { text, isError: false, parts: wellFormedJson(parts), ...more };
   if (declared === false) return { text, isError: false, ...more };
-  const output = result.output as JsonValue;
+  const output = wellFormedJson(result.output as JsonValue);
   return {
     text,
     isError: false,

@@ -50,6 +50,14 @@ describe('a call is answered by the rules', () => {
     expect((await world.before('mcp__files__read', {})).effect).toBe('none');
   });
 
+  test('half of a character in a call leaves no half in the answer', async () => {
+    const world = hookWorld({ rules: [{ id: 'no \ud83d', effect: 'deny', tools: '*' }] });
+    for (const tool of ['Read', 'Rea\ud83d']) {
+      const { effect, reason } = await world.before(tool, { file_path: '/tmp/\ud83d' });
+      expect([effect, reason.isWellFormed()]).toEqual(['deny', true]);
+    }
+  });
+
   test('input that the tool does not take is denied', async () => {
     expect((await hookWorld({ rules }).before('Bash', { cmd: 'ls' })).effect).toBe('deny');
   });

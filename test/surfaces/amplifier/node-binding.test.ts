@@ -80,6 +80,8 @@ describe('the stand-in for the binding', () => {
   test('data and capabilities must be JSON text', async () => {
     const binding = createTestNodeBinding();
     await expect(binding.hooks.emit('tool:pre', '{')).rejects.toThrow();
+    await expect(binding.hooks.emit('tool:pre', '{"a":"\\ud83d"}')).rejects.toThrow();
+    expect(() => binding.registerCapability('a', '"\\ud83d"')).toThrow();
     expect(() => binding.registerCapability('a', '{')).toThrow();
     expect(() =>
       (binding.registerCapability as (...args: unknown[]) => void)('a', { a: 1 }),
@@ -155,6 +157,8 @@ describe('capabilities', () => {
       'a structure that would be endless as text',
       Array.from({ length: 40 }).reduce<unknown[]>((shared) => [shared, shared], []),
     ],
+    ['half of a character', ['\ud83d']],
+    ['half of a character as a name', { '\ud83d': 1 }],
     ['a list with a hole', [undefined, 1]],
     ['something with a symbol key', { [Symbol('hidden')]: 1 }],
     [
@@ -301,6 +305,23 @@ describe('hooks', () => {
     expect((await hooks.emit('tool:pre', {})).action).toBe('continue');
     expect(handler).not.toHaveBeenCalled();
     expect(binding.hooks.listHandlers()).toEqual({ 'tool:pre': ['mine'] });
+  });
+
+  test('half of a character costs one character, and not the event', async () => {
+    const seen = vi.fn();
+    const { hooks } = fromNodeBinding(fakeNodeBinding());
+    hooks.setDefaultFields?.({ host: '\ud83d' });
+    hooks.register('tool:pre', (_, data) => {
+      seen(data);
+      return { action: 'deny', reason: 'No \ud83d' };
+    });
+    expect(await hooks.emit('tool:pre', { '\udcca': ['a\ud83d'] })).toMatchObject({
+      action: 'deny',
+      reason: 'No \ufffd',
+    });
+    expect(seen).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ '\ufffd': ['a\ufffd'], host: '\ufffd' }),
+    );
   });
 
   test('the data of a result includes what the binding\u2019s own handlers changed', async () => {

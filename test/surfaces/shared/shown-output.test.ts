@@ -14,7 +14,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod3';
 import { defineTool, HostToolRegistry, type JsonObject } from '../../../src/index.ts';
-import { jsonText } from '../../../src/json/index.ts';
+import { wireText } from '../../../src/json/index.ts';
 import { compileSchema } from '../../../src/schema/compile.ts';
 import { shownOutcome } from '../../../src/surfaces/shared/outcome.ts';
 import { shownOutputSchema } from '../../../src/surfaces/shared/shown-output.ts';
@@ -25,7 +25,7 @@ const options = { strict: false, validateFormats: true, validateSchema: false, a
 
 /** Why a client refuses what is sent; empty if none does. */
 function refusals(shown: JsonObject, sent: unknown): string[] {
-  const wire = (value: unknown): unknown => JSON.parse(jsonText(value as JsonObject));
+  const wire = (value: unknown): unknown => JSON.parse(wireText(value as JsonObject));
   return [new Ajv(options), new Ajv2020(options)].flatMap((ajv) => {
     addFormats.default(ajv as never);
     const validate = ajv.compile(wire(shown) as JsonObject);

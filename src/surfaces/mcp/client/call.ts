@@ -1,5 +1,6 @@
 /** One call to a server's tool: the executor behind an imported definition. */
 import { type Executor, fail, type JsonObject, type ToolContext } from '../../../index.ts';
+import { wellFormedJson } from '../../../json/index.ts';
 import { longestTimerMs } from '../../../options/index.ts';
 import { offerPlaces, stopOf, traceContextOf } from '../../../surface-port.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../shared/executor-fault.ts';
@@ -81,11 +82,13 @@ function ask(
   context: ToolContext,
 ): Promise<unknown> {
   const place = traceContextOf(context);
+  // A strict server refuses a whole message because of half a character, or never answers it.
+  const args = wellFormedJson(input);
   const params =
     place === undefined
-      ? { name, arguments: input }
+      ? { name, arguments: args }
       : // The form follows SEP-414 and the conventions of OpenTelemetry for MCP.
-        { name, arguments: input, _meta: { ...place } };
+        { name, arguments: args, _meta: { ...place } };
   const stop = stopOf(context);
   const options = {
     signal: context.signal,
@@ -99,7 +102,7 @@ function ask(
     ...options,
     // The call has its own deadline, so the SDK's must never come first.
     timeout: longestTimerMs,
-    ...(client.getProtocolEra() === 'modern' ? { headers: paramHeaders(inputSchema, input) } : {}),
+    ...(client.getProtocolEra() === 'modern' ? { headers: paramHeaders(inputSchema, args) } : {}),
   });
 }
 

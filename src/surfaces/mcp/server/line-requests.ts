@@ -4,6 +4,7 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../../index.ts';
+import { wireText } from '../../../json/index.ts';
 import type { LineOutput } from './line-streams.ts';
 import { readExactly, requestIdOf } from './message-form.ts';
 import {
@@ -38,14 +39,14 @@ export interface LineRequests {
 }
 
 /** Writes a line. Rejects if it could not be passed on. */
-function write(output: LineOutput, value: unknown): Promise<void> {
+function write(output: LineOutput, value: object): Promise<void> {
   return new Promise((resolve, reject) => {
-    output.write(`${JSON.stringify(value)}\n`, (error) => (error ? reject(error) : resolve()));
+    output.write(`${wireText(value)}\n`, (error) => (error ? reject(error) : resolve()));
   });
 }
 
 /** Writes a line. An error means that the reader is gone; the end of the input follows. */
-export function tell({ output }: LineRequests, value: unknown): void {
+export function tell({ output }: LineRequests, value: object): void {
   void write(output, value).catch(() => {});
 }
 

@@ -16,6 +16,7 @@ import { refusal } from './refusal.ts';
 import { type RpcId, readMessage, rpcCodes } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
 import type { Sourced } from './session.ts';
+import { sendsWellFormed } from './wire.ts';
 
 /** Most streams of `subscriptions/listen` at once. */
 const maxStreams = 1_024;
@@ -233,5 +234,6 @@ function createQuiet(
     idPrefix,
   });
   dispose();
+  sendsWellFormed(server);
   return server;
 }

@@ -12,7 +12,7 @@ import type { OpenRequests } from './open-requests.ts';
 import type { HandlerSettings } from './options.ts';
 import type { RpcId } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
-import { markAsks, watchAnswers } from './wire.ts';
+import { markAsks, sendsWellFormed, watchAnswers } from './wire.ts';
 
 /** A tool session, and whether it was made for this client. */
 export interface Sourced {
@@ -99,6 +99,7 @@ export async function openSession(parts: SessionParts): Promise<McpSession> {
   };
   instance.server.onclose = () => void close().catch(settings.report);
   instance.server.onerror = settings.report;
+  sendsWellFormed(instance.server);
   try {
     await instance.server.connect(transport);
     markAsks(transport);

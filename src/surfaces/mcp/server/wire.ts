@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import type {
   JSONRPCMessage,
+  Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { wellFormedJson } from '../../../json/index.ts';
 import type { OpenRequests } from './open-requests.ts';
 
 /**
@@ -34,6 +36,16 @@ export function markAsks(transport: WebStandardStreamableHTTPServerTransport): v
     const [own, count] = typeof id === 'string' ? id.split('-') : [];
     if (own === mark && count !== undefined && /^\d{1,15}$/.test(count))
       onmessage?.call(transport, { ...message, id: Number(count) }, extra);
+  };
+}
+
+/** Makes a server send well-formed texts only. It must not be connected yet. */
+export function sendsWellFormed(server: Server): void {
+  const connect = server.connect.bind(server);
+  server.connect = (transport) => {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => send(wellFormedJson(message), options);
+    return connect(transport);
   };
 }
 

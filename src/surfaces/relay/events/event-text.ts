@@ -1,5 +1,6 @@
 /** Converts events to JSON. */
 import type { JsonObject } from '../../../index.ts';
+import { wireText } from '../../../json/index.ts';
 import type { StreamEvent } from './ports.ts';
 
 /** The JSON of data that is sent to many connections. */
@@ -10,10 +11,10 @@ const texts = new WeakMap<JsonObject, string>();
  * JSON is made only once.
  */
 export function dataText({ event, data }: StreamEvent): string {
-  if (event !== 'tool-availability-update') return JSON.stringify(data);
+  if (event !== 'tool-availability-update') return wireText(data);
   const known = texts.get(data);
   if (known !== undefined) return known;
-  const text = JSON.stringify(data);
+  const text = wireText(data);
   texts.set(data, text);
   return text;
 }

@@ -3,6 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../index.ts';
+import { wireText } from '../../../json/index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { type ShownTool, shownTool } from '../events/tool-updates.ts';
 import type { RelayedDefinition, SessionDocument, ToolsDocument } from '../ports/documents.ts';
@@ -74,7 +75,7 @@ export async function describeSession(
   const changed = new Date(tools?.updatedAt ?? session.createdAt);
   const { pieces, gaps } =
     version === '1.0.0'
-      ? { pieces: [JSON.stringify(olderBody(session, shown, changed))], gaps: [] }
+      ? { pieces: [wireText(olderBody(session, shown, changed))], gaps: [] }
       : await newerBody(code, tools, shown, changed);
   const digest = createHash('sha256');
   for (const piece of pieces) digest.update(piece);
@@ -126,7 +127,7 @@ async function newerBody(
     environment = {},
     constraints = {},
   } = tools ?? {};
-  const about = JSON.stringify({
+  const about = wireText({
     apiVersion: newest,
     sessionId: code,
     pluginType,
@@ -154,10 +155,10 @@ async function newerBody(
     const own = registered.get(tool.name);
     if (index > 0) text += ',';
     if (own === undefined || tools === undefined) {
-      text += JSON.stringify(shownTool(tool));
+      text += wireText(shownTool(tool));
       continue;
     }
-    const json = JSON.stringify({ ...shownTool(tool), ...registrationOf(own, tools) });
+    const json = wireText({ ...shownTool(tool), ...registrationOf(own, tools) });
     pieces.push(`${text}${json.slice(0, -1)},"usageCount":`);
     gaps.push(tool.name);
     text = '}';

@@ -1,4 +1,5 @@
 /** Polling, for clients that cannot hold a stream open: answers with the current events as JSON. */
+import { eventText } from '../events/event-text.ts';
 import type { EventStreams, StreamRequest } from '../events/ports.ts';
 
 /**
@@ -14,8 +15,7 @@ export async function pollResponse(
   signal: AbortSignal,
 ): Promise<Response> {
   const events = await streams.poll(request, waitMs, signal);
-  return Response.json(
-    { events: events.map(({ id, event, data }) => ({ id, event, data })) },
-    { headers: { 'Cache-Control': 'no-store' } },
-  );
+  return new Response(`{"events":[${events.map(eventText).join()}]}`, {
+    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+  });
 }

@@ -1,5 +1,6 @@
 /** Answers over HTTP: JSON, and errors as `{ error, message, code }`. */
 import type { JsonObject } from '../../../index.ts';
+import { wireText } from '../../../json/index.ts';
 import { isRelayError, type RelayError, relayError } from '../relay-error.ts';
 import type { Reply } from './reply.ts';
 
@@ -21,7 +22,7 @@ export function answer(
   return {
     status,
     headers: headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers },
-    text: JSON.stringify(body),
+    text: wireText(body),
   };
 }
 

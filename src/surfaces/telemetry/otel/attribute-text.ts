@@ -1,4 +1,5 @@
 /** Texts for attributes: bounded, and valid for every exporter. */
+import { type JsonValue, wireText } from '../../../json/index.ts';
 import { shortened } from '../../../text/shortened.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 
@@ -63,9 +64,9 @@ export function briefMessage(text: string): string {
   return shortened(text, mostChars).replace(/(?![\n\t])[\p{Surrogate}\p{Cc}]/gu, '\uFFFD');
 }
 
-/** A value as JSON, of at most 65 536 characters. JSON itself escapes lone surrogates. */
-export function contentText(value: unknown): string {
-  const json = JSON.stringify(value);
+/** A value as JSON, of at most 65 536 characters. */
+export function contentText(value: JsonValue | object): string {
+  const json = wireText(value);
   if (json.length <= mostContentChars) return json;
   // A cut may leave a lone surrogate.
   return shortened(json, mostContentChars).replace(/\p{Surrogate}$/u, '\uFFFD');

@@ -4,6 +4,7 @@
  */
 
 import type { CancellationPort, HookResult } from '../../../index.ts';
+import { type JsonValue, wellFormedJson } from '../../../json/index.ts';
 import {
   anything,
   flag,
@@ -113,7 +114,7 @@ export function createTestNodeBinding(given?: TestNodeBindingOptions): TestNodeB
     hasOrchestrator: false,
     hasContext: false,
     registerCapability(name, valueJson) {
-      capabilities.set(text('name', name), JSON.parse(text('valueJson', valueJson)));
+      capabilities.set(text('name', name), parsed(text('valueJson', valueJson)));
     },
     getCapability(name) {
       return capabilities.has(text('name', name))
@@ -179,14 +180,14 @@ function nodeHooks(
     },
     async emit(event, dataJson) {
       text('event', event);
-      const data: unknown = JSON.parse(text('dataJson', dataJson));
+      const data = parsed(text('dataJson', dataJson));
       // Handlers run on a later turn, since the native side calls them back and never directly.
       await Promise.resolve();
       return toNode(await hooks.emit(event, isRecord(data) ? data : {}));
     },
     listHandlers: () => Object.fromEntries(hooks.listHandlers()),
     setDefaultFields(defaultsJson) {
-      const defaults: unknown = JSON.parse(text('defaultsJson', defaultsJson));
+      const defaults = parsed(text('defaultsJson', defaultsJson));
       hooks.setDefaultFields(isRecord(defaults) ? defaults : {});
     },
   };
@@ -217,7 +218,7 @@ const fields: Readonly<Record<keyof HookResult, (value: unknown) => boolean>> = 
 function readAnswer(json: string): HookResult | undefined {
   let answer: unknown;
   try {
-    answer = JSON.parse(json);
+    answer = parsed(json);
   } catch {
     return undefined;
   }
@@ -225,6 +226,13 @@ function readAnswer(json: string): HookResult | undefined {
   for (const [field, accepts] of Object.entries(fields))
     if (Object.hasOwn(answer, field) && !accepts(answer[field])) return undefined;
   return { action: 'continue', ...answer } as HookResult;
+}
+
+/** The value of a JSON text. Half of a character makes it invalid, as in the real binding. */
+function parsed(json: string): unknown {
+  const value = JSON.parse(json) as JsonValue | object;
+  if (wellFormedJson(value) !== value) throw new SyntaxError('A lone surrogate in a JSON text');
+  return value;
 }
 
 function toNode(result: HookResult): NodeHookResult {

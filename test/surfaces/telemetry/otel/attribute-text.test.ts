@@ -18,7 +18,7 @@ test('messages keep their lines', () => {
 });
 
 test('contents are JSON, cut without a half', () => {
-  expect(contentText({ a: '\ud800\n' })).toBe('{"a":"\\ud800\\n"}');
+  expect(contentText({ a: '\ud800\n' })).toBe('{"a":"\ufffd\\n"}');
   const cut = contentText(`${'x'.repeat(65_534)}😀`);
   expect([cut.length, cut.at(-1)]).toEqual([65_536, '\uFFFD']);
 });
