@@ -1,8 +1,11 @@
 /** Reads a command line of a POSIX shell or of bash. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { ArithmeticWord, Assignment, Command, ParsedScript, SyntaxNode, Word } from 'unbash';
 import { packageFault } from '../../../packages/missing-package.ts';
 import { type PathFacts, type Place, pathFacts } from '../place.ts';
 import { isBare } from './bare-repository.ts';
+import { hostsOfCommand, hostsOfWord } from './hosts.ts';
 import { type Collected, readCommand } from './read-command.ts';
 import { type ShellCommand, type ShellFacts, unclearFacts } from './shell-facts.ts';
 import { isDecisive, isZshArray } from './variables.ts';
@@ -72,6 +75,7 @@ class LineReader implements Collected {
   readonly #why = new Set<string>();
   readonly #words = new Set<string>();
   readonly #written = new Set<string>();
+  readonly #hosts = new Set<string>();
   /**
    * The folders in which the line may be when it reads a path. It may have changed the folder
    * before.
@@ -96,7 +100,7 @@ class LineReader implements Collected {
     const paths = new Set<string>();
     const outside = new Set<string>();
     const writesOutside = new Set<string>();
-    const hosts = new Set<string>();
+    const hosts = this.#hosts;
     if (this.commands.some(({ program }) => program === 'git') && this.#folders.some(isBare))
       this.unclear('a folder that git takes for a repository, whose files name programs');
     for (const word of this.#words) this.#readPlace(word, paths, outside, hosts);
@@ -135,7 +139,13 @@ class LineReader implements Collected {
     this.#text += text.length;
     if (this.isFull) this.unclear('too many commands');
     else this.commands.push({ program, text });
+    for (const host of hostsOfCommand(program, words, (path) => this.#exists(path)))
+      this.#hosts.add(host);
     return !this.isFull;
+  }
+
+  #exists(path: string): boolean {
+    return this.#folders.some(({ cwd }) => existsSync(resolve(cwd, path)));
   }
 
   get isFull(): boolean {
@@ -243,14 +253,9 @@ class LineReader implements Collected {
 
   /** A word may be a path as a whole, or after `=`, `@` or `:`. */
   #readPlace(word: string, paths: Set<string>, outside: Set<string>, hosts: Set<string>): void {
-    // Reading the name of a scheme from its beginning would take quadratic time in a long word.
-    for (const [, host] of word.matchAll(
-      /[a-z0-9+.-]:\/\/(?:[^\s/@]*@)?(\[[^\]\s]{0,64}\]|[^\s/:?#'"]+)/gi,
-    ))
-      hosts.add((host as string).toLowerCase().replace(/\.$/, ''));
-    // The form in which git and other programs name a host that is reached by ssh.
-    const [, host] = /^[\w.+-]{1,64}@([\w-]+(?:\.[\w-]+)+):/.exec(word) ?? [];
-    if (host !== undefined) hosts.add(host.toLowerCase());
+    const named = hostsOfWord(word);
+    if (named === undefined) this.unclear('too many addresses');
+    for (const host of named ?? []) hosts.add(host);
     if (word.includes('\n') || word === '') return;
     const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !/^file:/i.test(word);
     const texts = new Set([word, ...word.split(/[=@:,]/).filter((text) => text !== '')]);
