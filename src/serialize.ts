@@ -2,6 +2,7 @@
 import { contentParts, contentText } from './content.ts';
 import { wireText } from './json/index.ts';
 import type { ToolResult } from './result.ts';
+import { withoutControls } from './text/control-characters.ts';
 
 /**
  * The text that the model sees: a string unchanged, other output as JSON, `Success` for no output,
@@ -30,14 +31,11 @@ function outputText(output: unknown): string {
   return typeof output === 'object' ? wireText(output) : String(output);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
-const unwanted = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
-
 /**
  * Drops control characters, which confuse terminals and protocols. A lone surrogate is replaced and
  * not dropped, since origins and stores have a replacement there too, and dropping it would join
  * the words around it.
  */
 export function sanitizeText(text: string): string {
-  return text.toWellFormed().replaceAll(unwanted, '');
+  return withoutControls(text.toWellFormed());
 }

@@ -1,5 +1,6 @@
 /** Takes the text out of an output: its strings, its numbers and its keys, each with its label. */
 import { isJsonObject, type JsonValue } from '../json/index.ts';
+import { withoutControls } from '../text/control-characters.ts';
 import { JsonTexts, maxDepth, unescaped, unread } from './json-texts.ts';
 import type { LabelNode } from './labels.ts';
 import type { OutputOrigin } from './origin.ts';
@@ -92,7 +93,8 @@ export function textsOf(output: JsonValue, labels: OutputLabels, room: number): 
     const within = containerAt(level);
     left -= text.length + leafOverhead;
     if (left < 0) return;
-    list.leaves.push(withoutLeafEnds(text));
+    // A model is shown untrusted text without them, so the words around one are a single word.
+    list.leaves.push(list === untrusted ? withoutControls(text) : withoutLeafEnds(text));
     list.within.push(within);
     list.keys.push(key);
     list.chars += before - left;

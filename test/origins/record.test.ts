@@ -1,6 +1,7 @@
 /** What a session remembers, and where it says a value came from. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { serializeOutput } from '../../src/index.ts';
 import type { OutputOrigin } from '../../src/origins/origin.ts';
 import { outputLabels } from '../../src/origins/output-labels.ts';
 import { createOriginRecord } from '../../src/origins/record.ts';
@@ -40,6 +41,16 @@ describe('the origin of a value is the first that holds', () => {
       origin: 'untrusted',
       seen: { callId: '1', toolName: 'read', path: '0.body' },
     });
+  });
+
+  test('`untrusted`: control characters were in it, which a model is not shown', () => {
+    for (let code = 0; code < 0xa0; code++) {
+      const char = String.fromCharCode(code);
+      const text = `Pay bob${char}by now`;
+      const shown = serializeOutput({ success: true, output: text } as never);
+      if (!shown.includes('bobby')) continue;
+      expect([code, show(newRecord(), text).originOf('bobby').origin]).toEqual([code, 'untrusted']);
+    }
   });
 
   test('`unknown`: it occurred nowhere', () => {
