@@ -39,6 +39,7 @@ export type { ToolAnnotations, ToolRef, ToolSummary } from './tool-summary.ts';
 
 export type { Negotiation } from './capabilities.ts';
 export { negotiate } from './capabilities.ts';
+export type { RuleFault } from './dead-rules/rule-faults.ts';
 export { hostToolRegistry } from './registry/default-registry.ts';
 export { HostToolRegistry } from './registry/registry.ts';
 export type { ToolScope } from './registry/scope.ts';

@@ -44,6 +44,7 @@ const sections: Readonly<
     'context',
     'hooks',
     'policy',
+    'dead-rules',
     'events',
     'tool',
     'search',

@@ -53,6 +53,8 @@ function textOf(name: string, explanation: Explanation): string {
     rows.push(['code', code]);
   for (const [index, origin] of (explanation.origins ?? []).entries())
     rows.push([index === 0 ? 'origins' : '', printable(originText(origin))]);
+  for (const [index, { ruleId: id, message }] of (explanation.ruleFaults ?? []).entries())
+    rows.push([index === 0 ? 'dead rules' : '', printable(`${id}: ${message}`)]);
   for (const [index, level] of (explanation.quotas ?? []).entries())
     rows.push([index === 0 ? 'quotas' : '', printable(quotaText(level))]);
   // A single step that decides is already shown by the rows above.

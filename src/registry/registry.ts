@@ -153,8 +153,8 @@ export class HostToolRegistry<S = unknown> {
 
   /**
    * Adds rules for every session, such as those from a file or a plugin. The returned function
-   * removes them.
-   * @throws MisuseError `invalid_rule`.
+   * removes them. A rule that can never match the registered tools is logged.
+   * @throws MisuseError `invalid_rule`, with `strictRules` also for a rule that can never match.
    */
   addRules(rules: readonly Rule[]): () => void {
     return this.#state.addRules(rules, 'registry', undefined);
@@ -178,7 +178,7 @@ export class HostToolRegistry<S = unknown> {
    * @throws MisuseError `invalid_quota`, also for an id that another quota of the registry has.
    */
   addQuotas(quotas: readonly Quota[]): () => void {
-    return this.#state.added(this.#state.quotas.add(quotas));
+    return this.#state.addQuotas(quotas);
   }
 
   /**

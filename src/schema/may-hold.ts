@@ -26,7 +26,7 @@ const branchKeywords = ['allOf', 'anyOf', 'oneOf', 'then', 'else', 'dependentSch
 const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'];
 
 /** The schemas with all that apply to the same value, each once. */
-function withBranches(schemas: readonly JsonValue[], root: JsonObject): JsonObject[] {
+export function withBranches(schemas: readonly JsonValue[], root: JsonObject): JsonObject[] {
   const found = new Set<JsonObject>();
   const pending = schemas.filter(isJsonObject);
   for (let one = pending.pop(); one !== undefined; one = pending.pop()) {

@@ -13,6 +13,7 @@ import { recordProblem } from '../call/stages/record-start.ts';
 import { validate } from '../call/stages/validate.ts';
 import { findGrant } from '../call/standing-grants.ts';
 import { unreadReason } from '../call/unread.ts';
+import type { RuleFault } from '../dead-rules/rule-faults.ts';
 import type { ErrorCode, ToolError } from '../errors/index.ts';
 import type { JsonObject, JsonValue } from '../json/index.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
@@ -69,6 +70,8 @@ export interface Explanation {
    * handler can be made or its sandbox started.
    */
   readonly code?: ErrorCode;
+  /** Rules and quotas of the tool that can never match, and why; absent if there are none. */
+  readonly ruleFaults?: readonly RuleFault[];
   /**
    * Where the targets of the input, and the identifiers in its texts, came from; absent without an
    * input, and in a session that remembers nothing.
@@ -120,6 +123,7 @@ export async function explain(
   if (deprecated !== undefined) draft.deprecated = deprecated;
   draft.executor = call.entry.internals.runsIn;
   addBudget(call, draft);
+  addRuleFaults(call, draft);
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return stop('availability', unavailable);
   collectSecrets(call);
@@ -179,6 +183,13 @@ function addBudget({ session, binding, entry }: FoundCall, draft: Draft): void {
         ? { maxOutputChars, strategy: outputStrategy }
         : { maxOutputChars, strategy: 'head_tail', notOffloaded },
   );
+}
+
+function addRuleFaults({ session, binding }: FoundCall, draft: Draft): void {
+  const { registryRules, sessionRules, quotas = [] } = binding;
+  const rules = [...registryRules, ...sessionRules];
+  const faults = session.registry.review.faultsIn(session, { rules, quotas });
+  if (faults.length > 0) draft.ruleFaults = Object.freeze(faults);
 }
 
 /**

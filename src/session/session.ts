@@ -159,9 +159,10 @@ export class Session<S> implements ToolSession<S> {
           'Choose another name.',
       );
     }
+    const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
+    registry.review.registering([entry], undefined, state);
     if (isLabelled) beginOrigins(state);
     state.own ??= new Map();
-    const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
     state.own.set(name, entry);
     retainExecutor(entry, registry);
     state.gone?.delete(name);

@@ -8,6 +8,8 @@ import {
   type ResolvedProfile,
   resolveProfile,
 } from '../policy/profile.ts';
+import type { CompiledQuota } from '../policy/quota.ts';
+import type { CompiledRule } from '../policy/rule.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { shortened } from '../text/shortened.ts';
 import { checkKnobs } from './check-knobs.ts';
@@ -27,11 +29,24 @@ export function defineProfile(registry: RegistryState, profile: Profile): void {
   keepUse(profiles.get(resolved.id)?.resolved.rules, resolved.rules);
   const given = deepFreeze(structuredClone(profile));
   checkLineage(given, profiles);
+  reviewProfile(registry, resolved);
   if ([...profiles.values()].some((one) => parentsOf(one.given).includes(resolved.id)))
     setWithHeirs(profiles, { given, resolved });
   else profiles.set(resolved.id, { given, resolved });
   registry.limitsRate ||= resolved.limits.callsPerMinute !== undefined;
   registry.changed('profile');
+}
+
+/** Reviews the rules and quotas that the profile adds to those of its parents. */
+function reviewProfile(
+  registry: RegistryState,
+  { id, tools, rules, quotas }: ResolvedProfile,
+): void {
+  // A tool that is not registered yet may have what a rule for all tools looks for.
+  const isWhole = [...tools.keys()].every((name) => registry.tools.has(name));
+  const isOwn = ({ layer, names }: CompiledRule | CompiledQuota): boolean =>
+    layer === `profile:${id}` && (isWhole || names !== undefined);
+  registry.review.added({ rules: rules.filter(isOwn), quotas: quotas.filter(isOwn) });
 }
 
 /**

@@ -18,10 +18,15 @@ export class QuotaLayers {
     this.#all = other.all;
   }
 
-  /** Adds quotas after the existing ones. The returned function removes them. */
-  add(quotas: readonly Quota[]): () => void {
+  /**
+   * Adds quotas after the existing ones. The returned function removes them.
+   * @param review Sees the new quotas. If it throws, nothing is added.
+   */
+  add(quotas: readonly Quota[], review: (added: readonly CompiledQuota[]) => void): () => void {
     const ids = new Set(this.#all.map(({ id }) => id));
-    const added = new Set(compileQuotas(quotas, 'registry', ids));
+    const compiled = compileQuotas(quotas, 'registry', ids);
+    review(compiled);
+    const added = new Set(compiled);
     this.#all = [...this.#all, ...added];
     return () => {
       this.#all = this.#all.filter((one) => !added.has(one));

@@ -68,6 +68,8 @@ export type SessionFor = (
 export interface RegistryOptions<S = unknown> {
   /** Rules for every session, judged first. */
   readonly rules?: readonly Rule[] | undefined;
+  /** Throws for a rule or quota that can never match, instead of logging it. @default false */
+  readonly strictRules?: boolean | undefined;
   /**
    * Quotas for every session: limits on counts and sums within a window of time.
    * @default none
@@ -179,6 +181,7 @@ const where = 'HostToolRegistry';
 const none: readonly never[] = Object.freeze([]);
 const registryTable = {
   rules: withDefault(anything<readonly Rule[]>(), none),
+  strictRules: withDefault(flag, false),
   quotas: withDefault(anything<readonly Quota[]>(), none),
   quotaStore: withMethods<QuotaStore>(['reserve', 'giveBack', 'look']),
   policies: withDefault(anything<readonly Policy<unknown>[]>(), none),

@@ -18,6 +18,7 @@ import { type Limits, tightestLimits } from '../policy/limits.ts';
 import type { KnownProfile } from '../policy/lineage.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ResolvedProfile } from '../policy/profile.ts';
+import type { Quota } from '../policy/quota.ts';
 import type { CompiledRule, Rule } from '../policy/rule.ts';
 import { memoryQuotas } from '../quota/memory-quotas.ts';
 import type { QuotaStore } from '../quota/store.ts';
@@ -43,6 +44,7 @@ import {
   safeClock,
 } from './registry-options.ts';
 import { RuleLayers } from './rule-layers.ts';
+import { RuleReview } from './rule-review.ts';
 import type { SessionState } from './session-state.ts';
 import { SuspendingSessions } from './suspending-sessions.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -136,6 +138,7 @@ export class RegistryState {
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;
+  readonly review: RuleReview;
   /** Sessions that must learn of changes and of closing. */
   readonly watchers = new Set<WeakRef<SessionState>>();
   /**
@@ -173,6 +176,7 @@ export class RegistryState {
     this.sessionFor = approvals.session;
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules));
+    this.review = new RuleReview(this, given.strictRules);
     this.quotas = reading('HostToolRegistry', 'quotas', () => new QuotaLayers(given.quotas));
     this.quotaStore = given.quotaStore ?? memoryQuotas({ now: this.now });
     this.idempotency = given.idempotency;
@@ -192,11 +196,18 @@ export class RegistryState {
 
   /** Adds rules after the existing ones. The returned function removes them. */
   addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
-    return this.added(this.rules.add(rules, layer, source));
+    return this.#added(
+      this.rules.add(rules, layer, source, (added) => this.review.added({ rules: added })),
+    );
+  }
+
+  /** Adds quotas after the existing ones. The returned function removes them. */
+  addQuotas(quotas: readonly Quota[]): () => void {
+    return this.#added(this.quotas.add(quotas, (added) => this.review.added({ quotas: added })));
   }
 
   /** Notes that rules or quotas were added. Returns a function that removes them, once. */
-  added(remove: () => void): () => void {
+  #added(remove: () => void): () => void {
     this.changed('rules');
     let removed = false;
     return () => {
@@ -218,10 +229,14 @@ export class RegistryState {
     if (this.#gathered !== undefined) return run();
     const gathered = createGathered();
     this.#gathered = gathered;
+    this.review.wait();
     try {
-      return run();
+      const result = run();
+      this.review.settle();
+      return result;
     } finally {
       this.#gathered = undefined;
+      this.review.drop();
       const tools = gathered.tools();
       if (tools !== undefined) this.emitToolsChanged(tools);
       if (gathered.reason !== undefined) this.followChange(gathered.reason);

@@ -32,6 +32,11 @@ export class RuleLayers {
     return rules;
   }
 
+  /** The source of the only tools that a rule is about; undefined for a rule of no scope. */
+  sourceOf(rule: CompiledRule): string | undefined {
+    return this.#layers.find(({ rules }) => rules.includes(rule))?.source;
+  }
+
   /** All rules. */
   all(): readonly CompiledRule[] {
     return this.#layers.flatMap(({ rules }) => rules);
@@ -50,15 +55,30 @@ export class RuleLayers {
     this.#setLayers(layers);
   }
 
-  /** Adds rules after the existing ones. The returned function removes them. */
-  add(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
+  /**
+   * Adds rules after the existing ones. The returned function removes them.
+   * @param review Sees the new rules. If it throws, nothing is added.
+   */
+  add(
+    rules: readonly Rule[],
+    layer: string,
+    source: string | undefined,
+    review: (added: readonly CompiledRule[]) => void,
+  ): () => void {
     const added: RuleLayer = {
       rules: compileRules(rules, layer, source === undefined ? this.#count : 0),
       source,
     };
-    if (source === undefined) this.#count += added.rules.length;
     keepUse(this.all(), added.rules);
-    this.#setLayers([...this.#layers, added]);
+    const before = this.#layers;
+    this.#setLayers([...before, added]);
+    try {
+      review(added.rules);
+    } catch (error) {
+      this.#setLayers(before);
+      throw error;
+    }
+    if (source === undefined) this.#count += added.rules.length;
     return () => this.#setLayers(this.#layers.filter((one) => one !== added));
   }
 

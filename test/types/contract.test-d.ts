@@ -184,7 +184,7 @@ fits<Contract.Approvals>(given<Ours.Approvals>());
 adds<
   Ours.RegistryOptions<Services>,
   Contract.RegistryOptions<Services>,
-  'quotas' | 'quotaStore' | 'origins' | 'idempotency' | 'offload'
+  'strictRules' | 'quotas' | 'quotaStore' | 'origins' | 'idempotency' | 'offload'
 >(true);
 fits<Ours.RegistryOptions<Services>>(given<Contract.RegistryOptions<Services>>());
 adds<
@@ -254,7 +254,7 @@ adds<Elements<Ours.BatchPlan['calls']>, Elements<Contract.BatchPlan['calls']>>(t
 adds<
   Ours.Explanation,
   Contract.Explanation,
-  'code' | 'quotas' | 'deprecated' | 'origins' | 'executor' | 'budget'
+  'code' | 'quotas' | 'deprecated' | 'origins' | 'executor' | 'budget' | 'ruleFaults'
 >(true);
 fits<Contract.Explanation>(given<Ours.Explanation>());
 // What the user wrote, where arguments came from, and permission for tools that run elsewhere.

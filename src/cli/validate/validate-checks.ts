@@ -16,6 +16,8 @@ export const validateChecks = {
   server_prefixes: 'warning',
   rule_matches: 'warning',
   quota_matches: 'warning',
+  rule_can_match: 'error',
+  quota_can_match: 'error',
   offload_readable: 'warning',
   // The module
   entry_point: 'error',

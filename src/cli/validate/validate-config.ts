@@ -5,6 +5,7 @@ import type { HostedParts } from '../../surfaces/config/file-host.ts';
 import type { FileReport } from '../../surfaces/config/report.ts';
 import { prefixOf } from '../../surfaces/gateway/server-connection.ts';
 import type { Findings } from './validate-checks.ts';
+import { checkDeadRules } from './validate-dead-rules.ts';
 import { checkDefinitions } from './validate-definitions.ts';
 import { within } from './validate-foreign-code.ts';
 import { checkOffload, type WrittenProfile } from './validate-offload.ts';
@@ -49,6 +50,7 @@ export async function checkConfig(
       checkReferences(registry, written.rules, findings);
       checkQuotas(registry, written.quotas, findings);
     }
+    checkDeadRules(registry, written, servers.size === 0, findings);
     checkOffload(registry, written.profiles, findings);
     const own = new Set(report.loaded);
     const tools = registry.listTools().filter(({ name }) => own.has(name));

@@ -11,6 +11,7 @@ import { configEndings, kindOfFile, moduleEndings } from '../file-kinds.ts';
 import { requireFile } from '../read-text.ts';
 import type { Findings } from './validate-checks.ts';
 import { checkConfig } from './validate-config.ts';
+import { checkAddedRules } from './validate-dead-rules.ts';
 import { checkDefinitions, registerEach } from './validate-definitions.ts';
 import { memberOf, textOf, within } from './validate-foreign-code.ts';
 import { type Callable, type ModuleOffer, readModule } from './validate-module.ts';
@@ -106,6 +107,7 @@ async function checkModule(
     if (offer.setup !== undefined) await runSetup(offer.setup, path, registry, findings, timeoutMs);
     registerEach(offer.definitions, registry, findings);
     checkReferences(registry, [], findings);
+    checkAddedRules(registry, findings);
     const profiles = [...state.profiles.keys()].map((id) => ({ id, place: `profile \`${id}\`` }));
     checkOffload(registry, profiles, findings);
     const tools = registry.listTools().filter((tool) => tool !== state.offload?.reader);

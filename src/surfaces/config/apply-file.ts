@@ -4,9 +4,11 @@
  */
 import { type HostToolRegistry, MisuseError, type Profile } from '../../index.ts';
 import { canonicalJson } from '../../json/index.ts';
+import { registryStateOf } from '../../surface-port.ts';
 import { commitTools, definitionsOf } from './commit-tools.ts';
 import { type DryRun, dryRun } from './dry-run.ts';
 import {
+  behind,
   type LoadedFile,
   type LoadedProfile,
   loadedFiles,
@@ -105,12 +107,26 @@ function commit(
     const profiles = commitProfiles(registry, before, trial, undo);
     removeProfiles(registry, goneProfiles);
     // The old rules are removed last, so that there is no moment without rules.
-    if (rules !== before.rules) before.rules?.remove();
+    if (rules !== before.rules) removeRules(registry, before.rules, undo);
+    // Now that all is there, a rule that can never match may throw.
+    registryStateOf(behind(registry)).review.settle();
     return { tools: profilesOnly ? before.tools : trial.tools, profiles, rules, quotas };
   } catch (error) {
     for (const step of undo.reverse()) step();
     throw error;
   }
+}
+
+function removeRules(
+  registry: HostToolRegistry<never>,
+  old: LoadedFile['rules'],
+  undo: (() => void)[],
+): void {
+  if (old === undefined) return;
+  old.remove();
+  undo.push(() => {
+    old.remove = registry.addRules(old.rules);
+  });
 }
 
 function commitRules(
@@ -124,7 +140,7 @@ function commitRules(
   if (rules.length === 0) return undefined;
   const remove = registry.addRules(rules);
   undo.push(remove);
-  return { identity, remove };
+  return { identity, rules, remove };
 }
 
 /**

@@ -2,7 +2,7 @@
  * Records what each file has loaded into each registry, so that loading a file again replaces
  * exactly that.
  */
-import type { AnyTool, HostToolRegistry, Profile, Quota } from '../../index.ts';
+import type { AnyTool, HostToolRegistry, Profile, Quota, Rule } from '../../index.ts';
 import { registryStateOf } from '../../surface-port.ts';
 import type { FileHost } from './file-host.ts';
 import type { ModuleVersions } from './import-module.ts';
@@ -24,7 +24,8 @@ export interface LoadedProfile {
 /** The rules of a file, which are added and removed together. */
 export interface LoadedRules {
   readonly identity: string;
-  readonly remove: () => void;
+  readonly rules: readonly Rule[];
+  remove: () => void;
 }
 
 /** The quotas of a file, which are added and removed together. */
