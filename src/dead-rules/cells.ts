@@ -2,7 +2,6 @@
 import { isJsonObject, type JsonPrimitive, type JsonValue } from '../json/index.ts';
 import { isScalar, type noElement } from '../policy/scalar-tests.ts';
 import { boundOf, countOf, type View } from '../schema/inclusion-view.ts';
-import { matchesPattern } from './pattern.ts';
 import type { Sizes } from './reach.ts';
 
 /** An object: no test of a scalar holds for it. */
@@ -117,21 +116,14 @@ function* textsOf(view: View, { numbers, texts }: Named): Generator<Cell> {
     max: countOf(view, 'maxLength') ?? Number.POSITIVE_INFINITY,
   };
   if (sizes.min > sizes.max) return;
-  for (const text of texts) if (mayBe(text, view, sizes)) yield { kind: 'value', value: text };
+  for (const text of texts) {
+    const { length } = [...text];
+    if (length >= sizes.min && length <= sizes.max) yield { kind: 'value', value: text };
+  }
   yield { kind: 'texts', number: undefined, sizes };
   // A text that is a number is compared as one, whatever it looks like.
   for (const cell of numberCells(numbers, () => true, [], false)) {
     const number = cell.kind === 'numbers' ? cell.near : (cell as { value: number }).value;
     yield { kind: 'texts', number, sizes };
   }
-}
-
-/** Whether a text may fit a schema that lists no values. */
-function mayBe(text: string, view: View, { min, max }: Sizes): boolean {
-  const { length } = [...text];
-  if (length < min || length > max) return false;
-  return view.atoms.every((atom) => {
-    const pattern = view.get(atom, 'pattern');
-    return typeof pattern !== 'string' || matchesPattern(pattern, text) !== false;
-  });
 }

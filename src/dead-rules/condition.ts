@@ -107,7 +107,7 @@ export function routesOf(
 const prepared = new WeakMap<WrittenCondition, PreparedTest>();
 
 /** A condition belongs to one rule, so it is always read in the same way. */
-function preparedTest(condition: WrittenCondition, reading: Reading): PreparedTest {
+export function preparedTest(condition: WrittenCondition, reading: Reading): PreparedTest {
   let test = prepared.get(condition);
   if (test === undefined) {
     test = prepareTest(condition.written, reading === 'wide' ? 'loose' : 'strict');

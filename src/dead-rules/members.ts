@@ -1,10 +1,9 @@
 /** What the schemas of an object say about one of its members. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
-import { accepts, type Side } from '../schema/inclusion-values.ts';
-import type { View } from '../schema/inclusion-view.ts';
+import { accepts, type Side, type Steps } from '../schema/inclusion-values.ts';
+import { hasKeys, type View } from '../schema/inclusion-view.ts';
 import { followReference } from '../schema/local-reference.ts';
 import { withBranches } from '../schema/may-hold.ts';
-import { matchesPattern } from './pattern.ts';
 
 /** Schemas that apply to the same value. */
 export type Parts = readonly JsonValue[];
@@ -18,7 +17,10 @@ export function memberOf(view: View, name: string, side: Side): Parts | undefine
   for (const atom of view.atoms) {
     const names = view.get(atom, 'propertyNames');
     if (names !== undefined && accepts(names, name, side, view.steps) === false) return undefined;
-    if (view.get(atom, 'unevaluatedProperties') === false && !evaluates(atom, name, side))
+    if (
+      view.get(atom, 'unevaluatedProperties') === false &&
+      !evaluates(atom, name, side, view.steps)
+    )
       return undefined;
     found.push(...ownMember(view, atom, name));
   }
@@ -49,21 +51,23 @@ function ownMember(view: View, atom: JsonObject, name: string): readonly JsonVal
   const properties = view.get(atom, 'properties');
   if (isJsonObject(properties) && Object.hasOwn(properties, name))
     return [properties[name] as JsonValue];
-  const patterns = view.get(atom, 'patternProperties');
-  for (const pattern of Object.keys(isJsonObject(patterns) ? patterns : {}))
-    if (matchesPattern(pattern, name) !== false) return [];
+  // Patterns are not run. Any other name may match one.
+  if (hasKeys(view.get(atom, 'patternProperties'))) return [];
   const rest = view.get(atom, 'additionalProperties');
   return rest === undefined ? [] : [rest];
 }
 
 /** Whether some part of the schema, on any branch, says something about a member. */
-function evaluates(atom: JsonObject, name: string, { root }: Side): boolean {
-  return withBranches([atom], root).some((part) => {
+function evaluates(atom: JsonObject, name: string, { root }: Side, steps: Steps): boolean {
+  const parts = withBranches([atom], root);
+  steps.left -= parts.length;
+  return parts.some((part) => {
     const { properties } = part;
     return (
       (isJsonObject(properties) && Object.hasOwn(properties, name)) ||
       Object.hasOwn(part, 'patternProperties') ||
       Object.hasOwn(part, 'additionalProperties') ||
+      Object.hasOwn(part, 'if') ||
       (part !== atom && Object.hasOwn(part, 'unevaluatedProperties'))
     );
   });

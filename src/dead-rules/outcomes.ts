@@ -36,16 +36,20 @@ export interface PreparedTest {
 export function prepareTest(test: JsonValue, comparison: Comparison): PreparedTest {
   const named = namedIn(test);
   const ask = prepare(test, comparison);
+  const { steps: inner, holdsWhereAbsent } = compileTest(test, '', comparison, refused);
+  // A long list of tests, or of values, costs as many steps as many short ones.
+  const weight = 1 + ((inner + JSON.stringify(test).length) >> 8);
   return {
     mayHoldAt({ view, whole }, steps) {
       if (view === undefined) return ask({ cell: missing, whole }).holds;
       for (const cell of cellsOf(view, named)) {
         // A search that is cut short has not shown that the test cannot hold.
-        if (--steps.left < 0 || ask({ cell, whole }).holds) return true;
+        steps.left -= weight;
+        if (steps.left < 0 || ask({ cell, whole }).holds) return true;
       }
       return false;
     },
-    holdsWhereAbsent: compileTest(test, '', comparison, refused).holdsWhereAbsent,
+    holdsWhereAbsent,
   };
 }
 

@@ -39,44 +39,9 @@ export interface Route {
 const nothingTaken: ReadonlySet<JsonValue> = new Set();
 const notArray: JsonObject = { type: ['null', 'boolean', 'object', 'string', 'number'] };
 
-/** The keys of paths, which are followed through many schemas. */
-const keys = new WeakMap<readonly string[], string>();
-
-function keyOf({ path, wide }: Route): string {
-  let key = keys.get(path);
-  if (key === undefined) {
-    key = JSON.stringify(path);
-    keys.set(path, key);
-  }
-  return wide ? key : `=${key}`;
-}
-
-/** What was found in a schema, by the path and how it is read. Only short lists are kept. */
-const found = new WeakMap<JsonObject, Map<string, readonly Leaf[]>>();
-const mostLeaves = 32;
-const mostPaths = 256;
-
 /** Whether `test` is true of something at the end of the path. */
 export function reaches(route: Route, test: (leaf: Leaf) => boolean): boolean {
-  const { side, steps } = route;
-  const known = found.get(side.root) ?? new Map<string, readonly Leaf[]>();
-  const key = keyOf(route);
-  const leaves = known.get(key);
-  if (leaves !== undefined) {
-    steps.left -= leaves.length + 1;
-    return leaves.some(test);
-  }
-  const seen: Leaf[] = [];
-  const isFound = new Reach(route, (leaf) => {
-    seen.push(leaf);
-    return test(leaf);
-  }).at([side.root], 0);
-  // A search that was ended or cut short has not seen everything.
-  if (!isFound && steps.left >= 0 && seen.length <= mostLeaves && known.size < mostPaths) {
-    known.set(key, seen);
-    found.set(side.root, known);
-  }
-  return isFound;
+  return new Reach(route, test).at([route.side.root], 0);
 }
 
 /** Whether a value may have nothing at the path. */
@@ -194,19 +159,16 @@ class Reach {
   #inArray(view: View, at: number): boolean {
     const { path, wide } = this.#route;
     const name = path[at] as string;
-    if (isIndex(name) && this.#inItem(itemOf(view, Number(name)), at + 1)) return true;
+    if (isIndex(name) && this.at(itemOf(view, Number(name)), at + 1)) return true;
     return itemsOf(view).some(
-      (parts) => (name === '*' && this.#inItem(parts, at + 1)) || (wide && this.#inItem(parts, at)),
+      (parts) => (name === '*' && this.at(parts, at + 1)) || (wide && this.at(parts, at)),
     );
   }
 
-  #inItem(parts: Parts, at: number): boolean {
-    return this.at(parts, at);
-  }
-
   #inObject(view: View, at: number): boolean {
-    const { path, wide, side } = this.#route;
+    const { path, wide, side, steps } = this.#route;
     for (let end = at; end < (wide ? path.length : at + 1); end++) {
+      if (--steps.left < 0) return false;
       const key = path.slice(at, end + 1).join('.');
       if (key === '*' && !wide) continue;
       const member = memberOf(view, key, side);

@@ -6,8 +6,7 @@ import { boundOf, countOf, type View } from '../schema/inclusion-view.ts';
 import { dialectOf } from '../schema/json-schema-dialect.ts';
 import { nearestNames } from '../text/names.ts';
 import { shortened } from '../text/shortened.ts';
-import { type LookedAtTool, type Reading, routesOf } from './condition.ts';
-import { prepareTest } from './outcomes.ts';
+import { type LookedAtTool, preparedTest, type Reading, routesOf } from './condition.ts';
 import { namesAt, reaches } from './reach.ts';
 
 /** Steps for one message. */
@@ -20,7 +19,11 @@ const mostDescribed = 10;
 
 /** A condition as it was written, such as `` `when["amount"]: "> 10"` ``. */
 export function conditionText({ field, written }: WrittenCondition): string {
-  return quoted(`${field}: ${shortened(JSON.stringify(written), mostShown)}`);
+  return quoted(`${field}: ${jsonText(written)}`);
+}
+
+function jsonText(value: JsonValue): string {
+  return shortened(JSON.stringify(value), mostShown);
 }
 
 /** Names of tools, such as `` `a`, `b` and 3 others ``. */
@@ -95,13 +98,14 @@ function noneHas(tools: readonly LookedAtTool[], path: string, near: readonly st
 
 /** What is at the path instead, and what was probably meant. */
 export function wrongValueText(
-  { path, written }: WrittenCondition,
+  condition: WrittenCondition,
   tools: readonly LookedAtTool[],
   reading: Reading,
 ): string {
+  const { path, written } = condition;
   const steps = { left: mostSteps, enums: new Map() };
   const anything = { left: mostSteps, enums: new Map() };
-  if (!mayEverHold(written, reading, anything)) return 'no value passes these tests together';
+  if (!mayEverHold(condition, reading, anything)) return 'no value passes these tests together';
   const values = new Set<JsonValue>();
   const words = new Set<string>();
   for (const tool of tools.slice(0, mostDescribed))
@@ -112,7 +116,7 @@ export function wrongValueText(
         for (const value of view?.values ?? []) values.add(value);
         return false;
       });
-  const shown = [...values].slice(0, mostValues).map((value) => JSON.stringify(value));
+  const shown = [...values].slice(0, mostValues).map(jsonText);
   if (values.size > mostValues) shown.push(`one of ${values.size - mostValues} others`);
   const what = [...shown, ...words].join(' or ') || 'something else';
   const always = isAboutPresence(written) ? ', and always there' : '';
@@ -123,9 +127,9 @@ export function wrongValueText(
 }
 
 /** Whether the tests hold for some value, whatever the schema is. */
-function mayEverHold(written: JsonValue, reading: Reading, steps: Steps): boolean {
+function mayEverHold(condition: WrittenCondition, reading: Reading, steps: Steps): boolean {
   const side = { root: {}, dialect: dialectOf({}) };
-  const test = prepareTest(written, reading === 'wide' ? 'loose' : 'strict');
+  const test = preparedTest(condition, reading);
   return (
     test.holdsWhereAbsent ||
     reaches({ side, path: [], wide: reading === 'wide', steps }, (leaf) =>

@@ -11,8 +11,8 @@ import { SessionState } from '../state/session-state.ts';
 export function openSession(state: RegistryState, options: SessionOptions<never>): SessionState {
   const setup = readSessionOptions(options, state);
   state.review.opening();
-  const session = new SessionState(state, setup);
   if (setup.rules.length + setup.quotas.length > 0) state.review.added(setup);
+  const session = new SessionState(state, setup);
   if (setup.discovery !== undefined) discover(session, setup.discovery);
   else readManyTools(state);
   if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);

@@ -10,7 +10,6 @@ export interface ZodCheck {
     readonly def: {
       readonly check: string;
       readonly format?: string;
-      readonly pattern?: RegExp;
       readonly minimum?: number;
       readonly maximum?: number;
       readonly length?: number;
@@ -72,14 +71,6 @@ export function textLimits(checks: readonly ZodCheck[]): Node {
     minLength: Math.ceil(least / 2),
     ...(most === undefined ? {} : { maxLength: most }),
   }));
-  for (const {
-    _zod: { def },
-  } of checks) {
-    const { pattern, format } = def;
-    // The pattern of a named format is only a hint for some of them.
-    if (format === 'regex' && pattern instanceof RegExp && /^u?$/.test(pattern.flags))
-      limits.push({ pattern: pattern.source });
-  }
   return limits.length === 0 ? {} : { allOf: limits };
 }
 

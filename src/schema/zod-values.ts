@@ -15,7 +15,6 @@ import {
   textLimits,
   type ZodCheck,
 } from './zod-checks.ts';
-import { anything, bothOf } from './zod-intersections.ts';
 
 interface ZodSchema {
   readonly _zod: {
@@ -46,6 +45,9 @@ interface ZodSchema {
 }
 
 type Def = ZodSchema['_zod']['def'];
+
+/** Nothing is known. */
+const anything: Node = Object.freeze({});
 
 /** Schemas that never accept an absent value. */
 const present: ReadonlySet<string> = new Set([
@@ -148,7 +150,8 @@ class Reader {
       case 'union':
         return { anyOf: (def.options ?? []).map((option) => this.nodeOf(option)) };
       case 'intersection':
-        return bothOf(this.nodeOf(def.left as ZodSchema), this.nodeOf(def.right as ZodSchema));
+        // zod merges what both sides keep, so whatever is at a path fits the side that it is from.
+        return { anyOf: [this.nodeOf(def.left as ZodSchema), this.nodeOf(def.right as ZodSchema)] };
       case 'lazy':
         return { allOf: [this.nodeOf((def.getter as () => ZodSchema)())] };
       case 'pipe':

@@ -10,6 +10,7 @@ import { quotaFaults, type RuleFault, ruleFaults } from '../dead-rules/rule-faul
 import { MisuseError } from '../errors/index.ts';
 import type { CompiledQuota } from '../policy/quota.ts';
 import type { CompiledRule } from '../policy/rule.ts';
+import { shortened } from '../text/shortened.ts';
 import type { RegistryState } from './registry-state.ts';
 import { everyQuota, everyRule } from './rule-use.ts';
 import type { SessionState } from './session-state.ts';
@@ -35,15 +36,18 @@ interface Table {
 }
 
 /** Steps for one review, which take some tens of milliseconds. */
-const mostSteps = 100_000;
-/** Most messages that are remembered, so that they are not logged again. */
+const mostSteps = 50_000;
+/** Most rules that are reported. They are remembered, so that they are not reviewed again. */
 const mostTold = 1_000;
+/** Most characters of what is remembered of a rule. */
+const mostKeyChars = 2_000;
 
 export class RuleReview {
   readonly #registry: RegistryState;
   readonly #strict: boolean;
-  /** Rules that can match, or that were reported. */
+  /** Rules that can match, that were reported, or that take too long to judge. */
   readonly #done = new WeakSet<CompiledRule | CompiledQuota>();
+  /** Rules that were reported, by what they say: each session compiles its own anew. */
   readonly #told = new Set<string>();
   /** What was added since several changes began, as when a file is applied. */
   #waiting: { readonly added: Set<unknown>; readonly names: Set<string> } | undefined;
@@ -89,7 +93,8 @@ export class RuleReview {
     if (!this.#isOn || this.#epoch === epoch) return;
     const isDue = (one: CompiledRule | CompiledQuota): boolean =>
       one.names === undefined && !this.#done.has(one);
-    if (this.#review(this.#all(), isDue)) this.#epoch = epoch;
+    this.#review(this.#all(), isDue);
+    this.#epoch = epoch;
   }
 
   /** Puts reviews off until {@link settle}. */
@@ -137,32 +142,28 @@ export class RuleReview {
     };
   }
 
-  /** Returns whether everything was reviewed. */
   #review(
     { rules = [], quotas = [] }: Reviewed,
     isDue: (one: CompiledRule | CompiledQuota) => boolean,
     session?: SessionState,
     change?: Change,
-  ): boolean {
+  ): void {
     const due = [...rules.filter(isDue), ...quotas.filter(isDue)];
-    if (due.length === 0) return true;
+    if (due.length === 0 || this.#told.size >= mostTold) return;
     const table = this.#table(session, change);
     const budget = { left: mostSteps };
-    for (const one of due)
-      for (const fault of this.#judge(one, table, budget))
-        this.#tell(fault, 'effect' in one ? 'rule' : 'quota');
-    return budget.left >= 0;
+    for (const one of due) {
+      if (budget.left < 0) return;
+      if (this.#wasTold(one) || !this.#isDue(one, table)) continue;
+      const faults = this.#faultsOf(one, table, budget);
+      if (faults.length === 0 || !this.#strict) this.#done.add(one);
+      for (const fault of faults) this.#tell(fault, 'effect' in one ? 'rule' : 'quota');
+      if (faults.length > 0) this.#told.add(keyOf(one));
+    }
   }
 
-  #judge(
-    one: CompiledRule | CompiledQuota,
-    table: Table,
-    budget: { left: number },
-  ): readonly RuleFault[] {
-    if (!this.#isDue(one, table)) return [];
-    const faults = this.#faultsOf(one, table, budget);
-    if (budget.left >= 0 && (faults.length === 0 || !this.#strict)) this.#done.add(one);
-    return faults;
+  #wasTold(one: CompiledRule | CompiledQuota): boolean {
+    return this.#told.size > 0 && this.#told.has(keyOf(one));
   }
 
   #isDue(one: CompiledRule | CompiledQuota, table: Table): boolean {
@@ -213,10 +214,21 @@ export class RuleReview {
     const text = `The ${what} \`${ruleId}\` (${source}) does not do what it says: ${message}`;
     if (this.#strict)
       throw new MisuseError(what === 'rule' ? 'invalid_rule' : 'invalid_quota', text);
-    if (this.#told.has(text) || this.#told.size >= mostTold) return;
-    this.#told.add(text);
     this.#registry.warn({ ruleId, source }, text);
   }
+}
+
+function keyOf(one: CompiledRule | CompiledQuota): string {
+  const { layer, id, names, when } = one;
+  const paths = 'effect' in one ? [] : [one.sum, one.paths];
+  const key = JSON.stringify([
+    layer,
+    id,
+    names,
+    when.map(({ field, written }) => [field, written]),
+    paths,
+  ]);
+  return `${key.length} ${shortened(key, mostKeyChars)}`;
 }
 
 function namesOneOf(names: ReadonlySet<string>): (one: CompiledRule | CompiledQuota) => boolean {

@@ -11,7 +11,15 @@ import type { CompiledRule, Rule } from '../../src/policy/rule.ts';
 import { compileRules } from '../../src/policy/rules.ts';
 import { type BoundSchema, bindSchema } from '../../src/schema/bind.ts';
 import { declaresPath } from '../../src/schema/declares-path.ts';
-import { jsonSamples, paths, type Sample, tests, zodObjects, zodSamples } from './samples.ts';
+import {
+  jsonSamples,
+  paths,
+  type Sample,
+  stopping,
+  tests,
+  zodObjects,
+  zodSamples,
+} from './samples.ts';
 
 const runs = 500;
 const options = { direction: 'input', where: 'test', objectOnly: true, trusted: true } as const;
@@ -86,6 +94,10 @@ const jsonRoots = jsonSamples
   .map(treeOf);
 const zodRoots: fc.Arbitrary<Sample<unknown>> = zodObjects(zodSamples);
 const effects = fc.constantFrom<Effect>('deny', 'allow');
+const judgements: fc.Arbitrary<readonly [Effect, JsonValue]> = fc.oneof(
+  { weight: 9, arbitrary: fc.tuple(effects, tests) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant<Effect>('deny'), stopping) },
+);
 
 describe.each([
   ['a JSON Schema', jsonRoots],
@@ -94,7 +106,7 @@ describe.each([
   test('a condition that is reported never holds', async () => {
     const counts: Record<Verdict, number> = { may: 0, 'no path': 0, always: 0, 'no value': 0 };
     await fc.assert(
-      fc.asyncProperty(roots, paths, tests, effects, async (sample, path, written, effect) => {
+      fc.asyncProperty(roots, paths, judgements, async (sample, path, [effect, written]) => {
         const schema = bindSchema(sample.schema, options);
         const { verdict, check } = trial(schema, path, written, effect);
         counts[verdict]++;
@@ -112,7 +124,7 @@ describe.each([
         const schema = bindSchema(sample.schema, options);
         for (const valid of await validOf(schema, drawn(sample, 6)))
           for (const [path, value] of leavesOf(valid))
-            for (const written of testsFor(value))
+            for (const written of testsFor(value, effect))
               for (const spelt of spellingsOf(path))
                 trial(schema, spelt, written, effect).check(valid);
         for (const valid of await validOf(schema, drawn(sample, 6)))
@@ -147,7 +159,7 @@ function leavesOf({ input, parsed }: Valid): (readonly [Path, JsonValue])[] {
 }
 
 /** Tests of which most hold for the value, in one way or another. */
-function testsFor(value: JsonValue): JsonValue[] {
+function testsFor(value: JsonValue, effect: Effect): JsonValue[] {
   const made: JsonValue[] = [
     value,
     { in: [value, 'other'] },
@@ -161,6 +173,8 @@ function testsFor(value: JsonValue): JsonValue[] {
       { size: { lt: [...value].length + 1 } },
       { any: ['q', { matches: '.' }] },
     );
+  if (typeof value === 'string' && value.trim() !== '' && effect === 'deny')
+    made.push({ alike: value }, { alike: [` ${value.toUpperCase()}`] }, { alike: { fact: 'f' } });
   if (typeof value === 'number')
     made.push({ gt: value - 1, lt: value + 1 }, { lte: value }, `${value}`, { not: { gt: value } });
   return made;

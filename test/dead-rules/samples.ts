@@ -337,6 +337,16 @@ export const tests: fc.Arbitrary<JsonValue> = fc.letrec<{ test: JsonValue }>((ti
   ),
 })).test;
 
+/** Tests that only a deny or an ask may have. */
+export const stopping: fc.Arbitrary<JsonValue> = fc
+  .oneof(
+    fc.constantFrom<JsonValue>('x', 'XY', '5', 'true', ['xyz', '1O'], { fact: 'f' }),
+    texts.filter((text) => text !== ''),
+  )
+  .chain((alike) =>
+    fc.constantFrom<JsonValue>({ alike }, { any: [{ alike }, { gt: 5 }] }, { alike, not: 'x' }),
+  );
+
 function defined(object: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== undefined),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
   type AnyTool,
@@ -8,6 +8,7 @@ import {
   type RegistryOptions,
   type Rule,
 } from '../../src/index.ts';
+import { registryStateOf } from '../../src/surface-port.ts';
 
 function tool(name: string, shape: z.ZodRawShape = {}, more: object = {}): AnyTool<unknown> {
   return defineTool({
@@ -127,6 +128,23 @@ describe('a rule that names its tools is reviewed', () => {
         'up: `deploy` has no `amount`.',
     ]);
   });
+});
+
+test('what was searched once is not searched again for each session', () => {
+  const rules = Array.from(
+    { length: 30 },
+    () => ({ effect: 'deny', when: { path: 'x' } }) as const,
+  );
+  const { registry, logged } = set({ rules });
+  registry.registerAll(Array.from({ length: 1_000 }, (_, at) => tool(`t${at}`, { a: z.string() })));
+  registry.createSession({ sessionId: 's', rules: [everywhere] });
+  // One review takes a bounded number of steps, so not all rules are reached.
+  expect(logged().length).toBeLessThan(30);
+  const search = vi.spyOn(registryStateOf(registry).rules, 'sourceOf');
+  for (const sessionId of ['t', 'u', 'v'])
+    registry.createSession({ sessionId, rules: [everywhere] });
+  expect(search).not.toHaveBeenCalled();
+  expect(logged()).toEqual([]);
 });
 
 describe('a rule for tools that may still come is reviewed', () => {

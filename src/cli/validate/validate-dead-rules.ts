@@ -13,11 +13,10 @@ import {
 import type { Findings } from './validate-checks.ts';
 import type { WrittenQuota, WrittenRule } from './validate-references.ts';
 
-type Rules = readonly { readonly place: string; readonly rule: ReturnType<typeof everyRule>[0] }[];
-type Quotas = readonly {
-  readonly place: string;
-  readonly quota: ReturnType<typeof everyQuota>[0];
-}[];
+/** A rule or quota with the place where it was written. */
+type Placed<T> = readonly [place: string, one: T];
+type Rules = readonly Placed<ReturnType<typeof everyRule>[number]>[];
+type Quotas = readonly Placed<ReturnType<typeof everyQuota>[number]>[];
 
 /**
  * Checks the rules and quotas of a file and its profiles.
@@ -30,38 +29,26 @@ export function checkDeadRules(
   isWhole: boolean,
   findings: Findings,
 ): void {
-  const profiles = [...registryStateOf(registry).profiles].map(([id, { given }]) => ({
-    id,
-    given,
-  }));
-  const rules = [
-    ...written.rules,
-    ...profiles.flatMap(({ id, given }) =>
-      (given.rules ?? []).map((rule, at) => ({ place: `profile \`${id}\`, rules[${at}]`, rule })),
-    ),
-  ];
-  const quotas = [
-    ...written.quotas,
-    ...profiles.flatMap(({ id, given }) =>
-      (given.quotas ?? []).map((quota, at) => ({
-        place: `profile \`${id}\`, quotas[${at}]`,
-        quota,
-      })),
-    ),
-  ];
+  const rules = [...written.rules];
+  const quotas = [...written.quotas];
+  for (const [id, { given }] of registryStateOf(registry).profiles) {
+    const place = (field: string): string => `profile \`${id}\`, ${field}`;
+    given.rules?.forEach((rule, at) => {
+      rules.push({ place: place(`rules[${at}]`), rule });
+    });
+    given.quotas?.forEach((quota, at) => {
+      quotas.push({ place: place(`quotas[${at}]`), quota });
+    });
+  }
+  const named = (place: string, id: string | undefined): string =>
+    id === undefined ? place : `${place} \`${id}\``;
   check(
     registry,
     rules.flatMap(({ place, rule }) =>
-      compileRules([rule], 'file').map((compiled) => ({
-        place: rule.id === undefined ? place : `${place} \`${rule.id}\``,
-        rule: compiled,
-      })),
+      compileRules([rule], 'file').map((one) => [named(place, rule.id), one] as const),
     ),
     quotas.flatMap(({ place, quota }) =>
-      compileQuotas([quota], 'file').map((compiled) => ({
-        place: `${place} \`${quota.id}\``,
-        quota: compiled,
-      })),
+      compileQuotas([quota], 'file').map((one) => [named(place, quota.id), one] as const),
     ),
     isWhole,
     findings,
@@ -74,15 +61,11 @@ export function checkDeadRules(
  */
 export function checkAddedRules(registry: HostToolRegistry, findings: Findings): void {
   const state = registryStateOf(registry);
-  const placeOf = ({ id, layer }: { readonly id: string; readonly layer: string }): string =>
-    `\`${id}\` (${layer})`;
-  check(
-    registry,
-    everyRule(state).map((rule) => ({ place: placeOf(rule), rule })),
-    everyQuota(state).map((quota) => ({ place: placeOf(quota), quota })),
-    false,
-    findings,
-  );
+  const placed = <T extends { readonly id: string; readonly layer: string }>(one: T): Placed<T> => [
+    `\`${one.id}\` (${one.layer})`,
+    one,
+  ];
+  check(registry, everyRule(state).map(placed), everyQuota(state).map(placed), false, findings);
 }
 
 function check(
@@ -93,23 +76,14 @@ function check(
   findings: Findings,
 ): void {
   const { review } = registryStateOf(registry);
-  const deadRules = rules.flatMap(({ place, rule }) =>
-    review.faultsOf(rule, isWhole).map(({ message }) => `${place}: ${message}`),
-  );
-  report('rule_can_match', deadRules, rules.length, 'Each rule can match a call.', findings);
-  const deadQuotas = quotas.flatMap(({ place, quota }) =>
-    review.faultsOf(quota, isWhole).map(({ message }) => `${place}: ${message}`),
-  );
-  report('quota_can_match', deadQuotas, quotas.length, 'Each quota can count a call.', findings);
-}
-
-function report(
-  name: 'rule_can_match' | 'quota_can_match',
-  faults: readonly string[],
-  count: number,
-  held: string,
-  findings: Findings,
-): void {
-  for (const fault of faults) findings.fail(name, fault);
-  if (count > 0 && faults.length === 0) findings.note(name, undefined, held);
+  for (const [name, list, held] of [
+    ['rule_can_match', rules, 'Each rule can match a call.'],
+    ['quota_can_match', quotas, 'Each quota can count a call.'],
+  ] as const) {
+    const faults = list.flatMap(([place, one]) =>
+      review.faultsOf(one, isWhole).map(({ message }) => `${place}: ${message}`),
+    );
+    for (const fault of faults) findings.fail(name, fault);
+    if (list.length > 0 && faults.length === 0) findings.note(name, undefined, held);
+  }
 }
