@@ -132,7 +132,9 @@ export class RuleReview {
   faultsIn(session: SessionState, { rules = [], quotas = [] }: Reviewed): readonly RuleFault[] {
     const table = this.#table(session);
     const budget = { left: mostSteps };
-    return [...rules, ...quotas].flatMap((one) => this.#faultsOf(one, table, budget));
+    return [...rules, ...quotas].flatMap((one) =>
+      this.#isDue(one, table) ? this.#faultsOf(one, table, budget) : [],
+    );
   }
 
   #all(session?: SessionState): Required<Reviewed> {

@@ -333,5 +333,10 @@ test('`explain` lists what is wrong with the rules and quotas of a tool', async 
     },
   ]);
   expect((await session.explain('read', { path: 'x' })).ruleFaults).toBeUndefined();
+  // A tool that is still missing may have what the rule looks for.
+  const early = new HostToolRegistry({ rules: [{ ...typo, tools: ['deploy', 'release'] }] });
+  early.register(deploy);
+  const { ruleFaults: none } = await early.createSession({ sessionId: 's' }).explain('deploy');
+  expect(none).toBeUndefined();
   expect((await session.explain('nothing')).ruleFaults).toBeUndefined();
 });
