@@ -7,6 +7,7 @@ import { explain } from './explain.ts';
 import { gatewayImport } from './gateway/gateway-import.ts';
 import { gatewayLogin } from './gateway/gateway-login.ts';
 import { hook } from './hook.ts';
+import { hookCheck } from './hook-check.ts';
 import { hookInstall } from './hook-install.ts';
 import { init } from './init/init.ts';
 import { inspect } from './inspect.ts';
@@ -41,6 +42,7 @@ export const commands: readonly Command[] = [
   gatewayLogin,
   inspect,
   hookInstall,
+  hookCheck,
   hook,
   relay,
   worker,

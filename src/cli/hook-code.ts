@@ -20,24 +20,33 @@ const keptMs = 86_400_000;
 /** A bundle that runs. */
 export interface RunningBundle {
   readonly exports: unknown;
+  /** What has been compiled so far. */
+  compiled(): Uint8Array;
   /** Keeps what has been compiled so far, unless it is kept already. Never throws. */
   keep(): void;
 }
 
 /**
+ * Compiled code: a folder that only its owner can use, where it is kept; or the code itself, which
+ * the caller has verified. It is only used then.
+ */
+export type CodePlace = string | Uint8Array;
+
+/**
  * Runs a bundle: a file with the expression of a function of `require`, `module`, `exports` and its
  * own URL.
- * @param folder Where compiled code is kept. Only its owner can use it. Undefined if there is none.
+ * @param place Undefined if nothing is kept.
  */
-export function runBundle(path: string, folder: string | undefined): RunningBundle {
+export function runBundle(path: string, place: CodePlace | undefined): RunningBundle {
   const source = readFileSync(path);
+  const folder = typeof place === 'string' ? place : undefined;
   // The engine checks its version and the length of the source, and trusts the rest.
-  const name = `code-${hashOf(source).toString('hex').slice(0, 40)}`;
-  const kept = folder === undefined ? undefined : readKept(join(folder, name));
+  const name = folder === undefined ? '' : `code-${hashOf(source).toString('hex').slice(0, 40)}`;
+  const kept = typeof place === 'string' ? readKept(join(place, name)) : place;
   const script = new Script(source.toString('latin1'), {
     filename: path,
     importModuleDynamically: loaders.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    ...(kept === undefined ? {} : { cachedData: kept }),
+    ...(kept === undefined ? {} : { cachedData: kept as Buffer }),
   });
   const isKept = kept !== undefined && script.cachedDataRejected !== true;
   const module: { exports: unknown } = { exports: {} };
@@ -45,6 +54,7 @@ export function runBundle(path: string, folder: string | undefined): RunningBund
   run(createRequire(path), module, module.exports, pathToFileURL(path).href);
   return {
     exports: module.exports,
+    compiled: () => script.createCachedData(),
     keep() {
       if (isKept || folder === undefined) return;
       try {

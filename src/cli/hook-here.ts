@@ -5,7 +5,7 @@
  * together with the process.
  */
 import { Worker } from 'node:worker_threads';
-import { runBundle } from './hook-code.ts';
+import { type CodePlace, runBundle } from './hook-code.ts';
 import type * as Judge from './hook-judge.ts';
 import { type HookEnding, tookTooLong } from './hook-process.ts';
 import type { HookTask } from './hook-task.ts';
@@ -27,19 +27,19 @@ setTimeout(() => {
 /**
  * Begins to judge.
  * @param bundle The path of the bundle of `hook-judge.ts`.
- * @param folder Where compiled code is kept; undefined if nowhere.
+ * @param place Where compiled code is kept; undefined if nowhere.
  */
 export function judgeHere(
   host: NodeJS.Process,
   task: HookTask,
   bundle: string,
-  folder: string | undefined,
+  place: CodePlace | undefined,
 ): (ending: HookEnding) => () => Promise<void> {
   return ({ leave, block, timeoutMs }) => {
     const text = `host-tools: ${tookTooLong(timeoutMs)} The call is blocked.\n`;
     const workerData = { ms: timeoutMs + laterMs, text };
     new Worker(watchdog, { eval: true, execArgv: [], env: {}, workerData }).unref();
-    const running = runBundle(bundle, folder);
+    const running = runBundle(bundle, place);
     const { judgeEvent } = running.exports as typeof Judge;
     void judgeEvent(host.stdin, task, block).then((end) => {
       running.keep();

@@ -1,13 +1,19 @@
 /**
  * What the published package starts a hook with: a bundle of few files, since each costs some time.
+ * `hook install` copies it to the folder of a guard, where the copy is started by itself.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { noteCheck } from '../surfaces/agents/guard/guard-check.ts';
+import { compiledName, mayNameModules } from '../surfaces/agents/guard/guard-folder.ts';
+import { guardTask } from '../surfaces/agents/guard/guard-task.ts';
 import { stateFolder } from '../surfaces/agents/state/state-folder.ts';
 import { judgeHere } from './hook-here.ts';
 import { hookProcess } from './hook-process.ts';
 import type { HookTask } from './hook-task.ts';
 import { userHome } from './user-home.ts';
+
+const judge = join(__dirname, 'hook-judge.cjs');
 
 /**
  * Starts the hook in this process.
@@ -17,8 +23,22 @@ import { userHome } from './user-home.ts';
 export function startHook(host: NodeJS.Process): boolean {
   const task = { argv: host.argv.slice(2), env: host.env, cwd: host.cwd() };
   if (mayHaveModules(task)) return false;
-  hookProcess(host, judgeHere(host, task, join(__dirname, 'hook-judge.cjs'), codeFolder(task)));
+  hookProcess(host, judgeHere(host, task, judge, codeFolder(task)));
   return true;
+}
+
+/** Starts the hook of the guard in this folder. */
+function startGuard(host: NodeJS.Process): void {
+  hookProcess(host, (ending) => {
+    try {
+      const { task, files } = guardTask(host, __dirname);
+      if (noteCheck(host.env)) throw new Error('This is only a check.');
+      return judgeHere(host, task, judge, files.get(compiledName))(ending);
+    } catch (error) {
+      ending.block((error as Error).message);
+      return () => Promise.resolve();
+    }
+  });
 }
 
 /** Undefined if it cannot be used. The hook itself reports why. */
@@ -40,9 +60,11 @@ function mayHaveModules({ argv }: HookTask): boolean {
     try {
       // To open a pipe would wait for somebody who writes.
       if (!statSync(file).isFile()) return false;
-      return /(?:^|[\s{,'"])module['"]?\s*:/.test(readFileSync(file, 'utf8'));
+      return mayNameModules(readFileSync(file, 'utf8'));
     } catch {
       return false;
     }
   });
 }
+
+if (require.main === module) startGuard(process);

@@ -41,6 +41,8 @@ export interface HookRun {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** An absolute path. */
   readonly cwd: string;
+  /** The audit log if neither the command line nor a file names one. @default none */
+  readonly log?: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
@@ -86,7 +88,7 @@ function understand(argv: readonly string[]): { agent: Agent; options: Options }
 }
 
 async function judge(
-  { stdin, env, cwd, now }: HookRun,
+  { stdin, env, cwd, now, log }: HookRun,
   agent: Agent,
   { sources, timeoutMs = hookTimeoutMs, audit }: Options,
 ): ReturnType<typeof decide> {
@@ -107,7 +109,7 @@ async function judge(
   registryStateOf(registry).offloadOnDemand = {};
   const logs = await load(registry, paths);
   if (read.event.kind !== 'before') forgetOld(folder, now());
-  const auditPath = audit === undefined ? onlyLog(logs) : resolve(cwd, audit);
+  const auditPath = audit === undefined ? (onlyLog(logs) ?? log) : resolve(cwd, audit);
   if (auditPath !== undefined)
     requireSafeOutputs(
       [

@@ -16,7 +16,7 @@ export const hook: Command = {
   wording: {
     'timeout-ms': {
       value: 'N',
-      help: 'answer within N milliseconds, or block the call; default 25000',
+      help: 'answer within N milliseconds, or block the call; default 50000',
     },
   },
   operands: ['AGENT'],

@@ -1,4 +1,5 @@
 /** Reads an event from standard input, and judges it. */
+import type { Readable } from 'node:stream';
 import type { HookEnd } from './hook-run.ts';
 import type { HookTask } from './hook-task.ts';
 
@@ -10,7 +11,7 @@ const mostBytes = 16_000_000;
  * @param block Called if there is no event that could be judged. The promise then never settles.
  */
 export async function judgeEvent(
-  stdin: NodeJS.ReadStream,
+  stdin: Readable,
   task: HookTask,
   block: (why: string) => void,
 ): Promise<HookEnd> {
@@ -22,7 +23,7 @@ export async function judgeEvent(
 }
 
 /** Never settles if the event cannot be read. */
-function readEvent(stdin: NodeJS.ReadStream, block: (why: string) => void): Promise<string> {
+function readEvent(stdin: Readable, block: (why: string) => void): Promise<string> {
   return new Promise((resolve) => {
     let bytes = 0;
     const chunks: Buffer[] = [];

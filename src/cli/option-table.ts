@@ -166,6 +166,7 @@ export const optionTable = {
   'no-calls': { help: 'do not call the tools that are validated' },
   from: { value: 'FILE|-', file: 'read', help: 'the recorded calls: a file, or standard input' },
   rules: { value: 'FILE', file: 'read', help: 'a YAML or JSON file with the new rules' },
+  print: { help: 'print what would be written, and change nothing' },
   'fail-on': {
     value: 'EFFECT',
     help: 'end with exit code 1 if a call changes to this: allow, ask or deny',

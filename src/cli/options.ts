@@ -83,6 +83,7 @@ export interface Options {
   readonly from: string | undefined;
   /** A path. */
   readonly rules: string | undefined;
+  readonly print: boolean;
   readonly failOn: Effect | undefined;
   readonly coverage: boolean;
   /** Per cent. */
@@ -232,6 +233,7 @@ function optionsOf(
     from: values.get('from'),
     rules: values.get('rules'),
     failOn: readEffect('fail-on', values.get('fail-on')),
+    print: values.has('print'),
     coverage: values.has('coverage'),
     failUnder: readNumber('fail-under', values.get('fail-under'), 0, 100),
     top: readNumber('top', values.get('top'), 1, 100),

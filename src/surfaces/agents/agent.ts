@@ -1,6 +1,8 @@
 /** What differs between coding agents: their events, their answers, and their tools. */
 import type { JsonObject, JsonValue } from '../../json/index.ts';
 import type { ToolRow } from './agent-tools.ts';
+import type { HookGroups } from './guard/agent-settings.ts';
+import type { GuardHome } from './guard/guard-folder.ts';
 
 /** An event of any agent, in one form. */
 export type AgentEvent =
@@ -61,6 +63,35 @@ export interface Agent {
   readonly tools: readonly ToolRow[];
   /** The names that it gives the tools of MCP servers. */
   readonly mcpNames: RegExp;
-  /** Where the settings go, and what to add to them. @param command The hook's command line */
-  settings(command: string): { readonly file: string; readonly text: string };
+  /** How it is made to run a hook. */
+  readonly setup: AgentSetup;
 }
+
+/** How an agent is made to run a hook before its tools. */
+export interface AgentSetup {
+  /** Its program: `claude`. */
+  readonly program: string;
+  /** Its tool for commands, which takes a `command`. */
+  readonly shell: string;
+  /** The user's own file with hooks. Those of a project could be changed by the agent. */
+  file(home: GuardHome): string;
+  /** What to add to it. The first event is that before a tool. @param command The hook's line */
+  hooks(command: string): HookGroups;
+  /** What a person does so that the agent runs the hook, in sentences. */
+  readonly trust: string;
+  /** How to find out whether the agent runs the hook. */
+  readonly probe: AgentProbe;
+}
+
+/**
+ * How to find out whether an agent runs a hook. `prompt`: it is started with a prompt, and the hook
+ * stops that before a model is asked. `app-server`: it lists its hooks itself.
+ */
+export type AgentProbe =
+  | {
+      readonly kind: 'prompt';
+      readonly args: readonly string[];
+      /** Variables, so that nothing is asked of a model if no hook runs. @param url On loopback */
+      env(url: string): Readonly<Record<string, string>>;
+    }
+  | { readonly kind: 'app-server'; readonly args: readonly string[] };

@@ -3,6 +3,7 @@
  * `onFailure` is known from 2.1.295 on; earlier versions let a call run when its hook cannot be
  * started.
  */
+import { join } from 'node:path';
 import type { JsonObject } from '../../../json/index.ts';
 import type { Agent, AgentEvent, Answer } from '../agent.ts';
 import { mcpNames } from '../agent-tools.ts';
@@ -18,10 +19,20 @@ export const claudeCode: Agent = {
   write: writeClaudeAnswer,
   tools: claudeCodeTools,
   mcpNames,
-  settings: (command) => ({
-    file: '.claude/settings.json',
-    text: JSON.stringify({ hooks: claudeHooks(command) }, null, 2),
-  }),
+  setup: {
+    program: 'claude',
+    shell: 'Bash',
+    file: ({ env, home }) => join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
+    hooks: claudeHooks,
+    trust:
+      'Claude Code runs the hook in every session that starts from now on, and `/hooks` lists it. ' +
+      '`claude --bare` runs no hook, and neither does it with `disableAllHooks` in its settings.',
+    probe: {
+      kind: 'prompt',
+      args: ['-p', 'host-tools hook check', '--no-session-persistence'],
+      env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none' }),
+    },
+  },
 };
 
 /** Reads the events. Other agents have events of the same form. @throws HookFault */
@@ -76,9 +87,12 @@ export function writeClaudeAnswer({ effect, reason }: Answer): JsonObject {
   };
 }
 
-/** The settings. Other agents have settings of the same form. */
-export function claudeHooks(command: string): JsonObject {
-  const hook = { type: 'command', command, timeout: 30 };
+/** Seconds that an agent waits for a hook. */
+export const hookSeconds = 60;
+
+/** The hooks. Those of Codex have the same form. */
+export function claudeHooks(command: string) {
+  const hook = { type: 'command', command, timeout: hookSeconds };
   const each = [{ matcher: '*', hooks: [hook] }];
   return {
     PreToolUse: [{ matcher: '*', hooks: [{ ...hook, onFailure: 'block' }] }],

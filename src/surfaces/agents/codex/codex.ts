@@ -3,6 +3,7 @@
  * Code's. It does not support `ask` in an answer of `PreToolUse`, and it allows calls without an
  * answer.
  */
+import { join } from 'node:path';
 import type { Agent } from '../agent.ts';
 import { mcpNames } from '../agent-tools.ts';
 import { claudeHooks, readClaudeEvent, writeClaudeAnswer } from '../claude-code/claude-code.ts';
@@ -18,11 +19,18 @@ export const codex: Agent = {
   tools: codexTools,
   // A longer name is cut at 64 or 128 characters, and ends with a digest of it.
   mcpNames: new RegExp(`${mcpNames.source}|^mcp__(?:[\\w-]{19}|[\\w-]{83})[0-9a-f]{40}$`),
-  settings: (command) => {
-    const { PreToolUse, PostToolUse, UserPromptSubmit } = claudeHooks(command);
-    return {
-      file: '.codex/hooks.json',
-      text: JSON.stringify({ hooks: { PreToolUse, PostToolUse, UserPromptSubmit } }, null, 2),
-    };
+  setup: {
+    program: 'codex',
+    shell: 'Bash',
+    file: ({ env, home }) => join(env.CODEX_HOME || join(home, '.codex'), 'hooks.json'),
+    hooks(command) {
+      const { PreToolUse, PostToolUse, UserPromptSubmit } = claudeHooks(command);
+      return { PreToolUse, PostToolUse, UserPromptSubmit };
+    },
+    trust:
+      'Codex runs a hook only after you have reviewed it: start `codex`, type `/hooks`, and trust ' +
+      'the hooks of this file. Until then it runs every call without the hook and without a word. ' +
+      'A change of the rules needs no new review.',
+    probe: { kind: 'app-server', args: ['app-server'] },
   },
 };

@@ -2,8 +2,10 @@
  * Gemini CLI, by geminicli.com/docs/hooks/reference. A hook can deny, but it can neither ask nor
  * skip the CLI's own question.
  */
+import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
 import type { Agent, AgentEvent } from '../agent.ts';
+import { hookSeconds } from '../claude-code/claude-code.ts';
 import { callOf, memberOf, otherEvent, textOf } from '../event.ts';
 import { geminiCliTools } from './tools.ts';
 
@@ -18,11 +20,29 @@ export const geminiCli: Agent = {
   // `mcp_SERVER_TOOL`, or `mcp__SERVER__TOOL` in the reference of earlier versions. Three points
   // replace the middle of a name that is too long.
   mcpNames: /^mcp_[\w.:-]*[^_](?:_+|\.{3})[^_][\w.:-]*$/,
-  settings: (command) => {
-    const hooks = [{ type: 'command', command, timeout: 30_000 }];
-    const each = [{ matcher: '.*', hooks }];
-    const all = { BeforeTool: each, AfterTool: each, BeforeAgent: [{ hooks }] };
-    return { file: '.gemini/settings.json', text: JSON.stringify({ hooks: all }, null, 2) };
+  setup: {
+    program: 'gemini',
+    shell: 'run_shell_command',
+    file: ({ env, home }) => join(env.GEMINI_CLI_HOME || home, '.gemini', 'settings.json'),
+    hooks(command) {
+      const hooks = [{ type: 'command', command, timeout: hookSeconds * 1_000 }];
+      const each = [{ matcher: '.*', hooks }];
+      return { BeforeTool: each, AfterTool: each, BeforeAgent: [{ hooks }] };
+    },
+    trust:
+      'Gemini CLI runs hooks only in folders that it trusts: start `gemini` in the folder and ' +
+      'trust it when asked, or set `GEMINI_CLI_TRUST_WORKSPACE=true`. With `--skip-trust` it runs ' +
+      'no hook.',
+    probe: {
+      kind: 'prompt',
+      args: ['-p', 'host-tools hook check'],
+      env: (url) => ({
+        GEMINI_API_KEY: 'none',
+        GOOGLE_GEMINI_BASE_URL: url,
+        GOOGLE_VERTEX_BASE_URL: url,
+        CODE_ASSIST_ENDPOINT: url,
+      }),
+    },
   },
 };
 

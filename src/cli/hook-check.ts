@@ -1,0 +1,234 @@
+/** `hook check`: whether the guard of an agent is whole, and whether the agent runs its hook. */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { messageOf } from '../errors/index.ts';
+import { agentNames } from '../surfaces/agents/agent-names.ts';
+import type * as Hooks from '../surfaces/agents/hooks.ts';
+import type { Agent } from '../surfaces/agents/hooks.ts';
+import type { CliIo } from './cli-io.ts';
+import type { Command } from './command.ts';
+import { agentNamed, guardCommand } from './hook-install.ts';
+import { printable } from './printable.ts';
+import { userHome } from './user-home.ts';
+
+/** How long an agent may take to start its hook, in milliseconds. */
+const probeMs = 60_000;
+
+/** One thing that was looked at. */
+interface Finding {
+  /** Undefined if it could not be found out. */
+  readonly ok: boolean | undefined;
+  readonly text: string;
+}
+
+export const hookCheck: Command = {
+  name: 'hook check',
+  usage: 'AGENT',
+  summary: 'say whether a coding agent really runs the hook that `hook install` has set up',
+  notes: [
+    `AGENT is one of ${agentNames.join(', ')}. It is started in this folder, and no model is asked.`,
+    'The exit code is 0 if the hook is active, and 1 if it is not or if that could not be found out.',
+  ],
+  options: [],
+  operands: ['AGENT'],
+  async run({ io, operands: [name = ''] }) {
+    const hooks = await import('../surfaces/agents/hooks.ts');
+    const agent = agentNamed(name, hooks);
+    const findings = [
+      guardFinding(agent, io, hooks),
+      settingsFinding(agent, io, hooks),
+      await startFinding(agent, io, hooks),
+    ];
+    if (findings.every(({ ok }) => ok)) findings.push(await agentFinding(agent, io, hooks));
+    const isActive = findings.every(({ ok }) => ok === true);
+    const marks = { true: 'ok', false: 'no', undefined: '??' } as const;
+    const lines = findings.map(({ ok, text }) => `${marks[`${ok}`]}  ${printable(text)}`);
+    lines.push(
+      isActive
+        ? `The hook is active in ${agent.title}.`
+        : `The hook is not active in ${agent.title}, or that is not known. ${agent.setup.trust}`,
+    );
+    return {
+      exit: isActive ? 0 : 1,
+      text: lines.join('\n'),
+      json: { agent: agent.name, active: isActive, findings },
+    };
+  },
+};
+
+function guardFinding({ name }: Agent, io: CliIo, hooks: typeof Hooks): Finding {
+  const folder = hooks.guardFolder(name, { env: io.env, home: userHome(io.env) });
+  try {
+    hooks.verifiedFiles(folder, hooks.readRecord(folder));
+    return { ok: true, text: `${folder} is as it was installed.` };
+  } catch (error) {
+    return { ok: false, text: messageOf(error) };
+  }
+}
+
+function settingsFinding(agent: Agent, io: CliIo, hooks: typeof Hooks): Finding {
+  const at = { env: io.env, home: userHome(io.env) };
+  const file = agent.setup.file(at);
+  const command = guardCommand(agent, at, hooks);
+  try {
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+    const found = hooks.eventsWith(text, command);
+    const missing = Object.keys(agent.setup.hooks(command)).filter((one) => !found.includes(one));
+    return missing.length === 0
+      ? { ok: true, text: `${file} has the hook.` }
+      : { ok: false, text: `${file} has no such hook for ${missing.join(', ')}.` };
+  } catch (error) {
+    return { ok: false, text: `${file} cannot be read: ${messageOf(error)}.` };
+  }
+}
+
+/** Runs the command as an agent does, with an event that needs no decision. */
+async function startFinding(agent: Agent, io: CliIo, hooks: typeof Hooks): Promise<Finding> {
+  const command = guardCommand(agent, { env: io.env, home: userHome(io.env) }, hooks);
+  const { code, text } = await ran('sh', ['-c', command], io, {}, (stdin) =>
+    stdin.end(
+      JSON.stringify({ session_id: 'check', cwd: io.cwd, hook_event_name: 'SessionStart' }),
+    ),
+  );
+  return code === 0
+    ? { ok: true, text: 'The command in the settings starts the hook.' }
+    : { ok: false, text: `The command in the settings ends with ${code}: ${text.slice(0, 500)}` };
+}
+
+async function agentFinding(agent: Agent, io: CliIo, hooks: typeof Hooks): Promise<Finding> {
+  const { program, probe } = agent.setup;
+  const folders = (io.env.PATH ?? '').split(delimiter).filter((one) => one !== '');
+  const path = folders.map((one) => join(one, program)).find((one) => existsSync(one));
+  if (path === undefined)
+    return { ok: undefined, text: `\`${program}\` is not in PATH, so it was not asked.` };
+  return probe.kind === 'prompt'
+    ? prompted(agent, path, io, hooks)
+    : listed(agent, path, io, hooks);
+}
+
+/** Starts the agent with a prompt. Its hook notes that it runs, and stops the prompt. */
+async function prompted(
+  { title, setup: { probe } }: Agent,
+  path: string,
+  io: CliIo,
+  { checkFile, checkVariable }: typeof Hooks,
+): Promise<Finding> {
+  if (probe.kind !== 'prompt') throw new Error('The agent takes no prompt.');
+  const number = randomBytes(16).toString('hex');
+  const file = checkFile(number) as string;
+  // A model is asked only if no hook runs. This one has no answer.
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{}}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const env = { ...probe.env(url), [checkVariable]: number };
+    const { text } = await ran(path, probe.args, io, env, (stdin) => stdin.end());
+    return existsSync(file)
+      ? { ok: true, text: `${title} ran the hook before a prompt.` }
+      : { ok: false, text: `${title} did not run the hook before a prompt: ${text.slice(-300)}` };
+  } finally {
+    rmSync(file, { force: true });
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+/** Asks the agent for the list of its hooks. */
+async function listed(
+  agent: Agent,
+  path: string,
+  io: CliIo,
+  hooks: typeof Hooks,
+): Promise<Finding> {
+  const { title, setup } = agent;
+  const command = guardCommand(agent, { env: io.env, home: userHome(io.env) }, hooks);
+  const trusted = new Map<string, boolean>();
+  let isAnswered = false;
+  const { text } = await ran(path, setup.probe.args, io, {}, (stdin, stdout, end) => {
+    const send = (message: object): unknown => stdin.write(`${JSON.stringify(message)}\n`);
+    const clientInfo = { name: 'host-tools', version: '1' };
+    send({ id: 1, method: 'initialize', params: { clientInfo } });
+    createInterface({ input: stdout }).on('line', (line) => {
+      const { id, result } = objectOf(line);
+      if (id === 1) {
+        send({ method: 'initialized' });
+        send({ id: 2, method: 'hooks/list', params: { cwds: [io.cwd] } });
+      }
+      if (id !== 2) return;
+      isAnswered = result !== undefined;
+      for (const { eventName, command: one, trustStatus, enabled } of hooksIn(result))
+        if (one === command) trusted.set(eventName, trustStatus === 'trusted' && enabled !== false);
+      end();
+    });
+  });
+  if (!isAnswered)
+    return { ok: undefined, text: `${title} did not list its hooks: ${text.slice(-300)}` };
+  const wanted = Object.keys(setup.hooks(command)).length;
+  const ok = trusted.size >= wanted && [...trusted.values()].every(Boolean);
+  const state =
+    trusted.size < wanted ? 'does not list all of the hooks' : 'does not trust the hooks';
+  return { ok, text: ok ? `${title} trusts the hooks.` : `${title} ${state}.` };
+}
+
+function objectOf(line: string): { id?: unknown; result?: unknown } {
+  try {
+    const value = JSON.parse(line) as { id?: unknown; result?: unknown } | null;
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+interface ListedHook {
+  readonly eventName: string;
+  readonly command?: unknown;
+  readonly trustStatus?: unknown;
+  readonly enabled?: unknown;
+}
+
+/** The hooks in the answer of Codex 0.171: those of each folder. */
+function hooksIn(result: unknown): readonly ListedHook[] {
+  const { data } = (result ?? {}) as { data?: readonly { hooks?: readonly ListedHook[] }[] };
+  return Array.isArray(data) ? data.flatMap(({ hooks }) => hooks ?? []) : [];
+}
+
+/** Runs a program until it ends, or until its time is over. Never rejects. */
+function ran(
+  path: string,
+  args: readonly string[],
+  io: CliIo,
+  env: Readonly<Record<string, string>>,
+  talk: (stdin: NodeJS.WritableStream, stdout: NodeJS.ReadableStream, end: () => void) => unknown,
+): Promise<{ readonly code: number | undefined; readonly text: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(path, [...args], { cwd: io.cwd, env: { ...io.env, ...env } });
+    let text = '';
+    const timer = setTimeout(() => child.kill('SIGKILL'), probeMs);
+    const stop = (): void => void child.kill('SIGKILL');
+    io.signal.addEventListener('abort', stop, { once: true });
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        text = (text + chunk).slice(-4_000);
+      });
+    const done = (code: number | undefined): void => {
+      clearTimeout(timer);
+      io.signal.removeEventListener('abort', stop);
+      resolve({ code, text: text.trim() });
+    };
+    child.on('error', (error) => {
+      text += error.message;
+      done(undefined);
+    });
+    child.on('close', (code) => done(code ?? undefined));
+    child.stdin.on('error', () => {});
+    talk(child.stdin, child.stdout, stop);
+  });
+}

@@ -1,0 +1,65 @@
+/** The hooks in the settings of an agent. All agents keep them in one form. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
+
+/** The groups of hooks, by the names of their events. */
+export type HookGroups = Readonly<Record<string, readonly JsonObject[]>>;
+
+/**
+ * Adds hooks to settings. Those of an earlier install are replaced: their command names the same
+ * program. Everything else stays as it is.
+ * @param text The settings; undefined if there is no file.
+ * @param program What the command of our hooks contains, and no other.
+ * @returns undefined if the settings have the hooks already
+ * @throws Error if the settings are not of that form
+ */
+export function withHooks(
+  text: string | undefined,
+  hooks: HookGroups,
+  program: string,
+): string | undefined {
+  const settings = parsed(text);
+  const { hooks: found = {} } = settings;
+  if (!isJsonObject(found)) throw new Error('`hooks` is not an object');
+  const all = new Map<string, JsonValue>(Object.entries(found));
+  for (const [event, groups] of Object.entries(hooks)) {
+    const before = all.get(event) ?? [];
+    if (!Array.isArray(before)) throw new Error(`\`hooks.${event}\` is not a list`);
+    all.set(event, [...before.flatMap((group) => withoutOurs(group, program)), ...groups]);
+  }
+  const merged = { ...settings, hooks: Object.fromEntries(all) };
+  if (JSON.stringify(merged) === JSON.stringify(settings)) return undefined;
+  const [, indent = '  '] = /^\s*\{\s*\n([ \t]+)/.exec(text ?? '') ?? [];
+  return `${JSON.stringify(merged, null, indent)}\n`;
+}
+
+/** The events of settings that have a hook with this command, whatever else they have. */
+export function eventsWith(text: string | undefined, command: string): readonly string[] {
+  const { hooks } = parsed(text);
+  if (!isJsonObject(hooks)) return [];
+  return Object.entries(hooks)
+    .filter(([, groups]) => commandsOf(groups).includes(command))
+    .map(([event]) => event);
+}
+
+function parsed(text: string | undefined): JsonObject {
+  if (text === undefined || text.trim() === '') return {};
+  const settings = JSON.parse(text) as JsonValue;
+  if (!isJsonObject(settings)) throw new Error('it is not an object');
+  return settings;
+}
+
+function commandsOf(groups: JsonValue | undefined): readonly JsonValue[] {
+  return (Array.isArray(groups) ? groups : [])
+    .flatMap((group) => (isJsonObject(group) && Array.isArray(group.hooks) ? group.hooks : []))
+    .flatMap((hook) => (isJsonObject(hook) && hook.command !== undefined ? [hook.command] : []));
+}
+
+/** The group without our hooks; nothing if it had no others. */
+function withoutOurs(group: JsonValue, program: string): readonly JsonValue[] {
+  const isOurs = commandsOf([group]).some((one) => String(one).includes(program));
+  if (!isOurs || !isJsonObject(group)) return [group];
+  const hooks = (group.hooks as readonly JsonValue[]).filter(
+    (hook) => !(isJsonObject(hook) && String(hook.command).includes(program)),
+  );
+  return hooks.length === 0 ? [] : [{ ...group, hooks }];
+}

@@ -1,0 +1,30 @@
+/** How the hook of an installed guard begins: it checks its own folder, and judges by its rules. */
+import { join } from 'node:path';
+import { auditName, guardFiles, readRecord, verifiedFiles } from './guard-folder.ts';
+
+/** What a hook has to do. */
+export interface GuardTask {
+  /** The words of a command line that begins with `hook`. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** The audit log, unless the rules name one. */
+  readonly log: string;
+}
+
+/**
+ * The task of the hook in this folder.
+ * @param host The process. Words of its command line follow those of the task.
+ * @returns the task, and the files of the guard
+ * @throws Error that says what was changed, and what to do
+ */
+export function guardTask(
+  host: NodeJS.Process,
+  folder: string,
+): { readonly task: GuardTask; readonly files: ReadonlyMap<string, Buffer> } {
+  const record = readRecord(folder);
+  const files = verifiedFiles(folder, record);
+  const rules = ['--host-tools', join(folder, guardFiles.rules)];
+  const argv = ['hook', record.agent, ...rules, ...host.argv.slice(2)];
+  return { task: { argv, env: host.env, cwd: host.cwd(), log: join(folder, auditName) }, files };
+}
