@@ -24,6 +24,7 @@ import {
   spentBefore,
   stateFolder,
 } from '../surfaces/agents/hooks.ts';
+import type { RulesOnly } from '../surfaces/config/for-hooks.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { CliFault, usageFault } from './fault.ts';
 import { hookTimeoutMs } from './hook-timeout.ts';
@@ -43,6 +44,8 @@ export interface HookRun {
   readonly cwd: string;
   /** The audit log if neither the command line nor a file names one. @default none */
   readonly log?: string;
+  /** What a file of the command line holds, if that is known. It is not read then. */
+  readonly known?: { readonly path: string; readonly content: RulesOnly } | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
@@ -88,7 +91,7 @@ function understand(argv: readonly string[]): { agent: Agent; options: Options }
 }
 
 async function judge(
-  { stdin, env, cwd, now, log }: HookRun,
+  { stdin, env, cwd, now, log, known }: HookRun,
   agent: Agent,
   { sources, timeoutMs = hookTimeoutMs, audit }: Options,
 ): ReturnType<typeof decide> {
@@ -107,7 +110,7 @@ async function judge(
     policyTimeoutMs: timeoutMs,
   });
   registryStateOf(registry).offloadOnDemand = {};
-  const logs = await load(registry, paths);
+  const logs = await load(registry, paths, known);
   if (read.event.kind !== 'before') forgetOld(folder, now());
   const auditPath = audit === undefined ? (onlyLog(logs) ?? log) : resolve(cwd, audit);
   if (auditPath !== undefined)
@@ -143,9 +146,22 @@ async function judge(
  * Loads the files. Every entry must load, because a missing one might have denied the call.
  * @returns where they say that calls are recorded
  */
-async function load(registry: HostToolRegistry, paths: readonly string[]): Promise<Set<string>> {
-  const { loadHostTools, setFileHost } = await import('../surfaces/config/for-hooks.ts');
+async function load(
+  registry: HostToolRegistry,
+  paths: readonly string[],
+  known: HookRun['known'],
+): Promise<Set<string>> {
   const logs = new Set<string>();
+  if (known !== undefined) {
+    const { rules, quotas, audit } = known.content;
+    registry.addRules(rules);
+    registry.addQuotas(quotas);
+    if (audit !== undefined) logs.add(resolve(dirname(known.path), audit.path));
+  }
+  const others = paths.filter((path) => path !== known?.path);
+  // Most of the time that is saved here is that of describing the format of a file.
+  if (others.length === 0) return logs;
+  const { loadHostTools, setFileHost } = await import('../surfaces/config/for-hooks.ts');
   setFileHost(registry as unknown as HostToolRegistry<never>, {
     problem: (_, { section }) =>
       section === 'audit' ? undefined : 'a hook starts no servers: use `host-tools serve`',
@@ -153,7 +169,7 @@ async function load(registry: HostToolRegistry, paths: readonly string[]): Promi
       if (audit !== undefined) logs.add(resolve(dirname(path), audit.path));
     },
   });
-  for (const path of paths) {
+  for (const path of others) {
     const { failed } = await loadHostTools(path, registry);
     const [first] = failed;
     if (first === undefined) continue;

@@ -12,6 +12,7 @@ export {
   guardFiles,
   guardFolder,
   mayNameModules,
+  parsedName,
   readRecord,
   recordName,
   verifiedFiles,

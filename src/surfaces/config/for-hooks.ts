@@ -2,3 +2,4 @@
 
 export { loadHostTools } from './load-host-tools.ts';
 export { setFileHost } from './loaded-files.ts';
+export { type RulesOnly, rulesOnly } from './rules-only.ts';

@@ -16,6 +16,8 @@ export const guardFiles = {
 } as const;
 /** The compiled code of `judge`, for the Node that has installed the guard. */
 export const compiledName = 'compiled.bin';
+/** The rules as JSON, which takes less time to read; absent if the file has tools or profiles. */
+export const parsedName = 'rules.json';
 /** What is recorded. */
 export const recordName = 'guard.json';
 /** The audit log, unless the rules name one. */

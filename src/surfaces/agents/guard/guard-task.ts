@@ -1,6 +1,7 @@
 /** How the hook of an installed guard begins: it checks its own folder, and judges by its rules. */
 import { join } from 'node:path';
-import { auditName, guardFiles, readRecord, verifiedFiles } from './guard-folder.ts';
+import type { RulesOnly } from '../../config/for-hooks.ts';
+import { auditName, guardFiles, parsedName, readRecord, verifiedFiles } from './guard-folder.ts';
 
 /** What a hook has to do. */
 export interface GuardTask {
@@ -10,6 +11,8 @@ export interface GuardTask {
   readonly cwd: string;
   /** The audit log, unless the rules name one. */
   readonly log: string;
+  /** What the file of the rules holds. */
+  readonly known?: { readonly path: string; readonly content: RulesOnly };
 }
 
 /**
@@ -24,7 +27,14 @@ export function guardTask(
 ): { readonly task: GuardTask; readonly files: ReadonlyMap<string, Buffer> } {
   const record = readRecord(folder);
   const files = verifiedFiles(folder, record);
-  const rules = ['--host-tools', join(folder, guardFiles.rules)];
-  const argv = ['hook', record.agent, ...rules, ...host.argv.slice(2)];
-  return { task: { argv, env: host.env, cwd: host.cwd(), log: join(folder, auditName) }, files };
+  const rules = join(folder, guardFiles.rules);
+  const parsed = files.get(parsedName)?.toString('utf8');
+  const task = {
+    argv: ['hook', record.agent, '--host-tools', rules, ...host.argv.slice(2)],
+    env: host.env,
+    cwd: host.cwd(),
+    log: join(folder, auditName),
+    ...(parsed === undefined ? {} : { known: { path: rules, content: JSON.parse(parsed) } }),
+  };
+  return { task, files };
 }
