@@ -27,6 +27,7 @@ import {
 import type { RulesOnly } from '../surfaces/config/for-hooks.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { CliFault, usageFault } from './fault.ts';
+import { type KeptRules, keptRules } from './hook-rules.ts';
 import { hookTimeoutMs } from './hook-timeout.ts';
 import { type Options, parseLine } from './options.ts';
 import { printable } from './printable.ts';
@@ -110,7 +111,7 @@ async function judge(
     policyTimeoutMs: timeoutMs,
   });
   registryStateOf(registry).offloadOnDemand = {};
-  const logs = await load(registry, paths, known);
+  const logs = await load(registry, paths, known, folder);
   if (read.event.kind !== 'before') forgetOld(folder, now());
   const auditPath = audit === undefined ? (onlyLog(logs) ?? log) : resolve(cwd, audit);
   if (auditPath !== undefined)
@@ -150,18 +151,24 @@ async function load(
   registry: HostToolRegistry,
   paths: readonly string[],
   known: HookRun['known'],
+  folder: string,
 ): Promise<Set<string>> {
   const logs = new Set<string>();
-  if (known !== undefined) {
-    const { rules, quotas, audit } = known.content;
-    registry.addRules(rules);
-    registry.addQuotas(quotas);
-    if (audit !== undefined) logs.add(resolve(dirname(known.path), audit.path));
+  const others: { readonly path: string; readonly keep: KeptRules['keep'] }[] = [];
+  for (const path of new Set(paths)) {
+    const kept = known?.path === path ? undefined : keptRules(path, folder);
+    const content = kept === undefined ? known?.content : kept.content;
+    if (content === undefined) {
+      others.push({ path, keep: kept?.keep as KeptRules['keep'] });
+      continue;
+    }
+    registry.addRules(content.rules);
+    registry.addQuotas(content.quotas);
+    if (content.audit !== undefined) logs.add(resolve(dirname(path), content.audit.path));
   }
-  const others = paths.filter((path) => path !== known?.path);
-  // Most of the time that is saved here is that of describing the format of a file.
+  // Describing the format of files takes a fifth of a hook's time.
   if (others.length === 0) return logs;
-  const { loadHostTools, setFileHost } = await import('../surfaces/config/for-hooks.ts');
+  const { loadHostTools, rulesOnly, setFileHost } = await import('../surfaces/config/for-hooks.ts');
   setFileHost(registry as unknown as HostToolRegistry<never>, {
     problem: (_, { section }) =>
       section === 'audit' ? undefined : 'a hook starts no servers: use `host-tools serve`',
@@ -169,10 +176,13 @@ async function load(
       if (audit !== undefined) logs.add(resolve(dirname(path), audit.path));
     },
   });
-  for (const path of others) {
+  for (const { path, keep } of others) {
     const { failed } = await loadHostTools(path, registry);
     const [first] = failed;
-    if (first === undefined) continue;
+    if (first === undefined) {
+      keep(await rulesOnly(path));
+      continue;
+    }
     const { file, line = 1, section, index, name, reason } = first;
     throw new HookFault(
       `${file}:${line}: ${section}[${index}]${name === undefined ? '' : ` \`${name}\``}: ${reason}`,

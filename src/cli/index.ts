@@ -3,14 +3,12 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { judgeApart } from './hook-apart.ts';
 import type * as Lean from './hook-lean.ts';
-import { hookProcess } from './hook-process.ts';
 import { type HookTask, hookTask } from './hook-task.ts';
 
 const task = hookTask(process);
 if (task !== undefined) await judgeHere(task);
-else if (isHook(process.argv.slice(2))) startHook();
+else if (isHook(process.argv.slice(2))) await startHook();
 else await startCommand();
 
 /** Whether the command line judges an event. Such a process always ends with 0 or 2. */
@@ -28,11 +26,16 @@ async function judgeHere(task: HookTask): Promise<void> {
   await hookAnswer(process, task);
 }
 
-function startHook(): void {
+async function startHook(): Promise<void> {
   try {
     // The published package has a bundle, which loads faster.
     const lean = fileURLToPath(new URL('./hook/hook.cjs', import.meta.url));
     if (existsSync(lean) && (createRequire(lean)(lean) as typeof Lean).startHook(process)) return;
+    // Loaded here, because starting processes needs much of Node.
+    const [{ judgeApart }, { hookProcess }] = await Promise.all([
+      import('./hook-apart.ts'),
+      import('./hook-process.ts'),
+    ]);
     hookProcess(process, judgeApart(process, fileURLToPath(import.meta.url)));
   } catch (error) {
     process.stderr.write(`host-tools: The hook could not be started: ${String(error)}\n`);

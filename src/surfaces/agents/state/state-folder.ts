@@ -42,7 +42,7 @@ export function nameFor(kind: string, ...about: readonly string[]): string {
  */
 export function forgetOld(folder: string, now: number): void {
   for (const name of readdirSync(folder)) {
-    if (!name.startsWith('session-')) continue;
+    if (!/^(?:session|rules)-/.test(name)) continue;
     const file = join(folder, name);
     const at = lstatSync(file, { throwIfNoEntry: false })?.mtimeMs;
     if (at !== undefined && now - at > keptMs) rmSync(file, { force: true });
