@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,30 +11,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildHook } from '../../../tsup.config.ts';
+import { builtCli, root } from './built-cli.ts';
 import { decided } from './hook-world.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 let folder: string;
 
 beforeAll(async () => {
-  mkdirSync(join(root, '.cache'), { recursive: true });
-  folder = mkdtempSync(join(root, '.cache/hook-bundle-'));
-  await build({
-    entryPoints: { cli: join(root, 'src/cli/index.ts'), index: join(root, 'src/index.ts') },
-    outdir: folder,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-    logLevel: 'warning',
-  });
-  await buildHook(join(folder, 'hook'));
+  folder = await builtCli('hook-bundle');
   const parts = ['hook-process', 'hook-here'].map((name) => `export * from './${name}.ts';`);
   await build({
     stdin: { contents: parts.join(''), resolveDir: join(root, 'src/cli') },

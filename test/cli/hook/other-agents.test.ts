@@ -227,24 +227,14 @@ test.each([
 });
 
 describe('`hook install`', () => {
-  test.each([
-    ['claude-code', '.claude/settings.json', '"$CLAUDE_PROJECT_DIR"/.claude/host-tools.yaml'],
-    ['gemini-cli', '.gemini/settings.json', '"$GEMINI_PROJECT_DIR"/.gemini/host-tools.yaml'],
-    ['codex', '.codex/hooks.json', '.codex/host-tools.yaml'],
-  ])('%s: says what to add', async (name, file, rules) => {
-    const { exit, stdout } = await cli(['hook', 'install', name]);
-    expect(exit).toBe(0);
-    expect(stdout).toContain(`Add this to ${file}`);
-    const { settings } = JSON.parse((await cli(['hook', 'install', name, '--json'])).stdout);
-    expect(JSON.stringify(settings)).toContain(JSON.stringify(rules).slice(1, -1));
-  });
+  const printed = ['hook', 'install', '--print', '--rules', 'rules/claude-code.yaml'];
 
   test.each(agentNames)('%s: waits longer for a hook than the hook takes at most', async (name) => {
-    const { settings } = JSON.parse((await cli(['hook', 'install', name, '--json'])).stdout);
+    const { settings } = JSON.parse((await cli([...printed, name, '--json'])).stdout);
     const limits = [...JSON.stringify(settings).matchAll(/"timeout":(\d+)/g)].map((match) =>
       Number(match[1]),
     );
-    // The starts and the end of the two processes are not within the limit of the hook.
+    // The starts and the end of the processes are not within the limit of the hook.
     const spareMs = 5_000;
     expect(limits.length).toBeGreaterThan(0);
     for (const limit of limits)
