@@ -4,10 +4,10 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { noteCheck } from '../surfaces/agents/guard/guard-check.ts';
-import { compiledName, mayNameModules } from '../surfaces/agents/guard/guard-folder.ts';
-import { guardTask } from '../surfaces/agents/guard/guard-task.ts';
 import { stateFolder } from '../surfaces/agents/state/state-folder.ts';
+import { noteCheck } from './guard/check-mark.ts';
+import { compiledName, mayNameModules } from './guard/guard-folder.ts';
+import { guardTask } from './guard/guard-task.ts';
 import { judgeHere } from './hook-here.ts';
 import { hookProcess } from './hook-process.ts';
 import type { HookTask } from './hook-task.ts';

@@ -1,8 +1,6 @@
 /** What differs between coding agents: their events, their answers, and their tools. */
 import type { JsonObject, JsonValue } from '../../json/index.ts';
 import type { ToolRow } from './agent-tools.ts';
-import type { HookGroups } from './guard/agent-settings.ts';
-import type { GuardHome } from './guard/guard-folder.ts';
 
 /** An event of any agent, in one form. */
 export type AgentEvent =
@@ -67,6 +65,16 @@ export interface Agent {
   readonly setup: AgentSetup;
 }
 
+/** Whose settings they are. */
+export interface UserHome {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user's home. */
+  readonly home: string;
+}
+
+/** Groups of hooks in an agent's settings, by the names of their events. */
+export type HookGroups = Readonly<Record<string, readonly JsonObject[]>>;
+
 /** How an agent is made to run a hook before its tools. */
 export interface AgentSetup {
   /** Its program: `claude`. */
@@ -74,7 +82,7 @@ export interface AgentSetup {
   /** Its tool for commands, which takes a `command`. */
   readonly shell: string;
   /** The user's own file with hooks. Those of a project could be changed by the agent. */
-  file(home: GuardHome): string;
+  file(user: UserHome): string;
   /** What to add to it. The first event is that before a tool. @param command The hook's line */
   hooks(command: string): HookGroups;
   /** What a person does so that the agent runs the hook, in sentences. */

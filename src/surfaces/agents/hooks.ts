@@ -1,22 +1,8 @@
 /** Gates for coding agents that run a command before each of their tools. */
-export type { Agent, AgentSetup } from './agent.ts';
+export type { Agent, HookGroups, UserHome } from './agent.ts';
 export { agents } from './agents.ts';
 export { decide, faultText, type HookWorld } from './decide.ts';
 export { HookFault, mostEventChars, type ReadEvent, readEvent } from './event.ts';
-export { eventsWith, withHooks } from './guard/agent-settings.ts';
-export { checkFile, checkVariable } from './guard/guard-check.ts';
-export {
-  compiledName,
-  digestOf,
-  type GuardHome,
-  guardFiles,
-  guardFolder,
-  mayNameModules,
-  parsedName,
-  readRecord,
-  recordName,
-  verifiedFiles,
-} from './guard/guard-folder.ts';
 export type { Place } from './place.ts';
 export { fileQuotas, spentBefore } from './state/file-quotas.ts';
 export { inTurn } from './state/locked.ts';

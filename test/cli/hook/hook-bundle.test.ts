@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { builtCli, root } from './built-cli.ts';
+import { builtCli, root } from '../built-cli.ts';
 import { decided } from './hook-world.ts';
 
 let folder: string;

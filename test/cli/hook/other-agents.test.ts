@@ -1,5 +1,6 @@
 /** Events of other agents, in the form that their pages give. */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { hookTimeoutMs } from '../../../src/cli/hook-timeout.ts';
 import { agentNames } from '../../../src/surfaces/agents/agent-names.ts';
@@ -226,8 +227,10 @@ test.each([
   expect((await hookWorld({ rules }).send({ hook_event_name: name }, { agent })).exit).toBe(0);
 });
 
+const starter = fileURLToPath(new URL('../../../rules/claude-code.yaml', import.meta.url));
+
 describe('`hook install`', () => {
-  const printed = ['hook', 'install', '--print', '--rules', 'rules/claude-code.yaml'];
+  const printed = ['hook', 'install', '--print', '--rules', starter];
 
   test.each(agentNames)('%s: waits longer for a hook than the hook takes at most', async (name) => {
     const { settings } = JSON.parse((await cli([...printed, name, '--json'])).stdout);

@@ -25,8 +25,9 @@ export const claudeCode: Agent = {
     file: ({ env, home }) => join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
     hooks: claudeHooks,
     trust:
-      'Claude Code runs the hook in every session that starts from now on, and `/hooks` lists it. ' +
-      '`claude --bare` runs no hook, and neither does it with `disableAllHooks` in its settings.',
+      'Claude Code runs the hook in every session that starts from now on, and ' +
+      '`/hooks` lists it. `claude --bare` runs no hook, and neither does it with ' +
+      '`disableAllHooks` in its settings.',
     probe: {
       kind: 'prompt',
       args: ['-p', 'host-tools hook check', '--no-session-persistence'],

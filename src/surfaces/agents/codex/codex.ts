@@ -28,9 +28,9 @@ export const codex: Agent = {
       return { PreToolUse, PostToolUse, UserPromptSubmit };
     },
     trust:
-      'Codex runs a hook only after you have reviewed it: start `codex`, type `/hooks`, and trust ' +
-      'the hooks of this file. Until then it runs every call without the hook and without a word. ' +
-      'A change of the rules needs no new review.',
+      'Codex runs a hook only after you have reviewed it: start `codex`, type ' +
+      '`/hooks`, and trust the hooks of this file. Until then it runs every call ' +
+      'without the hook and without a word. A change of the rules needs no new review.',
     probe: { kind: 'app-server', args: ['app-server'] },
   },
 };

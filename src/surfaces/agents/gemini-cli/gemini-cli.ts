@@ -30,9 +30,9 @@ export const geminiCli: Agent = {
       return { BeforeTool: each, AfterTool: each, BeforeAgent: [{ hooks }] };
     },
     trust:
-      'Gemini CLI runs hooks only in folders that it trusts: start `gemini` in the folder and ' +
-      'trust it when asked, or set `GEMINI_CLI_TRUST_WORKSPACE=true`. With `--skip-trust` it runs ' +
-      'no hook.',
+      'Gemini CLI runs hooks only in folders that it trusts: start `gemini` in the ' +
+      'folder and trust it when asked, or set `GEMINI_CLI_TRUST_WORKSPACE=true`. With ' +
+      '`--skip-trust` it runs no hook.',
     probe: {
       kind: 'prompt',
       args: ['-p', 'host-tools hook check'],

@@ -6,15 +6,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { messageOf } from '../errors/index.ts';
-import { agentNames } from '../surfaces/agents/agent-names.ts';
-import type * as Hooks from '../surfaces/agents/hooks.ts';
-import type { Agent } from '../surfaces/agents/hooks.ts';
-import type { CliIo } from './cli-io.ts';
-import type { Command } from './command.ts';
-import { agentNamed, guardCommand } from './hook-install.ts';
-import { printable } from './printable.ts';
-import { userHome } from './user-home.ts';
+import { messageOf } from '../../errors/index.ts';
+import { agentNames } from '../../surfaces/agents/agent-names.ts';
+import type { Agent } from '../../surfaces/agents/hooks.ts';
+import type { CliIo } from '../cli-io.ts';
+import type { Command } from '../command.ts';
+import { printable } from '../printable.ts';
+import { userHome } from '../user-home.ts';
+import { eventsWith } from './agent-settings.ts';
+import { checkFile, checkVariable } from './check-mark.ts';
+import { agentNamed, guardCommand } from './guard-command.ts';
+import { guardFolder, readRecord, verifiedFiles } from './guard-folder.ts';
 
 /** How long an agent may take to start its hook, in milliseconds. */
 const probeMs = 60_000;
@@ -31,20 +33,19 @@ export const hookCheck: Command = {
   usage: 'AGENT',
   summary: 'say whether a coding agent really runs the hook that `hook install` has set up',
   notes: [
-    `AGENT is one of ${agentNames.join(', ')}. It is started in this folder, and no model is asked.`,
-    'The exit code is 0 if the hook is active, and 1 if it is not or if that could not be found out.',
+    `AGENT is one of ${agentNames.join(', ')}. It is started in this folder, without a model.`,
+    'The exit code is 0 if the hook is active, and 1 if it is not or if that is not known.',
   ],
   options: [],
   operands: ['AGENT'],
   async run({ io, operands: [name = ''] }) {
-    const hooks = await import('../surfaces/agents/hooks.ts');
-    const agent = agentNamed(name, hooks);
+    const agent = await agentNamed(name);
     const findings = [
-      guardFinding(agent, io, hooks),
-      settingsFinding(agent, io, hooks),
-      await startFinding(agent, io, hooks),
+      guardFinding(agent, io),
+      settingsFinding(agent, io),
+      await startFinding(agent, io),
     ];
-    if (findings.every(({ ok }) => ok)) findings.push(await agentFinding(agent, io, hooks));
+    if (findings.every(({ ok }) => ok)) findings.push(await agentFinding(agent, io));
     const isActive = findings.every(({ ok }) => ok === true);
     const marks = { true: 'ok', false: 'no', undefined: '??' } as const;
     const lines = findings.map(({ ok, text }) => `${marks[`${ok}`]}  ${printable(text)}`);
@@ -61,23 +62,23 @@ export const hookCheck: Command = {
   },
 };
 
-function guardFinding({ name }: Agent, io: CliIo, hooks: typeof Hooks): Finding {
-  const folder = hooks.guardFolder(name, { env: io.env, home: userHome(io.env) });
+function guardFinding({ name }: Agent, io: CliIo): Finding {
+  const folder = guardFolder(name, { env: io.env, home: userHome(io.env) });
   try {
-    hooks.verifiedFiles(folder, hooks.readRecord(folder));
+    verifiedFiles(folder, readRecord(folder));
     return { ok: true, text: `${folder} is as it was installed.` };
   } catch (error) {
     return { ok: false, text: messageOf(error) };
   }
 }
 
-function settingsFinding(agent: Agent, io: CliIo, hooks: typeof Hooks): Finding {
+function settingsFinding(agent: Agent, io: CliIo): Finding {
   const at = { env: io.env, home: userHome(io.env) };
   const file = agent.setup.file(at);
-  const command = guardCommand(agent, at, hooks);
+  const command = guardCommand(agent, at);
   try {
     const text = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-    const found = hooks.eventsWith(text, command);
+    const found = eventsWith(text, command);
     const missing = Object.keys(agent.setup.hooks(command)).filter((one) => !found.includes(one));
     return missing.length === 0
       ? { ok: true, text: `${file} has the hook.` }
@@ -88,8 +89,8 @@ function settingsFinding(agent: Agent, io: CliIo, hooks: typeof Hooks): Finding 
 }
 
 /** Runs the command as an agent does, with an event that needs no decision. */
-async function startFinding(agent: Agent, io: CliIo, hooks: typeof Hooks): Promise<Finding> {
-  const command = guardCommand(agent, { env: io.env, home: userHome(io.env) }, hooks);
+async function startFinding(agent: Agent, io: CliIo): Promise<Finding> {
+  const command = guardCommand(agent, { env: io.env, home: userHome(io.env) });
   const { code, text } = await ran('sh', ['-c', command], io, {}, (stdin) =>
     stdin.end(
       JSON.stringify({ session_id: 'check', cwd: io.cwd, hook_event_name: 'SessionStart' }),
@@ -100,15 +101,13 @@ async function startFinding(agent: Agent, io: CliIo, hooks: typeof Hooks): Promi
     : { ok: false, text: `The command in the settings ends with ${code}: ${text.slice(0, 500)}` };
 }
 
-async function agentFinding(agent: Agent, io: CliIo, hooks: typeof Hooks): Promise<Finding> {
+async function agentFinding(agent: Agent, io: CliIo): Promise<Finding> {
   const { program, probe } = agent.setup;
   const folders = (io.env.PATH ?? '').split(delimiter).filter((one) => one !== '');
   const path = folders.map((one) => join(one, program)).find((one) => existsSync(one));
   if (path === undefined)
     return { ok: undefined, text: `\`${program}\` is not in PATH, so it was not asked.` };
-  return probe.kind === 'prompt'
-    ? prompted(agent, path, io, hooks)
-    : listed(agent, path, io, hooks);
+  return probe.kind === 'prompt' ? prompted(agent, path, io) : listed(agent, path, io);
 }
 
 /** Starts the agent with a prompt. Its hook notes that it runs, and stops the prompt. */
@@ -116,7 +115,6 @@ async function prompted(
   { title, setup: { probe } }: Agent,
   path: string,
   io: CliIo,
-  { checkFile, checkVariable }: typeof Hooks,
 ): Promise<Finding> {
   if (probe.kind !== 'prompt') throw new Error('The agent takes no prompt.');
   const number = randomBytes(16).toString('hex');
@@ -141,15 +139,10 @@ async function prompted(
   }
 }
 
-/** Asks the agent for the list of its hooks. */
-async function listed(
-  agent: Agent,
-  path: string,
-  io: CliIo,
-  hooks: typeof Hooks,
-): Promise<Finding> {
+/** Asks the agent for the list of its  */
+async function listed(agent: Agent, path: string, io: CliIo): Promise<Finding> {
   const { title, setup } = agent;
-  const command = guardCommand(agent, { env: io.env, home: userHome(io.env) }, hooks);
+  const command = guardCommand(agent, { env: io.env, home: userHome(io.env) });
   const trusted = new Map<string, boolean>();
   let isAnswered = false;
   const { text } = await ran(path, setup.probe.args, io, {}, (stdin, stdout, end) => {
@@ -175,7 +168,7 @@ async function listed(
   const ok = trusted.size >= wanted && [...trusted.values()].every(Boolean);
   const state =
     trusted.size < wanted ? 'does not list all of the hooks' : 'does not trust the hooks';
-  return { ok, text: ok ? `${title} trusts the hooks.` : `${title} ${state}.` };
+  return { ok, text: ok ? `${title} trusts the ` : `${title} ${state}.` };
 }
 
 function objectOf(line: string): { id?: unknown; result?: unknown } {

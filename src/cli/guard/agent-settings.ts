@@ -1,8 +1,6 @@
 /** The hooks in the settings of an agent. All agents keep them in one form. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
-
-/** The groups of hooks, by the names of their events. */
-export type HookGroups = Readonly<Record<string, readonly JsonObject[]>>;
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
+import type { HookGroups } from '../../surfaces/agents/hooks.ts';
 
 /**
  * Adds hooks to settings. Those of an earlier install are replaced: their command names the same

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import type { UserHome } from '../../surfaces/agents/hooks.ts';
 
 /** The files of a guard, beside `guard.json` and the audit log. */
 export const guardFiles = {
@@ -31,15 +32,8 @@ export interface GuardRecord {
   readonly digests: Readonly<Record<string, string>>;
 }
 
-/** Who runs the command. */
-export interface GuardHome {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The user's home. */
-  readonly home: string;
-}
-
 /** The folder of the guard of an agent. A relative `XDG_CONFIG_HOME` does not count. */
-export function guardFolder(agent: string, { env, home }: GuardHome): string {
+export function guardFolder(agent: string, { env, home }: UserHome): string {
   const { XDG_CONFIG_HOME: given } = env;
   const base = given !== undefined && isAbsolute(given) ? given : join(home, '.config');
   return join(base, 'host-tools', 'guard', agent);

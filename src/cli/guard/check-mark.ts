@@ -1,7 +1,7 @@
 /** How `hook check` learns that an agent has started the hook of a guard. */
-import { closeSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createFileSync } from '../../files/whole-file.ts';
 
 /** The environment variable with the number of a check: 32 hex digits. */
 export const checkVariable = 'HOST_TOOLS_HOOK_CHECK';
@@ -18,7 +18,7 @@ export function noteCheck(env: Readonly<Record<string, string | undefined>>): bo
   if (env[checkVariable] === undefined) return false;
   const file = checkFile(env[checkVariable]);
   try {
-    if (file !== undefined) closeSync(openSync(file, 'wx', 0o600));
+    if (file !== undefined) createFileSync(file, '', { durable: false });
   } catch {
     // An earlier hook has noted it.
   }

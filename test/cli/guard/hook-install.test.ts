@@ -17,13 +17,13 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { agentNames } from '../../../src/surfaces/agents/agent-names.ts';
-import { builtCli } from './built-cli.ts';
+import { builtCli } from '../built-cli.ts';
 
 let built: string;
 let home: string;
 
 beforeAll(async () => {
-  built = await builtCli('hook-install');
+  built = await builtCli('guard');
 }, 120_000);
 afterAll(() => rmSync(built, { recursive: true, force: true }));
 beforeEach(() => {

@@ -1,19 +1,7 @@
 /** How the hook of an installed guard begins: it checks its own folder, and judges by its rules. */
 import { join } from 'node:path';
-import type { RulesOnly } from '../../config/for-hooks.ts';
+import type { HookTask } from '../hook-task.ts';
 import { auditName, guardFiles, parsedName, readRecord, verifiedFiles } from './guard-folder.ts';
-
-/** What a hook has to do. */
-export interface GuardTask {
-  /** The words of a command line that begins with `hook`. */
-  readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  /** The audit log, unless the rules name one. */
-  readonly log: string;
-  /** What the file of the rules holds. */
-  readonly known?: { readonly path: string; readonly content: RulesOnly };
-}
 
 /**
  * The task of the hook in this folder.
@@ -24,7 +12,7 @@ export interface GuardTask {
 export function guardTask(
   host: NodeJS.Process,
   folder: string,
-): { readonly task: GuardTask; readonly files: ReadonlyMap<string, Buffer> } {
+): { readonly task: HookTask; readonly files: ReadonlyMap<string, Buffer> } {
   const record = readRecord(folder);
   const files = verifiedFiles(folder, record);
   const rules = join(folder, guardFiles.rules);

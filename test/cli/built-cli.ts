@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { buildHook } from '../../../tsup.config.ts';
+import { buildHook } from '../../tsup.config.ts';
 
-export const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Builds them. @returns the folder, with `cli.js` and `hook/` */
 export async function builtCli(name: string): Promise<string> {
