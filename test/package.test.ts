@@ -355,8 +355,8 @@ describe('in an empty project', () => {
         JSON.parse(await command('explain', 'add', '--host-tools', 'tools.json', '--json')),
       ).toMatchObject({ visible: true });
       expect(await command('validate', 'tools.json')).toContain('tools.json');
+      expect(await command('list', '--host-tools', 'tools.yaml', '--json')).toContain('"tools"');
       for (const [argv, said] of [
-        [['list', '--host-tools', 'tools.yaml'], 'npm install yaml'],
         [['serve', '--host-tools', 'tools.json'], 'npm install @modelcontextprotocol/server'],
         [
           ['serve', '--http', '0', '--host-tools', 'tools.json'],

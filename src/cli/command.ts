@@ -1,6 +1,7 @@
 /** The parts of a command. */
 import type { CliIo } from './cli-io.ts';
 import type { OptionName, OptionRow } from './option-table.ts';
+import type { OptionalPackage } from './optional-packages.ts';
 import type { Options } from './options.ts';
 import type { Screen } from './screen.ts';
 import type { World } from './world.ts';
@@ -46,6 +47,11 @@ export interface Command {
   readonly operands: readonly string[];
   /** The file that it writes without an option. @default none */
   readonly writes?: string;
+  /**
+   * The optional packages that it needs. That of the MCP client is added if a file names servers.
+   * @default none
+   */
+  packages?(options: Options): readonly OptionalPackage[];
   /** Whether the last word may be repeated. @default false */
   readonly many?: boolean;
   /** Whether the first word is a file to load, as with `--host-tools`. @default false */

@@ -29,6 +29,7 @@ export const mcpPin: Command = {
   ],
   options: ['pins', 'accept', 'yes', 'prefix', 'env', 'header'],
   operands: ['CONNECTION'],
+  packages: () => ['@modelcontextprotocol/client'],
   many: true,
   async run({ io, screen, options, operands }) {
     const { pins: path, accept, yes } = options;

@@ -66,6 +66,7 @@ export const relay: Command = {
     },
   },
   operands: [],
+  packages: ({ redis }) => (redis === undefined ? [] : ['ioredis']),
   // Longer than 60 lines, since its `finally` closes in order what the lines above it open.
   async run({ io, screen: terminal, options }) {
     const file = options.config === undefined ? {} : await readRelayFile(options.config, io);

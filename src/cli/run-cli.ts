@@ -22,6 +22,7 @@ import { type OptionName, type OptionRow, optionTable } from './option-table.ts'
 import { meant, type Options, parseLine } from './options.ts';
 import { jsonText } from './printable.ts';
 import { registryLogger } from './registry-logger.ts';
+import { requirePackages } from './required-packages.ts';
 import { requireSafeOutputs } from './safe-outputs.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { openWorld, type World } from './world.ts';
@@ -62,6 +63,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCo
       await print(io, order.asJson ? jsonText(order.json) : order.text);
       return 0;
     }
+    await requirePackages(order.command, order.options, argv, io.cwd);
     return await execute(order, io, screen);
   } catch (error) {
     screen.clear();

@@ -46,6 +46,7 @@ export const serve: Command = {
   ],
   options: [...worldOptions, 'http', 'metrics', 'principal', 'pin'],
   operands: ['[FILE]'],
+  packages: () => ['@modelcontextprotocol/server'],
   loadsWord: true,
   gateway: { records: true, serves: true },
   async run({ io, screen, options, world }) {

@@ -37,6 +37,19 @@ export function packageFault(
 }
 
 /**
+ * Whether a package can be found from here. It may still fail to load. True where nothing can be
+ * looked up, so that loading it tells more.
+ */
+export function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch (error) {
+    return !isMissing(name, error);
+  }
+}
+
+/**
  * Loads an optional package synchronously. Used inside `try`, since a runtime without a disk throws
  * before it looks for the package.
  */

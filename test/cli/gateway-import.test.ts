@@ -44,7 +44,7 @@ test('every server is written, with a rule that asks before destructive calls', 
         // A client starts it in a folder of its own, where nothing is installed.
         args: [
           '-y',
-          ...['-p', 'host-tools', '-p', 'yaml@2', '-p', '@modelcontextprotocol/client@2'],
+          ...['-p', 'host-tools', '-p', '@modelcontextprotocol/client@2'],
           ...['-p', '@modelcontextprotocol/server@2', 'host-tools', 'serve'],
           join(path, 'gateway.yaml'),
         ],

@@ -6,6 +6,7 @@ import type { JsonValue } from '../../json/index.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Answer, Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';
+import { npxArguments } from '../optional-packages.ts';
 import { printable } from '../printable.ts';
 import { readTextFile } from '../read-text.ts';
 import { shownPath } from '../shown-path.ts';
@@ -22,11 +23,7 @@ const hint = `\
 #     "read_*": { annotations: { readOnly: true, destructive: false } }
 `;
 /** What a gateway needs in addition to this package. */
-const optionalPackages = [
-  'yaml@2',
-  '@modelcontextprotocol/client@2',
-  '@modelcontextprotocol/server@2',
-];
+const optionalPackages = ['@modelcontextprotocol/client', '@modelcontextprotocol/server'] as const;
 /** Claude Code keeps much other data in the same file. */
 const maxBytes = 64 * 1_048_576;
 
@@ -88,9 +85,7 @@ async function readConfig(path: string, shown: string, io: CliIo): Promise<JsonV
 }
 
 async function write(path: string, { servers }: Converted): Promise<void> {
-  const { stringify } = await import('yaml').catch(() => {
-    throw failure('A gateway needs the package `yaml`. Run `npm install yaml`.');
-  });
+  const { stringify } = await import('yaml');
   const text = stringify({
     mcpServers: servers,
     rules: [{ id: 'ask-before-harm', effect: 'ask', annotations: { destructive: true } }],
@@ -109,8 +104,7 @@ function answer(path: string, from: string, converted: Converted): Answer {
   const { servers, variables, warnings, isVsCode } = converted;
   // A client may start the gateway in any folder. There, `npx` loads optional packages only if they
   // are named.
-  const packages = ['host-tools', ...optionalPackages].flatMap((name) => ['-p', name]);
-  const server = { command: 'npx', args: ['-y', ...packages, 'host-tools', 'serve', path] };
+  const server = { command: 'npx', args: [...npxArguments(optionalPackages), 'serve', path] };
   const entry = isVsCode
     ? { servers: { gateway: { type: 'stdio', ...server } } }
     : { mcpServers: { gateway: server } };

@@ -39,6 +39,7 @@ export const gatewayLogin: Command = {
     port: { value: 'N', help: 'wait for the answer on this port; default 0, any free port' },
   },
   operands: ['NAME'],
+  packages: () => ['@modelcontextprotocol/client'],
   async run({ io, screen, options, operands: [name = ''] }) {
     const [{ name: file } = { name: defaultFile }, another] = options.sources;
     if (another !== undefined)

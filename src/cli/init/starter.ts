@@ -9,7 +9,6 @@ export const nextCommands: readonly string[] = ['npm install', 'npm test', 'npm 
 export const starterPackages = {
   '@modelcontextprotocol/server': '^2.4.0',
   'host-tools': `^${packageVersion}`,
-  yaml: '^2.4.0',
 } as const;
 
 /** @param folderName makes the name of the project's package */

@@ -94,7 +94,6 @@ describe('writes the project', () => {
   test.each([
     ['My Tools', 'my-tools'],
     ['host-tools', 'host-tools-project'],
-    ['yaml', 'yaml-project'],
     ['node_modules', 'node_modules-project'],
     ['.hidden_', 'hidden'],
     ['ツール', 'my-tools'],

@@ -1,0 +1,104 @@
+/** Commands that need packages which npm does not install by itself. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
+import { parseLine } from '../../src/cli/options.ts';
+import { requirePackages } from '../../src/cli/required-packages.ts';
+import { program } from '../runner/programs.ts';
+import { folder } from '../surfaces/config/folder.ts';
+
+const client = '@modelcontextprotocol/client';
+const server = '@modelcontextprotocol/server';
+const withServers = { mcpServers: { a: { command: 'x' } } };
+const without = fileURLToPath(new URL('./fixtures/without-packages.cjs', import.meta.url));
+
+/** What is said where some packages are missing; empty if nothing is. */
+async function said(argv: string[], missing: readonly string[]): Promise<string> {
+  const { path } = folder({
+    'gateway.json': withServers,
+    'tools.json': { rules: [{ effect: 'ask' }] },
+    'wrong.json': '{',
+  });
+  const { words, options } = parseLine(argv);
+  const command = commands.find(({ name }) => words.join(' ').startsWith(name));
+  if (command === undefined) throw new Error(`There is no ${words}.`);
+  const [word] = words.slice(command.name.split(' ').length);
+  const sources =
+    command.loadsWord === true && word !== undefined
+      ? [{ kind: 'file' as const, name: word }]
+      : options.sources;
+  return requirePackages(
+    command,
+    { ...options, sources },
+    argv,
+    path,
+    (name) => !missing.includes(name),
+  )
+    .then(() => '')
+    .catch((error: Error) => error.message);
+}
+
+const all = [client, server, 'bullmq', 'ioredis'];
+const files = ['--host-tools', 'gateway.json'];
+test.each<[string[], string[]]>([
+  [
+    ['serve', 'gateway.json'],
+    [client, server],
+  ],
+  [['serve', 'tools.json'], [server]],
+  [['serve', 'wrong.json'], [server]],
+  [['serve', 'nowhere.json'], [server]],
+  [['list', ...files], [client]],
+  [['call', 'x', ...files], [client]],
+  [['explain', 'x', ...files], [client]],
+  [['search', 'x', ...files], [client]],
+  [['inspect', ...files], [client]],
+  [['policy', 'test', 'x.yaml', ...files], [client]],
+  [['list', '--host-tools', 'tools.json'], []],
+  [
+    ['worker', '--redis', 'redis://x', '--queue', 'q', ...files],
+    [client, 'bullmq'],
+  ],
+  [['relay', '--redis', 'redis://x'], ['ioredis']],
+  [['relay'], []],
+  [['mcp', 'pin', 'https://a.b'], [client]],
+  [['gateway', 'login', 'a'], [client]],
+  [['hook', 'codex', ...files], []],
+  [['validate', 'gateway.json'], []],
+])('%j needs %j, and all of them are named at once', async (argv, needed) => {
+  const text = await said(argv, all);
+  if (needed.length === 0) return expect(text).toBe('');
+  for (const name of needed) expect(text).toContain(`\`${name}\``);
+  for (const name of all) if (!needed.includes(name)) expect(text).not.toContain(name);
+  expect(text).toContain(`npm install ${needed.map((name) => `${name}@`)[0]}`);
+  expect(await said(argv, [])).toBe('');
+});
+
+test('the line to copy has every package that the command needs, also those that are installed', async () => {
+  expect(await said(['serve', 'gateway.json', '--principal', "Ann O'Neil"], [client])).toBe(
+    `\`serve\` needs \`${client}\`, which npm does not install with host-tools. Run the command ` +
+      `with it: \`npx -y -p host-tools -p ${client}@2 -p ${server}@2 host-tools serve gateway.json ` +
+      `--principal 'Ann O'\\''Neil'\`. Or install it where host-tools is installed: \`npm install ` +
+      `${client}@2\`.`,
+  );
+});
+
+test('an address with a password is not repeated', async () => {
+  const text = await said(['relay', '--redis', 'redis://:hunter2-0123@h'], ['ioredis']);
+  expect(text).toContain('relay --redis …');
+  expect(text).not.toContain('hunter2');
+});
+
+test('the program ends with 1 before it starts a server', () => {
+  const { path } = folder({
+    'gateway.json': { mcpServers: { a: { command: process.execPath, args: ['-e', '0'] } } },
+  });
+  const ran = spawnSync(
+    process.execPath,
+    ['--require', without, program('src/cli/index.ts'), 'serve', 'gateway.json'],
+    { cwd: path, env: { ...process.env, WITHOUT: client }, encoding: 'utf8', input: '' },
+  );
+  expect([ran.status, ran.stdout]).toEqual([1, '']);
+  expect(ran.stderr).toMatch(/^host-tools: `serve` needs `@modelcontextprotocol\/client`/);
+});
