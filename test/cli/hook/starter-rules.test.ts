@@ -283,7 +283,7 @@ describe.each<[string, string, readonly string[]]>([
       'src/ls -la',
       'bash -c ./x.sh',
       './node_modules/x/bin/y',
-      `rm ${'a '.repeat(60_000)}`,
+      `rm ${'a '.repeat(10_000)}`,
     ],
   ],
   [

@@ -1,7 +1,6 @@
 /** The hosts that a command line names, in every form in which programs accept them. */
 
-/** Most addresses in one word. Further ones make the line unclear. */
-const mostAddresses = 64;
+import { most } from './limits.ts';
 
 /**
  * The hosts of the web addresses in a word. Programs read addresses differently, so every host that
@@ -17,7 +16,7 @@ export function hostsOfWord(word: string): readonly string[] | undefined {
   // As the URL standard says: tabs and line ends are ignored, backslashes are slashes, and slashes
   // may be missing or too many.
   const plain = /[\t\r\n]/.test(word) ? word.replace(/[\t\r\n]/g, '') : word;
-  let left = mostAddresses;
+  let left = most.addresses;
   for (const { index } of plain.matchAll(/(?:https?|ftps?|wss?|file):/gi)) {
     if (--left < 0) return undefined;
     const [text = ''] = /^[^\s'"<>]{1,2048}/.exec(plain.slice(index, index + 2_048)) ?? [];

@@ -29,13 +29,10 @@ import { isZshWord } from './zsh.ts';
 
 /** What is collected from a command line. */
 export interface Collected {
-  /**
-   * Adds a command. If there is no room, the line becomes unclear, and false is returned: the rest
-   * is not read.
-   */
-  add(program: string, words: readonly string[]): boolean;
-  /** Whether there is no room for further commands. */
-  readonly isFull: boolean;
+  /** Adds a command. @throws PolicyFault if there are too many */
+  add(program: string, words: readonly string[]): true;
+  /** Refuses the line, which cannot be read as a whole. */
+  tooDeep(): never;
   /** Adds a reason why the line is unclear. */
   unclear(why: string): void;
   /** Reads text that is itself a command line. */
@@ -45,7 +42,7 @@ export interface Collected {
 /** Folders that contain only the system's own programs. */
 const ofTheSystem = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/s?bin\/[^/]+$/;
 /** How deeply commands may be nested in each other's arguments. */
-const mostNested = 16;
+const mostNested = 24;
 
 /**
  * Reads a program with its arguments, and the programs that it starts in turn.
@@ -55,16 +52,16 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   const [first, ...args] = words;
   if (first === undefined || first === '') return;
   const program = basename(first);
-  if (depth > mostNested) return to.unclear('commands in commands, too deep to follow');
+  if (depth > mostNested) to.tooDeep();
   // A program at this path may be anything, whatever its name is. Rules see both names.
-  if (first.includes('/') && !ofTheSystem.test(first) && !to.add(first, args)) return;
+  if (first.includes('/') && !ofTheSystem.test(first)) to.add(first, args);
   // Some file systems treat `GIT` as `git`. zsh starts `git` for `=git` and for `zf_git`.
   const other = program.toLowerCase().replace(/^(?:=|zf_)/, '');
   if (other !== program) readCommand([other, ...args], to, depth + 1);
   if (program.startsWith('-')) to.unclear(`\`${program.slice(0, 80)}\` stands for a program`);
   if (isZshWord(program)) to.unclear(`\`${program.slice(0, 80)}\` is a word of zsh`);
   if (program === 'git') return readGit(args, to);
-  if (!to.add(program, args)) return;
+  to.add(program, args);
   if (onlyLooks(program, args)) return;
   const wrapper = wrappers.get(program);
   if (wrapper !== undefined) return readWrapped(program, args, wrapper, to, depth);
@@ -223,13 +220,11 @@ function readShell(program: string, args: readonly string[], to: Collected): voi
 
 function readFind(program: string, args: readonly string[], to: Collected, depth: number): void {
   for (const [at, word] of args.entries()) {
-    // Each of them may contain others, which are read once for each of them.
-    if (to.isFull) return;
     if (!/^-(?:exec|execdir|ok|okdir|x|X)$|^--exec(?:-batch)?$/.test(word)) continue;
     to.unclear(`\`${program} ${word}\` runs a command for each file`);
-    const rest = args.slice(at + 1);
-    const end = rest.findIndex((one) => one === ';' || one === '+');
-    readCommand(end === -1 ? rest : rest.slice(0, end), to, depth + 1);
+    let end = at + 1;
+    while (end < args.length && args[end] !== ';' && args[end] !== '+') end++;
+    readCommand(args.slice(at + 1, end), to, depth + 1);
   }
   if (args.some((word) => /^-(?:fprint|fprintf|fls|files0-from)/.test(word)))
     to.unclear(`\`${program}\` writes or reads lists of files`);

@@ -1,13 +1,13 @@
 /** Reads a command line of a POSIX shell or of bash. */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { ArithmeticWord, Assignment, Command, ParsedScript, SyntaxNode, Word } from 'unbash';
 import { packageFault } from '../../../packages/missing-package.ts';
-import { type PathFacts, type Place, pathFacts } from '../place.ts';
-import { isBare } from './bare-repository.ts';
+import { PolicyFault } from '../../../surface-port.ts';
+import type { Place } from '../place.ts';
 import { hostsOfCommand, hostsOfWord } from './hosts.ts';
+import { most, refuseLong, tooMany } from './limits.ts';
+import { LinePlaces } from './line-places.ts';
 import { type Collected, readCommand } from './read-command.ts';
-import { type ShellCommand, type ShellFacts, unclearFacts } from './shell-facts.ts';
+import type { ShellCommand, ShellFacts } from './shell-facts.ts';
 import { isDecisive, isZshArray } from './variables.ts';
 import { readWord } from './words.ts';
 import { zshExpansion } from './zsh.ts';
@@ -15,27 +15,7 @@ import { zshExpansion } from './zsh.ts';
 /** The parser, which is optional. */
 export type ShellParser = Pick<typeof import('unbash'), 'parse' | 'forEachChild'>;
 
-/** Longest line that is read, in characters. */
-const mostChars = 200_000;
-/**
- * Most brackets, backticks and here-documents, because the parser takes longer for each one that is
- * nested in another.
- */
-const mostBrackets = 3_000;
-/** Most characters of commands that are kept. */
-const mostText = 400_000;
-/** Most words, commands and reasons that are kept. Beyond this, the line is unclear. */
-const mostWords = 2_000;
-/** Most parts of the line that are checked. Each takes some microseconds. */
-const mostParts = 6_000;
-/** Most characters that end a command. The parser takes some microseconds for each command. */
-const mostEnds = 20_000;
 const mostWhy = 8;
-/** Most paths that are looked up on the disk. Each takes some microseconds. */
-const mostLookups = 1_500;
-/** How often a command line may contain another one as text. */
-const mostScripts = 32;
-
 /** Loads the parser. @throws MisuseError `missing_dependency` */
 export async function shellParser(
   importParser: () => Promise<ShellParser> = () => import('unbash'),
@@ -47,26 +27,21 @@ export async function shellParser(
   }
 }
 
-/** What a command line does, as far as it is clear. Never throws. */
+/**
+ * What a command line does, as far as it is clear.
+ * @throws PolicyFault `command_unreadable` if it is too long to be read as a whole, which refuses
+ * the call: the rest could be what a rule denies
+ */
 export function shellFacts(line: string, place: Place, parser: ShellParser): ShellFacts {
-  if (line.length > mostChars) return unclearFacts(`more than ${mostChars} characters`);
-  if (hasMany('({`', mostBrackets, line)) return unclearFacts(`more than ${mostBrackets} brackets`);
-  if (hasMany('\n;|&', mostEnds, line)) return unclearFacts(`more than ${mostEnds} commands`);
+  refuseLong(line);
   try {
     return new LineReader(place, parser).read(line);
-  } catch {
-    return unclearFacts('the parser failed');
+  } catch (error) {
+    if (error instanceof PolicyFault) throw error;
+    throw new PolicyFault('command_unreadable', 'The command line cannot be read.', {
+      cause: error,
+    });
   }
-}
-
-/** Whether some characters occur more often than allowed. Here-documents count as brackets. */
-function hasMany(characters: string, most: number, line: string): boolean {
-  let count = 0;
-  for (let at = 0; at < line.length; at++)
-    if (characters.includes(line[at] as string) || line.startsWith('<<', at)) {
-      if (++count > most) return true;
-    }
-  return false;
 }
 
 /** Reads one line, and the lines inside it. */
@@ -76,37 +51,31 @@ class LineReader implements Collected {
   readonly #words = new Set<string>();
   readonly #written = new Set<string>();
   readonly #hosts = new Set<string>();
-  /**
-   * The folders in which the line may be when it reads a path. It may have changed the folder
-   * before.
-   */
-  readonly #folders: Place[];
+  readonly #place: Place;
+  readonly #places: LinePlaces;
   readonly #parser: ShellParser;
+  /** What has been read, since the same text has the same effect. */
+  readonly #seen = new Set<string>();
   /** The text that is being read. */
   #source = '';
   #scripts = 0;
-  #left = mostText;
-  #lookups = 0;
   #parts = 0;
   #text = 0;
+  #commandText = 0;
 
   constructor(place: Place, parser: ShellParser) {
-    this.#folders = [place];
+    this.#place = place;
+    this.#places = new LinePlaces(place, (why) => this.unclear(why));
     this.#parser = parser;
   }
 
   read(line: string): ShellFacts {
     this.script(line);
-    const paths = new Set<string>();
-    const outside = new Set<string>();
-    const writesOutside = new Set<string>();
-    const hosts = this.#hosts;
-    if (this.commands.some(({ program }) => program === 'git') && this.#folders.some(isBare))
+    const { paths, outside, writesOutside, hasBare } = this.#places;
+    if (hasBare && this.commands.some(({ program }) => program === 'git'))
       this.unclear('a folder that git takes for a repository, whose files name programs');
-    for (const word of this.#words) this.#readPlace(word, paths, outside, hosts);
-    for (const word of this.#written)
-      if (this.#folders.some((place) => this.#lookUp(word, place)?.inside !== true))
-        writesOutside.add(word);
+    for (const word of this.#words) this.#readPlace(word);
+    for (const word of this.#written) this.#places.written(word);
     return {
       unclear: this.#why.size > 0,
       why: [...this.#why],
@@ -114,7 +83,7 @@ class LineReader implements Collected {
       paths: [...paths],
       outside: [...outside],
       writesOutside: [...writesOutside],
-      hosts: [...hosts],
+      hosts: [...this.#hosts],
     };
   }
 
@@ -123,37 +92,52 @@ class LineReader implements Collected {
   }
 
   script(text: string): void {
-    this.#left -= text.length;
-    if (++this.#scripts > mostScripts || this.#left < 0)
-      this.unclear('too many commands in commands');
-    else {
-      const around = this.#source;
-      this.#source = text;
-      this.#visit(this.#parser.parse(text));
-      this.#source = around;
+    if (this.#seen.has(text)) return;
+    this.#seen.add(text);
+    if (++this.#scripts > most['commands in commands']) throw tooMany('commands in commands');
+    this.#text += text.length;
+    if (this.#text > most.characters) throw tooMany('characters');
+    const around = this.#source;
+    this.#source = text;
+    const script = this.#parser.parse(text);
+    this.#visit(script);
+    if (script.errors?.length) this.#scan(text);
+    this.#source = around;
+  }
+
+  /** Of a text that the parser does not understand, whatever may be a command counts as one. */
+  #scan(text: string): void {
+    this.unclear('syntax that is not understood');
+    for (const part of text.split(/[\n;|&(){}<>`]+/)) {
+      const words = part
+        .replace(/["'\\]/g, '')
+        .split(/\s+/)
+        .filter(Boolean);
+      for (const word of words) this.#keep(word);
+      readCommand(words, this);
     }
   }
 
-  add(program: string, words: readonly string[]): boolean {
-    const text = this.isFull ? '' : [program, ...words].join(' ');
-    this.#text += text.length;
-    if (this.isFull) this.unclear('too many commands');
-    else this.commands.push({ program, text });
-    for (const host of hostsOfCommand(program, words, (path) => this.#exists(path)))
+  add(program: string, words: readonly string[]): true {
+    const text = [program, ...words].join(' ');
+    const key = `command ${[program, ...words].join('\0')}`;
+    if (this.#seen.has(key)) return true;
+    this.#seen.add(key);
+    this.#commandText += text.length;
+    if (this.#commandText > most['characters of commands']) throw tooMany('characters of commands');
+    if (this.commands.length >= most.commands) throw tooMany('commands');
+    this.commands.push({ program, text });
+    for (const host of hostsOfCommand(program, words, (path) => this.#places.exists(path)))
       this.#hosts.add(host);
-    return !this.isFull;
+    return true;
   }
 
-  #exists(path: string): boolean {
-    return this.#folders.some(({ cwd }) => existsSync(resolve(cwd, path)));
-  }
-
-  get isFull(): boolean {
-    return this.commands.length >= mostWords || this.#text > mostText;
+  tooDeep(): never {
+    throw tooMany('commands in commands');
   }
 
   #visit(node: SyntaxNode): void {
-    if (++this.#parts > mostParts) return this.unclear('too many words');
+    if (++this.#parts > most.parts) throw tooMany('parts');
     if ((node as ParsedScript).errors?.length) this.unclear('syntax that is not understood');
     if (node.type === 'Command') this.#command(node);
     if (node.type === 'Redirect') this.#redirect(node);
@@ -181,8 +165,7 @@ class LineReader implements Collected {
 
   #command({ name, args }: Command): void {
     if (name === undefined) return;
-    if (args.length > mostParts) this.unclear('too many words');
-    const words = [name, ...args.slice(0, mostParts)].map((arg) =>
+    const words = [name, ...args].map((arg) =>
       arg.type === 'Word' ? readWord(arg, this.#place) : { value: arg.text, open: undefined },
     );
     const [program] = words;
@@ -190,31 +173,10 @@ class LineReader implements Collected {
       return this.unclear(`\`${program.open}\` stands for a program`);
     for (const { value } of words.slice(1)) this.#keep(value);
     const values = words.map(({ value }) => value);
-    if (/^(?:cd|pushd|popd)$/.test(values[0] as string)) this.#move(values);
+    if (/^(?:cd|pushd|popd)$/.test(values[0] as string)) this.#places.move(values.slice(1));
     readCommand(values, this);
     for (const [at, value] of values.entries())
-      if (value === '-C' && values[0] !== 'grep') this.#move(['cd', values[at + 1] ?? '']);
-  }
-
-  get #place(): Place {
-    return this.#folders[0] as Place;
-  }
-
-  /** Words from here on may be relative to this folder. Whether they are is unknown. */
-  #move([, ...args]: readonly string[]): void {
-    const folder = args.find((word) => !/^-[LPe@]+$/.test(word)) ?? '~';
-    if (folder === '-' || /^[-+]\d/.test(folder)) return this.unclear('a folder from before');
-    if (this.#folders.length >= 8) return this.unclear('too many changes of the folder');
-    for (const place of [...this.#folders])
-      for (const cwd of this.#lookUp(folder, place)?.path ?? [])
-        this.#folders.push({ ...place, cwd });
-  }
-
-  /** Undefined if too many paths were looked up. The line is then unclear. */
-  #lookUp(text: string, place: Place): PathFacts | undefined {
-    if (text.length > 4_096 || ++this.#lookups > mostLookups)
-      return void this.unclear('too many or too long paths');
-    return pathFacts(text, place);
+      if (value === '-C' && values[0] !== 'grep') this.#places.move([values[at + 1] ?? '']);
   }
 
   #word(word: Word): void {
@@ -247,28 +209,14 @@ class LineReader implements Collected {
   }
 
   #keep(word: string): void {
-    if (this.#words.size >= mostWords) this.unclear('too many words');
-    else this.#words.add(word);
+    if (this.#words.size >= most.words) throw tooMany('words');
+    this.#words.add(word);
   }
 
-  /** A word may be a path as a whole, or after `=`, `@` or `:`. */
-  #readPlace(word: string, paths: Set<string>, outside: Set<string>, hosts: Set<string>): void {
-    const named = hostsOfWord(word);
-    if (named === undefined) this.unclear('too many addresses');
-    for (const host of named ?? []) hosts.add(host);
-    if (word.includes('\n') || word === '') return;
-    const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !/^file:/i.test(word);
-    const texts = new Set([word, ...word.split(/[=@:,]/).filter((text) => text !== '')]);
-    if (/^-[A-Za-z]./.test(word)) texts.add(word.slice(2));
-    for (const text of [...texts].slice(0, 16))
-      for (const place of this.#folders) {
-        const facts = this.#lookUp(text, place);
-        if (facts === undefined) return;
-        const { path, inside } = facts;
-        for (const one of path) paths.add(one);
-        const isPath = /^(?:[/~]|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(text) || path.length > 1;
-        if (isPath && !inside && !isUrl && !/^\/dev\/(?:null|stdin|stdout|stderr|tty)$/.test(text))
-          outside.add(text);
-      }
+  #readPlace(word: string): void {
+    const hosts = hostsOfWord(word);
+    if (hosts === undefined) throw tooMany('addresses');
+    for (const host of hosts) this.#hosts.add(host);
+    this.#places.word(word);
   }
 }

@@ -31,16 +31,3 @@ export interface ShellFacts {
   /** Hosts of the web addresses in it. */
   readonly hosts: readonly string[];
 }
-
-/** The answer for a line that cannot be read at all. */
-export function unclearFacts(why: string): ShellFacts {
-  return {
-    unclear: true,
-    why: [why],
-    commands: [],
-    paths: [],
-    outside: [],
-    writesOutside: [],
-    hosts: [],
-  };
-}

@@ -2,11 +2,21 @@
 import fc from 'fast-check';
 import * as unbash from 'unbash';
 import { describe, expect, test } from 'vitest';
+import { PolicyFault } from '../../../../src/policy/policy-fault.ts';
 import { shellFacts, shellParser } from '../../../../src/surfaces/agents/shell/read-line.ts';
 import { cpuMs } from '../../../runner/cpu-time.ts';
 
 const place = { cwd: '/work/app', project: '/work/app', home: '/home/ann' };
 const read = (line: string) => shellFacts(line, place, unbash);
+/** The facts, or that the line is refused, which denies the call. */
+const judge = (line: string) => {
+  try {
+    return read(line);
+  } catch (error) {
+    if (PolicyFault.reasonOf(error) !== 'command_unreadable') throw error;
+    return 'refused';
+  }
+};
 const texts = (line: string) => read(line).commands.map(({ text }) => text);
 
 describe('programs', () => {
@@ -128,15 +138,51 @@ describe('hostile lines', () => {
     ['sed', `sed 's/${'\\\\'.repeat(many)}'`],
   ])('%s: read in time', (_, line) => {
     const start = cpuMs();
-    const facts = read(line);
+    const facts = judge(line);
     // Without bounds, these take minutes.
     expect(cpuMs() - start).toBeLessThan(10_000);
     expect(JSON.stringify(facts).length).toBeLessThan(2_000_000);
   });
 
-  test('of too many words, the program is still known', () => {
-    const { commands, unclear, why } = read(`rm ${'a '.repeat(60_000)}`);
-    expect([commands[0]?.program, unclear, why]).toEqual(['rm', true, ['too many words']]);
+  test('of many words, all are read', () => {
+    const { commands, unclear } = read(`rm ${'a '.repeat(40_000)}`);
+    expect([commands[0]?.program, unclear]).toEqual(['rm', false]);
+  });
+
+  const unlike = (count: number, text: (at: number) => string): string =>
+    Array.from({ length: count }, (_, at) => text(at)).join('');
+
+  // What a rule denies must not pass, wherever it is in the line.
+  test.each<[string, string]>([
+    ['characters in a word', `: ${'x'.repeat(300_000)};`],
+    ['characters', `: ${'x'.repeat(1_200_000)};`],
+    ['a comment', `# ${'x'.repeat(300_000)}\n`],
+    ['commands that are alike', 'true; '.repeat(25_000)],
+    ['commands', unlike(7_000, (at) => `true ${at}; `)],
+    ['long commands', unlike(300, (at) => `echo ${at}${'x'.repeat(1_500)}; `)],
+    ['brackets in quotes', `: '${'('.repeat(3_001)}';`],
+    ['more brackets in quotes', `: '${'({`'.repeat(9_000)}';`],
+    ['brackets', `${'$('.repeat(400)}x${')'.repeat(400)};`],
+    ['here-documents', 'cat <<A\nA\n'.repeat(9_000)],
+    ['words', `echo ${unlike(12_000, (at) => `${at} `)};`],
+    ['words that are alike', `echo ${'x '.repeat(60_000)};`],
+    ['paths', `ls ${unlike(7_000, (at) => `a/${at} `)};`],
+    ['parts of a word', `echo ${unlike(300, (at) => `${at},`)};`],
+    ['folders', 'cd a; '.repeat(20)],
+    ['other folders', unlike(40, (at) => `cd ${at}; `)],
+    ['more folders', unlike(400, (at) => `cd ${at}; `)],
+    ['scripts', unlike(70, (at) => `bash -c 'echo ${at}'; `)],
+    ['scripts that are alike', "bash -c 'echo'; ".repeat(70)],
+    ['programs in programs', `${'sudo '.repeat(40)}true; `],
+    ['addresses', `echo ${'https://a.example '.repeat(90)}; echo '${'https:a '.repeat(90)}'; `],
+    ['syntax that is not understood', 'echo a(b) ) fi; '],
+    ['an open quote', "echo a; : '\n' ; echo $(( ; "],
+    ['a null', 'echo a\0b; '],
+  ])('%s: what precedes and follows is known, or the line is refused', (_, much) => {
+    for (const line of [`cat .env; ${much} true`, `${much} cat .env`, `${much}cat .env\n${much}`]) {
+      const facts = judge(line);
+      if (facts !== 'refused') expect(facts.paths).toContain('/work/app/.env');
+    }
   });
 
   test('whatever is written, there is an answer', () => {
@@ -146,8 +192,8 @@ describe('hostile lines', () => {
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
-        const facts = read(pieces.join(''));
-        expect(typeof facts.unclear).toBe('boolean');
+        const facts = judge(pieces.join(''));
+        expect(facts === 'refused' || typeof facts.unclear === 'boolean').toBe(true);
       }),
     );
   });
