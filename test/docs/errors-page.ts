@@ -212,6 +212,13 @@ export const reasons: readonly {
   },
   {
     code: 'policy_error',
+    reason: 'command_unreadable',
+    meaning:
+      'A rule tests what a command line does, and ' +
+      '[the line](coding-agents.md#what-a-command-line-does) is too long to be read as a whole.',
+  },
+  {
+    code: 'policy_error',
     reason: 'hook_failed',
     meaning: 'A before hook threw, took too long or returned something invalid.',
   },

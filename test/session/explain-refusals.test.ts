@@ -200,13 +200,14 @@ const unforeseen: Readonly<Record<string, readonly string[]>> = {
     'invalid_input invalid_edit',
   ],
   'comes from a hook, which is not run': ['policy_error hook_failed'],
-  'comes from a policy, as those that are tried': [
+  'comes from a policy or an attribute, as those that are tried': [
     'policy_denied cedar_forbidden',
     'policy_denied cedar_not_permitted',
     'policy_denied opa_denied',
     'policy_denied opa_undefined',
     'policy_error cedar_error',
     'policy_error opa_error',
+    'policy_error command_unreadable',
   ],
   'is about definitions of other servers, which lookup checks as for a call': [
     'tool_not_available definition_changed',
