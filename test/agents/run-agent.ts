@@ -100,7 +100,8 @@ export function prepareHome(program: ProgramName, home: string, model: string): 
     write(
       join(home, '.codex/config.toml'),
       [
-        'model = "scripted"',
+        // One that it offers all of its tools.
+        'model = "gpt-5.5"',
         'model_provider = "scripted"',
         '[model_providers.scripted]',
         'name = "scripted"',

@@ -13,6 +13,8 @@ import type { AddressInfo } from 'node:net';
 /** One call that the model asks for. */
 export interface ScriptedCall {
   readonly name: string;
+  /** Of a tool of Codex that lies in a namespace. */
+  readonly namespace?: string | undefined;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
@@ -231,11 +233,12 @@ const openai: Wire = {
               content: [{ type: 'output_text', text: turn, annotations: [] }],
             },
           ]
-        : turn.map(({ name, input }, n) => {
+        : turn.map(({ name, namespace, input }, n) => {
             const call = {
               id: `item_${at}_${n}`,
               call_id: `call_${at}_${n}`,
               name,
+              ...(namespace === undefined ? {} : { namespace }),
               status: 'completed',
             };
             return typeof input.$text === 'string'

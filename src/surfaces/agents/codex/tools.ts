@@ -35,4 +35,25 @@ export const codexTools: readonly ToolRow[] = [
   { name: 'update_goal', description: 'Says how far its goal is reached.' },
   { name: 'update_plan', description: 'Keeps a list of tasks.' },
   { name: 'request_user_input', description: 'Asks the user.' },
+  // Other agents, whose own calls are judged as well. What they report may come from anywhere.
+  {
+    name: 'spawn_agent',
+    description: 'Starts another agent.',
+    origin: 'untrusted',
+    content: ['message'],
+  },
+  {
+    name: 'send_input',
+    description: 'Gives another agent a task.',
+    origin: 'untrusted',
+    content: ['message'],
+  },
+  {
+    name: 'wait_agent',
+    description: 'Reads what other agents report.',
+    annotations: readOnly,
+    origin: 'untrusted',
+  },
+  { name: 'resume_agent', description: 'Lets another agent go on.', origin: 'untrusted' },
+  { name: 'close_agent', description: 'Ends another agent.', origin: 'untrusted' },
 ];

@@ -1,0 +1,216 @@
+/**
+ * The real Claude Code, Codex and Gemini CLI, each with a guard that `hook install` has set up and a
+ * scripted model on loopback. `npm run test:agents` runs these: they install the programs from npm.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type Guarded, guarded, kinds } from './guarded.ts';
+import { installed, type ProgramName, pinned } from './programs.ts';
+
+const undo: (() => void)[] = [];
+afterAll(() => {
+  for (const step of undo) step();
+});
+
+const secrets = `rules:
+  - { id: no-secrets, effect: deny, reason: the_secrets_stay, when: { command@paths.*: { glob: '**/.env' } } }
+`;
+/** A server with the tools `look` and `send`. */
+const mcpServer = fileURLToPath(new URL('mcp-server.mjs', import.meta.url));
+
+/** The type, tool and status of each line of a log. */
+const brief = (lines: ReturnType<Guarded['audit']>): readonly string[] =>
+  lines.map(({ type, tool, status }) => [type, tool, status ?? ''].join(' ').trim());
+
+/** Calls that have begun and not ended, by their ids. */
+function open(lines: ReturnType<Guarded['audit']>): readonly unknown[] {
+  const ended = new Set(lines.filter(({ type }) => type === 'call').map(({ callId }) => callId));
+  return lines.flatMap(({ type, callId }) =>
+    type === 'start' && !ended.has(callId) ? [callId] : [],
+  );
+}
+
+for (const program of Object.keys(pinned) as ProgramName[]) {
+  const found = await installed(program);
+  const { version } = pinned[program];
+  const why = 'missing' in found ? ` (skipped: ${found.missing})` : '';
+  const bin = 'bin' in found ? found.bin : '';
+  const kind = kinds[program];
+  const { agent, shell } = kind;
+  const own = (rules = secrets, given?: (home: Omit<Guarded, 'run'>) => void) =>
+    guarded(program, bin, rules, (remove) => undo.push(remove), given);
+
+  describe.skipIf(bin === '')(`${program} ${version}${why}`, () => {
+    test('a denied call does not run, and the model reads the reason', async () => {
+      const home = await own();
+      expect(home.cli('hook', 'check', agent)).toMatchObject({ exit: 0 });
+      const { results } = await home.run({
+        main: [
+          [shell('echo made > allowed.txt')],
+          [shell('cat .env > copy.txt; echo made > denied.txt')],
+        ],
+      });
+      expect(home.has('project/allowed.txt')).toBe(true);
+      expect(home.has('project/denied.txt')).toBe(false);
+      expect(results()).toHaveLength(2);
+      expect(results()[1]).toContain('the_secrets_stay');
+      expect(results().join('\n')).not.toContain('not-for-the-model');
+      const tool = agent === 'gemini-cli' ? 'run_shell_command' : 'Bash';
+      expect(brief(home.audit())).toEqual([
+        `start ${tool}`,
+        `call ${tool} succeeded`,
+        `call ${tool} rejected`,
+      ]);
+      // The allowed call has one id in both of its lines.
+      expect(open(home.audit())).toEqual([]);
+    });
+
+    test('a call that a rule asks about does not run without an answer', async () => {
+      const home = await own(
+        "rules: [{ id: push, effect: ask, when: { command@commands.*.program: 'touch' } }]",
+      );
+      const asked = { main: [[shell('touch asked.txt')]] };
+      // Without a terminal there is nobody to ask.
+      const { results } = await home.run(asked);
+      expect(home.has('project/asked.txt')).toBe(false);
+      expect(results()[0]).toMatch(
+        agent === 'claude-code' ? /approv|permission|push/i : /cannot ask/,
+      );
+    });
+
+    test('a failed command is recorded as failed', async () => {
+      const home = await own();
+      await home.run({ main: [[shell('exit 3')]] });
+      const [, end] = home.audit();
+      // Codex does not say so.
+      expect(end?.status).toBe(agent === 'codex' ? 'succeeded' : 'failed');
+    });
+
+    test('each of several calls at once is judged, and each has its lines', async () => {
+      const home = await own();
+      const { results } = await home.run({
+        main: [
+          [...Array(6).keys()].map((n) => shell(n === 3 ? 'cat .env' : `echo ${n} > ${n}.txt`)),
+        ],
+      });
+      expect(results()).toHaveLength(6);
+      expect([0, 1, 2, 4, 5].map((n) => home.has(`project/${n}.txt`))).toEqual(Array(5).fill(true));
+      expect(results().join('\n')).not.toContain('not-for-the-model');
+      const lines = home.audit();
+      expect(lines.filter(({ type }) => type === 'start')).toHaveLength(5);
+      expect(lines.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+      expect(open(lines)).toEqual([]);
+    });
+
+    test('the calls of a sub-agent are judged', async () => {
+      const home = await own();
+      const { results } = await home.run({
+        main: [[kind.delegate('child')], [shell('sleep 4')]],
+        child: [[shell('echo made > child.txt')], [shell('cat .env')]],
+      });
+      expect(home.has('project/child.txt')).toBe(true);
+      expect(results('child').join('\n')).toContain('the_secrets_stay');
+      expect(home.audit().filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    });
+
+    test('a quota holds over the processes of hooks, and over sessions', async () => {
+      const quota = 'quotas: [{ id: few, max: 2, per: hour, by: principal }]\n';
+      const home = await own(quota);
+      const run = (name: string) =>
+        home.run({ main: [[shell(`echo a > ${name}-a`)], [shell(`echo b > ${name}-b`)]] });
+      await run('first');
+      const { results } = await run('second');
+      expect(
+        ['first-a', 'first-b', 'second-a', 'second-b'].map((n) => home.has(`project/${n}`)),
+      ).toEqual([true, true, false, false]);
+      expect(results().join('\n')).toMatch(/quota|few/);
+    });
+
+    test('tools of MCP servers are judged', async () => {
+      const rules =
+        "rules: [{ id: no-send, effect: deny, tools: 'mcp_*send', reason: stays_here }]";
+      const home = await own(rules, (given) => {
+        const [file, more] = kind.server('mail', [process.execPath, mcpServer]);
+        const before = given.has(file) ? given.read(file) : '';
+        given.write(
+          file,
+          typeof more === 'string'
+            ? before + more
+            : JSON.stringify({ ...(before === '' ? {} : JSON.parse(before)), ...more }),
+        );
+      });
+      const call = (tool: string) => ({ ...kind.mcpTool('mail', tool), input: { text: 'x' } });
+      const { results, text } = await home.run({ main: [[call('look')], [call('send')]] });
+      expect(results()[0], text).toContain('looked');
+      expect(results()[1]).toContain('stays_here');
+      expect(brief(home.audit()).map((line) => line.replace(/mcp\w+_/, ''))).toEqual([
+        'start look',
+        'call look succeeded',
+        'call send rejected',
+      ]);
+    });
+
+    test('work in another folder is judged by where it is', async () => {
+      const home = await own(
+        'rules: [{ id: out, effect: deny, when: { command@writesOutside.*: { exists: true } } }]',
+      );
+      mkdirSync(home.at('project/sub'));
+      await home.run({
+        main: [
+          [shell('echo made > here.txt', home.at('project/sub'))],
+          [shell('echo made > ../outside.txt', home.at('project'))],
+          [shell('echo made > outside.txt', home.home)],
+        ],
+      });
+      expect(home.has('project/sub/here.txt')).toBe(true);
+      expect(home.has('outside.txt')).toBe(false);
+    });
+
+    test('work in a worktree has the same guard', async () => {
+      const home = await own();
+      const git = (...args: readonly string[]) =>
+        spawnSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], {
+          cwd: home.at('project'),
+        });
+      git('init', '-q');
+      git('commit', '-q', '--allow-empty', '-m', 'x');
+      expect(git('worktree', 'add', '-q', home.at('tree')).status).toBe(0);
+      const { results } = await home.run(
+        { main: [[shell('echo made > made.txt')], [shell('cat ../project/.env')]] },
+        { folder: home.at('tree') },
+      );
+      expect(home.has('tree/made.txt')).toBe(true);
+      expect(results()[1]).toContain('the_secrets_stay');
+    });
+
+    const faults: readonly [string, (home: Guarded) => void][] = [
+      ['changed rules', (home) => writeFileSync(home.guard('rules.yaml'), 'rules: []\n')],
+      ['a hook that crashes', (home) => writeFileSync(home.guard('hook.cjs'), 'process.abort();')],
+      [
+        'a hook that is killed',
+        (home) => writeFileSync(home.guard('hook'), '#!/bin/sh\nkill -9 $$\n'),
+      ],
+      ['a hook that is missing', (home) => rmSync(home.guard('hook'))],
+      ['a guard that is missing', (home) => renameSync(home.guard('.'), home.at('moved'))],
+    ];
+    test.each(faults)('%s: no call runs', async (_, change) => {
+      const home = await own();
+      change(home);
+      await home.run({ main: [[shell('echo made > made.txt')]] });
+      expect(home.has('project/made.txt')).toBe(false);
+    });
+
+    test('a hook that waits for something blocks the call when its time is over', async () => {
+      const home = await own();
+      // The event comes too late.
+      writeFileSync(
+        home.guard('hook'),
+        `#!/bin/sh\nsleep 3 | '${process.execPath}' '${home.guard('hook.cjs')}' --timeout-ms 500\n`,
+      );
+      await home.run({ main: [[shell('echo made > made.txt')]] });
+      expect(home.has('project/made.txt')).toBe(false);
+    });
+  });
+}
