@@ -18,6 +18,7 @@ export { loggedError, logTo } from './logging.ts';
 export { packageVersion } from './packages/own-version.ts';
 export { PolicyFault } from './policy/policy-fault.ts';
 export { compileQuotas } from './policy/quotas.ts';
+export type { CompiledRule } from './policy/rule.ts';
 export { compileRules, tryRule } from './policy/rules.ts';
 export { registryStateOf } from './registry/default-registry.ts';
 export { type Observing, observeCalls } from './registry/observe-calls.ts';

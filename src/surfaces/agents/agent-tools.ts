@@ -1,8 +1,11 @@
 /** The building blocks of definitions for an agent's own tools. */
 import { type AnyTool, type CallInfo, defineTool, type ToolAnnotations } from '../../index.ts';
 import type { JsonObject } from '../../json/index.ts';
+import { lineFacts } from './effects/line-effects.ts';
+import type { FileKind } from './files/file-kind.ts';
+import { fileKinds } from './files/file-kinds.ts';
 import { type PathFacts, type Place, pathFacts } from './place.ts';
-import { type ShellParser, shellFacts, shellParser } from './shell/read-line.ts';
+import { type ShellParser, shellParser } from './shell/read-line.ts';
 
 /** One row of an agent's table of tools. */
 export interface ToolRow {
@@ -36,12 +39,14 @@ export type PlaceOf = (call: CallInfo) => Place;
  * remember what the user wrote.
  * @param timeoutMs Milliseconds until a call that has not ended counts as timed out. The registry's
  * default if it is left out.
+ * @param told Hears what the rules are told
  */
 export function agentTool(
   row: ToolRow,
   place: PlaceOf,
   labels: boolean,
   timeoutMs?: number,
+  told?: Told,
 ): AnyTool {
   const { name, description, annotations = {}, origin, required = [], content = [] } = row;
   const named = [
@@ -60,16 +65,32 @@ export function agentTool(
         type: 'string',
         ...(labels && content.includes(member) ? { 'x-role': 'content' } : {}),
       };
+  const attributes = attributesOf(row, place);
   return defineTool({
     name,
     description,
     parameters: { type: 'object', properties, required: [...required] },
     annotations,
     external: true,
-    attributes: attributesOf(row, place),
+    attributes: told === undefined ? attributes : telling(attributes, told),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(origin === undefined || !labels ? {} : { origin }),
   }) as AnyTool;
+}
+
+/** Hears what rules were told about a member of the input. */
+export type Told = (member: string, facts: JsonObject) => void;
+
+function telling(attributes: Readonly<Record<string, Ask>>, told: Told): Record<string, Ask> {
+  const heard = Object.entries(attributes).map(([member, ask]) => {
+    const asking: Ask = async (value, call) => {
+      const facts = await ask(value, call);
+      told(member, facts);
+      return facts;
+    };
+    return [member, asking] as const;
+  });
+  return Object.fromEntries(heard);
 }
 
 type Ask = (value: unknown, call: CallInfo) => JsonObject | Promise<JsonObject>;
@@ -86,7 +107,7 @@ function attributesOf(
   if (shell !== undefined)
     attributes[shell] = async (value, call) => {
       parser ??= shellParser();
-      return shellFacts(String(value), place(call), await parser) as unknown as JsonObject;
+      return lineFacts(String(value), place(call), await parser) as unknown as JsonObject;
     };
   if (patch !== undefined)
     attributes[patch] = (value, call) => ({ ...patchFacts(String(value), place(call)) });
@@ -95,15 +116,27 @@ function attributesOf(
 }
 
 /** An agent may remove the space around a path before it opens the file. */
-function fileFacts(text: string, place: Place): PathFacts {
+function fileFacts(text: string, place: Place): FileFacts {
   const trimmed = pathFacts(text.trim(), place);
-  if (text === text.trim()) return trimmed;
-  const { inside, path } = pathFacts(text, place);
+  const { inside, path } = text === text.trim() ? noPath : pathFacts(text, place);
+  const paths = [...path, ...trimmed.path];
   return {
     inside: inside && trimmed.inside,
-    path: [...path, ...trimmed.path],
+    path: paths,
     name: trimmed.name,
+    kind: kindsOf(paths, place),
   };
+}
+
+/** What rules can read of a file: `file_path@kind` is what kind of file it is. */
+interface FileFacts extends PathFacts {
+  readonly kind: readonly FileKind[];
+}
+
+const noPath = { inside: true, path: [] };
+
+function kindsOf(paths: readonly string[], place: Place): FileKind[] {
+  return [...new Set(paths.flatMap((path) => fileKinds(path, place)))];
 }
 
 /** Most files of a patch. For rules, a patch with more counts as outside of the project. */
@@ -114,7 +147,7 @@ const mostFiles = 500;
  * it with the headers, so every line that looks like a header after trimming counts as one. A patch
  * with a header that is not known counts as outside of the project.
  */
-function patchFacts(patch: string, place: Place): { paths: string[]; outside: string[] } {
+function patchFacts(patch: string, place: Place): PatchFacts {
   const files: string[] = [];
   const outside: string[] = [];
   for (const line of patch.split('\n')) {
@@ -133,7 +166,15 @@ function patchFacts(patch: string, place: Place): { paths: string[]; outside: st
     if (!inside) outside.push(file);
     return path;
   });
-  return { paths, outside };
+  return { paths, outside, changes: kindsOf(paths, place) };
+}
+
+/** What rules can read of a patch. */
+interface PatchFacts {
+  readonly paths: readonly string[];
+  readonly outside: readonly string[];
+  /** The kinds of its files. */
+  readonly changes: readonly FileKind[];
 }
 
 /** Without the white space of Unicode at both ends, to which U+0085 belongs. */

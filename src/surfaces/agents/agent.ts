@@ -8,6 +8,8 @@ export type AgentEvent =
       /** A tool is about to run. */
       readonly kind: 'before';
       readonly about: CallAbout;
+      /** The mode in which the agent asks nobody, whatever a hook answers; undefined otherwise. */
+      readonly unasked?: string | undefined;
     }
   | {
       /** A tool has run. */

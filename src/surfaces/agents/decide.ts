@@ -11,10 +11,11 @@ import type { JsonObject } from '../../json/index.ts';
 import { followOrigins, registryStateOf, rememberSeen, stateOf } from '../../surface-port.ts';
 import type { AuditLog, AuditOptions } from '../audit/index.ts';
 import type { Agent, AgentEvent, Answer, CallAbout } from './agent.ts';
-import { agentTool, mcpTool } from './agent-tools.ts';
+import { agentTool, mcpTool, type Told } from './agent-tools.ts';
 import { HookFault, memberOf, type ReadEvent } from './event.ts';
+import { matched } from './matched.ts';
 import type { Place } from './place.ts';
-import { refusal } from './refusal.ts';
+import { refusal, ruleOf } from './refusal.ts';
 import type { Entry, SessionFile } from './state/session-file.ts';
 
 /** What is needed to judge an event. */
@@ -39,14 +40,23 @@ const nothing: Answer = { effect: 'none', reason: '' };
 /** Judges an event. @throws HookFault */
 export async function decide(given: HookWorld, { event, sessionId }: ReadEvent): Promise<Answer> {
   if (event.kind === 'other') return nothing;
-  const world = event.kind === 'said' ? given : inFolder(given, event.about);
+  const facts = new Map<string, JsonObject>();
+  const world: Judging = {
+    ...(event.kind === 'said' ? given : inFolder(given, event.about)),
+    told: (member, known) => facts.set(member, known),
+  };
+  const unasked = event.kind === 'before' ? nobodyAsked(given.agent, event.unasked) : undefined;
+  const why = (ruleId: string | undefined): string =>
+    event.kind !== 'before' || ruleId === undefined
+      ? ''
+      : matched(registryStateOf(given.registry).rules.all(), ruleId, { ...event.about, facts });
   const entries = await world.session.read();
   let question: string | undefined;
   let asked = (): void => {};
   const approver: Approver = ({ title, message, ruleId }) => {
     const rule = ruleId === undefined ? '' : ` (rule \`${ruleId}\`)`;
-    question = message === undefined ? title + rule : `${title}${rule}\n${message}`;
-    if (!world.agent.canAsk) return 'reject_once';
+    question = [title + rule, message, why(ruleId)].filter((text) => !!text).join('\n');
+    if (unasked !== undefined) return 'reject_once';
     asked();
     return 'allow_once';
   };
@@ -68,15 +78,14 @@ export async function decide(given: HookWorld, { event, sessionId }: ReadEvent):
   const { about } = event;
   if (toolFor(world, about.tool) === undefined) return unknownTool(world, about.tool);
   if (remembers) replay(world, session, entries);
-  const { answer, callId } = await ask(
-    world,
-    session,
-    about,
-    () => question,
-    (then) => {
+  const { answer, callId } = await ask(world, session, about, {
+    question: () => question,
+    whenAsked: (then) => {
       asked = then;
     },
-  );
+    why,
+    unasked,
+  });
   if (answer.effect !== 'deny') {
     const asked = answer.effect === 'ask';
     const id = about.id === undefined && callId !== undefined ? { id: callId } : {};
@@ -93,13 +102,36 @@ function inFolder(world: HookWorld, { tool, input }: CallAbout): HookWorld {
   return { ...world, place: { ...world.place, cwd: resolve(world.place.cwd, named) } };
 }
 
+/** A world in which the facts about the call are heard. */
+interface Judging extends HookWorld {
+  readonly told: Told;
+}
+
+/** What one decision needs to ask, or to say why it does not. */
+interface Asking {
+  /** The question that was asked. */
+  readonly question: () => string | undefined;
+  readonly whenAsked: (then: () => void) => void;
+  /** What about the call made a rule match. */
+  readonly why: (ruleId: string | undefined) => string;
+  /** Why nobody is asked; undefined if somebody is. */
+  readonly unasked: string | undefined;
+}
+
+/** Why the agent would ask nobody, if a hook said that it should. */
+function nobodyAsked({ canAsk, title }: Agent, mode: string | undefined): string | undefined {
+  if (!canAsk) return `${title} cannot ask a person here.`;
+  return mode === undefined
+    ? undefined
+    : `In its mode \`${mode}\`, ${title} does not ask a person.`;
+}
+
 /** Takes the call through all gates. The id is that of an allowed call in the audit log. */
 async function ask(
-  { agent, audit, registry }: HookWorld,
+  { audit, registry }: HookWorld,
   session: ToolSession,
   { tool, input, id }: CallAbout,
-  question: () => string | undefined,
-  whenAsked: (then: () => void) => void,
+  { question, whenAsked, why, unasked }: Asking,
 ): Promise<{ readonly answer: Answer; readonly callId?: string }> {
   const explanation = await session.explain(tool, input);
   let callId: string;
@@ -113,10 +145,11 @@ async function ask(
     if (permission.allowed) detach?.();
     if (!permission.allowed) {
       const asks = question();
+      const { error } = permission.result;
       const reason =
-        asks === undefined || agent.canAsk
-          ? refusal(permission.result.error)
-          : `${asks}\n${agent.title} cannot ask a person here, so the call is denied.`;
+        asks === undefined || unasked === undefined
+          ? [refusal(error), why(ruleOf(error))].filter((text) => text !== '').join('\n')
+          : `${asks}\n${unasked} So the call is denied.`;
       return { answer: { effect: 'deny', reason } };
     }
     callId = permission.callId;
@@ -174,14 +207,18 @@ function firstOpen(entries: readonly Entry[], key: string) {
  * The definition of a tool: that of a file, or else the agent's own, which is registered when it is
  * needed, because a hook judges only one call. Tools of MCP servers are recognised by their names.
  */
-function toolFor({ agent, registry, place }: HookWorld, name: string): AnyTool | undefined {
+function toolFor(
+  { agent, registry, place, told }: HookWorld & { readonly told?: Told },
+  name: string,
+): AnyTool | undefined {
   const known = registry.get(name);
   if (known !== undefined) return known as AnyTool;
   const row = agent.tools.find((one) => one.name === name);
   if (row === undefined && !agent.mcpNames.test(name)) return undefined;
   const { testsOrigin } = registryStateOf(registry).rules;
   try {
-    const made = row === undefined ? mcpTool(name) : agentTool(row, () => place, testsOrigin);
+    const made =
+      row === undefined ? mcpTool(name) : agentTool(row, () => place, testsOrigin, undefined, told);
     registry.register(made as never);
     return made;
   } catch (error) {

@@ -66,5 +66,10 @@ function realPath(path: string): string | undefined {
 
 /** A link that leads nowhere. Writing to it would create a file at an unknown place. */
 function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  } catch (error) {
+    // Below a file there are no links.
+    return (error as NodeJS.ErrnoException).code !== 'ENOTDIR';
+  }
 }

@@ -9,3 +9,8 @@ export function refusal(error: ToolError | undefined): string {
     ? message
     : `${message} (rule \`${ruleId}\`)`;
 }
+
+/** The rule that an error comes from; undefined if it comes from none. */
+export function ruleOf(error: ToolError | undefined): string | undefined {
+  return (error as (ToolError & { readonly ruleId?: string }) | undefined)?.ruleId;
+}

@@ -40,7 +40,11 @@ export const claudeCode: Agent = {
 export function readClaudeEvent(name: string, event: JsonObject): AgentEvent {
   switch (name) {
     case 'PreToolUse':
-      return { kind: 'before', about: callOf(event) };
+      return {
+        kind: 'before',
+        about: callOf(event),
+        unasked: unaskedMode(memberOf(event, 'permission_mode')),
+      };
     case 'PostToolUse':
       return {
         kind: 'after',
@@ -65,6 +69,24 @@ export function readClaudeEvent(name: string, event: JsonObject): AgentEvent {
     default:
       return otherEvent(name, event, 'this agent');
   }
+}
+
+/** Modes in which Claude Code asks a person when a hook says so. */
+const askingModes: ReadonlySet<unknown> = new Set([
+  undefined,
+  'default',
+  'manual',
+  'acceptEdits',
+  'plan',
+]);
+
+/**
+ * `bypassPermissions` answers the question itself, `auto` gives it to a classifier, and `dontAsk`
+ * refuses it. A mode that is not known here may do the same.
+ */
+function unaskedMode(mode: unknown): string | undefined {
+  if (askingModes.has(mode)) return undefined;
+  return typeof mode === 'string' ? mode.slice(0, 40) : 'unknown';
 }
 
 /**

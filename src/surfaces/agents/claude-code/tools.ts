@@ -76,8 +76,8 @@ export const claudeCodeTools: readonly ToolRow[] = [
     description: 'Searches in files.',
     annotations: readOnly,
     required: ['pattern'],
-    paths: ['path'],
-    content: ['pattern', 'glob'],
+    paths: ['path', 'glob'],
+    content: ['pattern'],
   },
   { name: 'LS', description: 'Lists a folder.', annotations: readOnly, paths: ['path'] },
   {

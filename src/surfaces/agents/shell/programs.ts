@@ -138,31 +138,3 @@ export const runningOptions: ReadonlyMap<string, RegExp> = new Map([
 export const setters: ReadonlySet<string> = new Set(['read', 'printf', 'getopts', 'unset', 'let']);
 /** Builtins that can give a variable a second name. */
 export const renamers = /^(?:declare|typeset|local)$/;
-
-/** Commands of `git`. Any other word may be an alias, which can be any command. */
-export const gitCommands: ReadonlySet<string> = new Set(
-  (
-    'add am annotate apply archive bisect blame branch bundle cat-file check-ignore checkout ' +
-    'cherry cherry-pick clean clone commit config count-objects describe diff diff-tree ' +
-    'difftool fetch filter-branch for-each-ref format-patch fsck gc grep help init log ' +
-    'ls-files ls-remote ls-tree maintenance merge merge-base mergetool mv name-rev notes ' +
-    'prune pull push range-diff rebase reflog remote repack replace rerere reset restore ' +
-    'rev-list rev-parse revert rm send-email shortlog show show-branch show-ref ' +
-    'sparse-checkout stash status submodule switch symbolic-ref tag update-index update-ref ' +
-    'var verify-commit version whatchanged worktree write-tree'
-  ).split(' '),
-);
-/** Commands of `git` that run commands from elsewhere. */
-export const gitRunners = /^(?:bisect|difftool|filter-branch|mergetool|send-email|submodule)$/;
-/** Options of `git` before its command that take the next word. */
-export const gitValued: ReadonlySet<string> = new Set([
-  '--attr-source',
-  '-C',
-  '-c',
-  '--git-dir',
-  '--work-tree',
-  '--namespace',
-  '--super-prefix',
-  '--config-env',
-  '--exec-path',
-]);

@@ -1,10 +1,8 @@
 /** Reads one command: what it starts, and what is unclear about it. */
 import { basename } from 'node:path';
+import type { Collected } from './collected.ts';
 import { mayLook, onlyLooks } from './looking-programs.ts';
 import {
-  gitCommands,
-  gitRunners,
-  gitValued,
   interpreters,
   isGuarded,
   languageOf,
@@ -15,6 +13,7 @@ import {
   setters,
   shells,
 } from './programs.ts';
+import { readGit } from './read-git.ts';
 import { isDecisive, isZshArray } from './variables.ts';
 import {
   fetchingOptions,
@@ -26,18 +25,6 @@ import {
   wrappers,
 } from './wrappers.ts';
 import { isZshWord } from './zsh.ts';
-
-/** What is collected from a command line. */
-export interface Collected {
-  /** Adds a command. @throws PolicyFault if there are too many */
-  add(program: string, words: readonly string[]): true;
-  /** Refuses the line, which cannot be read as a whole. */
-  tooDeep(): never;
-  /** Adds a reason why the line is unclear. */
-  unclear(why: string): void;
-  /** Reads text that is itself a command line. */
-  script(text: string): void;
-}
 
 /** Folders that contain only the system's own programs. */
 const ofTheSystem = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/s?bin\/[^/]+$/;
@@ -247,31 +234,4 @@ function readInterpreter(program: string, args: readonly string[], to: Collected
   const isInput = args.every((word) => /^-(?!-?(?:[hvV]|help|version|test)$)/.test(word));
   if (isInput || args.some((word) => code.test(word)))
     to.unclear(`\`${program}\` runs code that is not a command line`);
-}
-
-/** Leaves out the options before git's command, so that rules see `git push`. */
-function readGit(args: readonly string[], to: Collected): void {
-  let at = 0;
-  for (; at < args.length; at++) {
-    const word = args[at] as string;
-    if (!word.startsWith('-')) break;
-    // The repository may be in any folder, and its configuration names programs.
-    if (/^(?:-c|--config-env|--exec-path|--git-dir)/.test(word))
-      to.unclear(`\`git ${word}\` can make git run other commands`);
-    if (gitValued.has(word)) at++;
-  }
-  const own = args.slice(at);
-  const [command] = own;
-  if (!to.add('git', own) || command === undefined) return;
-  if (!gitCommands.has(command)) return to.unclear(`\`git ${command}\` may be an alias`);
-  const runs =
-    gitRunners.test(command) ||
-    own.some((word) =>
-      // Git accepts shortened names of its options.
-      /^(?:-x|--exe|--upl|--rec[^u]|--op|-O|--ext|--textc|ext::)/.test(word),
-    ) ||
-    (command === 'grep' && own.some((word) => /^-[A-Za-z]*O/.test(word))) ||
-    (command === 'init' && own.some((word) => word.startsWith('--te'))) ||
-    (command === 'clone' && own.some((word) => /^-[A-Za-z]*[cu]|^--(?:con|te)/.test(word)));
-  if (runs && command !== 'clean') to.unclear(`\`git ${command}\` can run other commands`);
 }

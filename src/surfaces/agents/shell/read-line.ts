@@ -3,10 +3,12 @@ import type { ArithmeticWord, Assignment, Command, ParsedScript, SyntaxNode, Wor
 import { packageFault } from '../../../packages/missing-package.ts';
 import { PolicyFault } from '../../../surface-port.ts';
 import type { Place } from '../place.ts';
+import type { Collected } from './collected.ts';
 import { hostsOfCommand, hostsOfWord } from './hosts.ts';
 import { most, refuseLong, tooMany } from './limits.ts';
+import { LineNotes } from './line-notes.ts';
 import { LinePlaces } from './line-places.ts';
-import { type Collected, readCommand } from './read-command.ts';
+import { readCommand } from './read-command.ts';
 import type { ShellCommand, ShellFacts } from './shell-facts.ts';
 import { isDecisive, isZshArray } from './variables.ts';
 import { readWord } from './words.ts';
@@ -31,11 +33,17 @@ export async function shellParser(
  * What a command line does, as far as it is clear.
  * @throws PolicyFault `command_unreadable` if it is too long to be read as a whole, which refuses
  * the call: the rest could be what a rule denies
+ * @param notes Gets what is needed to find out more
  */
-export function shellFacts(line: string, place: Place, parser: ShellParser): ShellFacts {
+export function shellFacts(
+  line: string,
+  place: Place,
+  parser: ShellParser,
+  notes = new LineNotes(),
+): ShellFacts {
   refuseLong(line);
   try {
-    return new LineReader(place, parser).read(line);
+    return new LineReader(place, parser, notes).read(line);
   } catch (error) {
     if (error instanceof PolicyFault) throw error;
     throw new PolicyFault('command_unreadable', 'The command line cannot be read.', {
@@ -54,6 +62,7 @@ class LineReader implements Collected {
   readonly #place: Place;
   readonly #places: LinePlaces;
   readonly #parser: ShellParser;
+  readonly #notes: LineNotes;
   /** What has been read, since the same text has the same effect. */
   readonly #seen = new Set<string>();
   /** The text that is being read. */
@@ -63,9 +72,11 @@ class LineReader implements Collected {
   #text = 0;
   #commandText = 0;
 
-  constructor(place: Place, parser: ShellParser) {
+  constructor(place: Place, parser: ShellParser, notes: LineNotes) {
     this.#place = place;
     this.#places = new LinePlaces(place, (why) => this.unclear(why));
+    this.#notes = notes;
+    notes.places = this.#places.folders;
     this.#parser = parser;
   }
 
@@ -127,6 +138,7 @@ class LineReader implements Collected {
     if (this.#commandText > most['characters of commands']) throw tooMany('characters of commands');
     if (this.commands.length >= most.commands) throw tooMany('commands');
     this.commands.push({ program, text });
+    this.#notes.commands.push({ program, words });
     for (const host of hostsOfCommand(program, words, (path) => this.#places.exists(path)))
       this.#hosts.add(host);
     return true;
@@ -168,6 +180,7 @@ class LineReader implements Collected {
     const words = [name, ...args].map((arg) =>
       arg.type === 'Word' ? readWord(arg, this.#place) : { value: arg.text, open: undefined },
     );
+    this.#notes.ofCommand([name, ...args]);
     const [program] = words;
     if (program?.open !== undefined)
       return this.unclear(`\`${program.open}\` stands for a program`);
@@ -181,6 +194,7 @@ class LineReader implements Collected {
 
   #word(word: Word): void {
     const { value, open } = readWord(word, this.#place);
+    this.#notes.word(word, value);
     if (open !== undefined) this.unclear(`\`${open.slice(0, 80)}\` is known only at run time`);
     const zsh = zshExpansion(word.text);
     if (zsh !== undefined) this.unclear(`\`${zsh.slice(0, 80)}\` is expanded by zsh`);
@@ -199,13 +213,18 @@ class LineReader implements Collected {
     if (value.startsWith('!') && operator.includes('>')) {
       this.unclear('a redirection of zsh');
       const next = value.slice(1) || (/\S+/.exec(this.#source.slice(end, end + 4_096))?.[0] ?? '');
-      this.#written.add(next.replace(/["'\\]/g, ''));
+      this.#write(next.replace(/["'\\]/g, ''), operator);
     }
     if (/^\/dev\/(?:tcp|udp)\//.test(value)) this.unclear('a connection');
     if (operator === '<' || operator === '<&' || /^\/dev\/(?:null|stdout|stderr|tty)$/.test(value))
       return;
     if (operator === '>&' && /^(?:\d+|-|\d+-)$/.test(value)) return;
-    this.#written.add(value);
+    this.#write(value, operator);
+  }
+
+  #write(file: string, operator: string): void {
+    this.#written.add(file);
+    this.#notes.write(file, operator);
   }
 
   #keep(word: string): void {

@@ -1,0 +1,143 @@
+/** What a command of git does, where it depends on more than a list of its words. */
+
+import { gitChangers, gitLookers } from '../shell/git-commands.ts';
+import { hasExactly, hasOption } from '../shell/invocation.ts';
+import { type GitWords, gitWords } from '../shell/read-git.ts';
+import type { Found } from './match.ts';
+
+/** Whether something is at a path of the line. */
+type Exists = (path: string) => boolean;
+
+/** @param words git's words from its command on */
+export function gitDoes(words: readonly string[], exists: Exists): readonly Found[] {
+  const git = gitWords(words);
+  switch (git.command) {
+    case 'checkout':
+      return takesFiles(git, exists) ? [lost('replaces files')] : [];
+    case 'restore':
+      return onlyIndex(git) ? [] : [lost('replaces files')];
+    case 'clean':
+      return isDryRun(words) ? [] : [lost('removes files that git does not know')];
+    case 'config':
+      return readsConfig(git)
+        ? []
+        : [{ does: 'changes-settings', because: 'changes settings of git' }];
+    default:
+      return [];
+  }
+}
+
+function lost(because: string): Found {
+  return { does: 'loses-work', because };
+}
+
+/** `git checkout .`, `git checkout HEAD src`, `git checkout -- x`, and not `git checkout main`. */
+function takesFiles({ given, operands, paths }: GitWords, exists: Exists): boolean {
+  if (paths !== undefined) return paths.length > 0 || operands.length > 1;
+  const named = ['--pathspec-from-file', '--ours', '--theirs', '--patch', '-p', '--overlay'];
+  if (named.some((option) => hasOption(given, option))) return true;
+  const makesBranch = ['-b', '-B', '--orphan', '--track', '-t', '--detach'].some((option) =>
+    hasOption(given, option),
+  );
+  if (makesBranch) return false;
+  const [first] = operands;
+  if (operands.length > 1) return true;
+  return first !== undefined && (/^:|[*?[]/.test(first) || (first !== '-' && exists(first)));
+}
+
+/** `git restore --staged x` takes nothing out of the files. */
+function onlyIndex({ given }: GitWords): boolean {
+  const isStaged = hasExactly(given, '--staged') || given.options.includes('-S');
+  return isStaged && !hasOption(given, '--worktree') && !hasOption(given, '-W');
+}
+
+/** `git clean -n`, `git clean -ndx`; and not `git clean -fen`, where `n` is a pattern. */
+function isDryRun(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  const options = end === -1 ? words : words.slice(0, end);
+  return options.some(
+    (word, at) =>
+      (word === '--dry-run' || /^-[dfnqxX]*n[dfnqxX]*$/.test(word)) &&
+      !/^(?:--exclude|-[a-zA-Z]*e)$/.test(options[at - 1] ?? ''),
+  );
+}
+
+const configReads = /^--(?:get|get-all|get-regexp|get-urlmatch|get-color|get-colorbool|list)$/;
+
+/** `git config user.email`, `git config --get x`, `git config list`. */
+function readsConfig({ given, operands }: GitWords): boolean {
+  const [first] = operands;
+  const writes = ['--add', '--unset', '--unset-all', '--replace-all', '--rename-section'];
+  if (hasOption(given, '--edit') || hasOption(given, '-e')) return false;
+  if (writes.some((one) => given.options.some((word) => word.length > 3 && one.startsWith(word))))
+    return false;
+  if (hasOption(given, '--remove-section')) return false;
+  if (given.options.some((word) => configReads.test(word) || word === '-l')) return true;
+  if (first === 'get' || first === 'list') return true;
+  return (
+    operands.length === 1 && !/^(?:set|unset|edit|rename-section|remove-section)$/.test(first ?? '')
+  );
+}
+
+/** Whether a command of git only looks. */
+export function gitOnlyLooks(words: readonly string[]): boolean {
+  const git = gitWords(words);
+  const { command, given, operands } = git;
+  if (given.options.some((one) => one.length > 3 && '--output'.startsWith(one))) return false;
+  if (gitLookers.has(command)) return true;
+  const [first] = operands;
+  const isList = given.options.every((one) => listing.has(one));
+  switch (command) {
+    case 'branch':
+      return isList && (operands.length === 0 || given.options.some((one) => asking.test(one)));
+    case 'tag':
+      return isList && (operands.length === 0 || given.options.some((one) => asking.test(one)));
+    case 'remote':
+      return operands.length === 0 || first === 'get-url';
+    case 'stash':
+      return first === 'list' || first === 'show';
+    case 'worktree':
+    case 'notes':
+    case 'sparse-checkout':
+      return first === 'list';
+    case 'reflog':
+      return first === undefined || first === 'show' || first === 'exists';
+    case 'config':
+      return readsConfig(git);
+    case 'submodule':
+      return first === 'status' || first === 'summary';
+    case 'symbolic-ref':
+      return operands.length === 1 && !given.letters.has('d');
+    default:
+      return false;
+  }
+}
+
+const listing: ReadonlySet<string> = new Set(
+  `-a -r -v -vv -l -n --all --remotes --list --verbose --show-current --merged --no-merged
+  --contains --no-contains --sort --format --points-at --column --no-column --color --no-color
+  -i --ignore-case`.split(/\s+/),
+);
+/** With one of these, the words are patterns or commits. */
+const asking = /^(?:-l|--list|--merged|--no-merged|--contains|--no-contains|--points-at)$/;
+
+/** Words of git that may be files: those that it changes, and those that it reads. */
+export function gitFiles(words: readonly string[]): {
+  readonly changes: readonly string[];
+  readonly reads: readonly string[];
+} {
+  const [command = '', ...rest] = words;
+  const named = takesMessage.has(command)
+    ? rest.filter(
+        (word, at) =>
+          !/^(?:-[A-Za-z]*m|--message)$/.test(rest[at - 1] ?? '') &&
+          !/^(?:-[A-Za-z]*m|--message=)./.test(word),
+      )
+    : rest;
+  // `git rm --cached` keeps the file.
+  const changes = gitChangers.has(command) && !(command === 'rm' && rest.includes('--cached'));
+  return changes ? { changes: named, reads: [] } : { changes: [], reads: named };
+}
+
+/** The word after `-m` is a text. */
+const takesMessage: ReadonlySet<string> = new Set(['commit', 'tag', 'merge', 'stash', 'notes']);

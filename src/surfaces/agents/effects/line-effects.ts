@@ -1,0 +1,234 @@
+/** What a command line does: its effects, and the kinds of the files that it names and changes. */
+import { type FileKind, kindWords } from '../files/file-kind.ts';
+import { fileKinds, isAboveGuard } from '../files/file-kinds.ts';
+import type { Place } from '../place.ts';
+import { LineNotes } from '../shell/line-notes.ts';
+import { onlyLooks } from '../shell/looking-programs.ts';
+import { type ShellParser, shellFacts } from '../shell/read-line.ts';
+import type { ShellFacts } from '../shell/shell-facts.ts';
+import { DiskFiles } from './disk-files.ts';
+import type { Effect } from './effect.ts';
+import { fetches } from './fetching.ts';
+import { gitDoes, gitOnlyLooks } from './git-does.ts';
+import { effectsOf, type Found } from './match.ts';
+import { overwritten, specialEffects } from './special-effects.ts';
+import { webRequest } from './web-requests.ts';
+import { type Roles, rolesOf } from './word-roles.ts';
+
+/** What rules can read of a line. */
+export interface LineFacts extends ShellFacts {
+  /** What the line does, in plain words: `deletes`, `pushes`. */
+  readonly does: readonly Effect[];
+  /** The kinds of the files that it may read or change. */
+  readonly kinds: readonly FileKind[];
+  /** The kinds of the files that it may change. */
+  readonly changes: readonly FileKind[];
+  /** Why, for each effect and kind. */
+  readonly because: Readonly<Record<string, readonly string[]>>;
+  /** Whether every part of it only looks around in the project. */
+  readonly looks: boolean;
+}
+
+/** Most reasons that are kept for one effect or kind. */
+const mostReasons = 4;
+
+/** What a command line does. @throws PolicyFault if it cannot be read as a whole */
+export function lineFacts(line: string, place: Place, parser: ShellParser): LineFacts {
+  const notes = new LineNotes();
+  const facts = shellFacts(line, place, parser, notes);
+  return new EffectsReader(notes, facts).read();
+}
+
+class EffectsReader {
+  readonly #notes: LineNotes;
+  readonly #facts: ShellFacts;
+  readonly #does = new Set<Effect>();
+  readonly #kinds = new Set<FileKind>();
+  readonly #changes = new Set<FileKind>();
+  readonly #because = new Map<string, string[]>();
+  readonly #hosts = new Set<string>();
+  readonly #files: DiskFiles;
+  #isOutside = false;
+
+  constructor(notes: LineNotes, facts: ShellFacts) {
+    this.#notes = notes;
+    this.#facts = facts;
+    this.#files = new DiskFiles((word) => notes.lookUp(word), notes.places[0]);
+  }
+
+  read(): LineFacts {
+    const { commands, written, emptied, loose } = this.#notes;
+    const looking = commands.map(({ program, words }) => looks(program, words));
+    const alone = commands.filter((_, at) => looking[at] !== true).length === 1;
+    const asksNames = commands.every(({ program }) => onlyNames.has(program));
+    const isOpen = this.#facts.unclear || !asksNames;
+    for (const [at, { program, words }] of commands.entries()) {
+      const shown = shorten([program, ...words].join(' '));
+      for (const found of this.#found(program, words, alone)) this.#add(found, `\`${shown}\``);
+      const roles = rolesOf(program, words, looking[at] === true, (word) =>
+        this.#files.isFolder(word),
+      );
+      this.#readRoles(roles, `\`${shown}\``, isOpen);
+    }
+    for (const word of loose) this.#name(word, `\`${shorten(word)}\``, true);
+    for (const word of written) this.#write(word);
+    for (const found of overwritten([...emptied], this.#files)) this.#add(found, '`>`');
+    return this.#result(looking.every((one) => one));
+  }
+
+  #result(onlyLooking: boolean): LineFacts {
+    const { commands, written } = this.#notes;
+    const { unclear, hosts } = this.#facts;
+    const isPlain = [...this.#kinds].every((kind) => plainKinds.has(kind));
+    return {
+      ...this.#facts,
+      hosts: [...new Set([...hosts, ...this.#hosts])],
+      does: [...this.#does],
+      kinds: [...this.#kinds],
+      changes: [...this.#changes],
+      because: Object.fromEntries(this.#because),
+      looks:
+        onlyLooking &&
+        commands.length > 0 &&
+        !unclear &&
+        !this.#isOutside &&
+        isPlain &&
+        this.#does.size === 0 &&
+        written.size === 0 &&
+        hosts.length === 0,
+    };
+  }
+
+  #found(program: string, words: readonly string[], alone: boolean): readonly Found[] {
+    const web = webRequest(program, words);
+    for (const host of web?.hosts ?? []) this.#hosts.add(host);
+    return [
+      ...effectsOf(program, words),
+      ...specialEffects(program, words, this.#files, alone),
+      ...fetches(program, words, this.#notes.places),
+      ...(program === 'git' ? gitDoes(words, (word) => this.#files.exists(word)) : []),
+      ...(web?.found ?? []),
+    ];
+  }
+
+  #readRoles({ reads, names, changes, replaces }: Roles, by: string, isOpen: boolean): void {
+    for (const word of reads) this.#name(word, by, true);
+    for (const word of names) this.#name(word, by, isOpen);
+    for (const word of changes) {
+      this.#name(word, by, true);
+      this.#change(word, by);
+    }
+    for (const word of replaces) {
+      this.#name(word, by, true);
+      this.#change(word, by);
+      const [place] = this.#notes.places;
+      if (place !== undefined && this.#paths(word).some((path) => isAboveGuard(path, place)))
+        this.#addKind(this.#changes, 'guard', word, by);
+    }
+  }
+
+  #paths(word: string): readonly string[] {
+    return this.#notes.lookUp(word).flatMap(({ path }) => path);
+  }
+
+  /** @param reads Whether what is in the file may be read */
+  #name(word: string, by: string, reads: boolean): void {
+    if (word === '' || word.includes('\n')) return;
+    const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !/^file:/i.test(word);
+    for (const text of textsOf(word))
+      for (const { path, inside } of this.#notes.lookUp(text)) {
+        const kinds = this.#kindsOf(path);
+        if (reads) for (const kind of kinds) this.#addKind(this.#kinds, kind, text, by);
+        const isPath = /^(?:[/~]|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(text) || path.length > 1;
+        if (!isPath || inside || isUrl || isDevice(text) || kinds.every(isElsewhere)) continue;
+        this.#isOutside = true;
+        this.#add({ does: 'names-outside', because: `names \`${shorten(text)}\`` }, by);
+      }
+  }
+
+  #change(word: string, by: string): void {
+    for (const text of textsOf(word))
+      for (const kind of this.#kindsOf(this.#paths(text)))
+        this.#addKind(this.#changes, kind, text, by);
+  }
+
+  #write(word: string): void {
+    this.#change(word, '`>`');
+    const facts = this.#notes.lookUp(word);
+    if (
+      facts.every(({ inside, path }) => inside || this.#kindsOf(path).every(isElsewhere)) === true
+    )
+      return;
+    this.#add({ does: 'writes-outside', because: `writes to \`${shorten(word)}\`` }, '`>`');
+  }
+
+  #kindsOf(paths: readonly string[]): readonly FileKind[] {
+    const [place] = this.#notes.places;
+    return place === undefined ? [] : [...new Set(paths.flatMap((path) => fileKinds(path, place)))];
+  }
+
+  #add({ does, because }: Found, by: string): void {
+    this.#does.add(does);
+    this.#explain(does, `${by} ${because}`);
+  }
+
+  #addKind(to: Set<FileKind>, kind: FileKind, word: string, by: string): void {
+    to.add(kind);
+    if (plainKinds.has(kind)) return;
+    const verb = to === this.#changes ? 'may change' : 'names';
+    this.#explain(kind, `${by} ${verb} \`${shorten(word)}\`, ${kindWords[kind]}`);
+  }
+
+  #explain(of: string, text: string): void {
+    const texts = this.#because.get(of);
+    if (texts === undefined) this.#because.set(of, [text]);
+    else if (texts.length < mostReasons && !texts.includes(text)) texts.push(text);
+  }
+}
+
+const plainKinds: ReadonlySet<FileKind> = new Set([
+  'example',
+  'ordinary',
+  'own-notes',
+  'temporary',
+]);
+
+function isElsewhere(kind: FileKind): boolean {
+  return kind === 'own-notes' || kind === 'temporary';
+}
+
+function isDevice(text: string): boolean {
+  return /^\/dev\/(?:null|stdin|stdout|stderr|tty|zero|urandom|random|fd\/\d)$/.test(text);
+}
+
+/** Programs that only list names, and filters of their output. */
+const onlyNames: ReadonlySet<string> = new Set(
+  `[ basename cd cut dirname du echo exit false fd file find git grep head ls printf pwd readlink
+  realpath sort stat tail test tr tree true uniq wc`.split(/\s+/),
+);
+
+function looks(program: string, words: readonly string[]): boolean {
+  if (program === 'git') return gitOnlyLooks(words);
+  // What these run is a command of its own.
+  if (/^(?:time|timeout|nice|command|builtin|nohup|stdbuf)$/.test(program)) return true;
+  // A folder may have files with secrets.
+  if (/^[ef]?grep$/.test(program) && words.some((word) => /^-[A-Za-z]*[rRf]|^--/.test(word)))
+    return false;
+  return onlyLooks(program, words);
+}
+
+/** Most parts of a word that may be paths of their own. */
+const mostPieces = 256;
+
+/** A word may be a path as a whole, or after `=`, `@` or `:`. */
+function textsOf(word: string): readonly string[] {
+  const texts = new Set([word, ...word.split(/[=@:,]/).filter((text) => text !== '')]);
+  if (/^-[A-Za-z]./.test(word)) texts.add(word.slice(2));
+  return [...texts].slice(0, mostPieces);
+}
+
+/** For a question: in one line, and not too long. */
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > 100 ? `${line.slice(0, 97)}…` : line;
+}

@@ -1,0 +1,128 @@
+/** Commands of package managers, registries and hosting. Data only: `match.ts` reads it. */
+import type { EffectRow } from './effect.ts';
+
+export const packageEffects: readonly EffectRow[] = [
+  [
+    'publishes',
+    'publishes a package, or changes one that is published',
+    `npm|pnpm|yarn|bun publish|unpublish|deprecate|undeprecate
+      npm|pnpm|yarn|bun owner|author|access|dist-tag|dist-tags
+     npm|pnpm|yarn|bun team|org|stage
+     npm tag; yarn tag add|remove
+     lerna publish|version; changeset publish; nx release; rush publish; turbo run publish
+     np|semantic-release|release-it|goreleaser|release-plz|cargo-release|jreleaser
+     jsr|deno publish; vsce|ovsx publish|unpublish; web-ext sign|submit; clasp push|deploy
+     cargo publish|yank|owner|release; gem push|yank|owner; rake release
+     twine|setup.py upload|register; python =upload|register =*setup.py
+     poetry|flit|pdm|hatch|uv|rye|maturin publish|upload; anaconda upload
+     mvn|mvnw =deploy|deploy:*|release:*; sbt|lein =publish*|deploy|release
+     gradle|gradlew =publish*|*:publish*|upload*|*:upload*
+     dotnet nuget push|delete; nuget push|delete; pod trunk; pod repo push
+     mix hex.publish|hex.retire; dart|flutter pub publish|lish; pub publish|lish
+     luarocks|cabal|stack upload; helm push; oras|crane|skopeo|cosign push|copy|sync|delete|sign
+     docker|podman|nerdctl|buildah push; docker|podman image|manifest|compose push
+     docker|podman build --push; docker|podman buildx build --push; docker-compose push
+     eas submit|update; fastlane; altool|notarytool; xcrun altool|notarytool`,
+  ],
+  [
+    'publishes',
+    'deploys, or changes what is deployed',
+    `vercel|vc deploy|rm|remove|promote|rollback|alias|env|domains|dns|redeploy
+     vercel|vc --prod; vercel|vc 0
+     netlify|ntl deploy|sites:delete|env:set|env:unset|api
+     wrangler deploy|publish|delete|rollback|secret|kv|r2|d1|pages|queues
+     firebase deploy|hosting:clone|functions:config:set
+     fly|flyctl deploy|destroy|scale|secrets|apps|volumes|machine|machines|launch|ips
+     heroku apps:destroy|releases:rollback|config:set|pg:reset|ps:scale|addons:destroy|run
+     railway up|down|delete|redeploy|run; surge|gh-pages|kamal|cap|capistrano|mina
+     gcloud =deploy; supabase functions|db deploy|push; convex deploy|import
+     shopify app|theme|hydrogen deploy|push|publish|delete; modal|deployctl deploy`,
+  ],
+  ['publishes', 'changes something on the web for others', `gh|glab|hub|tea`],
+  [
+    'harmless',
+    'only reads from the web',
+    `gh|glab pr|issue|mr|release|repo|run|workflow|label|ci list|view|status|diff|checks|watch
+     gh search|status; gh --version; glab --version`,
+  ],
+  [
+    'changes-settings',
+    'logs in or out, or changes tokens',
+    `npm|pnpm|yarn|bun login|logout|adduser|add-user|token|profile
+     cargo|gem|docker|podman|helm|vercel login|logout|signin
+      netlify|heroku|wrangler|firebase|fly|flyctl login|logout|signin
+     az|vault|pulumi|terraform|tofu|eas|snyk|huggingface-cli|hf|wandb|supabase|oc login|logout
+     gcloud auth login|revoke|activate-service-account|application-default
+     aws configure|sso; az account set; docker|podman context use|create|rm
+     kubectl config use-context|set-context|set-cluster|set-credentials|set|unset|delete-context`,
+  ],
+  [
+    'changes-settings',
+    'changes settings that decide which programs and registries are used',
+    `npm|pnpm config|conf|c set|delete|edit|fix|rm; npm|pnpm set; yarn config set|unset|delete
+      yarn set
+     npm|pnpm pkg set|delete|fix; bun pm trust; pnpm approve-builds
+     npm|pnpm config|conf|c =*=*
+     pip config set|unset|edit; conda|mamba config --add|--set|--remove|--append|--prepend
+     poetry config + +; poetry config --unset; poetry source add|remove
+     composer config + +; composer config --unset; composer global
+     bundle config set|unset; bundle config + +; gem sources --add|-a|--remove|-r; go env -w|-u
+     rustup default|override|set|toolchain|target|component|self|update|install|uninstall
+     nvm|fnm|n|volta|asdf install|uninstall|global|alias|default|pin|trust
+      mise|rbenv|pyenv|nodenv|sdk install|uninstall|global|alias|default|pin|trust
+     corepack enable|disable|prepare|use|up|install
+     claude|codex|gemini|cursor-agent|opencode|qwen|amp|goose|droid|crush|aider|copilot
+     code|code-insiders|cursor|codium|windsurf --install-extension|--uninstall-extension|--add-mcp
+     husky|lefthook|pre-commit|prek|overcommit install|uninstall|add|set|init|autoupdate
+     husky|simple-git-hooks 0; git-lfs install; host-tools hook|gateway
+     ssh-add|ssh-agent|gpgconf; defaults write|delete|import; gsettings set|reset
+     dconf write|reset|load; xdg-mime default; update-alternatives`,
+  ],
+  [
+    'harmless',
+    'only shows its version',
+    `claude|codex|gemini|cursor-agent|opencode|qwen --version 0
+      amp|goose|droid|crush|aider|copilot --version 0
+     gh|glab|docker|podman|kubectl|terraform --version 0
+      helm|vercel|heroku|firebase|wrangler|aws --version 0`,
+  ],
+  [
+    'changes-system',
+    'installs or removes programs for the whole user or machine',
+    `npm|pnpm|bun install|i|add|update|up|upgrade|link|uninstall|remove|rm|un --global|-g
+     npm link|ln; pnpm|bun link; yarn global; npm|pnpm install|i|add|uninstall --location
+     cargo install|uninstall|binstall; go install =*@*; gem install|uninstall|update
+     pipx install|uninstall|inject|upgrade|upgrade-all|install-all
+      uv tool install|uninstall|upgrade
+     uv python install|uninstall; uv self update; dotnet tool install|update|uninstall
+     brew install|reinstall|upgrade|uninstall|remove|rm
+      brew tap|untap|services|link|unlink|cleanup|bundle
+     apt|apt-get|aptitude|dnf|yum install|add|reinstall|remove|del
+      zypper|apk|port|pkg|snap|flatpak install|add|reinstall|remove|del
+     apt|apt-get|aptitude|dnf|yum|zypper|apk|port|pkg|snap|flatpak purge|uninstall|upgrade|update
+     apt|apt-get|aptitude|dnf|yum autoremove|erase|full-upgrade|dist-upgrade|build-dep|downgrade
+     pacman|yay|paru -S|-U|-R; emerge; rpm -i|-U|-e|-F; dpkg -i|-r|-P; choco|scoop|winget install
+     nix-env -i|-e|-u; nix profile install|remove|upgrade; guix install|remove; xbps-install
+     installer|softwareupdate|mas|xcode-select; conda|mamba|micromamba install|update|remove
+     cpan|cpanm|cpm; luarocks|opam|raco|stack|cabal|nimble install; mix archive.install
+     gh extension install|upgrade; helm plugin install; kubectl krew install; ollama rm`,
+  ],
+  [
+    'fetches-code',
+    'fetches code from elsewhere and runs it',
+    `pnpm|yarn dlx; pnpm|yarn|bun create; npm|pnpm|bun init|innit|create +; pnpx|uvx|pkgx
+     pipx run; uv tool run; uv run --with|--with-requirements|--with-editable
+     nix run|shell|develop; nix-shell -p|--packages
+      deno run|install|add|x|test =npm:*|jsr:*|http*:*
+     deno =npm:*|jsr:*|http*:*; go run =*@*; bun x|run =*@*; bunx --bun
+     degit|tiged|giget|cookiecutter|copier|yo|hygen; cargo generate; cargo-generate
+      dotnet new install
+     pip|uv install|add|download|wheel|sync --index-url|-i|--extra-index-url|--find-links|-f
+     pip|uv install|add|download|wheel|sync --index|--default-index|--trusted-host
+     npm|pnpm|yarn|bun install|i|add|ci|update|up --registry
+     gem|bundle install|add --source|-s; cargo add|install --git|--registry|--index
+     composer create-project; composer require|install|update --repository
+     mvn archetype:generate; mix phx.new; act; ollama pull|run; helm repo add; ng|nx add
+     docker|podman|nerdctl run|pull|create|load|import; docker|podman compose run|pull`,
+  ],
+];

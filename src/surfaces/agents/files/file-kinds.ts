@@ -1,0 +1,174 @@
+/** What kind of file a path leads to, by the names in it. */
+import { existsSync, realpathSync } from 'node:fs';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { ownFolder } from '../../../packages/own-folder.ts';
+import type { Place } from '../place.ts';
+import type { FileKind } from './file-kind.ts';
+import { guardedNames, laterNames, notesNames } from './guarded-names.ts';
+import { fits, namePatterns } from './name-patterns.ts';
+import {
+  codeEndings,
+  exampleWords,
+  fixtureFolders,
+  publicNames,
+  secretNames,
+} from './secret-names.ts';
+
+const guarded = namePatterns(guardedNames);
+const later = namePatterns(laterNames);
+const notes = namePatterns(notesNames);
+const secrets = namePatterns(secretNames);
+const publics = namePatterns([[true, publicNames]]);
+
+/** Longest path that is compared. A longer one cannot be opened. */
+const mostChars = 4_096;
+
+/**
+ * The kinds of a file, without those of links that lead to it: ask for each path that it may mean.
+ * @param path An absolute path
+ */
+export function fileKinds(path: string, place: Place): readonly FileKind[] {
+  if (path.length > mostChars) return ['ordinary'];
+  const parts = path.toLowerCase().split(/[/\\]/);
+  const kinds = new Set<FileKind>();
+  for (const name of namesOf(parts.at(-1) as string))
+    for (const kind of kindsByName([...parts.slice(0, -1), name])) kinds.add(kind);
+  if (isGuardFolder(path)) kinds.add('guard');
+  if (mayMeanSecret(parts.at(-1) as string)) kinds.add('secret');
+  const isSecret = kinds.has('secret');
+  if (kinds.size === 0 && notes.find(parts).length > 0) return ['own-notes'];
+  if (!isSecret && kinds.size === 0 && isTemporary(path, place)) return ['temporary'];
+  return kinds.size === 0 ? ['ordinary'] : [...kinds];
+}
+
+/** Names that a pattern may mean. Others have endings that many files have. */
+const commonSecrets = '.env .env.local .env.production id_rsa id_ed25519 x.pem x.key .netrc'.split(
+  ' ',
+);
+
+/** Whether a pattern such as `.e*` may mean a file with secrets. `*` and `*.ts` do not. */
+function mayMeanSecret(name: string): boolean {
+  if (!/[*?[{]/.test(name)) return false;
+  return name
+    .split(/[{},]/)
+    .map((one) => one.replace(/\[[^\]]*\]/g, '?'))
+    .some((one) => /^\.|[a-z0-9]/.test(one) && commonSecrets.some((secret) => fits(secret, one)));
+}
+
+function kindsByName(parts: readonly string[]): readonly FileKind[] {
+  const secret = secretKind(parts);
+  if (notes.find(parts).length > 0) return secret === undefined ? [] : [secret];
+  const found = isOfGit(parts) ? ['git' as const] : guarded.find(parts);
+  const kinds = found.length > 0 ? found : later.find(parts);
+  return secret === undefined ? kinds : [...kinds, secret];
+}
+
+/** The hooks and settings of a repository, of its worktrees and of its submodules. */
+function isOfGit(parts: readonly string[]): boolean {
+  const at = parts.indexOf('.git');
+  if (at === -1) return false;
+  const inside = parts.slice(at + 1);
+  return inside.length === 0 || inside.includes('hooks') || /^config/.test(inside.at(-1) as string);
+}
+
+/** A copy that an editor or a person made is as secret as the file. */
+function namesOf(name: string): readonly string[] {
+  const names = [name];
+  let rest = name.trim();
+  if (/^#.*#$/.test(rest)) rest = rest.slice(1, -1);
+  if (/^\..*\.sw[a-z]$/.test(rest)) names.push(rest.slice(1, -4));
+  for (let left = 4; left > 0; left--) {
+    const shorter = rest.replace(
+      /(?:~|[.\-_](?:bak|backup|old|orig|save|saved|copy|tmp|swp|\d{1,14}))$/,
+      '',
+    );
+    if (shorter === rest || shorter === '') break;
+    names.push(shorter);
+    rest = shorter;
+  }
+  if (!names.includes(rest)) names.push(rest);
+  return names;
+}
+
+/** Words after which a file is in use, whatever comes before them. */
+const inUse = new Set('local prod production staging live dev development private real'.split(' '));
+
+function secretKind(parts: readonly string[]): 'secret' | 'example' | undefined {
+  const found = secrets.find(parts);
+  if (found.length === 0) return undefined;
+  const name = parts.at(-1) as string;
+  const ending = name.slice(name.lastIndexOf('.') + 1);
+  if (!found.includes('folder')) {
+    if (!found.includes('name') && codeEndings.has(ending)) return undefined;
+    const words = name.split(/[._-]+/);
+    const isMade = words.some((word) => exampleWords.has(word));
+    if (isMade && !inUse.has(words.at(-1) as string)) return 'example';
+    if (parts.slice(0, -1).some((part) => fixtureFolders.has(part))) return 'example';
+  }
+  const inFolders = found.includes('folder') && !/^(?:known_hosts|.*\.pub)$/.test(name);
+  return !inFolders && publics.find(parts).length > 0 ? 'example' : 'secret';
+}
+
+/** Folders above what guards the agent, which stand for what is in them. */
+const guardFolders = namePatterns([
+  [
+    true,
+    `.claude .codex .gemini .cursor .git .git/modules .mcp .vscode .kiro .junie .roo .continue
+    .config/host-tools .local/state/host-tools host-tools/guard host-tools/hook .claude/plugins`,
+  ],
+]);
+
+/** Whether it is in the folder of the package that is running. */
+function isGuardFolder(path: string): boolean {
+  return /[/\\]node_modules[/\\]/.test(ownFolder) && isBelow(path, ownFolder);
+}
+
+/**
+ * Whether renaming, replacing or removing this path changes what guards the agent: it is such a
+ * file, or a folder above one.
+ */
+export function isAboveGuard(path: string, { project, home }: Place): boolean {
+  const parts = path.toLowerCase().split(/[/\\]/);
+  if (guardFolders.find(parts).length > 0) return true;
+  const config = process.env.XDG_CONFIG_HOME || join(home, '.config');
+  const state = process.env.XDG_STATE_HOME || join(home, '.local', 'state');
+  const folders = [project, home, ownFolder, config, state].flatMap((one) => [one, real(one)]);
+  if (folders.some((one) => isBelow(one, path))) return true;
+  return ['node_modules/host-tools', 'host-tools', '.bin/host-tools'].some((one) =>
+    existsSync(join(path, one)),
+  );
+}
+
+const temporaryFolders = ['/tmp', '/var/tmp', '/private/tmp', process.env.TMPDIR || '/tmp'];
+
+/** Below the folder for temporary files, but not where the project or the home is in it. */
+function isTemporary(path: string, { project, home }: Place): boolean {
+  return [...temporaryFolders, ...temporaryFolders.map(real)].some((folder) => {
+    const [first] = relative(folder, path).split(sep);
+    if (first === undefined || first === '' || first === '..' || isAbsolute(first)) return false;
+    return ![project, real(project), home, real(home)].some((one) =>
+      isBelow(one, join(folder, first)),
+    );
+  });
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+const known = new Map<string, string>();
+
+/** With links resolved; as it is if that is not possible. */
+function real(path: string): string {
+  const before = known.get(path);
+  if (before !== undefined) return before;
+  let found = path;
+  try {
+    found = realpathSync(path);
+  } catch {
+    // It does not exist.
+  }
+  known.set(path, found);
+  return found;
+}

@@ -1,0 +1,11 @@
+/** What reading a command adds to. */
+export interface Collected {
+  /** Adds a command. @throws PolicyFault if there are too many */
+  add(program: string, words: readonly string[]): true;
+  /** Refuses the line, which cannot be read as a whole. */
+  tooDeep(): never;
+  /** Adds a reason why the line is unclear. */
+  unclear(why: string): void;
+  /** Reads text that is itself a command line. */
+  script(text: string): void;
+}

@@ -1,0 +1,78 @@
+/** One program with its words, divided into options and other words. */
+import { optionsWithValue } from './options-with-value.ts';
+
+/** A word, by what it may be. A word after an unknown option may be its value. */
+interface Part {
+  readonly text: string;
+  readonly is: 'operand' | 'maybe' | 'option';
+}
+
+/** A program with its words. */
+export interface Invocation {
+  readonly program: string;
+  readonly parts: readonly Part[];
+  /** The letters of all short options, also of those in one word: `-qf`. */
+  readonly letters: ReadonlySet<string>;
+  /** Options with their dashes, without a value after `=`. */
+  readonly options: readonly string[];
+}
+
+/** Most words that are looked at. */
+const mostWords = 2_000;
+
+export function invocationOf(program: string, words: readonly string[]): Invocation {
+  const valued = optionsWithValue.get(program);
+  const parts: Part[] = [];
+  const letters = new Set<string>();
+  const options: string[] = [];
+  let onlyOperands = false;
+  for (let at = 0; at < Math.min(words.length, mostWords); at++) {
+    const text = words[at] as string;
+    if (onlyOperands || !text.startsWith('-') || text === '-') {
+      const before = words[at - 1] ?? '';
+      const isMaybe = !onlyOperands && before.startsWith('-') && !before.includes('=');
+      parts.push({ text, is: isMaybe ? 'maybe' : 'operand' });
+      continue;
+    }
+    if (text === '--') {
+      onlyOperands = true;
+      continue;
+    }
+    parts.push({ text, is: 'option' });
+    const name = text.split('=', 1)[0] as string;
+    options.push(name);
+    if (!text.startsWith('--')) for (const letter of text.slice(1, 64)) letters.add(letter);
+    if (valued?.has(text) === true) at++;
+  }
+  return { program, parts, letters, options };
+}
+
+/** Whether an option is given: by its name, by a beginning of it, or among other letters. */
+export function hasOption({ letters, options }: Invocation, name: string): boolean {
+  if (/^-[^-]$/.test(name)) return letters.has(name.slice(1));
+  // Some programs have long options with one dash.
+  return options.some(
+    (given) =>
+      given === name ||
+      (given.startsWith('--') && given.length > 2
+        ? name.startsWith(given) || `-${given}` === name || given === `-${name}`
+        : given === name.slice(1)),
+  );
+}
+
+/** Whether an option is surely given, by its full name. */
+export function hasExactly({ options }: Invocation, name: string): boolean {
+  return options.includes(name);
+}
+
+/** The places after each reading of the next word that is no option. */
+export function nextWords({ parts }: Invocation, from: number): readonly number[] {
+  const found: number[] = [];
+  for (let at = from; at < parts.length; at++) {
+    const { is } = parts[at] as Part;
+    if (is === 'option') continue;
+    found.push(at);
+    if (is === 'operand') break;
+  }
+  return found;
+}
