@@ -13,13 +13,13 @@ const name = (text: string) => `\${${text}}`;
 /** Imports a configuration, given as a text or a value. */
 async function imports(config: unknown, ...argv: string[]) {
   const { path, at } = folder({ 'client.json': config });
-  const ran = await cli(['gateway', 'import', 'client.json', ...argv], { cwd: path });
+  const ran = await cli(['gateway', 'import', 'client.json', '--no-calls', ...argv], { cwd: path });
   const written = (): Record<string, unknown> =>
     parse(readFileSync(at('gateway.yaml'), 'utf8')) as Record<string, unknown>;
   return { ...ran, path, at, written };
 }
 
-test('every server is written, with a rule that asks before destructive calls', async () => {
+test('every server is written, with a rule that asks before what changes, and a log', async () => {
   const { exit, stdout, written, at, path } = await imports({
     mcpServers: {
       files: { command: 'npx', args: ['-y', 'server', './docs'], cwd: '/srv' },
@@ -33,7 +33,8 @@ test('every server is written, with a rule that asks before destructive calls', 
       files: { command: 'npx', args: ['-y', 'server', './docs'], cwd: '/srv' },
       remote: { url: 'https://example.com/mcp' },
     },
-    rules: [{ id: 'ask-before-harm', effect: 'ask', annotations: { destructive: true } }],
+    rules: [{ id: 'ask-before-changes', effect: 'ask', annotations: { readOnly: false } }],
+    audit: { path: 'audit.jsonl' },
   });
   expect(statSync(at('gateway.yaml')).mode & 0o777).toBe(0o600);
   const entry = JSON.parse(stdout.slice(stdout.indexOf('{'))) as unknown;
@@ -181,7 +182,9 @@ describe('nothing is written', () => {
   test('over a file that exists', async () => {
     const { path, at } = folder({ 'client.json': { mcpServers: { a: { command: 'x' } } } });
     writeFileSync(at('gateway.yaml'), 'mine');
-    const { exit, stderr } = await cli(['gateway', 'import', 'client.json'], { cwd: path });
+    const { exit, stderr } = await cli(['gateway', 'import', 'client.json', '--no-calls'], {
+      cwd: path,
+    });
     expect(exit).toBe(1);
     expect(stderr).toContain('exists already, and nothing was written');
     expect(readFileSync(at('gateway.yaml'), 'utf8')).toBe('mine');
@@ -199,7 +202,9 @@ describe('nothing is written', () => {
 
   test('for a file that does not exist', async () => {
     const { path } = folder();
-    const { exit, stderr } = await cli(['gateway', 'import', 'no.json'], { cwd: path });
+    const { exit, stderr } = await cli(['gateway', 'import', 'no.json', '--no-calls'], {
+      cwd: path,
+    });
     expect([exit, stderr]).toEqual([
       1,
       'host-tools: Cannot read `no.json`: there is no such file.\n',
@@ -214,7 +219,7 @@ describe('without FILE', () => {
   test('the only configuration is taken', async () => {
     const { path } = folder({ 'home/.cursor/mcp.json': config, 'work/readme': '' });
     const cwd = join(path, 'work');
-    const { exit, stdout } = await cli(['gateway', 'import'], {
+    const { exit, stdout } = await cli(['gateway', 'import', '--no-calls'], {
       cwd,
       env: env(join(path, 'home')),
     });
@@ -225,7 +230,7 @@ describe('without FILE', () => {
   test('several are listed, with exit code 2', async () => {
     const { path } = folder({ 'home/.cursor/mcp.json': config, 'work/.mcp.json': config });
     const cwd = join(path, 'work');
-    const { exit, stderr } = await cli(['gateway', 'import'], {
+    const { exit, stderr } = await cli(['gateway', 'import', '--no-calls'], {
       cwd,
       env: env(join(path, 'home')),
     });
@@ -236,7 +241,10 @@ describe('without FILE', () => {
 
   test('none is exit code 1, and says where it looked', async () => {
     const { path } = folder();
-    const { exit, stderr } = await cli(['gateway', 'import'], { cwd: path, env: env(path) });
+    const { exit, stderr } = await cli(['gateway', 'import', '--no-calls'], {
+      cwd: path,
+      env: env(path),
+    });
     expect(exit).toBe(1);
     expect(stderr).toContain('Found no configuration of an MCP client.');
     expect(stderr).toContain('claude_desktop_config.json');

@@ -242,7 +242,7 @@ describe('help', () => {
     async (argv) => {
       const { exit, stdout, stderr } = await cli(argv);
       expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
-      expect(stdout).toMatch(/^ {2}gateway import \[FILE\] +write /m);
+      expect(stdout).toMatch(/^ {2}gateway import \[FILE\]\.\.\. +write /m);
       expect(stdout).toMatch(/^ {2}gateway login NAME +sign in /m);
       expect(stdout).not.toContain('audit');
     },

@@ -1,63 +1,80 @@
 /** Converts the servers in a client's configuration to servers of a gateway. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import { own } from './client-scopes.ts';
+import { commonEntry } from './common-entry.ts';
 import { type InputVariables, inputVariables, variableOf } from './input-variables.ts';
 import { looksSecret, secretArguments, secretInAddress } from './plain-secrets.ts';
 
-/** The result of converting a configuration. */
+/** The result of converting servers. */
 export interface Converted {
   /** Servers by name, as a file of tools has them. */
   readonly servers: Readonly<Record<string, JsonObject>>;
+  /** Tools that the client does not use, by the names that they have in the gateway. */
+  readonly denied: readonly string[];
   /** The variables that must be set, each once. */
   readonly variables: readonly string[];
   /** Notes for a person, one line each. */
   readonly warnings: readonly string[];
-  /** Whether the file calls its servers `servers`, as VS Code does. */
-  readonly isVsCode: boolean;
 }
 
 interface Notes {
   readonly variables: Set<string>;
   readonly warnings: string[];
+  readonly denied: string[];
   readonly nameOf: InputVariables;
+  readonly isGemini: boolean;
 }
 
 /** Keys that a gateway does not need. */
-const idle = new Set(['type', 'transport', 'name', 'description']);
-const known = new Set(['command', 'args', 'env', 'cwd', 'url', 'headers', ...idle]);
+const idle = new Set(['type', 'transport', 'name', 'description', 'disabled', 'enabled']);
+const known = new Set([
+  ...['command', 'args', 'env', 'cwd', 'url', 'headers', 'tools', 'timeout'],
+  ...idle,
+]);
 
-/** Reads a configuration. Undefined if it names no servers. */
-export function convertServers(config: JsonValue): Converted | undefined {
-  const given = isJsonObject(config) ? own(config, 'mcpServers') : undefined;
-  const vsCode = isJsonObject(config) ? own(config, 'servers') : undefined;
-  const section = given ?? vsCode;
-  if (!isJsonObject(section)) return undefined;
+/**
+ * Converts the servers of one scope.
+ * @param isOff whether the client does not use a server
+ * @param isGemini whether it is a file of Gemini CLI
+ */
+export function convertServers(
+  section: JsonObject,
+  isOff: (name: string) => boolean,
+  isGemini: boolean,
+): Converted {
   const warnings: string[] = [];
   const nameOf = inputVariables(section, (text) => warnings.push(text));
-  const notes: Notes = { variables: new Set(), warnings, nameOf };
+  const notes: Notes = { variables: new Set(), warnings, denied: [], nameOf, isGemini };
   const servers = Object.entries(section).flatMap(([name, entry]) => {
-    const server = convert(name, entry, notes);
+    const server = convert(name, entry, notes, isOff(name));
     return server === undefined ? [] : [[name, server] as const];
   });
   return {
     servers: Object.fromEntries(servers),
+    denied: notes.denied,
     variables: [...notes.variables],
     warnings,
-    isVsCode: given === undefined,
   };
 }
 
-function convert(name: string, entry: JsonValue, notes: Notes): JsonObject | undefined {
+function convert(
+  name: string,
+  given: JsonValue,
+  notes: Notes,
+  isOff: boolean,
+): JsonObject | undefined {
   const warn = (text: string): void => void notes.warnings.push(`\`${name}\`: ${text}`);
   if (cleanLine(name, 64) !== name) {
     warn('it is left out, because its name is not visible text of up to 64 bytes.');
     return undefined;
   }
-  if (!isJsonObject(entry)) {
+  if (!isJsonObject(given)) {
     warn('it is left out, because it is not an object.');
     return undefined;
   }
-  if (own(entry, 'disabled') === true) {
+  const { entry, denied } = commonEntry(given, notes.isGemini);
+  if (isOff || own(entry, 'disabled') === true || own(entry, 'enabled') === false) {
     warn('it is disabled, and left out.');
     return undefined;
   }
@@ -85,12 +102,20 @@ function convert(name: string, entry: JsonValue, notes: Notes): JsonObject | und
         'variables. If the server takes it from a variable, move it to `env`.',
     );
   if (typeof url === 'string') warnOfAddress(url, warn);
-  if (typeof url === 'string') return { url, ...filledOf('headers', entry, notes, warn) };
+  notes.denied.push(...denied.map((tool) => `${name}.${tool}`));
+  const { tools, timeout } = entry;
+  const settings: JsonObject = {
+    ...(tools === undefined ? {} : { tools }),
+    ...(timeout === undefined ? {} : { labels: { '*': { timeout } } }),
+  };
+  if (typeof url === 'string')
+    return { url, ...filledOf('headers', entry, notes, warn), ...settings };
   return {
     command: command as string,
     ...(texts.length === 0 ? {} : { args: texts }),
     ...filledOf('env', entry, notes, warn),
     ...(typeof cwd === 'string' ? { cwd } : {}),
+    ...settings,
   };
 }
 
@@ -134,10 +159,13 @@ function filledOf(
       warn(`\`${key}.${name}\` is not a text, and is left out.`);
       return [];
     }
-    const text = String(value).replace(
+    let text = String(value).replace(
       /\$\{(?:env:([A-Za-z_]\w*)|input:([^}]+))\}/g,
       (_, variable: string | undefined, input: string) => `\${${variable ?? notes.nameOf(input)}}`,
     );
+    for (const [, variable] of text.matchAll(withDefault))
+      warn(`\`${key}.${name}\`: the default of \`${variable}\` is left out. Set the variable.`);
+    text = text.replace(withDefault, (_, variable: string) => `\${${variable}}`);
     const lost = placeholders(text).find((one) => {
       const variable = /^\$\{([A-Za-z_]\w*)\}$/.exec(one)?.[1];
       return variable === undefined || ofEditors.has(variable);
@@ -158,11 +186,10 @@ function filledOf(
   return kept.length === 0 ? {} : { [key]: Object.fromEntries(kept) };
 }
 
+/** A variable with a default, as Claude Code and Gemini CLI read it. */
+const withDefault = /\$\{([A-Za-z_]\w*):-[^}]*\}/g;
+
 /** Anything that a client might replace. */
 function placeholders(text: string): readonly string[] {
   return text.match(/\$\{[^}]*\}?/g) ?? [];
-}
-
-function own(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
 }

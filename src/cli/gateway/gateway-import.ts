@@ -1,96 +1,163 @@
 /** `gateway import`: writes a gateway with the servers that an MCP client has. */
 import { resolve } from 'node:path';
 import { messageOf } from '../../errors/index.ts';
-import { createFile } from '../../files/whole-file.ts';
-import type { JsonValue } from '../../json/index.ts';
+import { createFile, replaceFile } from '../../files/whole-file.ts';
+import type { JsonObject } from '../../json/index.ts';
+import type { ServerStatus } from '../../surfaces/gateway/server-status.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Answer, Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';
 import { npxArguments } from '../optional-packages.ts';
 import { printable } from '../printable.ts';
-import { readTextFile } from '../read-text.ts';
+import type { Screen } from '../screen.ts';
 import { shownPath } from '../shown-path.ts';
 import { clientFiles, existing } from './client-files.ts';
-import { type Converted, convertServers } from './convert-servers.ts';
-import { withoutComments } from './without-comments.ts';
+import { type Found, foundServers } from './found-servers.ts';
+import { askServers } from './reading-tools.ts';
 
 const target = 'gateway.yaml';
-/** The servers' own hints do not loosen a rule, so the file says what does. */
-const hint = `\
-# A server's word that a tool only reads does not count. Until you label such tools, the rule
-# above asks about them too. In the server's entry:
-#   labels:
-#     "read_*": { annotations: { readOnly: true, destructive: false } }
+const header = `\
+# For: npx host-tools serve ${target}
+`;
+const review = `\
+# The labels say which tools only read, by the word of their servers. Review them: a tool without
+# such a label needs an approval.
+`;
+/** What the file says about itself, after its rules. */
+const remarks = `\
+# One process at a time can write the log: if several clients use this file, start one gateway with
+# --http. Many clients cannot show a question. To keep their calls for an answer on a page:
+# approvals: { dir: approvals, page: true }
 `;
 /** What a gateway needs in addition to this package. */
 const optionalPackages = ['@modelcontextprotocol/client', '@modelcontextprotocol/server'] as const;
-/** Claude Code keeps much other data in the same file. */
-const maxBytes = 64 * 1_048_576;
 
 export const gatewayImport: Command = {
   name: 'gateway import',
-  usage: '[FILE]',
-  summary: `write ${target} with the MCP servers of a client such as Cursor`,
+  usage: '[FILE]... [--no-calls]',
+  summary: `write ${target} with the MCP servers of a client such as Claude Code or Cursor`,
   notes: [
-    'FILE is the configuration of a client, in JSON with or without comments. Without FILE, the ' +
-      'command looks for',
-    'those of Claude Desktop, Cursor, VS Code and Claude Code. If there are several, it lists ' +
-      'them and ends with exit code 2.',
+    'FILE is the configuration of a client: JSON with or without comments, or the TOML of Codex. ' +
+      'Without FILE, the',
+    'command looks for those of Claude Code, Codex, Gemini CLI, Claude Desktop, Cursor and VS ' +
+      'Code. All files of one client are',
+    'taken. If several clients have servers, it lists their files and ends with exit code 2.',
+    'The servers are started once, to label the tools that only read by their own word. Not with ' +
+      '--no-calls.',
     `${target} is written to this folder, and only its owner can read it. An existing file is ` +
       'not overwritten: exit code 1.',
     'It does not change any file of a client.',
   ],
-  options: [],
+  options: ['no-calls'],
+  wording: { 'no-calls': { help: 'do not start the servers, and write no labels' } },
   operands: ['[FILE]'],
+  many: true,
   writes: target,
-  async run({ io, operands: [given] }) {
-    const path = given === undefined ? await onlyClient(io) : resolve(io.cwd, given);
-    const shown = shownPath(path, io.cwd);
-    const converted = convertServers(await readConfig(path, shown, io));
-    if (converted === undefined || Object.keys(converted.servers).length === 0)
-      throw failure(`\`${shown}\` names no MCP servers that can be taken over.`);
-    const written = resolve(io.cwd, target);
-    await write(written, converted);
-    return answer(written, shown, converted);
+  packages: ({ calls }) => (calls ? ['@modelcontextprotocol/client'] : []),
+  async run({ io, screen, options, operands }) {
+    const { found, from } =
+      operands.length === 0 ? await onlyClient(io) : await named(operands, io);
+    if (Object.keys(found.servers).length === 0) {
+      for (const warning of found.warnings) screen.note(`warning: ${warning}`);
+      throw failure(`${from} names no MCP servers that can be taken over.`);
+    }
+    const path = resolve(io.cwd, target);
+    await create(path, await contentOf(found, new Map()));
+    const asked = options.calls ? await ask(path, io, screen) : [];
+    const labels = labelsFrom(asked);
+    if (labels.size > 0) await replaceFile(path, await contentOf(found, labels));
+    return answer(path, from, found, asked);
   },
 };
 
-/** The only configuration that exists. @throws CliFault */
-async function onlyClient(io: CliIo): Promise<string> {
-  const places = clientFiles({ cwd: io.cwd, env: io.env, platform: process.platform });
-  const found = await existing(places);
-  const [first] = found;
-  if (first === undefined)
-    throw failure(
-      'Found no configuration of an MCP client. Name it: `host-tools gateway import FILE`. ' +
-        `Looked at ${places.map(({ path }) => `\`${path}\``).join(', ')}.`,
-    );
-  if (found.length > 1)
-    throw usageFault(
-      'Found several configurations. Name one of them: ' +
-        `${found.map(({ client, path }) => `\`${path}\` (${client})`).join(', ')}.`,
-    );
-  return first.path;
+async function named(
+  operands: readonly string[],
+  io: CliIo,
+): Promise<{ readonly found: Found; readonly from: string }> {
+  const paths = operands.map((one) => resolve(io.cwd, one));
+  const from = paths.map((path) => `\`${shownPath(path, io.cwd)}\``).join(', ');
+  return { found: await foundServers(paths, io), from };
 }
 
-async function readConfig(path: string, shown: string, io: CliIo): Promise<JsonValue> {
-  const text = await readTextFile(path, io, maxBytes).catch((error: unknown) => {
-    throw io.signal.aborted ? error : failure(`Cannot read \`${shown}\`: ${messageOf(error)}.`);
-  });
-  try {
-    return JSON.parse(withoutComments(text.replace(/^\uFEFF/, ''))) as JsonValue;
-  } catch (error) {
-    throw failure(`Expected \`${shown}\` to be JSON: ${messageOf(error)}.`);
+/** The files of the only client that has servers. @throws CliFault */
+async function onlyClient(io: CliIo): Promise<{ readonly found: Found; readonly from: string }> {
+  const places = await clientFiles({ cwd: io.cwd, env: io.env, platform: process.platform });
+  const files = await existing(places);
+  const withServers: (typeof files)[number][] = [];
+  for (const file of files) {
+    // A file that cannot be read is named as well, so that its error is shown once it is chosen.
+    const found = await foundServers([file.path], io).catch(() => undefined);
+    if (found === undefined || Object.keys(found.servers).length > 0) withServers.push(file);
   }
+  if (withServers.length === 0)
+    throw failure(
+      'Found no configuration of an MCP client. Name one that has servers: `host-tools gateway ' +
+        `import FILE\`. Looked at ${places.map(({ path }) => `\`${path}\``).join(', ')}.`,
+    );
+  if (new Set(withServers.map(({ client }) => client)).size > 1)
+    throw usageFault(
+      'Found the configurations of several clients. Name the files to import: ' +
+        `${withServers.map(({ client, path }) => `\`${path}\` (${client})`).join(', ')}.`,
+    );
+  return named(
+    withServers.map(({ path }) => path),
+    io,
+  );
 }
 
-async function write(path: string, { servers }: Converted): Promise<void> {
-  const { stringify } = await import('yaml');
-  const text = stringify({
-    mcpServers: servers,
-    rules: [{ id: 'ask-before-harm', effect: 'ask', annotations: { destructive: true } }],
+/** The states of the servers, by which their tools are labelled. */
+async function ask(path: string, io: CliIo, screen: Screen): Promise<readonly ServerStatus[]> {
+  screen.note('Starting the servers once, to see which of their tools only read.');
+  return askServers(path, io, screen);
+}
+
+/** The server's own names of tools that only read, by server. */
+function labelsFrom(statuses: readonly ServerStatus[]): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    statuses.flatMap(({ name, reads = [] }) => {
+      // In a label, these would stand for other names as well.
+      const plain = reads.filter((tool) => !/[*?]/.test(tool));
+      return plain.length === 0 ? [] : [[name, plain] as const];
+    }),
+  );
+}
+
+async function contentOf(
+  { servers, denied }: Found,
+  reads: ReadonlyMap<string, readonly string[]>,
+): Promise<string> {
+  const { Document } = await import('yaml');
+  const labelled = Object.entries(servers).map(([name, server]): [string, JsonObject] => {
+    const tools = reads.get(name) ?? [];
+    if (tools.length === 0) return [name, server];
+    const label = { annotations: { readOnly: true, destructive: false } };
+    const own = (server.labels ?? {}) as JsonObject;
+    const labels = { ...own, ...Object.fromEntries(tools.map((tool) => [tool, label])) };
+    return [name, { ...server, labels }];
   });
-  const content = `# For: npx host-tools serve ${target}\n${text}${hint}`;
+  const text = new Document(
+    {
+      mcpServers: Object.fromEntries(labelled),
+      rules: [
+        ...(denied.length === 0
+          ? []
+          : [
+              {
+                id: 'not-in-the-client',
+                effect: 'deny',
+                tools: denied,
+              },
+            ]),
+        { id: 'ask-before-changes', effect: 'ask', annotations: { readOnly: false } },
+      ],
+      audit: { path: 'audit.jsonl' },
+    },
+    { aliasDuplicateObjects: false },
+  ).toString({ lineWidth: 0 });
+  return `${header}${reads.size > 0 ? review : ''}${text}${remarks}`;
+}
+
+async function create(path: string, content: string): Promise<void> {
   const isNew = await createFile(path, content).catch((error: unknown) => {
     throw failure(`Cannot write \`${path}\`: ${messageOf(error)}.`);
   });
@@ -100,8 +167,16 @@ async function write(path: string, { servers }: Converted): Promise<void> {
     );
 }
 
-function answer(path: string, from: string, converted: Converted): Answer {
-  const { servers, variables, warnings, isVsCode } = converted;
+function answer(path: string, from: string, found: Found, asked: readonly ServerStatus[]): Answer {
+  const { servers, variables, isVsCode } = found;
+  const unasked = asked
+    .filter(({ state }) => state !== 'ready')
+    .map(
+      ({ name }) =>
+        `\`${name}\`: it did not start, so nothing says which of its tools only read. Each call ` +
+        'to it needs an approval. Label its tools by hand.',
+    );
+  const warnings = [...found.warnings, ...unasked];
   // A client may start the gateway in any folder. There, `npx` loads optional packages only if they
   // are named.
   const server = { command: 'npx', args: [...npxArguments(optionalPackages), 'serve', path] };

@@ -34,6 +34,8 @@ export interface ServerStatus {
    * server's own names. Absent if there are none, or if labels cover them.
    */
   readonly saysReadOnly?: readonly string[];
+  /** Tools that only read according to the server, by its own names. Absent if there are none. */
+  readonly reads?: readonly string[];
 }
 
 /** What a status is made of. */
@@ -59,12 +61,15 @@ export function statusOf({
   readers,
 }: StatusParts): ServerStatus {
   const labels = labelsBy(entry);
+  const prefix = prefixOf({ name, entry });
   const unlabelled = readers.filter(
-    (tool) => labels?.(tool)?.annotations?.destructive === undefined,
+    (tool) =>
+      labels?.(tool)?.annotations?.destructive === undefined &&
+      imported?.found(prefix + tool)?.annotations.destructive === true,
   );
   return {
     name,
-    prefix: prefixOf({ name, entry }),
+    prefix,
     state,
     ...(error === undefined ? {} : { error }),
     tools: (imported?.tools.length ?? 0) - conflicts.length,
@@ -82,5 +87,6 @@ export function statusOf({
       ? {}
       : { appOnly: imported.appOnly }),
     ...(unlabelled.length === 0 ? {} : { saysReadOnly: unlabelled }),
+    ...(readers.length === 0 ? {} : { reads: readers }),
   };
 }

@@ -43,8 +43,8 @@ export interface ImportWishes {
   /** Accepts new and changed tools if no pins are given. @default false */
   readonly follows?: boolean | undefined;
   /**
-   * Called after each listing, with the server's names of the tools that count as destructive
-   * although they only read according to the server. @default not called
+   * Called after each listing, with the server's names of the tools that only read according to the
+   * server. @default not called
    */
   readonly onListed?: ((readers: readonly string[]) => void) | undefined;
   /** Called when the server says that its prompts or resources changed. @default not listened to */
@@ -198,7 +198,7 @@ function isForModels(raw: unknown): boolean {
 
 function saysItReads(raw: unknown): boolean {
   const hints = isJsonObject(raw) ? raw.annotations : undefined;
-  return isJsonObject(hints) && hints.readOnlyHint === true && hints.destructiveHint !== false;
+  return isJsonObject(hints) && hints.readOnlyHint === true;
 }
 
 function ownNameOf(raw: unknown): string | undefined {
