@@ -358,6 +358,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'schema/compile': ['compileSchema'],
   'schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
+  'surfaces/agents/shell/fed-programs': ['fedTables'],
   'surfaces/agents/shell/looking-programs': ['lookingTables'],
   'surfaces/gateway/server-questions': ['createQuestions'],
   'surfaces/mcp/client/import': ['importThrough'],

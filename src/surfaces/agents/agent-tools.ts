@@ -4,6 +4,7 @@ import type { JsonObject } from '../../json/index.ts';
 import { lineFacts } from './effects/line-effects.ts';
 import type { FileKind } from './files/file-kind.ts';
 import { fileKinds } from './files/file-kinds.ts';
+import { readPatch } from './patch.ts';
 import { type PathFacts, type Place, pathFacts } from './place.ts';
 import { type ShellParser, shellParser } from './shell/read-line.ts';
 
@@ -20,6 +21,8 @@ export interface ToolRow {
   readonly paths?: readonly string[];
   /** The member that is a command line: rules read `NAME@commands` and so on. */
   readonly shell?: string;
+  /** Whether the model can write to a program that its command line has started, unseen. */
+  readonly feeds?: boolean;
   /** The member that names the folder in which the tool works: its paths are relative to it. */
   readonly folder?: string;
   /** The member that is a patch: rules read `NAME@paths` and `NAME@outside`. */
@@ -96,7 +99,7 @@ function telling(attributes: Readonly<Record<string, Ask>>, told: Told): Record<
 type Ask = (value: unknown, call: CallInfo) => JsonObject | Promise<JsonObject>;
 
 function attributesOf(
-  { paths = [], shell, patch, url }: ToolRow,
+  { paths = [], shell, feeds = false, patch, url }: ToolRow,
   place: PlaceOf,
 ): Record<string, Ask> {
   const attributes: Record<string, Ask> = {};
@@ -107,7 +110,7 @@ function attributesOf(
   if (shell !== undefined)
     attributes[shell] = async (value, call) => {
       parser ??= shellParser();
-      return lineFacts(String(value), place(call), await parser) as unknown as JsonObject;
+      return lineFacts(String(value), place(call), await parser, feeds) as unknown as JsonObject;
     };
   if (patch !== undefined)
     attributes[patch] = (value, call) => ({ ...patchFacts(String(value), place(call)) });
@@ -139,29 +142,10 @@ function kindsOf(paths: readonly string[], place: Place): FileKind[] {
   return [...new Set(paths.flatMap((path) => fileKinds(path, place)))];
 }
 
-/** Most files of a patch. For rules, a patch with more counts as outside of the project. */
-const mostFiles = 500;
-
-/**
- * The files that a patch names, in the form of `apply_patch`. Codex trims a line before it compares
- * it with the headers, so every line that looks like a header after trimming counts as one. A patch
- * with a header that is not known counts as outside of the project.
- */
 function patchFacts(patch: string, place: Place): PatchFacts {
-  const files: string[] = [];
-  const outside: string[] = [];
-  for (const line of patch.split('\n')) {
-    const header = trimmed(line);
-    if (!header.startsWith('***')) continue;
-    const [, file] = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to):(.*)$/.exec(header) ?? [];
-    if (file !== undefined) files.push(trimmed(file));
-    // A line of a file begins with a space or a sign, and may have three asterisks after it.
-    else if (!/^[ +-]/.test(line) && !/^\*\*\* (?:(?:Begin|End) Patch|End of File)$/.test(header))
-      outside.push(`a line of a patch that is not understood: ${header.slice(0, 80)}`);
-  }
-  if (files.length === 0) outside.push('a patch that is not understood');
-  if (files.length > mostFiles) outside.push(`a patch with more than ${mostFiles} files`);
-  const paths = files.slice(0, mostFiles).flatMap((file) => {
+  const { files, faults } = readPatch(patch);
+  const outside = [...faults];
+  const paths = files.flatMap((file) => {
     const { path, inside } = pathFacts(file, place);
     if (!inside) outside.push(file);
     return path;
@@ -175,15 +159,6 @@ interface PatchFacts {
   readonly outside: readonly string[];
   /** The kinds of its files. */
   readonly changes: readonly FileKind[];
-}
-
-/** Without the white space of Unicode at both ends, to which U+0085 belongs. */
-function trimmed(text: string): string {
-  const isSpace = (at: number): boolean => /[\s\u0085]/.test(text[at] as string);
-  let [start, end] = [0, text.length];
-  while (start < end && isSpace(start)) start++;
-  while (start < end && isSpace(end - 1)) end--;
-  return text.slice(start, end);
 }
 
 /** `""` for a text that is not a web address. */

@@ -13,6 +13,7 @@ export const codexTools: readonly ToolRow[] = [
     annotations: { destructive: true, openWorld: true },
     required: ['command'],
     shell: 'command',
+    feeds: true,
     content: ['command'],
   },
   {

@@ -32,10 +32,19 @@ export interface LineFacts extends ShellFacts {
 /** Most reasons that are kept for one effect or kind. */
 const mostReasons = 4;
 
-/** What a command line does. @throws PolicyFault if it cannot be read as a whole */
-export function lineFacts(line: string, place: Place, parser: ShellParser): LineFacts {
+/**
+ * What a command line does.
+ * @param feeds Whether the model can write to the programs of the line while they run
+ * @throws PolicyFault if it cannot be read as a whole
+ */
+export function lineFacts(
+  line: string,
+  place: Place,
+  parser: ShellParser,
+  feeds = false,
+): LineFacts {
   const notes = new LineNotes();
-  const facts = shellFacts(line, place, parser, notes);
+  const facts = shellFacts(line, place, parser, notes, feeds);
   return new EffectsReader(notes, facts).read();
 }
 

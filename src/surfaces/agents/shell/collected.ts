@@ -2,6 +2,8 @@
 export interface Collected {
   /** Adds a command. @throws PolicyFault if there are too many */
   add(program: string, words: readonly string[]): true;
+  /** Reads a patch. If it is left out, it is the input of the command. */
+  patch(text?: string): void;
   /** Refuses the line, which cannot be read as a whole. */
   tooDeep(): never;
   /** Adds a reason why the line is unclear. */

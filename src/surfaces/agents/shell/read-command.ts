@@ -50,6 +50,10 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   if (program === 'git') return readGit(args, to);
   to.add(program, args);
   if (onlyLooks(program, args)) return;
+  if (/^apply_?patch$/.test(program)) {
+    if (args.length > 1) to.unclear(`\`${program}\` with several words`);
+    return to.patch(args[0]);
+  }
   const wrapper = wrappers.get(program);
   if (wrapper !== undefined) return readWrapped(program, args, wrapper, to, depth);
   const runner = runners.get(program);

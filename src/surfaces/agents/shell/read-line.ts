@@ -1,9 +1,19 @@
 /** Reads a command line of a POSIX shell or of bash. */
-import type { ArithmeticWord, Assignment, Command, ParsedScript, SyntaxNode, Word } from 'unbash';
+import type {
+  ArithmeticWord,
+  Assignment,
+  Command,
+  ParsedScript,
+  Redirection,
+  SyntaxNode,
+  Word,
+} from 'unbash';
 import { packageFault } from '../../../packages/missing-package.ts';
 import { PolicyFault } from '../../../surface-port.ts';
+import { readPatch } from '../patch.ts';
 import type { Place } from '../place.ts';
 import type { Collected } from './collected.ts';
+import { isFed } from './fed-programs.ts';
 import { hostsOfCommand, hostsOfWord } from './hosts.ts';
 import { most, refuseLong, tooMany } from './limits.ts';
 import { LineNotes } from './line-notes.ts';
@@ -31,19 +41,21 @@ export async function shellParser(
 
 /**
  * What a command line does, as far as it is clear.
+ * @param notes Gets what is needed to find out more
+ * @param feeds Whether the model can write to the programs of the line while they run
  * @throws PolicyFault `command_unreadable` if it is too long to be read as a whole, which refuses
  * the call: the rest could be what a rule denies
- * @param notes Gets what is needed to find out more
  */
 export function shellFacts(
   line: string,
   place: Place,
   parser: ShellParser,
   notes = new LineNotes(),
+  feeds = false,
 ): ShellFacts {
   refuseLong(line);
   try {
-    return new LineReader(place, parser, notes).read(line);
+    return new LineReader(place, parser, notes, feeds).read(line);
   } catch (error) {
     if (error instanceof PolicyFault) throw error;
     throw new PolicyFault('command_unreadable', 'The command line cannot be read.', {
@@ -58,11 +70,15 @@ class LineReader implements Collected {
   readonly #why = new Set<string>();
   readonly #words = new Set<string>();
   readonly #written = new Set<string>();
+  readonly #faults = new Set<string>();
   readonly #hosts = new Set<string>();
   readonly #place: Place;
   readonly #places: LinePlaces;
+  readonly #feeds: boolean;
   readonly #parser: ShellParser;
   readonly #notes: LineNotes;
+  /** The text that the command gets as its input. */
+  #input: string | undefined;
   /** What has been read, since the same text has the same effect. */
   readonly #seen = new Set<string>();
   /** The text that is being read. */
@@ -72,7 +88,8 @@ class LineReader implements Collected {
   #text = 0;
   #commandText = 0;
 
-  constructor(place: Place, parser: ShellParser, notes: LineNotes) {
+  constructor(place: Place, parser: ShellParser, notes: LineNotes, feeds: boolean) {
+    this.#feeds = feeds;
     this.#place = place;
     this.#places = new LinePlaces(place, (why) => this.unclear(why));
     this.#notes = notes;
@@ -87,6 +104,7 @@ class LineReader implements Collected {
       this.unclear('a folder that git takes for a repository, whose files name programs');
     for (const word of this.#words) this.#readPlace(word);
     for (const word of this.#written) this.#places.written(word);
+    for (const fault of this.#faults) outside.add(fault);
     return {
       unclear: this.#why.size > 0,
       why: [...this.#why],
@@ -139,9 +157,26 @@ class LineReader implements Collected {
     if (this.commands.length >= most.commands) throw tooMany('commands');
     this.commands.push({ program, text });
     this.#notes.commands.push({ program, words });
+    if (this.#feeds && isFed(program, words))
+      this.unclear(`\`${program}\` may run what is written to it later`);
     for (const host of hostsOfCommand(program, words, (path) => this.#places.exists(path)))
       this.#hosts.add(host);
     return true;
+  }
+
+  patch(text: string | undefined = this.#input): void {
+    if (text === undefined) this.unclear('a patch that is not in the line');
+    else {
+      const { files, faults } = readPatch(text);
+      for (const file of files) {
+        this.#keep(file);
+        this.#write(file, '>>');
+      }
+      for (const fault of faults) {
+        this.unclear(fault);
+        this.#faults.add(fault);
+      }
+    }
   }
 
   tooDeep(): never {
@@ -175,7 +210,7 @@ class LineReader implements Collected {
       this.unclear(`\`${name}\` changes what commands do`);
   }
 
-  #command({ name, args }: Command): void {
+  #command({ name, args, redirects }: Command): void {
     if (name === undefined) return;
     const words = [name, ...args].map((arg) =>
       arg.type === 'Word' ? readWord(arg, this.#place) : { value: arg.text, open: undefined },
@@ -187,6 +222,7 @@ class LineReader implements Collected {
     for (const { value } of words.slice(1)) this.#keep(value);
     const values = words.map(({ value }) => value);
     if (/^(?:cd|pushd|popd)$/.test(values[0] as string)) this.#places.move(values.slice(1));
+    this.#input = inputOf(redirects, this.#place);
     readCommand(values, this);
     for (const [at, value] of values.entries())
       if (value === '-C' && values[0] !== 'grep') this.#places.move([values[at + 1] ?? '']);
@@ -238,4 +274,16 @@ class LineReader implements Collected {
     for (const host of hosts) this.#hosts.add(host);
     this.#places.word(word);
   }
+}
+
+/** The text of a here-document or a here-string. Undefined if it is known only at run time. */
+function inputOf(redirects: readonly Redirection[], place: Place): string | undefined {
+  const last = redirects.findLast((one) => one.type !== 'Redirect' || one.operator === '<');
+  if (last?.type === 'HereString' && last.target !== undefined) {
+    const { value, open } = readWord(last.target, place);
+    return open === undefined ? value : undefined;
+  }
+  if (last?.type !== 'HereDoc') return undefined;
+  const isFixed = last.delimiter?.quoted === true || !/[$`\\]/.test(last.body.text);
+  return isFixed ? last.body.text : undefined;
 }
