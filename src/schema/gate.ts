@@ -71,7 +71,7 @@ export function gateSchema(schema: unknown, patterns?: SharedPatterns): GatedSch
     throw schemaError('', 'expected a schema (an object or a boolean)');
   const parts: LeftPart[] = [];
   if (isJsonObject(value)) readDialect(value, parts);
-  const leaving = { parts, loosened: new Set<never>() };
+  const leaving = { parts, loosened: new Set<never>(), unsure: new Set<never>() };
   const checked = walkSchema(value, { trusted: false, limits: untrustedLimits, patterns, leaving });
   if (isJsonObject(value))
     for (const one of withBrokenDefaults(checked)) removeDefault(one, value, parts);

@@ -22,6 +22,7 @@ import { refuseLoops } from './json-schema-loops.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
 import {
   type OwnSchema,
+  readUnsure,
   removeKeyword,
   removeMember,
   removeUnset,
@@ -124,9 +125,15 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
         attempt(walk, holder, resolve, (own) => removeKeyword(own, '$ref', dialect));
       }
     }
-    if (walk.leaving !== undefined)
-      for (const path of repair(schema, walk.seen, targets, walk.leaving.loosened, dialect))
-        walk.leaving.parts.push({ path, message: 'it depends on another part that was removed' });
+    if (walk.leaving !== undefined) {
+      const { loosened, parts } = walk.leaving;
+      const message =
+        loosened.size > 0
+          ? 'it depends on another part that was removed'
+          : 'it depends on a keyword that the sender may check in another way';
+      for (const path of repair(schema, walk.seen, targets, walk.leaving, dialect))
+        parts.push({ path, message });
+    }
     if (targets.size > 0 || limits.expansion !== Number.POSITIVE_INFINITY)
       refuseLoops(walk.seen, targets, dialect, limits.expansion);
     return {
@@ -157,7 +164,10 @@ function visit(schema: JsonValue, walk: Walk): void {
   if (walk.depth > walk.limits.depth)
     refuseSchema(walk, `sub-schemas nested deeper than ${walk.limits.depth}`);
   if (++walk.depth > maxSchemaDepth) throw new RangeError('nested too deeply');
-  if (walk.leaving !== undefined) removeUnset(schema as OwnSchema, walk.dialect);
+  if (walk.leaving !== undefined) {
+    removeUnset(schema as OwnSchema, walk.dialect);
+    if (readUnsure(schema as OwnSchema, walk.dialect)) walk.leaving.unsure.add(schema);
+  }
   const lone = isLoneReference(schema, walk.dialect);
   for (const key of Object.keys(schema)) {
     const value = Object.hasOwn(schema, key) ? schema[key] : undefined;

@@ -3,6 +3,8 @@
  * must be a private copy.
  */
 import { define, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { areApart } from './inclusion-branches.ts';
+import type { Steps } from './inclusion-values.ts';
 import {
   childrenOf,
   type Dialect,
@@ -14,6 +16,14 @@ import { pointerOf } from './local-reference.ts';
 /** A schema that may be changed. */
 export type OwnSchema = Record<string, JsonValue>;
 
+/** Schemas that may accept too much. */
+export interface Wider {
+  /** The schemas that now accept more than they said. */
+  readonly loosened: ReadonlySet<JsonObject>;
+  /** The schemas with a keyword that accepts more here than the sender may accept. */
+  readonly unsure: ReadonlySet<JsonObject>;
+}
+
 /** Keywords that accept less once the one before the colon is removed. */
 const dependent: Readonly<Record<string, readonly string[]>> = {
   properties: ['additionalProperties'],
@@ -22,6 +32,8 @@ const dependent: Readonly<Record<string, readonly string[]>> = {
   minContains: ['contains'],
   maxContains: ['contains'],
 };
+/** The most steps that comparing the alternatives of one document takes. */
+const mostSteps = 100_000;
 /** The longest pattern, in characters, that is added to the description. */
 const longestNote = 200;
 
@@ -49,6 +61,34 @@ export function removeUnset(schema: OwnSchema, dialect: Dialect): void {
   }
 }
 
+/**
+ * Reads what validators differ about. A `format` is not checked here, and others may check it.
+ * `nullable` is no keyword of JSON Schema, but OpenAPI has it, and so has Ajv, which MCP's own SDK
+ * uses, so null is added to the type. Ajv also checks keywords beside a `$ref` of draft-07, and
+ * computes `multipleOf` with rounding.
+ * @returns whether the schema may accept more here than elsewhere
+ */
+export function readUnsure(schema: OwnSchema, dialect: Dialect): boolean {
+  const { format, nullable, type, multipleOf = 1 } = schema;
+  const isNullable = nullable === true && type !== undefined;
+  if (isNullable) {
+    delete schema.nullable;
+    schema.type = [...new Set([type, 'null'].flat() as readonly string[])];
+  }
+  const isChecked = (key: string): boolean => dialect.keywords.has(key) && !unchecked.has(key);
+  return (
+    isNullable ||
+    typeof format === 'string' ||
+    !Number.isInteger(multipleOf) ||
+    (isLoneReference(schema, dialect) && Object.keys(schema).some(isChecked))
+  );
+}
+
+/** What no validator checks beside a `$ref` of draft-07. */
+const unchecked: ReadonlySet<string> = new Set([
+  ...['$ref', 'definitions', '$id', '$comment', 'title', 'description'],
+]);
+
 /** Removes a member of a keyword that has schemas by name. */
 export function removeMember(schema: OwnSchema, keyword: string, name: string): void {
   const members = schema[keyword] as OwnSchema;
@@ -59,8 +99,9 @@ export function removeMember(schema: OwnSchema, keyword: string, name: string): 
 }
 
 /**
- * Repairs what depends on schemas that accept more than they said. If `not`, `if` or `oneOf` has
- * such a schema, it would refuse valid values, so it is removed or made wider.
+ * Repairs what depends on schemas that accept more than they said, or more than the sender may
+ * accept. If `not`, `if` or `oneOf` has such a schema, it would refuse valid values, so it is
+ * removed or made wider.
  * @param schemas all schemas of the document
  * @param targets where each `$ref` leads
  * @returns pointers to the keywords that were changed
@@ -69,34 +110,62 @@ export function repair(
   document: JsonSchemaDocument,
   schemas: Iterable<JsonObject>,
   targets: ReadonlyMap<JsonObject, JsonValue>,
-  loosened: ReadonlySet<JsonObject>,
+  { loosened, unsure }: Wider,
   dialect: Dialect,
 ): readonly string[] {
-  if (typeof document === 'boolean' || loosened.size === 0) return [];
-  const wider = withParents(schemas, targets, [...loosened, ...unevaluated(schemas)], dialect);
-  const isWider = (schema: JsonValue | undefined): boolean =>
-    isJsonObject(schema) && wider.has(schema);
+  const loose = [...loosened, ...unsure];
+  if (typeof document === 'boolean' || loose.length === 0) return [];
+  const steps: Steps = { left: mostSteps, enums: new Map() };
+  const narrowed = (schema: JsonObject, wider: ReadonlySet<JsonObject>): readonly string[] =>
+    narrowedBy(schema, wider, (branches) =>
+      areApart(
+        branches.map((one) => (isJsonObject(one) && targets.get(one)) || one),
+        { root: document, dialect },
+        steps,
+      ),
+    );
+  if (loosened.size === 0) {
+    const wider = withParents(schemas, targets, loose, dialect);
+    if (![...schemas].some((schema) => narrowed(schema, wider).length > 0)) return [];
+  }
+  const wider = withParents(schemas, targets, [...loose, ...unevaluated(schemas)], dialect);
   const changed: (readonly [schema: JsonObject, keyword: string])[] = [];
   for (const one of schemas) {
     const schema = one as OwnSchema;
-    const { not, if: condition, oneOf, contains } = schema;
-    const keywords = [...unevaluatedKeywords];
-    if (isWider(not)) keywords.push('not');
-    if (isWider(condition)) keywords.push('if');
-    if (isWider(contains)) keywords.push('maxContains');
-    for (const keyword of keywords) {
-      if (!Object.hasOwn(schema, keyword)) continue;
+    const keywords = narrowed(schema, wider);
+    for (const keyword of [...unevaluatedKeywords, ...keywords]) {
+      if (keyword === 'oneOf' || !Object.hasOwn(schema, keyword)) continue;
       delete schema[keyword];
       changed.push([schema, keyword]);
     }
-    if (!Array.isArray(oneOf) || !oneOf.some(isWider)) continue;
+    if (!keywords.includes('oneOf')) continue;
+    const { oneOf = [], allOf = [] } = schema;
     delete schema.oneOf;
-    const { allOf = [] } = schema;
     if (schema.anyOf === undefined) schema.anyOf = oneOf;
     else schema.allOf = [...(allOf as readonly JsonValue[]), { anyOf: oneOf }];
     changed.push([schema, 'oneOf']);
   }
   return changed.map(([schema, keyword]) => `${pointerOf(schema, document) ?? ''}/${keyword}`);
+}
+
+/**
+ * The keywords of a schema that accept less because a schema in them accepts more. That is not so
+ * for alternatives that are apart: no value fits two of them.
+ */
+function narrowedBy(
+  schema: JsonObject,
+  wider: ReadonlySet<JsonObject>,
+  apart: (branches: readonly JsonValue[]) => boolean,
+): readonly string[] {
+  const isWider = (inner: JsonValue | undefined): boolean =>
+    isJsonObject(inner) && wider.has(inner);
+  const { not, if: condition, oneOf, contains } = schema;
+  const found: string[] = [];
+  if (isWider(not)) found.push('not');
+  if (isWider(condition)) found.push('if');
+  if (isWider(contains)) found.push('maxContains');
+  if (Array.isArray(oneOf) && oneOf.some(isWider) && !apart(oneOf)) found.push('oneOf');
+  return found;
 }
 
 /** They depend on what all other keywords have looked at, so none of them can stay. */

@@ -2,7 +2,7 @@
 import { escapePointer, type JsonObject } from '../json/index.ts';
 import { type Dialect, SchemaError, schemaError } from './json-schema-dialect.ts';
 import type { SchemaLimits } from './json-schema-limits.ts';
-import type { OwnSchema } from './json-schema-removal.ts';
+import type { OwnSchema, Wider } from './json-schema-removal.ts';
 import type { PatternBudget } from './pattern-budget.ts';
 
 /** A reference that the walk has met. */
@@ -26,10 +26,10 @@ export interface LeftPart {
 }
 
 /** What a walk removes instead of refusing the schema. */
-export interface Leaving {
+export interface Leaving extends Wider {
   readonly parts: LeftPart[];
-  /** The schemas that now accept more than they said. */
   readonly loosened: Set<JsonObject>;
+  readonly unsure: Set<JsonObject>;
 }
 
 /** The state of one walk. */

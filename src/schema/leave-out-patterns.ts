@@ -55,7 +55,7 @@ export function leaveOutPatterns(
       if (keyword === 'pattern') removeKeyword(one, keyword, dialect);
       else removeMember(one, keyword, pattern);
     }
-  repair(copy, schemas, targets, loosened, dialect);
+  repair(copy, schemas, targets, { loosened, unsure: new Set() }, dialect);
   return { schema: deepFreeze(copy), leftOut };
 }
 
