@@ -52,7 +52,7 @@ export interface BoundSchema {
    */
   check(): readonly string[];
   /**
-   * Validates a private JSON copy. A raw schema fills its defaults into that copy and returns it;
+   * Validates a private JSON copy. A raw schema of an input fills its defaults into that copy;
    * other kinds return what they parsed. Never throws and never rejects: if the validator throws,
    * the outcome is one issue, with what it threw as `fault`.
    */
@@ -121,7 +121,8 @@ class RawSchema implements BoundSchema {
   validate(copy: JsonValue): Validated {
     const compiled = this.#compiled ?? this.#compile();
     if ('issues' in compiled) return compiled;
-    const issues = compiled.validate(copy);
+    // A default in an output would be data that the tool has not sent.
+    const issues = compiled.validate(copy, this.#options.direction === 'input');
     return issues === undefined
       ? { value: copy }
       : { issues: issues.map(fromPointer), fault: undefined };

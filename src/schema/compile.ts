@@ -21,11 +21,11 @@ export type { JsonSchemaDocument } from './json-schema-dialect.ts';
 /** A validator of one schema. */
 export interface CompiledSchema {
   /**
-   * Validates a value that is a private JSON copy, and fills defaults of absent members into it.
-   * Returns undefined if the value is valid, otherwise at most 20 issues. Never throws; a
-   * validation that takes too many steps ends with an issue.
+   * Validates a value that is a private JSON copy, and fills defaults of absent members into it
+   * unless `fills` is false. Returns undefined if the value is valid, otherwise at most 20 issues.
+   * Never throws; a validation that takes too many steps ends with an issue.
    */
-  validate(value: JsonValue): readonly SchemaIssue[] | undefined;
+  validate(value: JsonValue, fills?: boolean): readonly SchemaIssue[] | undefined;
   /**
    * Validates a value again that `validate` has accepted and filled, such as the input of a call
    * that waited. An optional member that equals its default counts as absent, because defaults need
@@ -122,11 +122,11 @@ function validator(check: Check, fill: Fill | undefined, maxSteps: number): Comp
     return issues.length > 0 ? issues : [{ path: '', message: 'does not match the schema' }];
   };
   return {
-    validate(value) {
+    validate(value, fills = true) {
       start(undefined);
       try {
         if (!check(value, context)) return explain(value);
-        fill?.(value, context, false);
+        if (fills) fill?.(value, context, false);
         return undefined;
       } catch (error) {
         return stop(error);

@@ -227,6 +227,30 @@ const rows: Readonly<
       { a: ['x', 1] },
     ],
     [
+      'a default of another type',
+      { properties: { a: {}, b: { type: 'string', default: null } } },
+      { a: 1 },
+    ],
+    [
+      'a default beyond a limit',
+      { type: 'object', properties: { b: { default: 1 } }, maxProperties: 1 },
+      { a: 1 },
+    ],
+    [
+      'a default beside a constant',
+      { const: { a: 1 }, properties: { b: { default: 1 } } },
+      { a: 1 },
+    ],
+    [
+      'a default that a closed object does not know',
+      {
+        properties: { a: {} },
+        additionalProperties: false,
+        allOf: [{ properties: { b: { default: 1 } } }],
+      },
+      { a: 1 },
+    ],
+    [
       'a tuple of draft-07',
       {
         $schema: 'http://json-schema.org/draft-07/schema#',
