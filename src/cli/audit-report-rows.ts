@@ -14,6 +14,8 @@ export function cut(name: string, most = 60): string {
 /** The facts that a reader must not overlook. */
 export function noted(summary: AuditSummary): readonly string[] {
   const { openStarts, dropped, recovered, unanswered, refusedResumes } = summary;
+  const began = openStarts.filter((call) => !call.asked);
+  const asked = openStarts.filter((call) => call.asked);
   const some = (count: number, one: string, many: string): readonly string[] =>
     count === 0 ? [] : [count === 1 ? `1 ${one}` : `${count} ${many}`];
   return [
@@ -25,14 +27,22 @@ export function noted(summary: AuditSummary): readonly string[] {
     ...some(recovered, 'process', 'processes').map(
       (line) => `${line} ended without closing the log.`,
     ),
-    ...some(openStarts.length, 'call started and has no end:', 'calls started and have no end:'),
-    ...openStarts
-      .slice(0, mostNamed)
-      .map(
-        ({ at, tool, callId, sessionId }) =>
-          `  ${new Date(at).toISOString()} ${cut(tool)}, call ${cut(callId)} of ${cut(sessionId)}`,
-      ),
+    ...some(began.length, 'call started and has no end:', 'calls started and have no end:'),
+    ...named(began),
+    ...some(asked.length, 'call was asked about', 'calls were asked about').map(
+      (line) => `${line} without an end: not allowed, or a coding agent did not say how it ended:`,
+    ),
+    ...named(asked),
   ];
+}
+
+function named(starts: AuditSummary['openStarts']): readonly string[] {
+  return starts
+    .slice(0, mostNamed)
+    .map(
+      ({ at, tool, callId, sessionId }) =>
+        `  ${new Date(at).toISOString()} ${cut(tool)}, call ${cut(callId)} of ${cut(sessionId)}`,
+    );
 }
 
 /** The tools with the most denials, then the most calls, first. */

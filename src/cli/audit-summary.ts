@@ -44,12 +44,17 @@ export interface AuditSummary {
   readonly unanswered: number;
   /** Refused resumes, such as with a used token. They do not count as calls. */
   readonly refusedResumes: number;
-  /** Starts without an end, because the process ended while these calls ran. */
+  /**
+   * Starts without an end: the process ended while these calls ran, or a coding agent did not say
+   * how they ended.
+   */
   readonly openStarts: readonly {
     readonly at: number;
     readonly tool: string;
     readonly callId: string;
     readonly sessionId: string;
+    /** Whether someone was to be asked about it. */
+    readonly asked: boolean;
   }[];
   /** Lines that the log reports as lost, and how often it was not closed. */
   readonly dropped: number;
@@ -159,7 +164,7 @@ export function createSummarizer(): Summarizer {
       if (type === 'dropped' && isNumber(line.count)) counts.dropped += line.count;
       if (type === 'recovered') counts.recovered++;
       if (type === 'start' && starts.size < mostOpen)
-        starts.set(key, { at, tool, callId, sessionId });
+        starts.set(key, { at, tool, callId, sessionId, asked: line.approval !== undefined });
       if (type === 'call') {
         starts.delete(key);
         addCall(line, key, at);

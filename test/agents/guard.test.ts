@@ -78,6 +78,10 @@ for (const program of Object.keys(pinned) as ProgramName[]) {
       expect(results()[0]).toMatch(
         agent === 'claude-code' ? /approv|permission|push/i : /cannot ask/,
       );
+      const report = home.cli('audit', 'report', home.guard('audit.jsonl')).text;
+      expect(report).toMatch(
+        agent === 'claude-code' ? /1 call was asked about without an end/ : /1 rejected/,
+      );
     });
 
     test('a failed command is recorded as failed', async () => {

@@ -155,19 +155,30 @@ describe('audit report', () => {
   test('names the calls that started and have no end', async () => {
     const crashed = join(folder, 'crashed.jsonl');
     const registry = new HostToolRegistry({ now: () => Date.UTC(2026, 0, 1) });
+    let began = (): void => {};
+    let finish = (_: number): void => {};
+    const running = new Promise<void>((resolve) => {
+      began = resolve;
+    });
     registry.register(
       defineTool({
         name: 'slow',
         description: 'x',
         parameters: { type: 'object' },
-        handler: () => new Promise((resolve) => setTimeout(() => resolve(1), 50)),
+        handler() {
+          began();
+          return new Promise((resolve) => {
+            finish = resolve;
+          });
+        },
       }),
     );
     const audit = createAuditLog({ path: crashed, required: true });
     audit.attach(registry);
     const calling = registry.createSession({ sessionId: 's' }).call('slow', {}, { callId: 'c' });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await running;
     await audit.close();
+    finish(1);
     await calling;
     const { stdout } = await cli(['audit', 'report', crashed]);
     expect(stdout).toContain(

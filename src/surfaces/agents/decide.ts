@@ -52,13 +52,13 @@ export async function decide(given: HookWorld, { event, sessionId }: ReadEvent):
       : matched(registryStateOf(given.registry).rules.all(), ruleId, { ...event.about, facts });
   const entries = await world.session.read();
   let question: string | undefined;
-  let asked = (): void => {};
   const approver: Approver = ({ title, message, ruleId }) => {
     const rule = ruleId === undefined ? '' : ` (rule \`${ruleId}\`)`;
     question = [title + rule, message, why(ruleId)].filter((text) => !!text).join('\n');
-    if (unasked !== undefined) return 'reject_once';
-    asked();
-    return 'allow_once';
+    // What the user answers is known only when the call has ended, if then.
+    return unasked === undefined
+      ? { decision: 'allow_once', by: `${world.agent.title}, which asks its user` }
+      : 'reject_once';
   };
   const session = world.registry.createSession({
     sessionId,
@@ -80,9 +80,6 @@ export async function decide(given: HookWorld, { event, sessionId }: ReadEvent):
   if (remembers) replay(world, session, entries);
   const { answer, callId } = await ask(world, session, about, {
     question: () => question,
-    whenAsked: (then) => {
-      asked = then;
-    },
     why,
     unasked,
   });
@@ -111,7 +108,6 @@ interface Judging extends HookWorld {
 interface Asking {
   /** The question that was asked. */
   readonly question: () => string | undefined;
-  readonly whenAsked: (then: () => void) => void;
   /** What about the call made a rule match. */
   readonly why: (ruleId: string | undefined) => string;
   /** Why nobody is asked; undefined if somebody is. */
@@ -131,15 +127,13 @@ async function ask(
   { audit, registry }: HookWorld,
   session: ToolSession,
   { tool, input, id }: CallAbout,
-  { question, whenAsked, why, unasked }: Asking,
+  { question, why, unasked }: Asking,
 ): Promise<{ readonly answer: Answer; readonly callId?: string }> {
   const explanation = await session.explain(tool, input);
   let callId: string;
   const log = await audit?.({ required: true });
   try {
     const detach = log?.attach(registry);
-    // The person's answer is known only when the call has ended. The line is written then.
-    whenAsked(() => detach?.());
     const permission = await session.authorize(tool, input, id === undefined ? {} : { callId: id });
     // The outcome of the call is unknown here.
     if (permission.allowed) detach?.();
