@@ -115,6 +115,42 @@ describe('tools that are refused, and parts of schemas that only the server chec
   });
 });
 
+describe('a server with a short prefix', () => {
+  const tool = (name: string): object => ({
+    name,
+    description: 'A tool.',
+    inputSchema: { type: 'object' },
+  });
+
+  test('cannot take the names of another server, even if that is not running', async () => {
+    const wide = { ...server(listed, 'tools.json'), prefix: '' };
+    const { path } = folder({
+      'gateway.json': { mcpServers: { wide, files: { command: 'no-such-command' } } },
+      'tools.json': [tool('files.read'), tool('own')],
+    });
+    const argv = ['list', '--host-tools', 'gateway.json', '--json'];
+    const { stdout, stderr } = await cli(argv, { cwd: path });
+    const { tools } = JSON.parse(stdout) as Listed;
+    expect(tools.map(({ name }) => name).sort()).toEqual(['change', 'own']);
+    expect(stderr).toContain(
+      '`files.read` is left out: Names that begin with `files.` belong to the server `files`.',
+    );
+  });
+
+  test('gives names back when an edit adds their server', async () => {
+    const wide = { ...server(listed, 'tools.json'), prefix: '' };
+    const { said, names, write } = await serve({
+      'gateway.json': { mcpServers: { wide } },
+      'tools.json': [tool('s.tell')],
+    });
+    await until(async () => (await names()).includes('s.tell'));
+    write({ 'gateway.json': { mcpServers: { wide, s: own } } });
+    await until(() => said.text.includes('belong to the server `s`'));
+    await until(async () => (await names()).includes('s.leak'));
+    expect((await names()).filter((name) => name === 's.tell')).toHaveLength(1);
+  });
+});
+
 describe('`list`', () => {
   test('names the tools that only read according to a server without labels', async () => {
     const files = server(

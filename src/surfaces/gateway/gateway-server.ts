@@ -3,25 +3,25 @@
  */
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '../../errors/index.ts';
-import type { AnyTool, HostToolRegistry, JsonObject, ToolRegistration } from '../../index.ts';
+import type { HostToolRegistry, JsonObject, ToolRegistration } from '../../index.ts';
 import { registryStateOf } from '../../surface-port.ts';
 import type { Connection } from '../mcp/client/connection.ts';
 import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import type { PassedList } from '../mcp/passed-on.ts';
 import { listingChanges } from './listing-changes.ts';
-import { entryFaults, listingFaults } from './listing-faults.ts';
+import { entryFaults } from './listing-faults.ts';
 import type { OfferedEntry } from './offered-entries.ts';
 import { authOf } from './server-auth.ts';
 import { connectionOf, missingText, type NamedServer, prefixOf } from './server-connection.ts';
+import { type NamingServer, releaseName, takeNames } from './server-names.ts';
 import { askServer, offersOf } from './server-offers.ts';
 import { questionsOf } from './server-questions.ts';
 import { type ServerStatus, statusOf } from './server-status.ts';
 import { exposes, labelsBy, takesBy } from './server-wishes.ts';
 
 /** A server that was started. */
-export interface GatewayServer {
-  readonly name: string;
+export interface GatewayServer extends NamingServer {
   /** Whether clients get these lists of the server. */
   exposes(kind: 'prompts' | 'resources'): boolean;
   /**
@@ -41,6 +41,8 @@ export interface GatewayServer {
   /** Settles when the first attempt has ended. Never rejects. */
   readonly first: Promise<void>;
   status(): ServerStatus;
+  /** Looks at its names again, since the other servers have changed. */
+  recheck(): void;
   /** Removes its tools at once, and ends the server. Never rejects. */
   close(): Promise<void>;
 }
@@ -50,6 +52,10 @@ export interface ServerParts extends NamedServer {
   readonly registry: HostToolRegistry<never>;
   /** Called when its prompts or resources may have changed. */
   changed(kind: 'prompts' | 'resources'): void;
+  /** Why it may not have a name, because of another server. */
+  foreign(tool: string): string | undefined;
+  /** Called before it takes a name. */
+  claim(tool: string): void;
 }
 
 /** The time that a server has for its handshake. `npx` may have to download it first. */
@@ -109,6 +115,9 @@ export function startServer(parts: ServerParts): GatewayServer {
   else state.attempting = attempt(state, connection);
   return {
     name: parts.name,
+    prefix: prefixOf(parts),
+    release: (tool) => releaseName(state, tool),
+    recheck: () => recheck(state),
     first: state.attempting,
     exposes: (kind) => exposes(parts.entry, kind),
     async offers(which) {
@@ -186,39 +195,14 @@ async function writePins(
 
 /** Takes over a listing. Called during the import, so it must not throw. */
 function listed(state: State): void {
-  const { imported, registry, held, name, ports } = state;
+  const { imported, name, ports } = state;
   if (imported === undefined || state.closed) return;
   state.failures = 0;
   state.state = 'ready';
   state.error = undefined;
-  const now = new Map(imported.tools.map((tool) => [tool.name, tool]));
-  const conflicts: { name: string; reason: string }[] = [];
-  try {
-    registryStateOf(registry).together(() => {
-      for (const [tool, registration] of held) {
-        if (now.has(tool) || imported.found(tool) !== undefined) continue;
-        registration.unregister();
-        held.delete(tool);
-      }
-      for (const tool of now.values()) {
-        if (held.has(tool.name)) continue;
-        try {
-          held.set(tool.name, registry.register(tool as AnyTool));
-        } catch (error) {
-          conflicts.push({ name: tool.name, reason: messageOf(error) });
-        }
-      }
-    });
-  } catch {
-    // The registry was closed, so its tools are gone.
-  }
   const { seen } = state;
-  state.conflicts = conflicts;
-  state.seen = new Map([...now].map(([tool, { fingerprint }]) => [tool, fingerprint]));
-  const { failed, warnings } = imported;
-  const faults = listingFaults([...failed, ...conflicts], warnings);
-  const unheard = faults.filter((fault) => !state.told.has(fault));
-  state.told = new Set(faults);
+  const unheard = takeNames(state, imported);
+  state.seen = new Map(imported.tools.map((tool) => [tool.name, tool.fingerprint]));
   const ofEntry =
     seen === undefined
       ? entryFaults(state.entry, imported, [...state.listedNames], prefixOf(state))
@@ -232,6 +216,13 @@ function listed(state: State): void {
       `warning: server \`${name}\`: ${imported.drift.length} of its tools differ from what was ` +
         'pinned and are withheld. Review them with `host-tools mcp pin`.',
     );
+}
+
+function recheck(state: State): void {
+  const { imported, closed, name, ports } = state;
+  if (imported === undefined || closed) return;
+  for (const fault of takeNames(state, imported))
+    ports.note(`warning: server \`${name}\`: ${fault}`);
 }
 
 /** Takes what the file says, and notes what the first listing has. */

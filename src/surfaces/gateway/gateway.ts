@@ -16,7 +16,8 @@ import { type ApprovalKeeper, createApprovalKeeper, type KeptApprovals } from '.
 import { createLogKeeper, type LogKeeper } from './log-keeper.ts';
 import { createPassedLists, type PassedLists } from './passed-lists.ts';
 import type { GatewayPorts } from './ports.ts';
-import { connectionOf, missingText } from './server-connection.ts';
+import { connectionOf, missingText, prefixOf } from './server-connection.ts';
+import { claimName, foreignName, type NamingServer } from './server-names.ts';
 import type { ServerStatus } from './server-status.ts';
 
 /** What a gateway does with the parts of a file. */
@@ -187,12 +188,22 @@ function take(state: State, { path, servers, audit, approvals }: HostedParts): v
   for (const [, entry] of fresh) keepSecret(state, path, entry);
   const { registry, ports } = state;
   const { changed } = state.passed;
-  for (const [name, entry] of fresh)
+  for (const [name, entry] of fresh) {
+    const naming: NamingServer = { name, prefix: prefixOf({ name, entry }), release: () => {} };
+    const foreign = (tool: string): string | undefined => foreignName(naming, all(state), tool);
+    const claim = (tool: string): void => claimName(naming, all(state), tool);
+    const parts = { name, file: path, entry, registry, ports, changed, foreign, claim };
     state.servers.set(name, {
       file: path,
       identity: canonicalJson(entry),
-      server: startServer({ name, file: path, entry, registry, ports, changed }),
+      server: startServer(parts),
     });
+  }
+  for (const server of all(state)) server.recheck();
+}
+
+function all({ servers }: State): readonly GatewayServer[] {
+  return [...servers.values()].map(({ server }) => server);
 }
 
 /** From now on, no error, event or log shows the values that a server gets from the environment. */

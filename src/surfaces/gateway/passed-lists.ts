@@ -7,6 +7,7 @@ import type { JsonObject } from '../../json/index.ts';
 import type { PassedList, PassedOn } from '../mcp/passed-on.ts';
 import type { GatewayServer } from './gateway-server.ts';
 import type { OfferedEntry } from './offered-entries.ts';
+import { foreignName } from './server-names.ts';
 
 /** What the lists are made of. */
 export interface PassedParts {
@@ -126,8 +127,10 @@ async function listAll(
   for (const [index, entries] of found.entries())
     for (const { key, shown: entry } of entries) {
       const name = which === 'prompts' ? (entry.name as string) : key;
-      if (owners.has(name) || owners.size >= mostEntries) continue;
-      owners.set(name, { server: asked[index] as GatewayServer, key });
+      const server = asked[index] as GatewayServer;
+      const isForeign = which === 'prompts' && foreignName(server, servers(), name) !== undefined;
+      if (isForeign || owners.has(name) || owners.size >= mostEntries) continue;
+      owners.set(name, { server, key });
       shown.push(entry);
     }
   return { shown, owners };
