@@ -32,8 +32,8 @@ export async function requirePackages(
   throw failure(
     `\`${command.name}\` needs ${names}, which npm does not install with host-tools. Run the ` +
       `command with ${them}: \`${line}\`. ` +
-      `Or install ${them} where host-tools is installed: ` +
-      `\`npm install ${missing.map(versioned).join(' ')}\`.`,
+      `Or install ${them} with host-tools, and run it again: ` +
+      `\`npm install ${missing.map(versioned).join(' ')} host-tools\`.`,
   );
 }
 

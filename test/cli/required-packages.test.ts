@@ -79,8 +79,8 @@ test('the line to copy has every package that the command needs, also those that
   expect(await said(['serve', 'gateway.json', '--principal', "Ann O'Neil"], [client])).toBe(
     `\`serve\` needs \`${client}\`, which npm does not install with host-tools. Run the command ` +
       `with it: \`npx -y -p host-tools -p ${client}@2 -p ${server}@2 host-tools serve gateway.json ` +
-      `--principal 'Ann O'\\''Neil'\`. Or install it where host-tools is installed: \`npm install ` +
-      `${client}@2\`.`,
+      `--principal 'Ann O'\\''Neil'\`. Or install it with host-tools, and run it again: ` +
+      `\`npm install ${client}@2 host-tools\`.`,
   );
 });
 
