@@ -155,6 +155,8 @@ describe('what is in the package', () => {
       'host-tools.schema.json',
       'package.json',
       'rules/claude-code.yaml',
+      'rules/codex.yaml',
+      'rules/gemini-cli.yaml',
     ]);
   });
 

@@ -147,7 +147,10 @@ function patchFacts(patch: string, place: Place): PatchFacts {
   const outside = [...faults];
   const paths = files.flatMap((file) => {
     const { path, inside } = pathFacts(file, place);
-    if (!inside) outside.push(file);
+    const isOwn = kindsOf(path, place).every(
+      (kind) => kind === 'own-notes' || kind === 'temporary',
+    );
+    if (!inside && !isOwn) outside.push(file);
     return path;
   });
   return { paths, outside, changes: kindsOf(paths, place) };

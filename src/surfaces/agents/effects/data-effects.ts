@@ -61,7 +61,7 @@ export const dataEffects: readonly EffectRow[] = [
     'removes containers, images, volumes, disks or backups',
     `docker|podman|nerdctl rm|rmi|kill
      docker|podman|nerdctl container|image|volume|network|system|builder|buildx rm|remove|prune
-     docker|podman|nerdctl compose|stack|swarm down|rm|kill|leave
+     podman|nerdctl compose down|rm|kill; docker stack|swarm down|rm|leave
      docker-compose|podman-compose down|rm|kill
      restic forget|prune; borg delete|prune; tmutil delete|disable
      zfs|zpool destroy|rollback; btrfs subvolume delete

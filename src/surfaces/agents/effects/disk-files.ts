@@ -1,6 +1,7 @@
 /** What is on the disk at the words of a line. */
 import { lstatSync, type Stats } from 'node:fs';
 import { relative, sep } from 'node:path';
+import { fileKinds } from '../files/file-kinds.ts';
 import { type PathFacts, type Place, pathFacts } from '../place.ts';
 import { KeptByGit } from './kept-by-git.ts';
 import type { Files } from './special-effects.ts';
@@ -19,11 +20,13 @@ type LookUp = (word: string) => readonly PathFacts[];
 
 export class DiskFiles implements Files {
   readonly #lookUp: LookUp;
+  readonly #place: Place | undefined;
   readonly #projects: readonly string[];
   readonly #git = new KeptByGit();
 
   constructor(lookUp: LookUp, place: Place | undefined) {
     this.#lookUp = lookUp;
+    this.#place = place;
     this.#projects = place === undefined ? [] : pathFacts(place.project, place).path;
   }
 
@@ -32,12 +35,12 @@ export class DiskFiles implements Files {
   }
 
   isFolder(word: string): boolean {
-    return this.#facts(word).some(({ path }) => statsOf(path.at(-1))?.isDirectory() === true);
+    return this.#facts(word).some(({ path: [path] }) => statsOf(path)?.isDirectory() === true);
   }
 
   isKept(word: string): boolean {
     const facts = this.#facts(word);
-    return facts.length > 0 && facts.every((one) => this.#isKept(one));
+    return facts.length > 0 && facts.every((one) => this.#isKept(one) || this.#isTemporary(one));
   }
 
   isPrecious(word: string): boolean {
@@ -45,6 +48,14 @@ export class DiskFiles implements Files {
       const stats = statsOf(one.path.at(-1));
       return stats?.isFile() === true && stats.size > 0 && !this.#isKept(one);
     });
+  }
+
+  #isTemporary({ path }: PathFacts): boolean {
+    const place = this.#place;
+    return (
+      place !== undefined &&
+      path.every((one) => fileKinds(one, place).every((kind) => kind === 'temporary'))
+    );
   }
 
   #facts(word: string): readonly PathFacts[] {

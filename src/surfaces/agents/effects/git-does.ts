@@ -121,11 +121,15 @@ const listing: ReadonlySet<string> = new Set(
 /** With one of these, the words are patterns or commits. */
 const asking = /^(?:-l|--list|--merged|--no-merged|--contains|--no-contains|--points-at)$/;
 
-/** Words of git that may be files: those that it changes, and those that it reads. */
-export function gitFiles(words: readonly string[]): {
+/** Words of git that may be files. */
+interface GitFiles {
   readonly changes: readonly string[];
   readonly reads: readonly string[];
-} {
+  /** It only looks whether they exist, or what git knows about them. */
+  readonly names: readonly string[];
+}
+
+export function gitFiles(words: readonly string[]): GitFiles {
   const [command = '', ...rest] = words;
   const named = takesMessage.has(command)
     ? rest.filter(
@@ -134,10 +138,19 @@ export function gitFiles(words: readonly string[]): {
           !/^(?:-[A-Za-z]*m|--message=)./.test(word),
       )
     : rest;
+  const none: GitFiles = { changes: [], reads: [], names: [] };
+  if (gitNamers.has(command)) return { ...none, names: named };
   // `git rm --cached` keeps the file.
-  const changes = gitChangers.has(command) && !(command === 'rm' && rest.includes('--cached'));
-  return changes ? { changes: named, reads: [] } : { changes: [], reads: named };
+  if (command === 'rm' && rest.includes('--cached')) return { ...none, names: named };
+  const changes = command === 'config' ? !readsConfig(gitWords(words)) : gitChangers.has(command);
+  if (changes) return { ...none, changes: named };
+  return { ...none, reads: named, changes: rest.filter((word) => /^--ou[a-z]*=/.test(word)) };
 }
+
+/** Commands that do not read the files that their words name. */
+const gitNamers: ReadonlySet<string> = new Set(
+  'check-attr check-ignore ls-files status update-index'.split(' '),
+);
 
 /** The word after `-m` is a text. */
 const takesMessage: ReadonlySet<string> = new Set(['commit', 'tag', 'merge', 'stash', 'notes']);

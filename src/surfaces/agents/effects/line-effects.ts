@@ -1,6 +1,6 @@
 /** What a command line does: its effects, and the kinds of the files that it names and changes. */
 import { type FileKind, kindWords } from '../files/file-kind.ts';
-import { fileKinds, isAboveGuard } from '../files/file-kinds.ts';
+import { fileKinds, isAboveGuard, isGuardFolder } from '../files/file-kinds.ts';
 import type { Place } from '../place.ts';
 import { LineNotes } from '../shell/line-notes.ts';
 import { onlyLooks } from '../shell/looking-programs.ts';
@@ -79,7 +79,7 @@ class EffectsReader {
       );
       this.#readRoles(roles, `\`${shown}\``, isOpen);
     }
-    for (const word of loose) this.#name(word, `\`${shorten(word)}\``, true);
+    for (const word of loose) this.#name(word, `\`${shorten(word)}\``, !written.has(word));
     for (const word of written) this.#write(word);
     for (const found of overwritten([...emptied], this.#files)) this.#add(found, '`>`');
     return this.#result(looking.every((one) => one));
@@ -120,13 +120,20 @@ class EffectsReader {
     ];
   }
 
-  #readRoles({ reads, names, changes, replaces }: Roles, by: string, isOpen: boolean): void {
+  #readRoles(roles: Roles, by: string, isOpen: boolean): void {
+    const { reads, names, changes, writes, replaces, fills } = roles;
     for (const word of reads) this.#name(word, by, true);
     for (const word of names) this.#name(word, by, isOpen);
     for (const word of changes) {
       this.#name(word, by, true);
       this.#change(word, by);
     }
+    for (const word of writes) {
+      this.#name(word, by, false);
+      this.#change(word, by);
+    }
+    for (const word of fills)
+      if (this.#paths(word).some(isGuardFolder)) this.#addKind(this.#changes, 'guard', word, by);
     for (const word of replaces) {
       this.#name(word, by, true);
       this.#change(word, by);

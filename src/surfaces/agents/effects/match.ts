@@ -12,7 +12,7 @@ import type { Effect, EffectRow } from './effect.ts';
 import { gitEffects } from './git-effects.ts';
 import { networkEffects } from './network-effects.ts';
 import { packageEffects } from './package-effects.ts';
-import { sameAs } from './same-as.ts';
+import { installedBy, sameAs } from './same-as.ts';
 import { systemEffects } from './system-effects.ts';
 
 /** All tables. */
@@ -76,10 +76,16 @@ function patternOf({ does, because, text }: Line): Pattern {
 /** The effects of a program with its words. */
 export function effectsOf(program: string, words: Words): readonly Found[] {
   const same = sameAs(program, words);
-  const own = lines.get(same.program);
+  const other = installedBy(same.program, same.words);
+  const found = effectsOfOne(same.program, same.words);
+  return other === undefined ? found : [...found, ...effectsOfOne(other.program, other.words)];
+}
+
+function effectsOfOne(program: string, words: Words): readonly Found[] {
+  const own = lines.get(program);
   if (own === undefined) return [];
-  const invocation = invocationOf(same.program, same.words);
-  const found = own.map(patternOf).filter((one) => matches(one, invocation, same.words));
+  const invocation = invocationOf(program, words);
+  const found = own.map(patternOf).filter((one) => matches(one, invocation, words));
   if (found.some(({ does }) => does === 'harmless')) return [];
   return found as readonly (Pattern & Found)[];
 }

@@ -35,9 +35,8 @@ export const networkEffects: readonly EffectRow[] = [
   [
     'prints-secrets',
     'prints variables, which may hold secrets',
-    `printenv|setenv; set|export|declare|typeset|readonly|local 0
-      export|declare|typeset|readonly -p
-     direnv export|dump; launchctl getenv|export; systemctl show-environment; ps =e*|a*e*|-e*ww*e*
+    `printenv|setenv; direnv export|dump; launchctl getenv|export
+     systemctl show-environment; ps =e*|a*e*|-e*ww*e*
      dotenvx|infisical|doppler|chamber|envchain|aws-vault|teller; heroku config|config:get
      vercel|netlify|railway env|env:get|env:list|variables; docker|podman inspect|config
      gh auth token; gh auth status --show-token|-t

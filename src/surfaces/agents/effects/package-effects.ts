@@ -20,7 +20,7 @@ export const packageEffects: readonly EffectRow[] = [
      dotnet nuget push|delete; nuget push|delete; pod trunk; pod repo push
      mix hex.publish|hex.retire; dart|flutter pub publish|lish; pub publish|lish
      luarocks|cabal|stack upload; helm push; oras|crane|skopeo|cosign push|copy|sync|delete|sign
-     docker|podman|nerdctl|buildah push; docker|podman image|manifest|compose push
+     docker|podman|nerdctl|buildah push; docker|podman image|manifest push
      docker|podman build --push; docker|podman buildx build --push; docker-compose push
      eas submit|update; fastlane; altool|notarytool; xcrun altool|notarytool`,
   ],
@@ -123,6 +123,6 @@ export const packageEffects: readonly EffectRow[] = [
      gem|bundle install|add --source|-s; cargo add|install --git|--registry|--index
      composer create-project; composer require|install|update --repository
      mvn archetype:generate; mix phx.new; act; ollama pull|run; helm repo add; ng|nx add
-     docker|podman|nerdctl run|pull|create|load|import; docker|podman compose run|pull`,
+     docker|podman|nerdctl run|pull|create|load|import; docker-compose|podman-compose run|pull`,
   ],
 ];

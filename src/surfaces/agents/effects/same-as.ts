@@ -32,6 +32,8 @@ function nextName({ program, words }: Same): Same | undefined {
     return { program, words: words.slice(1) };
   if (program === 'yarn' && first === 'npm') return { program: 'npm', words: words.slice(1) };
   if (program === 'yarn' && first === 'workspace') return { program, words: words.slice(2) };
+  if (program === 'yarn' && first === 'workspaces' && second === 'foreach')
+    return { program, words: withoutOptions(words.slice(2)) };
   if (program === 'uv' && first === 'pip') return { program: 'pip', words: words.slice(1) };
   if (program === 'docker' && first === 'compose')
     return { program: 'docker-compose', words: words.slice(1) };
@@ -43,6 +45,21 @@ function nextName({ program, words }: Same): Same | undefined {
   if (installedRunners.has(program) && first === 'run' && second?.startsWith('-') === false)
     return { program: second, words: words.slice(2) };
   return undefined;
+}
+
+function withoutOptions(words: readonly string[]): readonly string[] {
+  const at = words.findIndex((word) => !word.startsWith('-'));
+  return at === -1 ? [] : words.slice(at);
+}
+
+/**
+ * Package managers that run what the project has installed, if they have no command of that name:
+ * `pnpm prisma migrate`.
+ */
+export function installedBy(program: string, words: readonly string[]): Same | undefined {
+  if (!/^(?:pnpm|yarn|bun)$/.test(program)) return undefined;
+  const [name, ...rest] = withoutOptions(words);
+  return name === undefined ? undefined : { program: name, words: rest };
 }
 
 /** Runners of what the project has installed: the words after `run` are a command of its own. */

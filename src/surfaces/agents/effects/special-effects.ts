@@ -26,6 +26,15 @@ export function specialEffects(
     case 'rm':
     case 'unlink':
       return removes(words, files, isAlone);
+    case 'declare':
+    case 'export':
+    case 'local':
+    case 'readonly':
+    case 'set':
+    case 'typeset':
+      return words.length === 0 || words.includes('-p')
+        ? found('prints-secrets', 'prints variables, which may hold secrets')
+        : [];
     case 'kill':
       return kills(words) ? found('changes-system', 'ends processes') : [];
     case 'env':
@@ -50,6 +59,8 @@ export function specialEffects(
       return words.some((word) => /^-[A-Za-z]*a|^--app/.test(word))
         ? []
         : overwritten(operandsOf(words), files);
+    case 'git':
+      return overwritten(outputsOf(words), files);
     case 'sort':
       return overwritten(valuesOf(words, /^-[A-Za-z]*o(.*)$|^--o[a-z]*(?:=(.*))?$/), files);
     default:
@@ -102,6 +113,14 @@ function copies(program: string, words: Words, files: Files): readonly Found[] {
   if (to === undefined || operands.length < 2) return [];
   const sources = operands.slice(0, -1).map((source) => source.slice(source.lastIndexOf('/') + 1));
   return overwritten([to, ...sources.map((name) => `${to}/${name}`)], files);
+}
+
+/** The files to which git writes instead of to its output. */
+function outputsOf(words: Words): readonly string[] {
+  return valuesOf(
+    words,
+    words[0] === 'archive' ? /^-o(.*)$|^--ou[a-z]*(?:=(.*))?$/ : /^--ou[a-z]*()(?:=(.*))?$/,
+  );
 }
 
 export function overwritten(words: Words, files: Files): readonly Found[] {

@@ -33,7 +33,8 @@ export const systemEffects: readonly EffectRow[] = [
       losetup|swapon|swapoff|mknod|modprobe|insmod|rmmod|sysctl|kexec|grub-install
      efibootmgr|nvram|bless|csrutil|spctl|pmset|scutil|networksetup|systemsetup|tccutil|hdiutil
      shutdown|reboot|halt|poweroff|telinit; dd|truncate
-     iptables|ip6tables|nft|ufw|firewall-cmd|pfctl|ipset|route|ifconfig|nmcli|wg|wg-quick|openvpn
+     iptables|ip6tables|nft|ufw|firewall-cmd|pfctl|ipset|nmcli|wg|wg-quick|openvpn
+     route|ifconfig +
      ip link|addr|address|route add|del|delete|set|flush|change|replace|exec
       ip rule|netns|neigh|tunnel add|del|delete|set|flush|change|replace|exec
      hostnamectl|timedatectl|localectl set-hostname|set-time|set-timezone|set-locale|set-ntp
@@ -44,7 +45,7 @@ export const systemEffects: readonly EffectRow[] = [
     'harmless',
     'only looks',
     `systemctl|service status|is-active|is-enabled|list-units|list-unit-files|show|cat
-     pm2 ls|list|status|logs; launchctl list|print; nmcli 0; route|ifconfig 0; hdiutil info
+     pm2 ls|list|status|logs; launchctl list|print; hdiutil info
      supervisorctl status`,
   ],
   [

@@ -11,11 +11,15 @@ export interface Roles {
   readonly names: readonly string[];
   /** It writes to them. */
   readonly changes: readonly string[];
+  /** It writes to them without reading them. */
+  readonly writes: readonly string[];
   /** It renames, removes or replaces them, with what is in them. */
   readonly replaces: readonly string[];
+  /** Folders into which it writes files that the line does not name. */
+  readonly fills: readonly string[];
 }
 
-const none: Roles = { reads: [], names: [], changes: [], replaces: [] };
+const none: Roles = { reads: [], names: [], changes: [], writes: [], replaces: [], fills: [] };
 
 /** Programs that do not look into files. */
 const namers = new Set(
@@ -75,6 +79,7 @@ export function rolesOf(
   if (namers.has(program)) return { ...none, names: words };
   if (program === 'find' || program === 'fd' || program === 'bfs') return find(words);
   if (program === 'mkdir') return { ...none, names: words };
+  if (program === 'touch' || program === 'tee') return { ...none, writes: operandsOf(words) };
   if (copiers.has(program)) return copy(program, words, isFolder);
   if (removers.has(program)) return { ...none, replaces: operandsOf(words) };
   const files = withoutTexts(program, words);
@@ -125,13 +130,16 @@ function copy(program: string, words: readonly string[], isFolder: IsFolder): Ro
   const moves = program === 'mv' || program === 'gmv';
   const inFolder = !words.some((word) => /^-[A-Za-z]*T|^--no-target/.test(word)) && isFolder(to);
   const whole = inFolder || !(moves || isWhole(words)) ? [] : [to];
-  const changes = [to, ...sources.map((source) => `${to}/${basename(source)}`)];
+  const targets = [to, ...sources.map((source) => `${to}/${basename(source)}`)];
+  const isLink = program === 'ln';
   return {
+    ...none,
     // What a link leads to can be read and changed through it.
-    reads: program === 'ln' ? [] : sources,
-    names: [],
-    changes: program === 'ln' ? [...changes, ...sources] : changes,
+    reads: isLink ? [] : sources,
+    changes: isLink ? sources : [],
+    writes: targets,
     replaces: moves ? [...sources, ...whole] : whole,
+    fills: sources.some((source) => /\/\.?$/.test(source)) ? [to] : [],
   };
 }
 

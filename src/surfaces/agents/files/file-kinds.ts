@@ -33,7 +33,7 @@ export function fileKinds(path: string, place: Place): readonly FileKind[] {
   const kinds = new Set<FileKind>();
   for (const name of namesOf(parts.at(-1) as string))
     for (const kind of kindsByName([...parts.slice(0, -1), name])) kinds.add(kind);
-  if (isGuardFolder(path)) kinds.add('guard');
+  if (isOfPackage(path)) kinds.add('guard');
   if (mayMeanSecret(parts.at(-1) as string)) kinds.add('secret');
   const isSecret = kinds.has('secret');
   if (kinds.size === 0 && notes.find(parts).length > 0) return ['own-notes'];
@@ -100,8 +100,10 @@ function secretKind(parts: readonly string[]): 'secret' | 'example' | undefined 
   const ending = name.slice(name.lastIndexOf('.') + 1);
   if (!found.includes('folder')) {
     if (!found.includes('name') && codeEndings.has(ending)) return undefined;
-    const words = name.split(/[._-]+/);
-    const isMade = words.some((word) => exampleWords.has(word));
+    const words = name.split(/[._-]+/).filter((word) => word !== '');
+    // `example.env`, `.env.example`, `secrets.example.yaml`
+    const telling = [words[0], words.at(-1), words.at(-2)];
+    const isMade = telling.some((word) => word !== undefined && exampleWords.has(word));
     if (isMade && !inUse.has(words.at(-1) as string)) return 'example';
     if (parts.slice(0, -1).some((part) => fixtureFolders.has(part))) return 'example';
   }
@@ -118,8 +120,13 @@ const guardFolders = namePatterns([
   ],
 ]);
 
+/** Whether it is a folder in which files guard the agent, by its name. */
+export function isGuardFolder(path: string): boolean {
+  return guardFolders.find(path.toLowerCase().split(/[/\\]/)).length > 0;
+}
+
 /** Whether it is in the folder of the package that is running. */
-function isGuardFolder(path: string): boolean {
+function isOfPackage(path: string): boolean {
   return /[/\\]node_modules[/\\]/.test(ownFolder) && isBelow(path, ownFolder);
 }
 
@@ -128,8 +135,7 @@ function isGuardFolder(path: string): boolean {
  * file, or a folder above one.
  */
 export function isAboveGuard(path: string, { project, home }: Place): boolean {
-  const parts = path.toLowerCase().split(/[/\\]/);
-  if (guardFolders.find(parts).length > 0) return true;
+  if (isGuardFolder(path)) return true;
   const config = process.env.XDG_CONFIG_HOME || join(home, '.config');
   const state = process.env.XDG_STATE_HOME || join(home, '.local', 'state');
   const folders = [project, home, ownFolder, config, state].flatMap((one) => [one, real(one)]);

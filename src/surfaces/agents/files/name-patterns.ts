@@ -32,7 +32,7 @@ export function namePatterns<T>(table: readonly (readonly [T, string])[]): NameP
       if (isOpen) parts.pop();
       const row = { parts, isOpen, value };
       const last = parts.at(-1) as string;
-      if (last.includes('*')) others.push(row);
+      if (/[*?]/.test(last)) others.push(row);
       else put(isOpen ? open : byLast, last, row);
     }
   return {

@@ -44,6 +44,8 @@ interface HostRow {
   readonly as: 'path' | 'url' | 'host';
   /** Whether only the first operand may name one, because the others mean something else. */
   readonly first?: boolean;
+  /** Those of `valued` whose value is a text, and names no host: `-H 'Accept: x'`. */
+  readonly texts?: string;
 }
 
 const rows: ReadonlyMap<string, HostRow> = new Map<string, HostRow>([
@@ -125,6 +127,9 @@ const rows: ReadonlyMap<string, HostRow> = new Map<string, HostRow>([
         '--retry-delay --retry-max-time -T --upload-file -u --user -w --write-out -X ' +
         '--request -y -Y -z --cacert ' +
         '--key --max-redirs --output-dir --limit-rate',
+      texts:
+        '-A --user-agent -d --data --data-raw --data-binary --data-urlencode --json -F --form ' +
+        '-H --header -u --user -w --write-out -X --request',
     },
   ],
   [
@@ -161,6 +166,7 @@ export function hostsOfCommand(
   const hosts: string[] = [];
   const own = program === 'git' ? words.slice(1) : words;
   const valued = new Set(row.valued.split(' '));
+  const texts = new Set(row.texts?.split(' '));
   let isDone = false;
   for (const [at, word] of own.entries()) {
     const before = own[at - 1] ?? '';
@@ -171,6 +177,7 @@ export function hostsOfCommand(
     const text = isOption ? option : word;
     const as = isOption || isValue ? 'path' : row.as;
     if (text === undefined || (isDone && !isOption)) continue;
+    if (isValue && takesNext(before, texts)) continue;
     const host = hostIn(text, as);
     if (host !== undefined && !(program === 'git' && exists(text))) hosts.push(clean(host));
     if (!isOption && !isValue && row.first === true) isDone = true;
