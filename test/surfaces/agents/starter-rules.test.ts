@@ -77,7 +77,7 @@ test.each([
   ['claude-code', 'Bash'],
   ['codex', 'Bash'],
   ['gemini-cli', 'run_shell_command'],
-])('%s may do its ordinary work: 5 questions of 100, no denial', async (agent, tool) => {
+])('%s may do its ordinary work: 6 questions of 100 at most, no denial', async (agent, tool) => {
   const judge = judging(agent);
   const asked: string[] = [];
   for (const command of lines(ordinary)) {
@@ -85,7 +85,7 @@ test.each([
     if (effect !== 'free') asked.push(`${command}: ${effect}`);
   }
   expect(asked.filter((one) => one.includes(': deny'))).toEqual([]);
-  expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(5);
+  expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(6);
 });
 
 test.each<[string, string, object, string]>([
