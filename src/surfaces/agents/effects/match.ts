@@ -45,22 +45,27 @@ interface Pattern {
 interface Line {
   readonly does: Effect | 'harmless';
   readonly because: string;
-  readonly text: Words;
+  /** The pattern without its programs. */
+  readonly rest: string;
 }
 
 /** The lines of the tables by the name of their program. They are compiled when they are needed. */
 const lines = new Map<string, Line[]>();
 for (const [does, because, patterns] of effectTables)
-  for (const line of patterns.split(/[;\n]/)) {
-    const [programs = '', ...text] = line.trim().split(/\s+/);
-    for (const program of programs.split('|')) {
+  for (const written of patterns.split(/[;\n]/)) {
+    const text = written.trim();
+    const end = text.indexOf(' ');
+    const rest = end === -1 ? '' : text.slice(end + 1);
+    const line: Line = { does, because, rest };
+    for (const program of (end === -1 ? text : text.slice(0, end)).split('|')) {
       const own = lines.get(program);
-      if (own === undefined) lines.set(program, [{ does, because, text }]);
-      else own.push({ does, because, text });
+      if (own === undefined) lines.set(program, [line]);
+      else own.push(line);
     }
   }
 
-function patternOf({ does, because, text }: Line): Pattern {
+function patternOf({ does, because, rest }: Line): Pattern {
+  const text = rest === '' ? [] : rest.split(/\s+/);
   const given = (test: RegExp): string[][] =>
     text.filter((word) => test.test(word)).map((word) => word.replace(/^[=!]/, '').split('|'));
   return {
