@@ -62,7 +62,7 @@ describe('a question or a denial says what the call would do', () => {
       command: `rm 'a\u001b[2J\u202eb' ${'x'.repeat(5_000)}`,
     });
     expect(hidden.effect).toBe('ask');
-    expect(hidden.reason).not.toMatch(/[\u001b\u202e]/);
+    for (const sign of ['\u001b', '\u202e']) expect(hidden.reason).not.toContain(sign);
     expect(hidden.reason.length).toBeLessThan(1_500);
   });
 });
