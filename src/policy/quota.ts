@@ -1,4 +1,5 @@
 /** The definition of a quota: as a host writes it, and as calls are counted by it. */
+import type { JsonValue } from '../json/index.ts';
 import type { WrittenCondition } from './conditions.ts';
 import type { Judged } from './judged.ts';
 import type { Glob, Rule } from './rule.ts';
@@ -94,6 +95,8 @@ export interface CompiledQuota {
   readonly reason: string;
   /** Whether calls to a tool of this name may count. */
   appliesTo(name: string): boolean;
+  /** The names and wildcards that choose its tools, as they were written. */
+  readonly about: JsonValue | undefined;
   /** The tools that it names; undefined if a wildcard chooses them. */
   readonly names: readonly string[] | undefined;
   /** Whether the input decides which calls count. */

@@ -122,6 +122,7 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
     over,
     reason,
     appliesTo,
+    about: quota.tools,
     names: literalsIn(quota.tools),
     hasWhen: conditions.length > 0,
     when: conditions,

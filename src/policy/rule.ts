@@ -169,6 +169,8 @@ export interface CompiledRule {
   readonly conditions: Partial<JsonObject>;
   /** The conditions of its `when`. */
   readonly when: readonly WrittenCondition[];
+  /** Which tools it is about, as it was written. */
+  readonly about: Partial<JsonObject>;
   /** The tools that it names; undefined if a wildcard or another field chooses them. */
   readonly names: readonly string[] | undefined;
   /** Whether the rule tests the origins of values. */

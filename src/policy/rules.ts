@@ -29,6 +29,7 @@ const ruleKeys = [
   'reason',
   'shadow',
 ];
+const scopeKeys = ['tools', 'tags', 'annotations', 'source'] as const;
 const conditionKeys = ['principal', 'surface', 'facts', 'when', 'origins'] as const;
 const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
 
@@ -113,7 +114,8 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
     layer,
     shadow: shadow === true,
     use: { matched: false },
-    conditions: conditionsOf(rule),
+    conditions: writtenOf(rule, conditionKeys),
+    about: writtenOf(rule, scopeKeys),
     appliesTo: compileScope(rule, effect, check),
     names: literalsIn(rule.tools),
     ...compileSessionPart(rule, effect, check),
@@ -121,10 +123,8 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
   });
 }
 
-function conditionsOf(rule: Partial<JsonObject>): Partial<JsonObject> {
-  const written = conditionKeys.flatMap((key) =>
-    rule[key] === undefined ? [] : [[key, rule[key]]],
-  );
+function writtenOf(rule: Partial<JsonObject>, keys: readonly string[]): Partial<JsonObject> {
+  const written = keys.flatMap((key) => (rule[key] === undefined ? [] : [[key, rule[key]]]));
   return Object.freeze(Object.fromEntries(written));
 }
 

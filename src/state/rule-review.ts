@@ -39,6 +39,8 @@ interface Table {
 const mostSteps = 50_000;
 /** Most rules that are reported. They are remembered, so that they are not reviewed again. */
 const mostTold = 1_000;
+/** Most rules in which nothing was found that are remembered. */
+const mostClean = 1_000;
 /** Most characters of what is remembered of a rule. */
 const mostKeyChars = 2_000;
 
@@ -52,6 +54,8 @@ export class RuleReview {
   /** What was added since several changes began, as when a file is applied. */
   #waiting: { readonly added: Set<unknown>; readonly names: Set<string> } | undefined;
   #epoch = -1;
+  /** Rules of sessions in which nothing was found since something changed, by what they say. */
+  readonly #clean = { epoch: -1, keys: new Set<string>() };
 
   constructor(registry: RegistryState, strict: boolean) {
     this.#registry = registry;
@@ -154,18 +158,28 @@ export class RuleReview {
     if (due.length === 0 || this.#told.size >= mostTold) return;
     const table = this.#table(session, change);
     const budget = { left: mostSteps };
+    // Without a session and a change, nothing but the tools of the registry is looked at.
+    const clean = session === undefined && change === undefined ? this.#cleanNow() : undefined;
     for (const one of due) {
       if (budget.left < 0) return;
-      if (this.#wasTold(one) || !this.#isDue(one, table)) continue;
+      const isOfSession = one.layer === 'session' && clean !== undefined;
+      const key = isOfSession || this.#told.size > 0 ? keyOf(one) : '';
+      if (this.#told.has(key) || (isOfSession && clean.has(key)) || !this.#isDue(one, table))
+        continue;
       const faults = this.#faultsOf(one, table, budget);
       if (faults.length === 0 || !this.#strict) this.#done.add(one);
+      if (faults.length === 0 && isOfSession) clean.add(key);
       for (const fault of faults) this.#tell(fault, 'effect' in one ? 'rule' : 'quota');
       if (faults.length > 0) this.#told.add(keyOf(one));
     }
   }
 
-  #wasTold(one: CompiledRule | CompiledQuota): boolean {
-    return this.#told.size > 0 && this.#told.has(keyOf(one));
+  #cleanNow(): Set<string> {
+    const { epoch } = this.#registry;
+    const { keys } = this.#clean;
+    if (this.#clean.epoch !== epoch || keys.size >= mostClean) keys.clear();
+    this.#clean.epoch = epoch;
+    return keys;
   }
 
   #isDue(one: CompiledRule | CompiledQuota, table: Table): boolean {
@@ -221,14 +235,14 @@ export class RuleReview {
 }
 
 function keyOf(one: CompiledRule | CompiledQuota): string {
-  const { layer, id, names, when } = one;
-  const paths = 'effect' in one ? [] : [one.sum, one.paths];
+  const { layer, id, about, when } = one;
+  const more = 'effect' in one ? one.effect : [one.sum, one.paths];
   const key = JSON.stringify([
     layer,
     id,
-    names,
+    about,
     when.map(({ field, written }) => [field, written]),
-    paths,
+    more,
   ]);
   return `${key.length} ${shortened(key, mostKeyChars)}`;
 }

@@ -147,6 +147,56 @@ test('what was searched once is not searched again for each session', () => {
   expect(logged()).toEqual([]);
 });
 
+describe('a rule of a session in which nothing was found', () => {
+  const fine: Rule = { id: 'fine', effect: 'deny', tools: 'deploy', when: { environment: 'x' } };
+
+  test('is not searched again for each session', () => {
+    const { registry, logged } = set();
+    registry.register(deploy);
+    registry.createSession({ sessionId: 's', rules: [fine, { ...fine, tools: 'dep*' }] });
+    const search = vi.spyOn(registryStateOf(registry).rules, 'sourceOf');
+    for (const sessionId of ['t', 'u'])
+      registry.createSession({ sessionId, rules: [fine, { ...fine, tools: 'dep*' }] });
+    expect(search).not.toHaveBeenCalled();
+    expect(logged()).toEqual([]);
+  });
+
+  test.each<[string, Partial<Rule>, string]>([
+    ['other tools', { tools: 'read' }, '`read` has no `environment`.'],
+    ['other tools by a wildcard', { tools: 're*' }, '`read` has no `environment`.'],
+    ['tags', { tools: [], tags: 'reads' } as never, '`read` has no `environment`.'],
+    ['another condition', { when: { env: 'x' } }, '`deploy` has no `env`.'],
+  ])('says nothing about one with the same id and %s', (_, other, text) => {
+    const { registry, logged } = set();
+    registry.registerAll([deploy, tool('read', { path: z.string() }, { tags: ['reads'] })]);
+    registry.createSession({ sessionId: 's', rules: [fine] });
+    const { tools, ...rest } = { ...fine, ...other };
+    const rule = { ...rest, ...(tools?.length === 0 ? {} : { tools }) } as Rule;
+    registry.createSession({ sessionId: 't', rules: [rule] });
+    expect(logged()).toEqual([expect.stringContaining(text)]);
+  });
+
+  test('is searched again once the tools have changed', () => {
+    const { registry, logged } = set();
+    registry.register(deploy);
+    registry.createSession({ sessionId: 's', rules: [fine] });
+    registry.unregister('deploy');
+    registry.register(tool('deploy', { target: z.string() }));
+    registry.createSession({ sessionId: 't', rules: [fine] });
+    expect(logged()).toEqual([expect.stringContaining('`deploy` has no `environment`.')]);
+  });
+
+  test('is still refused where it has become wrong and rules are strict', () => {
+    const { registry } = set({ strictRules: true });
+    registry.register(deploy);
+    registry.createSession({ sessionId: 's', rules: [fine] });
+    registry.unregister('deploy');
+    registry.register(tool('deploy', { target: z.string() }));
+    for (const sessionId of ['t', 'u'])
+      expect(() => registry.createSession({ sessionId, rules: [fine] })).toThrow(MisuseError);
+  });
+});
+
 describe('a rule for tools that may still come is reviewed', () => {
   test('when it is added, if it is about a tool', () => {
     const { registry, logged } = set();
