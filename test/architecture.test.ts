@@ -203,6 +203,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'cli/hook-lean',
     'cli/hook-code',
     'cli/hook-rules',
+    'cli/hook-watch',
     'cli/guard',
     'surfaces/sandbox',
   ],

@@ -8,16 +8,19 @@ const mostBytes = 16_000_000;
 
 /**
  * Judges the event. Never rejects.
+ * @param arrived Called with the length of the event, before it is judged.
  * @param block Called if there is no event that could be judged. The promise then never settles.
  */
 export async function judgeEvent(
   stdin: Readable,
   task: HookTask,
   block: (why: string) => void,
+  arrived: (bytes: number) => void = () => {},
 ): Promise<HookEnd> {
   // Loaded while the event arrives.
   const loading = import('./hook-run.ts');
   const text = await readEvent(stdin, block);
+  arrived(text.length);
   const { runHook } = await loading;
   return runHook({ ...task, stdin: text, now: Date.now });
 }

@@ -302,7 +302,7 @@ describe('help', () => {
   test.each([
     ['call', "can only shorten the tool's own timeout"],
     ['validate', 'wait at most N milliseconds for each import and call; default 5000'],
-    ['hook', 'answer within N milliseconds, or block the call; default 25000'],
+    ['hook', 'answer within N milliseconds, or block the call; default 50000'],
   ])('the help of `%s` says what --timeout-ms means there', async (name, said) => {
     const { stdout } = await cli(['help', name]);
     expect(stdout).toMatch(/--timeout-ms N /);

@@ -25,8 +25,9 @@ export const hookInstall: Command = {
   summary: "put `hook` and its rules before a coding agent's tools",
   notes: [
     `AGENT is one of ${agentNames.join(', ')}.`,
-    'It writes to ~/.config/host-tools/guard/AGENT (or below XDG_CONFIG_HOME), and adds the hook ' +
-      "to the agent's settings in your home. Run it again after you have edited the rules there.",
+    'It writes to ~/.config/host-tools/guard/AGENT (or below XDG_CONFIG_HOME).',
+    "It adds the hook to the agent's settings in your home.",
+    'Run it again after you have edited the rules there.',
   ],
   options: ['rules', 'print'],
   wording: {

@@ -129,7 +129,6 @@ async function ask(
   { tool, input, id }: CallAbout,
   { question, why, unasked }: Asking,
 ): Promise<{ readonly answer: Answer; readonly callId?: string }> {
-  const explanation = await session.explain(tool, input);
   let callId: string;
   const log = await audit?.({ required: true });
   try {
@@ -152,7 +151,11 @@ async function ask(
   }
   const asked = question();
   if (asked !== undefined) return { answer: { effect: 'ask', reason: asked }, callId };
-  const { decision, ruleId } = explanation;
+  const mayAllow = registryStateOf(registry)
+    .rules.all()
+    .some(({ effect }) => effect === 'allow');
+  if (!mayAllow) return { answer: nothing, callId };
+  const { decision, ruleId } = await session.explain(tool, input);
   const answer: Answer =
     decision?.effect === 'allow' && ruleId !== undefined
       ? { effect: 'allow', reason: `Allowed by the rule \`${ruleId}\`.` }

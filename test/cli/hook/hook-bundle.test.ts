@@ -146,7 +146,7 @@ test('a process that is stuck in a system call is killed, and has no exit code',
     const { hookProcess } = require(${JSON.stringify(join(folder, 'hook-parts.cjs'))});
     const { judgeHere } = require(${JSON.stringify(join(folder, 'hook-parts.cjs'))});
     process.argv.push('--timeout-ms', '500');
-    hookProcess(process, judgeHere(process, {}, ${JSON.stringify(join(folder, 'stuck.cjs'))}));
+    hookProcess(process, judgeHere(process, {}, ${JSON.stringify(join(folder, 'stuck.cjs'))}, undefined, () => false));
   `;
   writeFileSync(
     join(folder, 'stuck.cjs'),
