@@ -54,6 +54,8 @@ git mv .claude x
 rmdir .claude
 mv ~ /tmp/home
 rm -rf .
+git clone https://github.com/x/y .claude
+git submodule add https://github.com/x/y .claude
 rm -rf PROJECT/
 mv ./src/../.claude x
 `,
@@ -415,6 +417,9 @@ sort -o src/index.ts package.json
 rsync -a --delete a/ b/
 npx rimraf src
 git diff --output=src/index.ts
+curl -so src/index.ts https://github.com/x
+wget -qO src/index.ts https://github.com/x
+sponge src/index.ts
 `,
     },
   ],

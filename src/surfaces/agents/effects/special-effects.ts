@@ -55,6 +55,11 @@ export function specialEffects(
       return words.some((word, at) => (at === 0 ? /^-?[A-Za-z]*x/ : /^-[A-Za-z]*x/).test(word))
         ? found('unpacks', 'writes files that the line does not name')
         : [];
+    case 'curl':
+      return overwritten(valuesOf(words, /^-[A-Za-z]*o(.*)$|^--output(?:=(.*))?$/), files);
+    case 'wget':
+      return overwritten(valuesOf(words, /^-[A-Za-z]*O(.*)$|^--output-d[a-z]*(?:=(.*))?$/), files);
+    case 'sponge':
     case 'tee':
       return words.some((word) => /^-[A-Za-z]*a|^--app/.test(word))
         ? []

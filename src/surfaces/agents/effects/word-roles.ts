@@ -154,6 +154,9 @@ function gitReplaces(words: readonly string[]): Partial<Roles> {
   const [command, ...rest] = words;
   if (command === 'mv') return { replaces: operandsOf(rest) };
   if (command === 'rm' && !rest.includes('--cached')) return { replaces: operandsOf(rest) };
+  // They make a folder with files that the line does not name.
+  if (/^(?:clone|init|submodule)$/.test(command ?? '')) return { fills: operandsOf(rest) };
+  if (command === 'worktree' && rest[0] === 'add') return { fills: operandsOf(rest) };
   if (command === 'worktree' && /^(?:move|remove)$/.test(rest[0] ?? ''))
     return { replaces: operandsOf(rest.slice(1)) };
   return {};

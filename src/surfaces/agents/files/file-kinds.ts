@@ -41,18 +41,22 @@ export function fileKinds(path: string, place: Place): readonly FileKind[] {
   return kinds.size === 0 ? ['ordinary'] : [...kinds];
 }
 
-/** Names that a pattern may mean. Others have endings that many files have. */
-const commonSecrets = '.env .env.local .env.production id_rsa id_ed25519 x.pem x.key .netrc'.split(
-  ' ',
-);
+/** Names that a pattern may mean. */
+const commonSecrets =
+  `.env .env.local .env.production .netrc .npmrc id_rsa id_ed25519 x.pem x.key production.env
+  credentials credentials.json secrets.json secrets.yaml service-account.json terraform.tfstate
+  prod.tfvars`.split(/\s+/);
 
-/** Whether a pattern such as `.e*` may mean a file with secrets. `*` and `*.ts` do not. */
+/** Whether a pattern such as `.e*` may mean a file with secrets. `*` and `*.json` do not. */
 function mayMeanSecret(name: string): boolean {
   if (!/[*?[{]/.test(name)) return false;
-  return name
-    .split(/[{},]/)
-    .map((one) => one.replace(/\[[^\]]*\]/g, '?'))
-    .some((one) => /^\.|[a-z0-9]/.test(one) && commonSecrets.some((secret) => fits(secret, one)));
+  return name.split(/[{},]/).some((one) => {
+    const glob = one.replace(/\[[^\]]*\]/g, '?');
+    // What it says itself, without an ending that many files have.
+    const own = glob.replace(/\.(?:json|ya?ml)$/, '');
+    if (!/^\.|[a-z0-9]/.test(own)) return false;
+    return commonSecrets.some((secret) => fits(secret, glob));
+  });
 }
 
 function kindsByName(parts: readonly string[]): readonly FileKind[] {
