@@ -1,5 +1,5 @@
 /** Takes the text out of an output: its strings, its numbers and its keys, each with its label. */
-import { isJsonObject, type JsonValue } from '../json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { withoutControls } from '../text/control-characters.ts';
 import { JsonTexts, maxDepth, unescaped, unread } from './json-texts.ts';
 import type { LabelNode } from './labels.ts';
@@ -115,9 +115,12 @@ export function textsOf(output: JsonValue, labels: OutputLabels, room: number): 
   ): void => {
     const parsed = texts.read(text);
     // The fields of an output that is JSON in a text have labels. JSON inside a field has only the
-    // label of the field.
-    if (parsed !== undefined && parsed !== unread)
+    // label of the field. A text that the schema allows instead of fields may come from anyone.
+    if (parsed !== undefined && parsed !== unread) {
+      const isForeign = depth === 0 && mixed && label === undefined && allowsText(node);
+      if (isForeign) return walk(parsed, undefined, 'untrusted', level, key, depth + 1);
       return walk(parsed, depth === 0 ? node : undefined, label, level, key, depth + 1);
+    }
     // A text instead of fields. It is unknown which field each part of it comes from.
     const isApart = fields !== undefined && (mixed || parsed === unread);
     const list = depth === 0 && isApart && label === undefined ? untrusted : listFor(label);
@@ -161,6 +164,24 @@ export function textsOf(output: JsonValue, labels: OutputLabels, room: number): 
   };
   walk(output, fields?.root, undefined, 0, undefined, 0);
   return { trusted, trustedFields, untrusted, containers, isCut: left < 0 };
+}
+
+/** Whether a schema describes fields, and allows a text without any instead. */
+function allowsText(node: LabelNode<OutputOrigin> | undefined): boolean {
+  const parts = node?.parts ?? [];
+  return parts.some((part) => hasAny(part, fieldKeywords)) && parts.some(isOfText);
+}
+
+const fieldKeywords = ['properties', 'additionalProperties', 'patternProperties', 'items'];
+const otherKeywords = ['anyOf', 'oneOf', 'allOf', 'if', '$ref', '$dynamicRef', 'enum', 'const'];
+
+function isOfText(part: JsonObject): boolean {
+  if (Object.hasOwn(part, 'type')) return [part.type].flat().includes('string');
+  return !hasAny(part, fieldKeywords) && !hasAny(part, otherKeywords);
+}
+
+function hasAny(part: JsonObject, keywords: readonly string[]): boolean {
+  return keywords.some((keyword) => Object.hasOwn(part, keyword));
 }
 
 function newTexts(): TakenTexts {

@@ -51,7 +51,8 @@ function isListed(text: string, { start, end }: Range): boolean {
   let isEntry = false;
   for (const part of leaf.split(/[,;]/)) {
     const found = entry.exec(part.trim());
-    if (found === null) return false;
+    // A quote that is still open is a name that goes on behind the comma.
+    if (found === null || part.split('"').length % 2 === 0) return false;
     isEntry ||= (found[1] ?? found[2]) === value;
   }
   return isEntry;

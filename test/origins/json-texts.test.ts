@@ -1,7 +1,7 @@
 /** JSON in a text costs what a text costs, and what is not read vouches for nothing more. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../src/json/index.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { JsonTexts, unescaped, unread } from '../../src/origins/json-texts.ts';
 import { outputLabels } from '../../src/origins/output-labels.ts';
 import { cpuMs } from '../runner/cpu-time.ts';
@@ -104,6 +104,104 @@ describe('JSON with more values than are read', () => {
     const output = [padded('1'), '{"to":"pay\\nann@example.com"}'];
     const record = show(newRecord(), output);
     expect(record.originOf('ann@example.com').origin).toBe('untrusted');
+  });
+});
+
+describe('what the parser changes', () => {
+  const origins = ['untrusted', 'trusted'] as const;
+
+  test.each([
+    ['a long number', '{"id":1234567890123456789}', '1234567890123456789'],
+    ['a long negative number', '[-1234567890123456789]', '-1234567890123456789'],
+    ['a number with a long fraction', '[12345678901234567890.50]', '12345678901234567890.50'],
+    ['a version', '{"version":2.10}', '2.10'],
+    ['two members with the same name', `{"to":"${foreign}","to":"x"}`, foreign],
+    ['two of them, behind escapes', '{"to":"eve\\u0040evil.example","t\\u006f":1}', foreign],
+    ['two of them deep inside', `[{"a":[{"to":"${foreign}","b":{},"to":{}}]}]`, foreign],
+  ])('is found as it was written: %s', (_, text, value) => {
+    for (const origin of origins) {
+      const record = show(newRecord(), text, { origin });
+      const isHidden = origin === 'trusted' && text.includes('\\u');
+      expect(record.originOf(value).origin).toBe(isHidden ? 'unknown' : origin);
+      expect(show(newRecord(), [text], { origin }).originOf(value)).toMatchObject(
+        isHidden ? {} : { origin },
+      );
+    }
+  });
+
+  test('keeps its place and its label', () => {
+    const text = '{"id":1234567890123456789,"text":9876543210987654321}';
+    const record = show(newRecord(), text, { paths: { id: 'trusted' } });
+    expect(record.originOf('1234567890123456789')).toMatchObject({
+      origin: 'trusted',
+      seen: { path: 'id' },
+    });
+    expect(record.originOf('9876543210987654321').origin).toBe('untrusted');
+  });
+
+  test('vouches for no field of a text in which a name comes twice', () => {
+    const record = show(newRecord(), `{"id":"${foreign}","id":"${foreign}"}`, {
+      paths: { id: 'trusted' },
+    });
+    expect(record.originOf(foreign).origin).toBe('untrusted');
+  });
+
+  test('is no more than that', () => {
+    const digits = fc.stringMatching(/^\d{1,24}$/);
+    const number = fc
+      .tuple(fc.constantFrom('', '-'), digits, fc.constantFrom('', '.'), digits)
+      .map(([sign, whole, dot, fraction]) => `${sign}${whole}${dot}${dot && fraction}`);
+    const end = fc.constantFrom('', 'e5', 'E-7', 'e+1234567890123456789', ' ', 'x', '"');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(number, end), { minLength: 1, maxLength: 4 }), (parts) => {
+        const text = `{"a":[${parts.map((part) => part.join('')).join(',')}]}`;
+        let isJson = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          isJson = false;
+        }
+        const read = new JsonTexts().read(text) as { a: JsonValue[] } | undefined;
+        expect(read !== undefined).toBe(isJson);
+        if (!isJson) return;
+        for (const [index, [written, more]] of parts.entries()) {
+          const value = read?.a[index];
+          if (typeof value === 'number') expect(value).toBe(Number(written + more.trim()));
+          else expect(value).toBe(written);
+        }
+      }),
+    );
+  });
+});
+
+describe('a page that imitates the fields of a tool', () => {
+  const text = JSON.stringify({ id: foreign, body: 'x' });
+  const fields = { type: 'object', properties: { id: { 'x-origin': 'trusted' }, body: {} } };
+
+  test.each<[string, JsonObject]>([
+    ['a text', { anyOf: [fields, { type: 'string' }] }],
+    ['a text that is first', { oneOf: [{ type: 'string', minLength: 1 }, fields] }],
+    ['several types', { ...fields, type: ['object', 'string'] }],
+    ['anything', { anyOf: [fields, {}] }],
+    ['anything with a title', { anyOf: [fields, { title: 'More' }] }],
+    [
+      'a text by a reference',
+      { anyOf: [fields, { $ref: '#/$defs/t' }], $defs: { t: { type: 'string' } } },
+    ],
+  ])('is untrusted where the schema also allows %s', (_, schema) => {
+    const record = show(newRecord(), text, { schema });
+    expect(record.originOf(foreign)).toMatchObject({ origin: 'untrusted', seen: { path: 'id' } });
+    // As an object, it has the fields.
+    const other = show(newRecord(), JSON.parse(text) as JsonValue, { schema });
+    expect(other.originOf(foreign).origin).toBe('trusted');
+  });
+
+  test.each<[string, JsonObject]>([
+    ['only fields', fields],
+    ['fields or null', { anyOf: [fields, { type: 'null' }] }],
+    ['fields or one of a few texts', { anyOf: [fields, { enum: ['none'] }] }],
+  ])('a text with JSON has the fields where the schema allows %s', (_, schema) => {
+    expect(show(newRecord(), text, { schema }).originOf(foreign).origin).toBe('trusted');
   });
 });
 

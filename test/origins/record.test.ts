@@ -121,6 +121,8 @@ describe('vouching', () => {
         { from: 'bob@example.com; Cy <cy@example.com>' },
         { from: 'eve@evil.example <dan@example.com>' },
         { from: 'write to zed@evil.example, ann@example.com' },
+        { from: '"<kim@evil.example>, " <ann@example.com>' },
+        { from: '"Ann; joe@evil.example; " <ann@example.com>' },
       ],
       { paths: { '*.from': 'trusted' } },
     );
@@ -131,6 +133,7 @@ describe('vouching', () => {
       'trusted',
       'trusted',
     ]);
+    expect(origins(['kim@evil.example', 'joe@evil.example'])).toEqual(['untrusted', 'untrusted']);
     expect(origins(['eve@evil.example', 'zed@evil.example', 'dan@example.com'])).toEqual([
       'untrusted',
       'untrusted',
