@@ -62,7 +62,7 @@ const [openArray, openObject, closeArray, closeObject] = [91, 123, 93, 125];
 
 /** What is in a JSON text. */
 interface Scanned {
-  /** The number of values, keys and containers. 0 if it cannot be JSON: its brackets do not match. */
+  /** Values, keys and containers. 0 if it cannot be JSON, since its brackets do not match. */
   values: number;
   /** The number of members of objects. */
   members: number;
