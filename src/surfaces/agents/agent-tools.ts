@@ -6,7 +6,7 @@ import type { FileKind } from './files/file-kind.ts';
 import { fileKinds } from './files/file-kinds.ts';
 import { readPatch } from './patch.ts';
 import { type PathFacts, type Place, pathFacts } from './place.ts';
-import { type ShellParser, shellParser } from './shell/read-line.ts';
+import { type ShellParser, shellParser } from './shell/shell-parser.ts';
 
 /** One row of an agent's table of tools. */
 export interface ToolRow {

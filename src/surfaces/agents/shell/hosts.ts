@@ -1,12 +1,12 @@
 /** The hosts that a command line names, in every form in which programs accept them. */
 
-import { most } from './limits.ts';
+import { most, tooMany } from './limits.ts';
 
 /**
  * The hosts of the web addresses in a word. Programs read addresses differently, so every host that
- * one of them would see is named. Undefined if there are too many.
+ * one of them would see is named. @throws PolicyFault if there are too many
  */
-export function hostsOfWord(word: string): readonly string[] | undefined {
+export function hostsOfWord(word: string): readonly string[] {
   const hosts: string[] = [];
   // Reading the name of a scheme from its beginning would take quadratic time in a long word.
   for (const [, host] of word.matchAll(
@@ -18,7 +18,7 @@ export function hostsOfWord(word: string): readonly string[] | undefined {
   const plain = /[\t\r\n]/.test(word) ? word.replace(/[\t\r\n]/g, '') : word;
   let left = most.addresses;
   for (const { index } of plain.matchAll(/(?:https?|ftps?|wss?|file):/gi)) {
-    if (--left < 0) return undefined;
+    if (--left < 0) throw tooMany('addresses');
     const [text = ''] = /^[^\s'"<>]{1,2048}/.exec(plain.slice(index, index + 2_048)) ?? [];
     const address = text.replace(/^ftps/i, 'ftp');
     if (URL.canParse(address)) hosts.push(new URL(address).hostname);

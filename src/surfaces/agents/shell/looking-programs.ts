@@ -2,7 +2,7 @@
  * Programs that only look: they read what their words name, and print. They write no file, start no
  * program of their words' choice, reach no other machine, and print no environment.
  */
-import { plainSed } from './programs.ts';
+import { isPlainSed } from './programs.ts';
 
 /** Which words of a program still let it only look. */
 interface LookingRow {
@@ -121,6 +121,7 @@ export function onlyLooks(program: string, words: readonly string[]): boolean {
   if (always.has(program)) return true;
   if (words.length === 1 && words[0] === '--version') return versioned.has(program);
   if (program === 'sed') return sedOnlyLooks(words);
+  if (/^[gmn]?awk$/.test(program)) return awkOnlyLooks(words);
   const row = rows.get(program);
   if (row !== undefined) return fits(row, words);
   const [first = '', second = ''] = words;
@@ -144,5 +145,18 @@ function sedOnlyLooks(words: readonly string[]): boolean {
   if (!options.every((word) => /^-[nErsuz]+$|^-[nErsuz]*e$/.test(word))) return false;
   const given = words.filter((_, at) => /^-[nErsuz]*e$/.test(words[at - 1] ?? ''));
   const scripts = given.length > 0 ? given : words.filter((word) => !/^-./.test(word)).slice(0, 1);
-  return scripts.length > 0 && scripts.every((script) => plainSed.test(script));
+  return scripts.length > 0 && scripts.every((script) => isPlainSed(script));
+}
+
+/** Without anything that could run a command, write or read another file, or print a variable. */
+function awkOnlyLooks(words: readonly string[]): boolean {
+  let at = 0;
+  for (; words[at]?.startsWith('-') === true; at++) {
+    if (words[at] === '-F' || words[at] === '-v') at++;
+    else if (!/^-[Fv]./.test(words[at] as string)) return false;
+  }
+  const script = words[at] ?? '';
+  return (
+    script !== '' && !/[|>@\\]|system|getline|ARG|ENVIRON|PROCINFO|SYMTAB|FUNCTAB/.test(script)
+  );
 }

@@ -86,9 +86,20 @@ export const interpreters: ReadonlyMap<string, RegExp> = new Map([
   ['scala', /^-e/],
 ]);
 
-/** Scripts of `sed` that only print, delete or replace. Others may run commands and write files. */
-export const plainSed =
-  /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?)?[pdq=]$|^s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*$/;
+const sedAddress = String.raw`(?:\d+|\$|\/(?:[^\\\/\n[]|\\.|\[\^?\]?[^\]\\\/\n]*\])*\/I?)`;
+const sedCommand =
+  String.raw`(?:${sedAddress}(?:,(?:${sedAddress}|\+\d+))?)?!?[pdq=]|` +
+  String.raw`s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*`;
+const plainSed = new RegExp(`^(?:${sedCommand})$`);
+
+/** Whether a script of `sed` only prints, deletes or replaces. Others may run or write something. */
+export function isPlainSed(script: string): boolean {
+  if (plainSed.test(script)) return true;
+  // Several commands, each with nothing in it that could hide a semicolon.
+  return (
+    /^[\w$,;/.*^ +!=-]*$/.test(script) && script.split(/; */).every((one) => plainSed.test(one))
+  );
+}
 
 /**
  * Options of other programs whose value is a command. GNU programs take shortened names as well.

@@ -1,13 +1,14 @@
 /** Reads one command: what it starts, and what is unclear about it. */
 import { basename } from 'node:path';
 import type { Collected } from './collected.ts';
+import { listedByFind, mayLookAt } from './listing.ts';
 import { mayLook, onlyLooks } from './looking-programs.ts';
 import {
   interpreters,
   isGuarded,
+  isPlainSed,
   languageOf,
   plainPrograms,
-  plainSed,
   renamers,
   runningOptions,
   setters,
@@ -59,11 +60,14 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   const runner = runners.get(program);
   if (runner !== undefined && readRunner(program, args, runner, to, depth)) return;
   if (shells.has(program)) return readShell(program, args, to);
-  if (program === 'eval') return to.script((args[0] === '--' ? args.slice(1) : args).join(' '));
-  if (program === 'trap') return to.script(args.find((word) => !word.startsWith('-')) ?? '');
-  if (program === 'emulate') return to.script(args[args.indexOf('-c') + 1] ?? '');
+  if (program === 'eval')
+    return to.script((args[0] === '--' ? args.slice(1) : args).join(' '), true);
+  if (program === 'trap') return to.script(args.find((word) => !word.startsWith('-')) ?? '', true);
+  if (program === 'emulate') return to.script(args[args.indexOf('-c') + 1] ?? '', true);
   if (/^(?:find|fd|fdfind)$/.test(program)) return readFind(program, args, to, depth);
   if (program === 'sed') return readSed(args, to);
+  if (/^[gmn]?awk$/.test(program))
+    return to.unclear(`\`${program}\` scripts can run commands and write files`);
   readOptions(program, args, to);
   if (runsOthers.has(program) || loader.test(program)) {
     to.unclear(`\`${program}\` can run other commands`);
@@ -123,7 +127,6 @@ function readWrapped(
   to: Collected,
   depth: number,
 ): void {
-  if (program === 'xargs') to.unclear('`xargs` adds arguments from its input');
   let at = 0;
   for (; at < args.length; at++) {
     const word = args[at] as string;
@@ -148,7 +151,15 @@ function readWrapped(
     to.unclear(`\`${program} ${word.slice(0, 80)}\` is not known here`);
     return readGuarded(program, args.slice(at + 1), to, depth);
   }
-  readCommand(args.slice(at + skip), to, depth + 1);
+  const rest = args.slice(at + skip);
+  if (program === 'xargs' && !(isPlainXargs(args.slice(0, at)) && mayLookAt(rest, to.listing)))
+    to.unclear('`xargs` adds arguments from its input');
+  readCommand(rest, to, depth + 1);
+}
+
+/** Whether it reads its input, and not a file. */
+function isPlainXargs(options: readonly string[]): boolean {
+  return !options.some((word) => /^-[0prtx]*a/.test(word));
 }
 
 /** Reads the command after `exec` and the like. False if there is none. */
@@ -210,12 +221,18 @@ function readShell(program: string, args: readonly string[], to: Collected): voi
 }
 
 function readFind(program: string, args: readonly string[], to: Collected, depth: number): void {
+  let first: number | undefined;
   for (const [at, word] of args.entries()) {
     if (!/^-(?:exec|execdir|ok|okdir|x|X)$|^--exec(?:-batch)?$/.test(word)) continue;
-    to.unclear(`\`${program} ${word}\` runs a command for each file`);
     let end = at + 1;
     while (end < args.length && args[end] !== ';' && args[end] !== '+') end++;
-    readCommand(args.slice(at + 1, end), to, depth + 1);
+    const rest = args.slice(at + 1, end);
+    // `find` itself only looks, apart from these commands.
+    first ??= at;
+    const listing = program === 'find' ? listedByFind(args.slice(0, first)) : 'any';
+    if (!mayLookAt(rest, listing))
+      to.unclear(`\`${program} ${word}\` runs a command for each file`);
+    readCommand(rest, to, depth + 1);
   }
   if (args.some((word) => /^-(?:fprint|fprintf|fls|files0-from)/.test(word)))
     to.unclear(`\`${program}\` writes or reads lists of files`);
@@ -226,7 +243,7 @@ function readSed(args: readonly string[], to: Collected): void {
   const first = args.find((word) => !word.startsWith('-'));
   const own = scripts.length > 0 ? scripts : first === undefined ? [] : [first];
   const isOdd = args.some((word) => /^-(?!i|n$|e$|E$|r$|s$|z$|u$|nE$|En$|Ei$|ni$)/.test(word));
-  if (isOdd || own.some((script) => !plainSed.test(script)))
+  if (isOdd || own.some((script) => !isPlainSed(script)))
     to.unclear('`sed` scripts can run commands and write files');
 }
 

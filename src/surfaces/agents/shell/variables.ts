@@ -64,3 +64,32 @@ export function isDecisive(name: string): boolean {
 export function isZshArray(name: string): boolean {
   return zshArrays.has(name);
 }
+
+/** Variables that shells set on their own. */
+const special: ReadonlySet<string> = new Set(
+  (
+    'argv funcstack histchars mailpath match mbegin mend pipestatus prompt psvar reply signals ' +
+    'status watch BASHPID COLUMNS DIRSTACK EPOCHREALTIME EPOCHSECONDS ERRNO FUNCNAME GROUPS ' +
+    'HISTCMD LINENO LINES MATCH MBEGIN MEND OLDPWD OPTARG OPTIND PIPESTATUS PPID PWD RANDOM ' +
+    'REPLY SECONDS SHLVL SRANDOM TTYIDLE UID EUID GID EGID USERNAME'
+  ).split(' '),
+);
+
+/** Whether a shell may give this variable another value at any time. */
+export function isSpecial(name: string): boolean {
+  return special.has(name);
+}
+
+const settingBuiltins: ReadonlySet<string> = new Set(
+  (
+    'declare export float getopts integer let local mapfile private read readarray readonly set ' +
+    'typeset unset vared wait'
+  ).split(' '),
+);
+
+/** The variables that a builtin may set, by its words. */
+export function namesSetBy(program: string, words: readonly string[]): readonly string[] {
+  const prints = program === 'printf' && /^-[A-Za-z]*v/.test(words[0] ?? '');
+  if (!prints && !settingBuiltins.has(program)) return [];
+  return words.flatMap((word) => word.match(/[A-Za-z_]\w*/g) ?? []);
+}

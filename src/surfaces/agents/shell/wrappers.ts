@@ -125,7 +125,7 @@ export const runsOthers: ReadonlySet<string> = new Set(
     'docker heroku kubectl lima limactl nerdctl oc podman ssh autossh mosh wsl wine wine64 ' +
     'cmd cmd.exe powershell powershell.exe pwsh ' +
     // Languages whose scripts may do anything, and shells that are read otherwise.
-    'awk gawk m4 mawk nawk elvish es murex nu osh posh rc tclsh xonsh ysh sqlite3 psql mysql ' +
+    'm4 elvish es murex nu osh posh rc tclsh xonsh ysh sqlite3 psql mysql ' +
     'mariadb gnuplot dc ldd gtk-launch open xdg-open ' +
     // Editors, which have commands of their own.
     'ed emacs emacsclient ex nvim rview rvim vi view vim vimdiff visudo sudoedit'

@@ -35,3 +35,18 @@ export function zshExpansion(text: string): string | undefined {
   if (/\$[=~^+]+[\w{([]/.test(text) && !text.startsWith("'")) return text;
   return undefined;
 }
+
+/**
+ * What zsh makes of a redirection: `<1-9>` is a pattern, and the file follows `>!`.
+ * @returns The file that is written, or an empty text. Undefined if all shells read it alike.
+ */
+export function zshRedirect(
+  operator: string,
+  target: string,
+  following: () => string,
+): string | undefined {
+  if (operator === '<' && /^\d*-\d*$/.test(target)) return '';
+  if (!target.startsWith('!') || !operator.includes('>')) return undefined;
+  const file = target.slice(1) || (/\S+/.exec(following())?.[0] ?? '');
+  return file.replace(/["'\\]/g, '');
+}

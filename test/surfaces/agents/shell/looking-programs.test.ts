@@ -98,6 +98,17 @@ test.each([
   ['sed s/a/b/e x', false],
   ['sed -f x', false],
   ['sed', false],
+  ['sed -n /a/p;$p x', true],
+  ['sed 1d;1e x', false],
+  ['sed /a/w x', false],
+  ['sed /[/]/w x', false],
+  ['awk {print} x', true],
+  ['awk -F: {print} x', true],
+  ['awk -f x', false],
+  ['gawk -i inplace {print} x', false],
+  ['awk {print>"x"} x', false],
+  ['awk system("x") x', false],
+  ['awk', false],
 ])('%s', (line, expected) => {
   expect(looks(line)).toBe(expected);
 });

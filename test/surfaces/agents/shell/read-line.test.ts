@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import * as unbash from 'unbash';
 import { describe, expect, test } from 'vitest';
 import { PolicyFault } from '../../../../src/policy/policy-fault.ts';
-import { shellFacts, shellParser } from '../../../../src/surfaces/agents/shell/read-line.ts';
+import { shellFacts } from '../../../../src/surfaces/agents/shell/read-line.ts';
+import { shellParser } from '../../../../src/surfaces/agents/shell/shell-parser.ts';
 import { cpuMs } from '../../../runner/cpu-time.ts';
 
 const place = { cwd: '/work/app', project: '/work/app', home: '/home/ann' };

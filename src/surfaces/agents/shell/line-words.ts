@@ -1,0 +1,98 @@
+/** What the words of a command line stand for, as far as it is known before it runs. */
+import type { Command, Redirection, SyntaxNode, Word } from 'unbash';
+import type { Place } from '../place.ts';
+import { expandGlob } from './globs.ts';
+import { type Listing, listingOf } from './listing.ts';
+import { type KnownWord, readWord, readWords, type Scope } from './words.ts';
+
+export class LineWords {
+  /** Variables of loops that are read now. */
+  readonly variables = new Map<string, string>();
+  /** Variables that the line may set. */
+  readonly set = new Set<string>();
+  /** Whether files may have changed since the line began. */
+  hasChanged = false;
+  readonly #used = new Set<string>();
+  readonly #scope: Scope;
+  readonly #folders: readonly Place[];
+
+  /** @param folders Those in which the line may be, as they become known */
+  constructor(home: string, folders: readonly Place[]) {
+    this.#scope = {
+      home,
+      variables: this.variables,
+      uses: (name) => this.#used.add(name),
+    };
+    this.#folders = folders;
+  }
+
+  /** Variables whose value was used, although the line may set them. */
+  get uncertain(): readonly string[] {
+    return [...this.#used].filter((name) => this.set.has(name));
+  }
+
+  read(word: Word): KnownWord {
+    return readWord(word, this.#scope);
+  }
+
+  /**
+   * The texts that a word stands for, with the files that a pattern stands for now.
+   * @param blindly Whether it does not matter if they have changed
+   */
+  textsOf(word: Word, blindly: boolean): readonly string[] | undefined {
+    const texts: string[] = [];
+    for (const { value, open, pattern } of readWords(word, this.#scope)) {
+      if (open !== undefined) return undefined;
+      if (pattern === undefined) texts.push(value);
+      else {
+        if (this.hasChanged && !blindly) return undefined;
+        const found = new Set<string>();
+        for (const { cwd } of this.#folders) {
+          const names = expandGlob(pattern, cwd);
+          if (names === undefined) return undefined;
+          for (const name of names) found.add(name);
+        }
+        texts.push(...(found.size === 0 ? [value] : found));
+      }
+    }
+    return texts;
+  }
+
+  /** Whether it has a part that could be another one when the line runs. */
+  isLoose(word: Word): boolean {
+    return this.read(word).pattern !== undefined || /\$\{?[?#$!]/.test(word.text);
+  }
+
+  /** The commands of a pipeline that get a list of files as their input. */
+  listings({ commands }: Extract<SyntaxNode, { type: 'Pipeline' }>): Map<Command, Listing> {
+    const found = new Map<Command, Listing>();
+    const stages: (readonly string[])[] = [];
+    for (const command of commands) {
+      if (command.type !== 'Command') break;
+      const { name, args, redirects } = command;
+      if (name === undefined || redirects.some(({ operator }) => operator.startsWith('<'))) break;
+      const listing = stages.length > 0 ? listingOf(stages) : undefined;
+      if (listing !== undefined) found.set(command, listing);
+      const words: string[] = [];
+      for (const arg of [name, ...args]) {
+        const texts = arg.type === 'Word' ? this.textsOf(arg, true) : undefined;
+        if (texts === undefined) return found;
+        words.push(...texts);
+      }
+      stages.push(words);
+    }
+    return found;
+  }
+
+  /** The text of a here-document or a here-string. Undefined if it is known only at run time. */
+  inputOf(redirects: readonly Redirection[]): string | undefined {
+    const last = redirects.findLast((one) => one.type !== 'Redirect' || one.operator === '<');
+    if (last?.type === 'HereString' && last.target !== undefined) {
+      const { value, open } = this.read(last.target);
+      return open === undefined ? value : undefined;
+    }
+    if (last?.type !== 'HereDoc') return undefined;
+    const isFixed = last.delimiter?.quoted === true || !/[$`\\]/.test(last.body.text);
+    return isFixed ? last.body.text : undefined;
+  }
+}

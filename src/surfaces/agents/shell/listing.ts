@@ -1,0 +1,84 @@
+/**
+ * Programs that are run for each file of a list: `find … | xargs wc -l`, `find … -exec wc -l {} +`.
+ * Which files these are is not known, so the program may only look at names and sizes, or the list
+ * may only have files of one kind.
+ */
+import { onlyLooks } from './looking-programs.ts';
+
+/** `kind`: only files such as `*.ts`. `any`: any files below a folder. */
+export type Listing = 'kind' | 'any';
+
+/** What the first commands of a pipeline list. Undefined if that is not known. */
+export function listingOf(stages: readonly (readonly string[])[]): Listing | undefined {
+  const [first = [], ...filters] = stages;
+  return filters.every(isFilter) ? listedBy(first) : undefined;
+}
+
+/** Whether a program only drops or sorts lines. */
+function isFilter([program = '', ...words]: readonly string[]): boolean {
+  if (/^(?:head|tail)$/.test(program))
+    return words.every((word) => /^-(?:n?\d*)$|^\d+$/.test(word));
+  if (program === 'sort') return words.every((word) => /^-[bdfgnruVz]+$/.test(word));
+  if (program === 'uniq') return words.length === 0;
+  return (
+    /^[ef]?grep$/.test(program) &&
+    words.every((word) => !word.startsWith('-') || /^-[vEFiwx]+$/.test(word)) &&
+    words.filter((word) => !word.startsWith('-')).length === 1
+  );
+}
+
+function listedBy([program = '', ...words]: readonly string[]): Listing | undefined {
+  if (program === 'find') return listedByFind(words);
+  if (program === 'git' && words[0] === 'ls-files') {
+    const names = words.slice(1).filter((word) => !word.startsWith('-'));
+    return names.length > 0 && names.every(isKind) ? 'kind' : 'any';
+  }
+  const lists =
+    (/^(?:fd|fdfind|ls)$/.test(program) && onlyLooks(program, words)) ||
+    (/^(?:rg|[ef]?grep)$/.test(program) &&
+      words.some((word) => /^-[A-Za-z]*l|^--files/.test(word)) &&
+      onlyLooks(program, words));
+  return lists ? 'any' : undefined;
+}
+
+/** What `find` lists, by its words before `-exec`. */
+export function listedByFind(words: readonly string[]): Listing | undefined {
+  if (!onlyLooks('find', words)) return undefined;
+  if (words.some((word) => /^-printf|^-regex|^-iregex|^-ls$/.test(word))) return undefined;
+  let hasName = false;
+  for (const [at, word] of words.entries()) {
+    if (/^(?:-o|-or|,)$/.test(word)) return 'any';
+    if (!/^-i?(?:name|path|wholename|lname)$/.test(word)) continue;
+    // What is left out does not matter.
+    if (words[at - 1] === '-not' || words[at - 1] === '!') continue;
+    if (!isKind(words[at + 1] ?? '')) return 'any';
+    hasName = true;
+  }
+  return hasName ? 'kind' : 'any';
+}
+
+/** `*.ts` and `*.test.ts`. Rules see the ending. */
+function isKind(pattern: string): boolean {
+  return /^\*(?:\.\w+)+$/.test(pattern);
+}
+
+/** Programs that show names, sizes and sums, and nothing of what is in a file. */
+const blind: ReadonlySet<string> = new Set(
+  (
+    '[ b2sum basename cksum dirname du echo file ls md5 md5sum printf readlink realpath sha1sum ' +
+    'sha224sum sha256sum sha384sum sha512sum shasum stat sum test wc'
+  ).split(' '),
+);
+
+/** Whether a program may be run for each file of a list. */
+export function mayLookAt(words: readonly string[], listing: Listing | undefined): boolean {
+  const [program = 'echo', ...args] = words;
+  if (listing === undefined || !onlyLooks(program, args)) return false;
+  return listing === 'kind' || isBlind(program, args);
+}
+
+/** Whether a program shows nothing of what is in a file, whatever its files are. */
+export function isBlind(program: string, words: readonly string[]): boolean {
+  if (/^[ef]?grep$/.test(program)) return words.some((word) => /^-[A-Za-z]*[lLqc]/.test(word));
+  return blind.has(program) && onlyLooks(program, words);
+}
