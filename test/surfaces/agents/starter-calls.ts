@@ -293,6 +293,14 @@ cat .ENV.Production
 grep KEY .env
 source .env
 cat .e*
+echo .env | xargs cat
+xargs -a .env echo
+export F=.env; cat $F
+local f=.env; cat $f
+set -- .env; cat $1
+echo "$(< .env)"
+while read l; do echo $l; done < .env
+ls -a | grep env; cat .env
 cat .en?
 cat .env{,.local}
 cp .env.production x
@@ -596,6 +604,7 @@ Write /etc/x
 `,
       ask: `
 cp x HOME/.local/bin/x
+git -C /etc log
 `,
       free: `
 Write HOME/.claude/plans/a.md

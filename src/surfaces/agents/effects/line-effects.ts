@@ -59,9 +59,12 @@ class EffectsReader {
   readonly #hosts = new Set<string>();
   readonly #files: DiskFiles;
   #isOutside = false;
+  /** Whether what one command prints may be the words of another one. */
+  readonly #isHeard: boolean;
 
   constructor(notes: LineNotes, facts: ShellFacts) {
     this.#notes = notes;
+    this.#isHeard = facts.unclear || notes.commands.some(({ program }) => hearers.test(program));
     this.#facts = facts;
     this.#files = new DiskFiles((word) => notes.lookUp(word), notes.places[0]);
   }
@@ -82,6 +85,8 @@ class EffectsReader {
     }
     for (const word of loose) this.#name(word, `\`${shorten(word)}\``, !written.has(word));
     for (const word of written) this.#write(word);
+    // `git -C /etc log`
+    for (const { cwd } of this.#notes.places.slice(1)) this.#name(cwd, 'the line', false);
     for (const found of overwritten([...emptied], this.#files)) this.#add(found, '`>`');
     return this.#result(looking.every((one) => one));
   }
@@ -122,9 +127,10 @@ class EffectsReader {
   }
 
   #readRoles(roles: Roles, by: string, isOpen: boolean): void {
-    const { reads, names, changes, writes, replaces, fills } = roles;
+    const { reads, names, says, changes, writes, replaces, fills } = roles;
     for (const word of reads) this.#name(word, by, true);
     for (const word of names) this.#name(word, by, isOpen);
+    if (this.#isHeard) for (const word of says) this.#name(word, by, true);
     for (const word of changes) {
       this.#name(word, by, true);
       this.#change(word, by);
@@ -217,6 +223,9 @@ function isElsewhere(kind: FileKind): boolean {
 function isDevice(text: string): boolean {
   return /^\/dev\/(?:null|stdin|stdout|stderr|tty|zero|urandom|random|fd\/\d)$/.test(text);
 }
+
+/** Programs that take words from their input. */
+const hearers = /^(?:xargs|parallel|read|mapfile|readarray|entr|eval|source|\.)$/;
 
 /** Programs that only list names, and filters of their output. */
 const onlyNames: ReadonlySet<string> = new Set(

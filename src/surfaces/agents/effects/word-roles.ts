@@ -9,6 +9,8 @@ export interface Roles {
   readonly reads: readonly string[];
   /** It only looks whether they exist, or lists them. */
   readonly names: readonly string[];
+  /** It prints them. They matter only if something else reads what is printed. */
+  readonly says: readonly string[];
   /** It writes to them. */
   readonly changes: readonly string[];
   /** It writes to them without reading them. */
@@ -19,7 +21,15 @@ export interface Roles {
   readonly fills: readonly string[];
 }
 
-const none: Roles = { reads: [], names: [], changes: [], writes: [], replaces: [], fills: [] };
+const none: Roles = {
+  reads: [],
+  names: [],
+  says: [],
+  changes: [],
+  writes: [],
+  replaces: [],
+  fills: [],
+};
 
 /** Programs that do not look into files. */
 const namers = new Set(
@@ -28,10 +38,10 @@ const namers = new Set(
 );
 /** Programs whose words are texts. */
 const talkers = new Set(
-  ': [[ echo expr export false kill let local printf read seq set sleep tr true unset wait'.split(
-    ' ',
-  ),
+  ': [[ echo expr false kill let printf seq sleep tr true unset wait'.split(' '),
 );
+/** Builtins that give values to variables. */
+const setters = new Set('declare export local read readonly set typeset'.split(' '));
 /** Programs whose first word is a pattern or a script, and the options that give it instead. */
 const scripted: ReadonlyMap<string, readonly string[]> = new Map(
   `ack -f
@@ -74,8 +84,13 @@ export function rolesOf(
   isFolder: IsFolder,
 ): Roles {
   if (program === 'git') return { ...none, ...gitFiles(words), ...gitReplaces(words) };
+  // It reads the words of another command from a file, or from what is printed.
+  if (program === 'xargs') return { ...none, reads: words };
   // The command that it runs is read on its own.
-  if (wrappers.has(program) || talkers.has(program)) return none;
+  if (wrappers.has(program)) return none;
+  if (talkers.has(program)) return { ...none, says: words };
+  // Another command may use the values.
+  if (setters.has(program)) return { ...none, reads: words };
   if (namers.has(program)) return { ...none, names: words };
   if (program === 'find' || program === 'fd' || program === 'bfs') return find(words);
   if (program === 'mkdir') return { ...none, names: words };
