@@ -3,10 +3,10 @@
  * scripted model on loopback. `npm run test:agents` runs these: they install the programs from npm.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Guarded, guarded, kinds } from './guarded.ts';
+import { type Guarded, guarded, type Kind, kinds } from './guarded.ts';
 import { installed, type ProgramName, pinned } from './programs.ts';
 
 const undo: (() => void)[] = [];
@@ -17,6 +17,24 @@ afterAll(() => {
 const secrets = `rules:
   - { id: no-secrets, effect: deny, reason: the_secrets_stay, when: { command@paths.*: { glob: '**/.env' } } }
 `;
+/** The starter rules of an agent. */
+const starter = (agent: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../rules/${agent}.yaml`, import.meta.url)), 'utf8');
+
+/** Words of the command lines for each mode in which an agent asks less than it could. */
+const modes: Readonly<Record<Kind['agent'], readonly string[][]>> = {
+  'claude-code': ['default', 'acceptEdits', 'plan', 'dontAsk', 'auto', 'bypassPermissions'].map(
+    (mode) => ['--permission-mode', mode],
+  ),
+  codex: [
+    ['-s', 'read-only'],
+    ['-s', 'workspace-write'],
+    ['-s', 'danger-full-access'],
+    ['--dangerously-bypass-approvals-and-sandbox'],
+  ],
+  'gemini-cli': ['default', 'auto_edit', 'plan', 'yolo'].map((mode) => ['--approval-mode', mode]),
+};
+
 /** A server with the tools `look` and `send`. */
 const mcpServer = fileURLToPath(new URL('mcp-server.mjs', import.meta.url));
 
@@ -189,6 +207,33 @@ for (const program of Object.keys(pinned) as ProgramName[]) {
       expect(results()[1]).toContain('the_secrets_stay');
     });
 
+    test.each(modes[agent].map((args) => ({ args, mode: args.join(' ') })))(
+      '$mode: the agent changes none of the files of its own guard',
+      async ({ args }) => {
+        const home = await own(starter(agent));
+        const files = [...['rules.yaml', 'guard.json', 'hook'].map(home.guard), home.settings];
+        const before = files.map((file) => readFileSync(file, 'utf8'));
+        const { results } = await home.run(
+          {
+            main: [
+              ...files.map((file) => [kind.write(file, 'rules: []\n')]),
+              ...files.map((file) => [shell(`echo 'rules: []' > '${file}'`)]),
+              [shell(`mv '${home.guard('.')}' '${home.at('moved')}'`)],
+              [shell(`rm -rf '${home.at('.config')}'`)],
+              [shell(`cd '${home.at('.config')}' && rm -r host-tools; ln -s /tmp host-tools`)],
+              [shell('cat .env')],
+            ],
+          },
+          { args },
+        );
+        expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(before);
+        expect(results().join('\n')).not.toContain('not-for-the-model');
+        // Each of its tries has a line, unless the agent itself refused it before it asked the hook.
+        const lines = home.audit().filter(({ type }) => type === 'call');
+        expect(lines.every(({ status }) => status === 'rejected')).toBe(true);
+      },
+    );
+
     const faults: readonly [string, (home: Guarded) => void][] = [
       ['changed rules', (home) => writeFileSync(home.guard('rules.yaml'), 'rules: []\n')],
       ['a hook that crashes', (home) => writeFileSync(home.guard('hook.cjs'), 'process.abort();')],
@@ -216,5 +261,42 @@ for (const program of Object.keys(pinned) as ProgramName[]) {
       await home.run({ main: [[shell('echo made > made.txt')]] });
       expect(home.has('project/made.txt')).toBe(false);
     });
+
+    test.runIf(agent === 'codex')('what is written to a running program is not seen', async () => {
+      const home = await own();
+      const { results } = await home.run({
+        main: [
+          [
+            {
+              name: 'exec_command',
+              input: { cmd: 'read x; cat "$x"', tty: true, yield_time_ms: 250 },
+            },
+          ],
+          [{ name: 'write_stdin', input: { session_id: 1000, chars: '.env\n' } }],
+        ],
+      });
+      // docs/coding-agents.md says so: no rule of a hook can stop it.
+      expect([results().length, brief(home.audit()).length]).toEqual([2, expect.any(Number)]);
+      expect(brief(home.audit()).join()).not.toContain('write_stdin');
+    });
+
+    test.runIf(agent === 'codex')(
+      'a patch in a command line is judged, and its end is not told',
+      async () => {
+        const home = await own(
+          "rules: [{ id: no-b, effect: deny, reason: not_b, when: { command@paths.*: { glob: '**/b.txt' } } }]",
+        );
+        const patch = (file: string) =>
+          shell(
+            `apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ${file}\n+x\n*** End Patch\nEOF\n`,
+          );
+        const { results } = await home.run({ main: [[patch('a.txt')], [patch('b.txt')]] });
+        expect([home.has('project/a.txt'), home.has('project/b.txt')]).toEqual([true, false]);
+        expect(results()[1]).toContain('not_b');
+        expect(home.cli('audit', 'report', home.guard('audit.jsonl')).text).toContain(
+          '1 call started and has no end',
+        );
+      },
+    );
   });
 }

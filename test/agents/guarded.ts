@@ -110,6 +110,13 @@ export const kinds: Readonly<Record<ProgramName, Kind>> = {
   },
 };
 
+/** The files in which the agents have their hooks. */
+const settings = {
+  'claude-code': '.claude/settings.json',
+  codex: '.codex/hooks.json',
+  'gemini-cli': '.gemini/settings.json',
+} as const;
+
 export interface Guarded {
   readonly kind: Kind;
   readonly home: string;
@@ -120,6 +127,8 @@ export interface Guarded {
   write(path: string, content: string): void;
   /** The path of a file of the guard. */
   guard(file: string): string;
+  /** The path of the agent's own settings, which name the hook. */
+  readonly settings: string;
   /** Runs `host-tools`, with the agent in `PATH`. */
   cli(...args: readonly string[]): { readonly exit: number | null; readonly text: string };
   /** Runs the agent until it has nothing more to do. */
@@ -169,6 +178,7 @@ export async function guarded(
       writeFileSync(at(name), content);
     },
     guard: (file) => at(`.config/host-tools/guard/${kind.agent}/${file}`),
+    settings: at(settings[kind.agent]),
     cli(...args) {
       const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
         cwd: at('project'),
