@@ -1,7 +1,6 @@
 /**
  * The report of an audit log as one HTML file, without scripts and without requests to anywhere.
  */
-import type { AuditCheck } from '../surfaces/audit/index.ts';
 import { byCount, cut, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
 import type { AuditSummary, Period } from './audit-summary.ts';
 import { printable } from './printable.ts';
@@ -25,7 +24,7 @@ body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)
   margin:2rem auto;padding:0 1.25rem}
 h1{font-size:1.5rem;margin:0 0 .25rem}h2{font-size:1.05rem;margin:2.25rem 0 .5rem}
 p{margin:.25rem 0}.soft{color:var(--soft)}
-.verdict{border-left:4px solid var(--ok);padding:.5rem .9rem;margin:1rem 0;
+.verdict{border-left:4px solid var(--ok);padding:.5rem .9rem;margin:1rem 0;white-space:pre-line;
   background:color-mix(in srgb,var(--ok) 10%,transparent)}
 .broken{border-color:var(--deny);background:color-mix(in srgb,var(--deny) 12%,transparent);
   font-weight:600}
@@ -48,10 +47,10 @@ svg .calls{fill:var(--bar)}svg .denied{fill:var(--deny)}svg line{stroke:var(--li
 ul{margin:.25rem 0;padding-left:1.2rem}
 `;
 
-/** The page. @param verdict The result of checking the chain, in words. */
+/** The page. @param verdict The result of checking the chains, in words. */
 export function auditPage(
   file: string,
-  check: AuditCheck,
+  ok: boolean,
   verdict: string,
   summary: AuditSummary,
 ): string {
@@ -70,7 +69,7 @@ export function auditPage(
 <meta name="referrer" content="no-referrer">
 <title>Audit report: ${escaped(file)}</title><style>${style}</style></head><body>
 <h1>Audit report</h1><p class="soft">${escaped(file)}. ${time}</p>
-<p ${check.ok ? 'class="verdict" role="status"' : 'class="verdict broken" role="alert"'}>${escaped(
+<p ${ok ? 'class="verdict" role="status"' : 'class="verdict broken" role="alert"'}>${escaped(
     verdict,
   )}</p>
 <div class="tiles">${tiles

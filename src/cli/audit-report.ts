@@ -2,14 +2,15 @@
 import { resolve } from 'node:path';
 import { messageOf } from '../errors/index.ts';
 import { writeOutput } from '../files/whole-file.ts';
-import { type LineHash, lineHash } from '../surfaces/audit/line.ts';
+import { type LineHash, type LineMembers, lineHash } from '../surfaces/audit/line.ts';
 import { linesOf } from '../surfaces/audit/read-log.ts';
-import { type AuditCheck, createCheck } from '../surfaces/audit/verify-audit.ts';
+import { type ChainCheck, createCheck } from '../surfaces/audit/verify-audit.ts';
+import { distinct, noteSiblings } from './audit-files.ts';
 import { auditPage } from './audit-html.ts';
 import { readKey, unreadable } from './audit-key.ts';
 import { byCount, cut, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
 import { type AuditSummary, createSummarizer } from './audit-summary.ts';
-import { verdictText } from './audit-verify.ts';
+import { checksJson, verdictsText } from './audit-verify.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted } from './fault.ts';
 import { printable } from './printable.ts';
@@ -19,34 +20,37 @@ const mostRows = 10;
 
 export const auditReport: Command = {
   name: 'audit report',
-  usage: 'FILE [--html OUT] [--key-file KEY]',
+  usage: 'FILE... [--html OUT] [--key-file KEY]',
   summary: 'summarise an audit log: calls, denials, slow tools, approvals',
   notes: [
     'FILE is the newest file. FILE.1, FILE.2, … are read too. OUT is one HTML file with charts.',
-    'If the log is broken, the report says so first and the exit code is 1.',
+    'Several FILEs are logs of their own, such as those of several processes.',
+    'If a log is broken, the report says so first and the exit code is 1.',
   ],
   options: ['html', 'key-file'],
   operands: ['FILE'],
-  async run({ io, options: { html, keyFile }, operands: [file = ''] }) {
+  many: true,
+  async run({ io, screen, options: { html, keyFile }, operands }) {
     const hash = hashBy(await readKey(keyFile, io));
-    const reading = read(resolve(io.cwd, file), hash);
-    const { check, summary } = await untilInterrupted(reading, io.signal).catch(
-      (error: unknown) => {
-        throw unreadable(file, error);
-      },
-    );
-    const verdict = verdictText(check, io.cwd);
+    const files = distinct(operands, io.cwd);
+    const logs = files.map((file) => openLog(file, resolve(io.cwd, file), hash));
+    const summary = await untilInterrupted(read(logs), io.signal);
+    noteSiblings(files, io.cwd, screen);
+    const checks = logs.map(({ file, chain }) => [file, chain.end(true)] as const);
+    const ok = checks.every(([, check]) => check.ok);
+    const verdict = verdictsText(checks, io.cwd);
     if (html !== undefined)
-      await writeOutput(resolve(io.cwd, html), auditPage(file, check, verdict, summary)).catch(
-        (error: unknown) => {
-          throw failure(`Cannot write \`${html}\`: ${messageOf(error)}.`);
-        },
-      );
+      await writeOutput(
+        resolve(io.cwd, html),
+        auditPage(files.join(', '), ok, verdict, summary),
+      ).catch((error: unknown) => {
+        throw failure(`Cannot write \`${html}\`: ${messageOf(error)}.`);
+      });
     const written = html === undefined ? [] : ['', `The report is in ${printable(html)}.`];
     return {
-      exit: check.ok ? 0 : 1,
+      exit: ok ? 0 : 1,
       text: [verdict, ...textOf(summary), ...written].join('\n'),
-      json: { check, summary: jsonOf(summary) },
+      json: { check: checksJson(checks), summary: jsonOf(summary) },
     };
   },
 };
@@ -59,20 +63,61 @@ function hashBy(key: Buffer | undefined): LineHash {
   }
 }
 
-/**
- * Reads a log once, for its chain and its sums. Lines after a break in the chain are counted too.
- */
-async function read(
-  path: string,
-  hash: LineHash,
-): Promise<{ readonly check: AuditCheck; readonly summary: AuditSummary }> {
+/** A log that is being read. */
+interface OpenLog {
+  readonly file: string;
+  readonly chain: ChainCheck;
+  readonly lines: AsyncIterator<LineMembers, void, undefined>;
+}
+
+function openLog(file: string, path: string, hash: LineHash): OpenLog {
   const chain = createCheck(hash);
-  const sums = createSummarizer();
-  for await (const raw of linesOf(path)) {
-    const line = chain.add(raw);
-    if (line !== undefined) sums.add(line.members);
+  return { file, chain, lines: membersOf(file, path, chain) };
+}
+
+/** The lines that can be read, also those after a break in the chain. @throws CliFault */
+async function* membersOf(
+  file: string,
+  path: string,
+  chain: ChainCheck,
+): AsyncGenerator<LineMembers, void, undefined> {
+  try {
+    for await (const raw of linesOf(path)) {
+      const line = chain.add(raw);
+      if (line !== undefined) yield line.members;
+    }
+  } catch (error) {
+    throw unreadable(file, error);
   }
-  return { check: chain.end(true), summary: sums.end() };
+}
+
+/**
+ * Reads each log once, for its chain and the sums. The lines of several logs are merged by their
+ * time, because a call may be suspended in one log and resumed in another.
+ */
+async function read(logs: readonly OpenLog[]): Promise<AuditSummary> {
+  const sums = createSummarizer();
+  const next = new Map<OpenLog, LineMembers>();
+  const advance = async (log: OpenLog): Promise<void> => {
+    const { done, value } = await log.lines.next();
+    if (done === true) next.delete(log);
+    else next.set(log, value);
+  };
+  for (const log of logs) await advance(log);
+  while (next.size > 0) {
+    const [log, line] = [...next].reduce((one, other) =>
+      isBefore(other[1], one[1]) ? other : one,
+    );
+    sums.add(line);
+    await advance(log);
+  }
+  return sums.end();
+}
+
+/** A line without a time is taken first. */
+function isBefore(one: LineMembers, other: LineMembers): boolean {
+  const time = ({ at }: LineMembers): number => (typeof at === 'number' ? at : -Infinity);
+  return time(one) < time(other);
 }
 
 function jsonOf(summary: AuditSummary): object {

@@ -188,6 +188,92 @@ describe('audit report', () => {
   });
 });
 
+describe('several logs', () => {
+  const at = (name: string): string => join(folder, name);
+  beforeAll(async () => {
+    let now = 0;
+    const registry = new HostToolRegistry({
+      now: () => now++,
+      approvals: { secret: 'x'.repeat(32) },
+      rules: [{ effect: 'ask', when: { env: 'ask' } }],
+    });
+    registry.register(
+      defineTool({
+        name: 'deploy',
+        description: 'x',
+        parameters: { type: 'object' },
+        handler: () => 1,
+      }),
+    );
+    const session = registry.createSession({
+      sessionId: 's',
+      principal: 'user:ann',
+      approvalMode: 'suspend',
+    });
+    const inLog = async <T>(path: string, run: () => Promise<T>): Promise<T> => {
+      const audit = createAuditLog({ path });
+      const detach = audit.attach(registry);
+      const ran = await run();
+      detach();
+      await audit.close();
+      return ran;
+    };
+    const pending = await inLog(at('many-2.jsonl'), () => session.call('deploy', { env: 'ask' }));
+    const token = ('approval' in pending ? pending.approval?.token : undefined) ?? '';
+    await inLog(at('many.jsonl'), () => session.approvals.resume(token, 'allow_once'));
+    writeFileSync(at('many-3.jsonl'), 'No log.\n');
+    writeFileSync(at('many-101.jsonl'), readFileSync(at('many.jsonl')));
+    writeFileSync(at('torn.jsonl'), `${readFileSync(at('many.jsonl'), 'utf8')}{"type":`);
+  });
+
+  test('are verified one by one', async () => {
+    const ran = await cli(['audit', 'verify', 'many.jsonl', 'torn.jsonl', './many.jsonl'], {
+      cwd: folder,
+    });
+    expect(ran).toMatchObject({
+      exit: 1,
+      stdout: expect.stringMatching(
+        /^\.\/many\.jsonl: 1 line, all as written\.\ntorn\.jsonl: Broken at line 2 of 2 [^\n]+\n$/,
+      ),
+    });
+    const { stdout } = await cli(['audit', 'verify', 'many.jsonl', 'many-2.jsonl', '--json'], {
+      cwd: folder,
+    });
+    expect(JSON.parse(stdout)).toEqual([
+      { log: 'many.jsonl', ok: true, lines: 1 },
+      { log: 'many-2.jsonl', ok: true, lines: 1 },
+    ]);
+    const headed = await cli(['audit', 'verify', path, keyed, '--head', head]);
+    expect([headed.exit, headed.stderr]).toEqual([2, expect.stringContaining('FILE alone')]);
+  });
+
+  test('make one report, in the order of their lines', async () => {
+    const argv = ['audit', 'report', 'many.jsonl', 'many-2.jsonl', '--html', 'many.html'];
+    const { exit, stdout, stderr } = await cli(argv, { cwd: folder });
+    expect([exit, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(
+      /^many\.jsonl: 1 line, [^\n]+\nmany-2\.jsonl: 1 line, [^\n]+\n1 call: 1 succeeded;/,
+    );
+    expect(readFileSync(at('many.html'), 'utf8')).toContain('many.jsonl, many-2.jsonl');
+    const { check, summary } = JSON.parse((await cli([...argv, '--json'], { cwd: folder })).stdout);
+    expect([check, summary.calls, summary.unanswered]).toEqual([
+      [
+        { log: 'many.jsonl', ok: true, lines: 1 },
+        { log: 'many-2.jsonl', ok: true, lines: 1 },
+      ],
+      1,
+      0,
+    ]);
+  });
+
+  test.each(['verify', 'report'])('that `audit %s` does not get are named', async (name) => {
+    const { stderr } = await cli(['audit', name, 'many.jsonl'], { cwd: folder });
+    expect(stderr).toBe(
+      'Not read: `many-2.jsonl`, which other processes wrote. Give them as well.\n',
+    );
+  });
+});
+
 describe('a log of unknown origin', () => {
   const bidi = '\u202e\u2066\u200b\u2028';
   const evil = `\u001b[31m\u009b2J\u0007\r\n${bidi}</script><script>alert(1)</script><img src=x>`;

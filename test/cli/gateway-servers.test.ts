@@ -241,6 +241,60 @@ describe('over stdio', () => {
     );
   });
 
+  test('each client has a whole log, also after the first gateway was killed', async () => {
+    const made = gateway({ audit: { path: 'audit.jsonl', required: true } }, ['think']);
+    const open = async () => {
+      const transport = new StdioClientTransport({ ...start(made.path), stderr: 'pipe' });
+      const said = { text: '' };
+      transport.stderr?.on('data', (chunk: Buffer) => {
+        said.text += chunk.toString('utf8');
+      });
+      const client = await generations.v2(transport);
+      onTestFinished(() => client.close());
+      return { client, said, pid: transport.pid as number };
+    };
+    const thoughts = {
+      thought: 'So.',
+      nextThoughtNeeded: false,
+      thoughtNumber: 1,
+      totalThoughts: 1,
+    };
+    const think = ({ client }: Awaited<ReturnType<typeof open>>) =>
+      call(client, 'think.sequentialthinking', thoughts);
+    const first = await open();
+    const second = await open();
+    const third = await open();
+    for (const [one, times] of [
+      [first, 3],
+      [second, 2],
+      [third, 1],
+    ] as const)
+      await Promise.all(Array.from({ length: times }, () => think(one)));
+    const logs = ['audit.jsonl', 'audit-2.jsonl', 'audit-3.jsonl'];
+    for (const [at, log] of logs.entries())
+      expect(await verifyAudit(made.at(log))).toEqual({ ok: true, lines: 6 - 2 * at });
+    expect(first.said.text).not.toContain('audit');
+    expect(second.said.text.match(/^.*audit.*$/gm)).toEqual([
+      'Another process writes the audit log `audit.jsonl`, so this one writes `audit-2.jsonl` ' +
+        'beside it.',
+    ]);
+
+    // The process of the command starts a second one, which ends when it is killed.
+    process.kill(first.pid, 'SIGKILL');
+    await until(async () => {
+      const again = await open();
+      await think(again);
+      await again.client.close();
+      return readFileSync(made.at('audit.jsonl'), 'utf8').includes('"type":"recovered"');
+    });
+    await think(second);
+    const { ok, lines } = await verifyAudit(made.at('audit-2.jsonl'));
+    expect([ok, lines]).toEqual([true, 6]);
+    const report = await cli(['audit', 'report', ...logs], { cwd: made.path });
+    expect(report.stdout).toMatch(/^audit\.jsonl: \d+ lines, all as written\.$/m);
+    expect(report.exit).toBe(0);
+  });
+
   test('the command line of the inspector lists and calls', async () => {
     // It starts the gateway and its servers each time.
     const made = gateway({ audit: undefined }, ['files']);

@@ -497,7 +497,10 @@ describe('`serve`', () => {
   });
 
   test('a log that a killed gateway still has for a moment is waited for', async () => {
-    const content = { mcpServers: { kept: server(kept) }, audit: { path: 'audit.jsonl' } };
+    const content = {
+      mcpServers: { kept: server(kept) },
+      audit: { path: 'audit.jsonl', exclusive: true },
+    };
     const { path, at } = folder({ 'gateway.json': content });
     const { release } = takeLock(at('audit.jsonl.lock'), 'test');
     const stop = new AbortController();
@@ -515,8 +518,11 @@ describe('`serve`', () => {
     expect((await ended).exit).toBe(0);
   });
 
-  test('a log that another gateway writes keeps a second one from starting', async () => {
-    const content = { mcpServers: { kept: own }, audit: { path: 'audit.jsonl' } };
+  test('an exclusive log that another gateway writes keeps a second one from starting', async () => {
+    const content = {
+      mcpServers: { kept: own },
+      audit: { path: 'audit.jsonl', exclusive: true },
+    };
     const { path, names } = await serve({ 'gateway.json': content });
     expect(await names()).toContain('kept.tell');
     const second = await cli(['serve', 'gateway.json'], { cwd: path, env: { THE_KEY: secret } });

@@ -165,6 +165,13 @@ export const auditEntry = strict({
     .boolean()
     .optional()
     .describe('Whether a call that cannot be recorded is refused. Default: false.'),
+  exclusive: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether a command fails if another process writes the log. Otherwise it writes a log of ' +
+        'its own beside it, such as `audit-2.jsonl`. Default: false.',
+    ),
 });
 
 /** Where suspended calls are kept. */

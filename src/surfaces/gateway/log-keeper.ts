@@ -1,20 +1,24 @@
 /** The audit logs that files name: opened for a check, and in use once their file is taken. */
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { messageOf } from '../../errors/index.ts';
 import { type HostToolRegistry, isMisuseError } from '../../index.ts';
 import { canonicalJson } from '../../json/index.ts';
 import { createAuditLog } from '../audit/index.ts';
+import { mostSiblings, siblingOf } from '../audit/sibling-logs.ts';
 import type { AuditEntry } from '../config/server-format.ts';
 import type { GatewayPorts } from './ports.ts';
 
 /** Keeps the logs of files. */
 export interface LogKeeper {
   /**
-   * Waits a few seconds for a log that another process still has. A command that was killed leaves
-   * a second process, which ends a moment later.
+   * Waits a moment for a log that another process still has. A command that was killed leaves a
+   * second process, which ends a moment later.
    */
   ready(file: string, audit: AuditEntry): Promise<void>;
-  /** Opens the log, so that an edit that names one which cannot be written is refused. */
+  /**
+   * Opens the log, so that an edit that names one which cannot be written is refused. If another
+   * process has it, opens the next log beside it that is free, unless the log is `exclusive`.
+   */
   problem(file: string, audit: AuditEntry): string | undefined;
   /** Records calls from now on, or no longer. */
   take(file: string, audit: AuditEntry | undefined): void;
@@ -27,6 +31,10 @@ export interface LogKeeper {
 interface Log {
   readonly file: string;
   readonly identity: string;
+  /** The path in the file. */
+  readonly path: string;
+  /** The number of the log that is written. 1 is that of the path. */
+  readonly number: number;
   readonly detach: () => void;
   close(): Promise<void>;
 }
@@ -47,7 +55,9 @@ interface State extends KeeperParts {
   closed: boolean;
 }
 
-const waitMs = 3_000;
+/** A log that is exclusive is waited for longer, since the command fails without it. */
+const exclusiveWaitMs = 3_000;
+const waitMs = 1_000;
 const pauseMs = 100;
 
 export function createLogKeeper(parts: KeeperParts): LogKeeper {
@@ -55,7 +65,7 @@ export function createLogKeeper(parts: KeeperParts): LogKeeper {
   return {
     ready: (file, audit) => ready(state, file, audit),
     problem(file, audit) {
-      const error = open(state, file, audit);
+      const error = open(state, file, audit, audit.exclusive === true ? 1 : mostSiblings);
       return error === undefined ? undefined : reasonOf(error);
     },
     take: (file, audit) => take(state, file, audit),
@@ -71,40 +81,64 @@ export function createLogKeeper(parts: KeeperParts): LogKeeper {
 }
 
 async function ready(state: State, file: string, audit: AuditEntry): Promise<void> {
-  for (let waited = 0; waited < waitMs && !state.closed; waited += pauseMs) {
-    const error = open(state, file, audit);
-    if (!isMisuseError(error) || error.code !== 'in_use') return;
-    if (waited === 0)
+  const mostMs = audit.exclusive === true ? exclusiveWaitMs : waitMs;
+  for (let waited = 0; waited < mostMs && !state.closed; waited += pauseMs) {
+    if (!isInUse(open(state, file, audit, 1))) return;
+    if (waited === 0 && audit.exclusive === true)
       state.ports.note(
         `Another process still has the audit log \`${audit.path}\`. Waiting up to ` +
-          `${waitMs / 1_000} seconds for it.`,
+          `${mostMs / 1_000} seconds for it.`,
       );
     await state.ports.pause(pauseMs);
   }
 }
 
-/** What prevents a log from being opened; undefined if it is open now, or was. */
-function open(state: State, file: string, audit: AuditEntry): unknown {
+/**
+ * What prevents a log from being opened; undefined if it is open now, or was.
+ * @param most how many logs are tried: that of the path, and those beside it
+ */
+function open(state: State, file: string, audit: AuditEntry, most: number): unknown {
   const { registry, records, logs } = state;
   const identity = canonicalJson(audit);
   const isOpen = (log: Log | undefined): boolean => log?.file === file && log.identity === identity;
   if (!records || isOpen(state.opened)) return undefined;
   discard(state);
   if (isOpen(logs.get(file))) return undefined;
-  try {
-    const log = createAuditLog({ ...audit, path: resolve(dirname(file), audit.path) });
-    const detach = log.attach(registry);
-    state.opened = { file, identity, detach, close: () => log.close() };
-    return undefined;
-  } catch (error) {
-    return error;
-  }
+  const { required } = audit;
+  const path = resolve(dirname(file), audit.path);
+  const own = ownProblem(state, file, path);
+  if (own !== undefined) return new Error(own);
+  let first: unknown;
+  for (let number = 1; number <= most; number++)
+    try {
+      const log = createAuditLog({ path: siblingOf(path, number), required });
+      const detach = log.attach(registry);
+      state.opened = { file, identity, path, number, detach, close: () => log.close() };
+      return undefined;
+    } catch (error) {
+      if (!isInUse(error)) return error;
+      first ??= error;
+    }
+  return first;
+}
+
+/** Why a log cannot be opened that this process has open already. */
+function ownProblem({ logs }: State, file: string, path: string): string | undefined {
+  const log = [...logs.values()].find((one) => one.path === path);
+  if (log === undefined) return undefined;
+  return log.file === file
+    ? 'the options of a log cannot change while it is open: restart the command'
+    : `the file \`${log.file}\` already names this log`;
+}
+
+function isInUse(error: unknown): boolean {
+  return isMisuseError(error) && error.code === 'in_use';
 }
 
 function reasonOf(error: unknown): string {
   const fault = messageOf(error);
   // Most clients start a gateway of their own.
-  return isMisuseError(error) && error.code === 'in_use'
+  return isInUse(error)
     ? `${fault} If another client has started a gateway with this file, start one gateway with ` +
         '`host-tools serve FILE --http PORT` instead, and let all clients connect to it.'
     : fault;
@@ -116,6 +150,12 @@ function take(state: State, file: string, audit: AuditEntry | undefined): void {
   if (opened?.file === file && audit !== undefined) {
     logs.set(file, opened);
     state.opened = undefined;
+    const { path, number } = opened;
+    if (number > 1)
+      state.ports.note(
+        `Another process writes the audit log \`${audit.path}\`, so this one writes ` +
+          `\`${basename(siblingOf(path, number))}\` beside it.`,
+      );
   } else if (audit === undefined) logs.delete(file);
   if (before !== undefined && logs.get(file) !== before) end(state, before);
 }
