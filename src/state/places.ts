@@ -4,6 +4,7 @@
  */
 import type { ToolContext } from '../context.ts';
 import type { JsonObject } from '../json/index.ts';
+import type { Holder, Waitable } from '../limits/wait-graph.ts';
 import type { Executor } from '../tool/executor.ts';
 
 /** A place where one call can begin at once. */
@@ -16,17 +17,59 @@ export interface Place {
   release(): void;
 }
 
-/** Takes a place for a call. Rejects once the call has ended, or as `execute` would. */
-export type TakePlace = (context: ToolContext) => Place | Promise<Place>;
+/**
+ * Takes a place for a call. Rejects once the call has ended, or as `execute` would.
+ * @param free Called when the place is given back, if the number of places is known.
+ */
+export type TakePlace = (
+  context: ToolContext,
+  free: (() => void) | undefined,
+) => Place | Promise<Place>;
 
-const takers = new WeakMap<Executor, TakePlace>();
+/** The places of an executor. */
+interface Places {
+  readonly take: TakePlace;
+  /** Undefined if the number of places is not known. */
+  readonly holders: PlaceHolders | undefined;
+}
 
-/** Lets the calls of an executor take their places before `execute`, which is then not called. */
-export function offerPlaces(executor: Executor, take: TakePlace): void {
-  takers.set(executor, take);
+/** The calls that have a place, in all registries. A call may wait for what its caller has. */
+export class PlaceHolders implements Waitable {
+  readonly capacity: number;
+  readonly #calls = new Set<Holder>();
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
+
+  get held(): number {
+    return this.#calls.size;
+  }
+
+  holders(): Iterable<Holder> {
+    return this.#calls;
+  }
+
+  add(call: Holder): void {
+    this.#calls.add(call);
+  }
+
+  delete(call: Holder): void {
+    this.#calls.delete(call);
+  }
+}
+
+const offered = new WeakMap<Executor, Places>();
+
+/**
+ * Lets the calls of an executor take their places before `execute`, which is then not called.
+ * @param most The number of places, if calls wait while all are taken.
+ */
+export function offerPlaces(executor: Executor, take: TakePlace, most?: number): void {
+  offered.set(executor, { take, holders: most === undefined ? most : new PlaceHolders(most) });
 }
 
 /** How the calls of an executor take their places. Undefined if they need none. */
-export function placesOf(executor: Executor): TakePlace | undefined {
-  return takers.get(executor);
+export function placesOf(executor: Executor): Places | undefined {
+  return offered.get(executor);
 }

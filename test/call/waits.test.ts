@@ -475,53 +475,64 @@ describe('what a call has waited for', () => {
     vi.useRealTimers();
   });
 
-  test('is given back by a call that is refused, and taken anew if it was lost', async () => {
-    const places: { lost: boolean; released: number; runs: number }[] = [];
-    const executor: Executor = { execute: async () => 'ran' };
-    offerPlaces(executor, async () => {
-      const place = { lost: false, released: 0, runs: 0 };
-      places.push(place);
-      return {
-        get lost() {
-          return place.lost;
-        },
-        run: async () => {
-          place.runs++;
-          return 'ran';
-        },
-        release: () => void place.released++,
+  test.each([
+    ['many', undefined],
+    ['one', 1],
+  ])(
+    'is given back by a call that is refused, and taken anew if it was lost: of %s',
+    async (_, most) => {
+      const places: { lost: boolean; released: number; runs: number }[] = [];
+      const executor: Executor = { execute: async () => 'ran' };
+      const take: Parameters<typeof offerPlaces>[1] = async (_context, free) => {
+        const place = { lost: false, released: 0, runs: 0 };
+        places.push(place);
+        return {
+          get lost() {
+            return place.lost;
+          },
+          run: async () => {
+            place.runs++;
+            free?.();
+            return 'ran';
+          },
+          release: () => {
+            place.released++;
+            free?.();
+          },
+        };
       };
-    });
-    let loses = false;
-    const losing: Policy = {
-      id: 'losing',
-      check: () => {
-        const place = places.at(-1);
-        if (loses && place !== undefined && places.length === 3) place.lost = true;
-      },
-    };
-    const { session, registry } = setup([define('t', { handler: undefined, executor })], {
-      policies: [losing],
-    });
-    const refused = session.call('t');
-    await Promise.resolve();
-    const remove = registry.addRules([{ effect: 'deny', tools: 't' }]);
-    expect((await refused).error?.code).toBe('policy_denied');
-    remove();
-    const controller = new AbortController();
-    const cancelled = session.call('t', {}, { signal: controller.signal });
-    controller.abort();
-    expect((await cancelled).error?.code).toBe('cancelled');
-    await turns();
-    expect(places.map(({ released, runs }) => [released, runs])).toEqual([
-      [1, 0],
-      [1, 0],
-    ]);
-    loses = true;
-    expect(outcome(await session.call('t'))).toBe('ran');
-    expect(places.slice(2).map(({ lost, runs }) => [lost, runs])).toEqual([
-      [true, 0],
-      [false, 1],
-    ]);
-  });
+      offerPlaces(executor, take, most);
+      let loses = false;
+      const losing: Policy = {
+        id: 'losing',
+        check: () => {
+          const place = places.at(-1);
+          if (loses && place !== undefined && places.length === 3) place.lost = true;
+        },
+      };
+      const { session, registry } = setup([define('t', { handler: undefined, executor })], {
+        policies: [losing],
+      });
+      const refused = session.call('t');
+      await Promise.resolve();
+      const remove = registry.addRules([{ effect: 'deny', tools: 't' }]);
+      expect((await refused).error?.code).toBe('policy_denied');
+      remove();
+      const controller = new AbortController();
+      const cancelled = session.call('t', {}, { signal: controller.signal });
+      controller.abort();
+      expect((await cancelled).error?.code).toBe('cancelled');
+      await turns();
+      expect(places.map(({ released, runs }) => [released, runs])).toEqual([
+        [1, 0],
+        [1, 0],
+      ]);
+      loses = true;
+      expect(outcome(await session.call('t'))).toBe('ran');
+      expect(places.slice(2).map(({ lost, runs }) => [lost, runs])).toEqual([
+        [true, 0],
+        [false, 1],
+      ]);
+    },
+  );
 });

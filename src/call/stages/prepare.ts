@@ -2,11 +2,13 @@
  * Waits for what the handler needs to begin: the handler of this session, a sandbox, a connection.
  * It is the last thing that a call waits for, so that the call can be judged after it.
  */
-import { describe, errorName, type ToolError } from '../../errors/index.ts';
+import { describe, errorName, type ToolError, toolError } from '../../errors/index.ts';
+import { closesCycle, endWait, startWait } from '../../limits/wait-graph.ts';
+import { ignoreRejection } from '../../maybe-promise.ts';
 import type { Binding } from '../../state/binding.ts';
 import type { FoundCall } from '../../state/call.ts';
 import { disposalOf } from '../../state/executors.ts';
-import { type Place, placesOf } from '../../state/places.ts';
+import { type Place, type PlaceHolders, placesOf } from '../../state/places.ts';
 import { createSessionHandler, type SessionHandler } from '../../state/session-handler.ts';
 import type { MadeHandler } from '../../tool/definition.ts';
 import type { Executor } from '../../tool/executor.ts';
@@ -81,23 +83,60 @@ function preparePlace(call: FoundCall, executor: Executor, failed: Failed): Step
   // An executor that is being disposed, since no tool used it for a moment, gets the call after it.
   const disposal = disposalOf(executor);
   if (disposal !== undefined) return within(call, disposal, failed);
-  const take = placesOf(executor);
-  if (take === undefined) return undefined;
+  const places = placesOf(executor);
+  if (places === undefined) return undefined;
+  const { take, holders } = places;
+  // A place that was lost is not given back.
+  holders?.delete(call);
+  const free = holders === undefined ? undefined : () => holders.delete(call);
   const keep = (place: Place): void => {
+    holders?.add(call);
     if (call.ended) place.release();
     else call.more.place = place;
   };
   let place: Place | Promise<Place>;
   try {
-    place = take(new HandlerContext(call));
+    place = take(new HandlerContext(call), free);
   } catch (thrown) {
     failed(call, thrownError(call, thrown));
     return undefined;
   }
-  if (place instanceof Promise) return within(call, place.then(keep), failed);
+  if (place instanceof Promise) return waitFor(call, place, holders, keep, failed);
   keep(place);
   return undefined;
 }
+
+/** Waits for a place, unless those that have one wait for this call. */
+function waitFor(
+  call: FoundCall,
+  taken: Promise<Place>,
+  holders: PlaceHolders | undefined,
+  keep: (place: Place) => void,
+  failed: Failed,
+): Step {
+  if (holders === undefined) return within(call, taken.then(keep), failed);
+  const { waits } = call.session.registry;
+  startWait(waits, call, holders);
+  const isStuck = closesCycle(waits, call, holders);
+  if (isStuck) endWait(waits, call);
+  const kept = taken.then(keep);
+  if (!isStuck)
+    return within(
+      call,
+      kept.finally(() => endWait(waits, call)),
+      failed,
+    );
+  // It leaves the queue when the call ends.
+  ignoreRejection(kept);
+  return deadlockError;
+}
+
+const deadlockError = toolError(
+  'rate_limited',
+  'The call would wait for a place on its executor, and the calls that have one wait for each ' +
+    'other. Call the tools one after another.',
+  { reason: 'deadlock', retryable: false },
+);
 
 /** Waits, no longer than the handler may take. */
 function within(call: FoundCall, ready: Promise<void>, failed: Failed): Promise<undefined> {

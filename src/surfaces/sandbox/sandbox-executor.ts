@@ -33,7 +33,7 @@ export function sandboxExecutor(
     checkRuntime(kind);
     return runnerText();
   });
-  const placeIn = (cell: Cell) => ({
+  const placeIn = (cell: Cell, free: (() => void) | undefined) => ({
     get lost(): boolean {
       return cell.dead;
     },
@@ -44,14 +44,19 @@ export function sandboxExecutor(
         if (stop.stopped) throw stop.reason;
         return await cell.run(input, context, stop);
       } finally {
+        free?.();
         pool.release(cell);
       }
     },
-    release: () => pool.release(cell),
+    release: () => {
+      free?.();
+      pool.release(cell);
+    },
   });
-  const take = (context: ToolContext) => {
+  const take = (context: ToolContext, free?: () => void) => {
     const ready = pool.ready();
-    return ready === undefined ? pool.take(stopOf(context)).then(placeIn) : placeIn(ready);
+    if (ready !== undefined) return placeIn(ready, free);
+    return pool.take(stopOf(context)).then((cell) => placeIn(cell, free));
   };
   const executor = Object.freeze({
     kind,
@@ -60,6 +65,6 @@ export function sandboxExecutor(
     dispose: () => pool.close(),
   });
   pools.set(executor, pool);
-  offerPlaces(executor, take);
+  offerPlaces(executor, take, limits.max);
   return executor;
 }

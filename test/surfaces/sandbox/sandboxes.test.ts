@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
-import { defineTool, HostToolRegistry } from '../../../src/index.ts';
+import { defineTool, HostToolRegistry, type ToolResult } from '../../../src/index.ts';
 import { processExecutor, workerExecutor } from '../../../src/surfaces/sandbox/index.ts';
 import { permissionFlags, readPermissions } from '../../../src/surfaces/sandbox/permissions.ts';
 import { textScript } from '../../runner/scripts.ts';
@@ -132,6 +132,30 @@ describe.each(kinds)('%s', (kind, make) => {
     await again;
     other.abort();
     expect((await third).error?.code).toBe('cancelled');
+    await registry.close();
+  });
+
+  test.each([
+    [1, 1],
+    [1, 3],
+    [2, 2],
+    [2, 5],
+    [3, 2],
+  ])('with %i sandboxes, %i callers do not wait for each other for ever', async (max, callers) => {
+    const executor = make({ module: handlerOf('callers'), pool: { max, spare: 0 } });
+    const registry = new HostToolRegistry();
+    const face = { description: 'Calls.', parameters: { type: 'object' } as const, executor };
+    registry.register(defineTool({ ...face, name: 'inner' }));
+    registry.register(defineTool({ ...face, name: 'outer', uses: ['inner'] }));
+    const session = registry.createSession({ sessionId: 's' });
+    const outer = (): Promise<ToolResult> => session.call('outer', { tool: 'inner' });
+    const results = await Promise.all(Array.from({ length: callers }, outer));
+    for (const { output } of results) expect(output).toMatch(/^(?:ran|deadlock)$/);
+    const refused = results.filter(({ output }) => output === 'deadlock').length;
+    // As soon as a sandbox is free, those that wait for it go on.
+    expect(refused).toBeGreaterThanOrEqual(max <= callers ? 1 : 0);
+    if (max > callers) expect(refused).toBe(0);
+    expect((await session.call('inner', {})).output).toBe('ran');
     await registry.close();
   });
 
