@@ -31,8 +31,6 @@ const always: ReadonlySet<string> = new Set(
 
 /** Programs that only look if their words are of this form. */
 const rows: ReadonlyMap<string, LookingRow> = new Map<string, LookingRow>([
-  // On macOS, it runs its words.
-  ['arch', { except: /^/ }],
   ['base64', { except: /^-[A-Za-z]*o|^--o/ }],
   ['command', { first: /^-p?[vV]$/ }],
   ['date', { except: /^-[A-Za-z]*s|^--s|^\d[\d.]*$/ }],

@@ -29,6 +29,8 @@ import { isZshWord } from './zsh.ts';
 
 /** Folders that contain only the system's own programs. */
 const ofTheSystem = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/s?bin\/[^/]+$/;
+/** In how many characters of a word a program is looked for. */
+const longestGuess = 1_000;
 /** How deeply commands may be nested in each other's arguments. */
 const mostNested = 24;
 
@@ -110,12 +112,14 @@ function readGuarded(program: string, args: readonly string[], to: Collected, de
       to.unclear(`\`${program}\` may run \`${word}\``);
       return readCommand(args.slice(at), to, depth + 1);
     }
-    // A whole command line in one word.
-    const [first = ''] = word.slice(0, 100).split(/\s/, 1);
-    if (first.length < word.length && isGuarded(first)) {
-      to.unclear(`\`${program}\` may run \`${first}\``);
-      return to.script(word);
-    }
+    // A whole command line in one word, or in an option such as `--exec=…`.
+    const line =
+      /^--?\w*(?:cmd|command|exec|hook|program|run|shell)\w*=(.+)$/s.exec(word)?.[1] ?? word;
+    const starts = line.slice(0, longestGuess).split(/&&|\|\|?|[;&\n]/);
+    const first = starts.map((text) => text.trim().split(/\s/, 1)[0] ?? '').find(isGuarded);
+    if (first === undefined || first === word) continue;
+    to.unclear(`\`${program}\` may run \`${first}\``);
+    return to.script(line === first ? [first, ...args.slice(at + 1)].join(' ') : line);
   }
 }
 

@@ -51,6 +51,11 @@ describe('a program that is not known', () => {
     'frobnicate sh -c "git push"',
     '/lib64/ld-linux-x86-64.so.2 /usr/bin/git push',
     './wrap.sh git push',
+    'frobnicate --exec=git push',
+    'frobnicate --exec="git push"',
+    "frobnicate 'cd x && git push'",
+    'arch -x86_64 git push',
+    'bun run git push',
     'pnpm git push',
     'pnpm -C sub git push',
   ])('%s: the line is unclear, or the command is known', (line) => {
@@ -78,6 +83,9 @@ describe('a program that is not known', () => {
     'npx vitest run',
     'yarn test',
     'npm run build -- --watch',
+    'arch',
+    'bun run build',
+    'frobnicate --language=python',
   ])('%s: an ordinary line is clear', (line) => {
     expect(read(line).why).toEqual([]);
   });
