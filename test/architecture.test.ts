@@ -244,6 +244,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'surfaces/testing',
   ],
   'node:util': ['cli'],
+  'node:dns/promises': ['cli/guard/reachable-address'],
   'node:readline': ['cli/guard'],
   'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.
@@ -284,8 +285,10 @@ const usersOfFiles = [
   'cli/audit-report',
   'cli/gateway/gateway-import',
   'cli/guard/check-mark',
+  'cli/guard/guard-layout',
   'cli/guard/hook-install',
   'cli/guard/install-guard',
+  'cli/guard/placeholders',
   'cli/hook-code',
   'cli/hook-rules',
   'cli/init/create-project',

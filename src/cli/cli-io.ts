@@ -26,6 +26,11 @@ export interface CliIo {
   /** Aborts when the user interrupts the command. */
   readonly signal: AbortSignal;
   /**
+   * Passes signals to a command instead of aborting `signal`, until the returned function is
+   * called. @default the command gets no signals
+   */
+  readonly onSignal?: ((hear: (name: NodeJS.Signals) => void) => () => void) | undefined;
+  /**
    * Called at the start of a run with a function that writes a line to its screen. The process's
    * own messages go there. @default not called
    */

@@ -8,8 +8,8 @@ import type { World } from './world.ts';
 
 /** What a command prints, and its exit code. */
 export interface Answer {
-  /** 0 if it is done, 1 if the call or the check failed. */
-  readonly exit: 0 | 1;
+  /** 0 if it is done, 1 if the call or the check failed. `guard` has that of its own command. */
+  readonly exit: number;
   /** Lines for people, each of them printable, without a line break at the end. */
   readonly text: string;
   /** For `--json`: one JSON document. */

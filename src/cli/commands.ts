@@ -6,6 +6,7 @@ import type { Command } from './command.ts';
 import { explain } from './explain.ts';
 import { gatewayImport } from './gateway/gateway-import.ts';
 import { gatewayLogin } from './gateway/gateway-login.ts';
+import { guard } from './guard/guard.ts';
 import { hookCheck } from './guard/hook-check.ts';
 import { hookInstall } from './guard/hook-install.ts';
 import { hook } from './hook.ts';
@@ -44,6 +45,7 @@ export const commands: readonly Command[] = [
   hookInstall,
   hookCheck,
   hook,
+  guard,
   relay,
   worker,
   mcpPin,

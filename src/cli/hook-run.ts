@@ -171,7 +171,9 @@ async function load(
   const { loadHostTools, rulesOnly, setFileHost } = await import('../surfaces/config/for-hooks.ts');
   setFileHost(registry as unknown as HostToolRegistry<never>, {
     problem: (_, { section }) =>
-      section === 'audit' ? undefined : 'a hook starts no servers: use `host-tools serve`',
+      section === 'audit' || section === 'network'
+        ? undefined
+        : 'a hook starts no servers: use `host-tools serve`',
     take({ path, audit }) {
       if (audit !== undefined) logs.add(resolve(dirname(path), audit.path));
     },

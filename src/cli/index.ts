@@ -48,7 +48,13 @@ async function startCommand(): Promise<void> {
   const { takeLifeline } = await import('./lifeline.ts');
   const { supervise } = await import('./supervise.ts');
   const lifeline = takeLifeline(process);
-  if (lifeline !== undefined || !(await supervise(process, fileURLToPath(import.meta.url)))) {
+  // It runs none of the host's code, and passes signals on.
+  const isGuard = process.argv[2] === 'guard';
+  if (
+    isGuard ||
+    lifeline !== undefined ||
+    !(await supervise(process, fileURLToPath(import.meta.url)))
+  ) {
     // Loaded here, so that the supervising process stays small.
     const { run } = await import('./run.ts');
     await run(process, lifeline);

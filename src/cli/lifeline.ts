@@ -67,7 +67,7 @@ export function takeLifeline(host: NodeJS.Process): number | undefined {
 export function onInterrupt(
   host: NodeJS.Process,
   lifeline: number | undefined,
-  interrupted: () => void,
+  interrupted: (name?: NodeJS.Signals) => void,
 ): void {
   const hear = lifeline === undefined ? interrupted : (): void => {};
   host.on('SIGINT', hear);

@@ -7,7 +7,7 @@ import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
-import { CliFault, type FaultExit, failure, usageFault } from './fault.ts';
+import { CliFault, failure, usageFault } from './fault.ts';
 import { kindOfFile, optionOf } from './file-kinds.ts';
 import {
   commandHelp,
@@ -27,9 +27,6 @@ import { requireSafeOutputs } from './safe-outputs.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { openWorld, type World } from './world.ts';
 import { checkOptions, unknownOption } from './wrong-option.ts';
-
-/** The exit code of a run, as in the table of exit codes. */
-export type ExitCode = 0 | FaultExit;
 
 /** Milliseconds that clean-ups of tools have at the end of a run. */
 const graceMs = 5_000;
@@ -54,7 +51,7 @@ type Order =
  * closes what it has opened, and never rejects.
  * @param argv The words after the program's name.
  */
-export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCode> {
+export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   const screen = createScreen(io);
   io.onScreen?.(screen.note);
   try {
@@ -194,7 +191,7 @@ async function execute(
   { command, operands, options }: Extract<Order, { kind: 'run' }>,
   io: CliIo,
   screen: Screen,
-): Promise<ExitCode> {
+): Promise<number> {
   // Unless a file says where they are kept, suspended calls end with this process, so no other
   // process needs the key.
   const registry = new HostToolRegistry({

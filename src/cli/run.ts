@@ -22,7 +22,9 @@ export async function run(host: NodeJS.Process, lifeline?: number): Promise<neve
   let show = (line: string): void => void stderr.write(`${printable(line)}\n`);
   const guard = guardRun(host, (line) => show(`host-tools: ${line}`));
   const interrupt = new AbortController();
-  const interrupted = (): void => {
+  let passed: ((name: NodeJS.Signals) => void) | undefined;
+  const interrupted = (name: NodeJS.Signals = 'SIGTERM'): void => {
+    if (passed !== undefined) return passed(name);
     // The second interruption ends the process without waiting for anything that still runs.
     if (interrupt.signal.aborted) guard.leave(interruptedExit);
     interrupt.abort();
@@ -50,6 +52,12 @@ export async function run(host: NodeJS.Process, lifeline?: number): Promise<neve
     cwd: host.cwd(),
     env: host.env,
     signal: interrupt.signal,
+    onSignal(hear) {
+      passed = hear;
+      return () => {
+        passed = undefined;
+      };
+    },
     onScreen: (note) => {
       show = note;
     },

@@ -77,6 +77,18 @@ export interface UserHome {
 /** Groups of hooks in an agent's settings, by the names of their events. */
 export type HookGroups = Readonly<Record<string, readonly JsonObject[]>>;
 
+/** The state of an agent in the user's home, as far as a sandbox must know it. */
+export interface AgentState {
+  readonly folder: string;
+  /** Files of its state outside that folder. */
+  readonly files: readonly string[];
+  /**
+   * What later sessions run or obey, by the names in the folder: settings, hooks, plugins. In a
+   * sandbox, the agent cannot write there.
+   */
+  readonly guarded: readonly string[];
+}
+
 /** How an agent is made to run a hook before its tools. */
 export interface AgentSetup {
   /** Its program: `claude`. */
@@ -87,6 +99,8 @@ export interface AgentSetup {
   file(user: UserHome): string;
   /** What to add to it. The first event is that before a tool. @param command The hook's line */
   hooks(command: string): HookGroups;
+  /** Where it keeps its own state. */
+  state(user: UserHome): AgentState;
   /** What a person does so that the agent runs the hook, in sentences. */
   readonly trust: string;
   /** How to find out whether the agent runs the hook. */

@@ -1,7 +1,8 @@
 /**
  * What handles the parts of a file that do not belong to a registry: its MCP servers, its audit
- * log, and where its approvals are kept.
+ * log, where its approvals are kept, and the network of a sandbox.
  */
+import type { NetworkEntry } from './network-format.ts';
 import type { ApprovalsEntry, AuditEntry, ServerEntry } from './server-format.ts';
 
 /** The servers, the audit log and the approvals of one file. */
@@ -12,6 +13,7 @@ export interface HostedParts {
   readonly servers: ReadonlyMap<string, ServerEntry>;
   readonly audit: AuditEntry | undefined;
   readonly approvals: ApprovalsEntry | undefined;
+  readonly network: NetworkEntry | undefined;
 }
 
 /** Handles the servers, audit logs and approvals of files. */
@@ -34,7 +36,8 @@ export interface FileHost {
 export type HostedPart =
   | { readonly section: 'mcpServers'; readonly name: string; readonly server: ServerEntry }
   | { readonly section: 'audit'; readonly audit: AuditEntry }
-  | { readonly section: 'approvals'; readonly approvals: ApprovalsEntry };
+  | { readonly section: 'approvals'; readonly approvals: ApprovalsEntry }
+  | { readonly section: 'network'; readonly network: NetworkEntry };
 
 /** Checks the form of such parts, and uses none of them. */
 export const checksOnly: FileHost = Object.freeze({ problem: () => undefined, take: () => {} });
@@ -54,4 +57,5 @@ const reasons = {
   approvals:
     'only the command `host-tools serve` keeps the approvals of a file; in code, use ' +
     '`fileApprovals` of `host-tools/approvals`',
+  network: 'only the command `host-tools guard` limits the network, by its sandbox',
 } as const;

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { longestTimerMs } from '../../options/index.ts';
+import { networkEntry } from './network-format.ts';
 import { profileEntry } from './profile-format.ts';
 import { quotaEntry } from './quota-format.ts';
 import { ruleEntry } from './rule-format.ts';
@@ -231,6 +232,12 @@ export const fileFormat = strict({
   approvals: approvalsEntry
     .nullish()
     .describe('Where `host-tools serve` keeps calls if nobody can be asked about them.'),
+  network: networkEntry
+    .nullish()
+    .describe(
+      'The hosts that an agent may reach in the sandbox of `host-tools guard`, such as ' +
+        '`example.com`, `*.example.com` or `127.0.0.1:8080`.',
+    ),
 }).meta({
   title: 'host-tools',
   description:

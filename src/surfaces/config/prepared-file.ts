@@ -6,6 +6,7 @@ import type { Quota, Rule } from '../../index.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import type { ModuleVersions } from './import-module.ts';
 import { explainIssues } from './issues.ts';
+import { type NetworkEntry, networkEntry } from './network-format.ts';
 import { quotaEntry } from './quota-format.ts';
 import type { RawEntry, RawFile } from './read-file.ts';
 import { ruleEntry } from './rule-format.ts';
@@ -60,6 +61,7 @@ export interface PreparedFile {
   readonly servers: readonly PreparedServer[];
   readonly audit: PreparedOne<AuditEntry> | undefined;
   readonly approvals: PreparedOne<ApprovalsEntry> | undefined;
+  readonly network: PreparedOne<NetworkEntry> | undefined;
   readonly tools: readonly PreparedTool[];
   readonly profiles: readonly RawEntry[];
 }
@@ -68,7 +70,7 @@ export interface PreparedFile {
  * Prepares a file. Never rejects: the result has the fault of a broken entry in place of the entry.
  */
 export async function prepareFile(
-  { path, rules, quotas, mcpServers, audit, approvals, tools, profiles }: RawFile,
+  { path, rules, quotas, mcpServers, audit, approvals, network, tools, profiles }: RawFile,
   sections: Sections,
   versions: ModuleVersions,
 ): Promise<PreparedFile> {
@@ -81,6 +83,7 @@ export async function prepareFile(
     audit: audit === undefined ? undefined : prepareOne<AuditEntry>(audit, auditEntry),
     approvals:
       approvals === undefined ? undefined : prepareOne<ApprovalsEntry>(approvals, approvalsEntry),
+    network: network === undefined ? undefined : prepareOne<NetworkEntry>(network, networkEntry),
   };
   // Modules of a file that will not load must not run.
   if ([...limits.rules, ...limits.quotas].some((prepared) => 'reason' in prepared))
@@ -91,7 +94,7 @@ export async function prepareFile(
   return { path, sections, ...limits, tools: preparedTools, profiles };
 }
 
-const nothingElse = { servers: [], audit: undefined, approvals: undefined };
+const nothingElse = { servers: [], audit: undefined, approvals: undefined, network: undefined };
 
 function prepareServer(entry: RawEntry): PreparedServer {
   const name = entry.key as string;
@@ -105,7 +108,7 @@ function prepareServer(entry: RawEntry): PreparedServer {
 
 function prepareOne<Value>(
   entry: RawEntry,
-  format: typeof auditEntry | typeof approvalsEntry,
+  format: typeof auditEntry | typeof approvalsEntry | typeof networkEntry,
 ): PreparedOne<Value> {
   const checked = format.safeParse(entry.value);
   return checked.success

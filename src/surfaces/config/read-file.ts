@@ -37,6 +37,7 @@ export interface RawFile {
   /** The section as one entry; absent if the file has none. */
   readonly audit?: RawEntry;
   readonly approvals?: RawEntry;
+  readonly network?: RawEntry;
 }
 
 /** The absolute path of a file that a host names. @throws MisuseError `invalid_option`. */
@@ -179,7 +180,7 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
     );
   };
   const one = (
-    section: 'audit' | 'approvals',
+    section: 'audit' | 'approvals' | 'network',
   ): { readonly [name in typeof section]?: RawEntry } => {
     const content = contentOf(section);
     if (content === undefined || content === null) return {};
@@ -195,6 +196,7 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
     mcpServers: entries('mcpServers'),
     ...one('audit'),
     ...one('approvals'),
+    ...one('network'),
   };
 }
 

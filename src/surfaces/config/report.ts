@@ -8,7 +8,8 @@ export type FileSection =
   | 'quotas'
   | 'mcpServers'
   | 'audit'
-  | 'approvals';
+  | 'approvals'
+  | 'network';
 
 /** An entry that was not loaded. */
 export interface LoadFailure {
@@ -36,8 +37,8 @@ export interface LoadReport {
    */
   readonly loaded: readonly string[];
   /**
-   * The entries that were not loaded: rules, quotas, servers, the audit log, approvals, tools, then
-   * profiles, each in the order of the file.
+   * The entries that were not loaded: rules, quotas, servers, the audit log, approvals, the
+   * network, tools, then profiles, each in the order of the file.
    */
   readonly failed: readonly LoadFailure[];
 }

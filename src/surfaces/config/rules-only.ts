@@ -16,8 +16,8 @@ export interface RulesOnly {
  * @throws MisuseError as `loadHostTools` does
  */
 export async function rulesOnly(path: string): Promise<RulesOnly | undefined> {
-  const { rules, quotas, audit, ...others } = await readFile(path);
-  const { path: _, ...rest } = others;
+  const { rules, quotas, audit, network: _, ...others } = await readFile(path);
+  const { path: __, ...rest } = others;
   const isOther = Object.values(rest).some((one) => one !== undefined && !isEmpty(one));
   const valuesOf = (entries: readonly RawEntry[]) => entries.map(({ value }) => value);
   return isOther

@@ -14,7 +14,7 @@ import type { ServerEntry } from './server-format.ts';
 export function isOpen(registry: HostToolRegistry<never>, section: FileSection): boolean {
   if (section === 'rules' || section === 'quotas') return true;
   return (
-    (section === 'mcpServers' || section === 'audit' || section === 'approvals') &&
+    ['mcpServers', 'audit', 'approvals', 'network'].includes(section) &&
     loadedFiles(registry).host !== undefined
   );
 }
@@ -36,10 +36,10 @@ export type Fail = (
   reason: string,
 ) => void;
 
-/** Asks the host about servers, the audit log and approvals. */
+/** Asks the host about servers, the audit log, approvals and the network. */
 export function tryHosted(
   registry: HostToolRegistry<never>,
-  { path, servers, audit, approvals }: PreparedFile,
+  { path, servers, audit, approvals, network }: PreparedFile,
   again: boolean,
   fail: Fail,
 ): { readonly hosted: HostedParts; readonly prefixes: readonly string[] } {
@@ -65,13 +65,14 @@ export function tryHosted(
         section: 'approvals',
         approvals: value,
       })),
+      network: tryOne(network, 'network', (value) => ({ section: 'network', network: value })),
     },
     prefixes: [...taken].map(([name, { prefix = `${name}.` }]) => prefix),
   };
 
   function tryOne<Value>(
     prepared: PreparedOne<Value> | undefined,
-    section: 'audit' | 'approvals',
+    section: 'audit' | 'approvals' | 'network',
     partOf: (value: Value) => HostedPart,
   ): Value | undefined {
     if (prepared === undefined) return undefined;

@@ -88,6 +88,7 @@ export function createGateway(
     ready: (path, audit) => state.logs.ready(path, audit),
     problem(path, part, again) {
       if (part.section === 'audit') return state.logs.problem(path, part.audit);
+      if (part.section === 'network') return undefined;
       if (part.section === 'approvals') return state.approvals.problem(path, part.approvals, again);
       return serverProblem(state, path, part.name, part.server, again);
     },
@@ -173,7 +174,9 @@ function hold(closing: Set<Promise<void>>, work: Promise<void>): void {
   void work.finally(() => closing.delete(work));
 }
 
-function take(state: State, { path, servers, audit, approvals }: HostedParts): void {
+function take(state: State, { path, servers, audit, approvals, network }: HostedParts): void {
+  if (network !== undefined)
+    state.ports.note(`${path}: \`network\` is for \`host-tools guard\`. It limits nothing here.`);
   state.logs.take(path, audit);
   state.approvals.take(path, approvals);
   if (!state.options.starts) return;

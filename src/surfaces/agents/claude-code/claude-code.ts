@@ -24,6 +24,12 @@ export const claudeCode: Agent = {
     shell: 'Bash',
     file: ({ env, home }) => join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
     hooks: claudeHooks,
+    state({ env: { CLAUDE_CONFIG_DIR: given }, home }) {
+      const [folder, files] = given ? [given, []] : [join(home, '.claude'), ['.claude.json']];
+      const guarded = ['settings.json', 'settings.local.json', 'hooks', 'plugins', 'agents'];
+      guarded.push('commands', 'skills', 'workflows', 'local', 'CLAUDE.md');
+      return { folder, files: files.map((name) => join(home, name)), guarded };
+    },
     trust:
       'Claude Code runs the hook in every session that starts from now on, and ' +
       '`/hooks` lists it. `claude --bare` runs no hook, and neither does it with ' +

@@ -27,6 +27,21 @@ export const codex: Agent = {
       const { PreToolUse, PostToolUse, UserPromptSubmit } = claudeHooks(command);
       return { PreToolUse, PostToolUse, UserPromptSubmit };
     },
+    state: ({ env, home }) => ({
+      folder: env.CODEX_HOME || join(home, '.codex'),
+      files: [],
+      // Not `skills`, where each version puts its own.
+      guarded: [
+        'config.toml',
+        'hooks.json',
+        'hooks',
+        'rules',
+        'prompts',
+        'plugins',
+        'AGENTS.md',
+        '.env',
+      ],
+    }),
     trust:
       'Codex runs a hook only after you have reviewed it: start `codex`, type ' +
       '`/hooks`, and trust the hooks of this file. Until then it runs every call ' +

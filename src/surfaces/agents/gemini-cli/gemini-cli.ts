@@ -29,6 +29,11 @@ export const geminiCli: Agent = {
       const each = [{ matcher: '.*', hooks }];
       return { BeforeTool: each, AfterTool: each, BeforeAgent: [{ hooks }] };
     },
+    state({ env, home }) {
+      const guarded = ['settings.json', 'trustedFolders.json', 'hooks', 'extensions', 'commands'];
+      guarded.push('agents', 'skills', 'policies', 'GEMINI.md', '.env');
+      return { folder: join(env.GEMINI_CLI_HOME || home, '.gemini'), files: [], guarded };
+    },
     trust:
       'Gemini CLI runs hooks only in folders that it trusts: start `gemini` in the ' +
       'folder and trust it when asked, or set `GEMINI_CLI_TRUST_WORKSPACE=true`. With ' +

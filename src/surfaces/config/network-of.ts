@@ -1,0 +1,44 @@
+/** Reads what `host-tools guard` uses of a file, without its tools and modules. */
+import { dirname, resolve } from 'node:path';
+import type { z } from 'zod';
+import { MisuseError } from '../../index.ts';
+import { explainIssues } from './issues.ts';
+import { type NetworkEntry, networkEntry } from './network-format.ts';
+import { type RawEntry, readFile } from './read-file.ts';
+import { type AuditEntry, auditEntry } from './server-format.ts';
+
+/** What a file says about a sandbox. */
+export interface NetworkOf {
+  /** Undefined if the file has no `network`. */
+  readonly hosts: readonly string[] | undefined;
+  /** The absolute path of the file's audit log. */
+  readonly log: string | undefined;
+  readonly rules: number;
+}
+
+/** @throws MisuseError `invalid_file` */
+export async function networkOf(path: string): Promise<NetworkOf> {
+  const { network, audit, rules } = await readFile(path);
+  check(path, 'network', network, networkEntry);
+  check(path, 'audit', audit, auditEntry);
+  const log = audit?.value as AuditEntry | undefined;
+  return {
+    hosts: network?.value as NetworkEntry | undefined,
+    log: log === undefined ? undefined : resolve(dirname(path), log.path),
+    rules: rules.length,
+  };
+}
+
+function check(
+  path: string,
+  section: string,
+  entry: RawEntry | undefined,
+  format: z.ZodType,
+): void {
+  const { error } = format.safeParse(entry?.value);
+  if (entry === undefined || error === undefined) return;
+  throw new MisuseError(
+    'invalid_file',
+    `${path}:${entry.line}:1: ${section}: ${explainIssues(error.issues, entry.value)}`,
+  );
+}
