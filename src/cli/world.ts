@@ -78,6 +78,7 @@ const requiredEntries = [
   ['mcpServers', 'server', 'its tools would be missing'],
   ['audit', 'log', 'calls would not be recorded'],
   ['approvals', 'place for approvals', 'calls that ask would not be kept'],
+  ['network', 'list of hosts', '`host-tools guard` would not start'],
 ] as const;
 
 /** How the gateway is used. */

@@ -1,7 +1,7 @@
 /** `guard`: starts a coding agent in a sandbox of the operating system. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf } from '../../errors/index.ts';
 import type { Agent, UserHome } from '../../surfaces/agents/hooks.ts';
 import type { HostPattern } from '../../surfaces/config/host-pattern.ts';
@@ -12,7 +12,7 @@ import { printable } from '../printable.ts';
 import type { Screen } from '../screen.ts';
 import { shownPath } from '../shown-path.ts';
 import { userHome } from '../user-home.ts';
-import { guardFiles, guardFolder } from './guard-folder.ts';
+import { guardFiles, guardFolder, readRecord, verifiedFiles } from './guard-folder.ts';
 import { guardLayout } from './guard-layout.ts';
 import { createGuardProxy } from './guard-proxy.ts';
 import { findBubblewrap, type RunningGuard, startSandboxed } from './guard-sandbox.ts';
@@ -90,13 +90,25 @@ export const guard: Command = {
 function installedRules(agent: Agent | undefined, user: UserHome): string {
   const rules =
     agent === undefined ? undefined : join(guardFolder(agent.name, user), guardFiles.rules);
-  if (rules !== undefined && existsSync(rules)) return rules;
+  if (rules !== undefined && existsSync(rules)) {
+    verified(dirname(rules));
+    return rules;
+  }
   throw usageFault(
     agent === undefined
       ? '`guard` needs `--host-tools FILE`: COMMAND is none of claude, codex and gemini.'
       : '`guard` needs `--host-tools FILE`, or a guard: `host-tools hook install ' +
           `${agent.name}\`.`,
   );
+}
+
+/** @throws CliFault 1 if the guard is not as it was installed */
+function verified(folder: string): void {
+  try {
+    verifiedFiles(folder, readRecord(folder));
+  } catch (error) {
+    throw failure(messageOf(error));
+  }
 }
 
 /** The hosts of a file. @throws CliFault 1 */

@@ -230,6 +230,7 @@ function inOrder(failed: readonly LoadFailure[]): readonly LoadFailure[] {
     'mcpServers',
     'audit',
     'approvals',
+    'network',
     'tools',
     'profiles',
   ];

@@ -14,6 +14,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { builtCli } from '../built-cli.ts';
+import { cli } from '../cli-run.ts';
+import { hookWorld } from '../hook/hook-world.ts';
 import { type GuardWorld, guardWorld, noSandbox, startServer } from './guard-world.ts';
 
 let built: string;
@@ -458,6 +460,72 @@ describe.skipIf(noSandbox !== undefined)(
     });
   },
 );
+
+describe('without a file', () => {
+  const rules = 'network: [a.example]\nrules:\n  - { effect: deny, tools: WebFetch }\n';
+  const run = () =>
+    spawnSync(
+      process.execPath,
+      [join(built, 'cli.js'), 'hook', 'install', 'codex', '--rules', world.at('rules.yaml')],
+      {
+        env: { PATH: process.env.PATH, HOME: world.home },
+        cwd: world.at('project'),
+        encoding: 'utf8',
+      },
+    );
+
+  test.skipIf(noSandbox !== undefined)(
+    'the rules of the installed guard give the network',
+    async () => {
+      world.write('rules.yaml', rules);
+      expect(run().status).toBe(0);
+      world.write(
+        'bin/codex',
+        '#!/bin/sh\ncurl -sS http://b.example/ http://a.example:1/ 2>&1; cat ~/.codex/config.toml',
+      );
+      chmodSync(world.at('bin/codex'), 0o755);
+      const env = { PATH: `${world.at('bin')}:${process.env.PATH}` };
+      const { exit, stdout } = await world.guard(['--', 'codex'], { env }).ended;
+      expect([exit, stdout]).toEqual([
+        0,
+        expect.stringMatching(
+          /b\.example:80 is not in `network`[\s\S]*a\.example (?:has no address|could)/,
+        ),
+      ]);
+      world.write('.config/host-tools/guard/codex/rules.yaml', `${rules}\n`);
+      const changed = await world.guard(['--', 'codex'], { env }).ended;
+      expect([changed.exit, changed.stderr]).toEqual([
+        1,
+        expect.stringContaining('is not as it was installed'),
+      ]);
+    },
+  );
+});
+
+describe('other commands', () => {
+  test('say that they do not limit the network', async () => {
+    world.write('rules.yaml', 'network: [a.example]\nrules: []\n');
+    const { exit, stderr } = await cli(['list', '--host-tools', world.at('rules.yaml')]);
+    expect([exit, stderr]).toEqual([
+      0,
+      expect.stringContaining('`network` is for `host-tools guard`'),
+    ]);
+  });
+
+  test('refuse hosts that cannot be understood, as `guard` does', async () => {
+    world.write('rules.yaml', 'network: ["https://a.example"]\nrules: []\n');
+    const { exit, stderr } = await cli(['list', '--host-tools', world.at('rules.yaml')]);
+    expect([exit, stderr]).toEqual([1, expect.stringContaining('expected a host such as')]);
+  });
+
+  test('a hook accepts the key', async () => {
+    const { before } = hookWorld({
+      network: ['a.example'],
+      rules: [{ id: 'no', effect: 'deny', tools: 'Bash' }],
+    });
+    for (const _ of [1, 2]) expect((await before('Bash', { command: 'ls' })).effect).toBe('deny');
+  });
+});
 
 describe('what is refused before anything starts', () => {
   const start = (words: readonly string[], setup: Parameters<GuardWorld['guard']>[1] = {}) =>

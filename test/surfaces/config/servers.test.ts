@@ -67,6 +67,7 @@ test('the host takes servers and the log, in the order of the file', async () =>
     mcpServers: { b: { command: 'x' }, a: { url: 'https://a.b/mcp' } },
     audit: { path: 'audit.jsonl' },
     approvals: { dir: 'kept' },
+    network: ['example.com'],
   });
   expect((await loadHostTools(path, registry)).failed).toEqual([]);
   expect(taken).toHaveLength(1);
@@ -75,6 +76,7 @@ test('the host takes servers and the log, in the order of the file', async () =>
     path,
     audit: { path: 'audit.jsonl' },
     approvals: { dir: 'kept' },
+    network: ['example.com'],
   });
 });
 
@@ -124,6 +126,7 @@ test('without a host they are reported, and the rest of the file loads', async (
       mcpServers: { a: { command: 'x' } },
       audit: { path: 'x' },
       approvals: { dir: 'x' },
+      network: ['example.com'],
       rules: [{ effect: 'deny', tools: 'a.*' }],
     },
   });
@@ -132,6 +135,7 @@ test('without a host they are reported, and the rest of the file loads', async (
     ['mcpServers', expect.stringContaining('`importMcpTools`')],
     ['audit', expect.stringContaining('`createAuditLog`')],
     ['approvals', expect.stringContaining('`fileApprovals`')],
+    ['network', expect.stringContaining('`host-tools guard`')],
   ]);
   expect(rules).toBe(1);
 });
