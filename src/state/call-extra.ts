@@ -101,6 +101,8 @@ export class CallExtra {
   approval: ApprovalTold | undefined;
   /** The canonical input with which the start of the call was recorded. */
   recorded: JsonObject | undefined;
+  /** It has waited until the logs had room for its lines. */
+  hadRoom = false;
   /** The place at its executor where it can begin at once. */
   place: Place | undefined;
   /** Milliseconds that the handler may still take, if the call has waited for it to begin. */

@@ -18,32 +18,31 @@ export function recordStart(call: FoundCall): Step {
   const { session, canonical, extra } = call;
   if (extra?.recorded === canonical) return undefined;
   const observers = session.registry.observers?.of(session) ?? [];
-  const full = moreRoomOf(observers);
-  if (full !== undefined) return whenRoomier(call, observers, full);
+  if (extra?.hadRoom !== true)
+    for (const [index, { moreRoom }] of observers.entries()) {
+      const full = moreRoom?.();
+      if (full !== undefined) return whenRoomier(call, observers, index, full);
+    }
   const asked = observers.filter(({ starting }) => starting !== undefined);
   if (asked.length === 0) return undefined;
   call.more.recorded = canonical;
   return askFrom(call, asked, 0);
 }
 
-/** Calls that wait for nothing would leave the process no turn in which lines are written. */
+/**
+ * Calls that wait for nothing would leave the process no turn in which lines are written. A call
+ * waits once: logs let in only as many calls as they have room for.
+ */
 async function whenRoomier(
   call: FoundCall,
   observers: readonly CallObserver[],
-  full: Promise<void>,
+  from: number,
+  first: Promise<void>,
 ): Promise<Outcome> {
-  for (let wait: Promise<void> | undefined = full; wait !== undefined && !call.ended; ) {
-    await wait.catch(() => {});
-    wait = moreRoomOf(observers);
-  }
-  return undefined;
-}
-
-function moreRoomOf(observers: readonly CallObserver[]): Promise<void> | undefined {
-  for (const { moreRoom } of observers) {
-    const pending = moreRoom?.();
-    if (pending !== undefined) return pending;
-  }
+  call.more.hadRoom = true;
+  await first.catch(() => {});
+  for (let index = from + 1; index < observers.length && !call.ended; index++)
+    await observers[index]?.moreRoom?.()?.catch(() => {});
   return undefined;
 }
 

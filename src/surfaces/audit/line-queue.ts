@@ -1,5 +1,6 @@
 /** The lines that wait to be written: bounded, in order, and tried again until they are written. */
 import { currentScope, inScope } from '../../limits/async-scope.ts';
+import { nextTurn } from '../../limits/next-turn.ts';
 import type { AuditHead } from './line.ts';
 import type { LineWriter, QueuedLine } from './writers.ts';
 
@@ -29,8 +30,8 @@ export interface LineQueue {
   /** Whether there is room for a line. */
   hasRoom(chars: number): boolean;
   /**
-   * If more than half of the room is taken: resolves once less is. Undefined otherwise, and while
-   * nothing can be written.
+   * If more than half of the room is taken: resolves once there is room for this call. Calls are let
+   * in one after another. Undefined otherwise, and while nothing can be written.
    */
   moreRoom(): Promise<void> | undefined;
   /**
@@ -78,17 +79,32 @@ export function createLineQueue(options: QueueOptions): LineQueue {
   let unsafe = false;
   let closed = false;
   let pumping: Promise<unknown> | undefined;
-  /** Calls that wait for room. */
-  let turn: Turn | undefined;
+  /** Calls that wait for room, in order. */
+  const callers: (() => void)[] = [];
+  let patience: ReturnType<typeof setTimeout> | undefined;
+  let lettingIn = false;
   /** Calls have waited for room in vain. */
   let stuck = false;
 
   const isCrowded = (): boolean =>
     waiting.length > maxQueuedLines / 2 || chars > maxQueuedChars / 2;
-  const endTurn = (): void => {
-    clearTimeout(turn?.timer);
-    turn?.end();
-    turn = undefined;
+  const letIn = (most: number): void => {
+    clearTimeout(patience);
+    for (const go of callers.splice(0, most)) go();
+    if (callers.length > 0) patience = setTimeout(giveUp, turnMs);
+  };
+  const giveUp = (): void => {
+    stuck = true;
+    letIn(Number.POSITIVE_INFINITY);
+  };
+  /** A call that was let in may take long to add its lines, or may add none. */
+  const letMoreIn = async (): Promise<void> => {
+    if (lettingIn) return;
+    for (lettingIn = true; waiting.length === 0 && callers.length > 0; ) {
+      await nextTurn();
+      if (!isCrowded()) letIn(batchLines);
+    }
+    lettingIn = false;
   };
   const sync = async (): Promise<void> => {
     clearTimeout(syncing);
@@ -122,8 +138,9 @@ export function createLineQueue(options: QueueOptions): LineQueue {
     }
     if (count === 0) return;
     stuck = false;
-    if (isCrowded()) turn?.timer.refresh();
-    else endTurn();
+    // No more than were written: those that were let in before may not have added their lines yet.
+    if (callers.length > 0) letIn(isCrowded() ? 0 : count);
+    if (waiting.length === 0) void letMoreIn();
     emptied();
   };
   /** Writes until nothing waits, or something fails. Returns what failed. */
@@ -151,7 +168,7 @@ export function createLineQueue(options: QueueOptions): LineQueue {
   const fail = (error: unknown): { readonly error: unknown } => {
     if (!failing) failed(error);
     failing = true;
-    endTurn();
+    letIn(Number.POSITIVE_INFINITY);
     if (!closed) pause ??= unref(setTimeout(() => void run(false), pauseMs));
     pauseMs = Math.min(pauseMs * 2, pausesMs.longest);
     return { error };
@@ -191,12 +208,10 @@ export function createLineQueue(options: QueueOptions): LineQueue {
     isEmpty: () => waiting.length === 0,
     hasRoom: (more) => waiting.length < maxQueuedLines && chars + more <= maxQueuedChars,
     moreRoom() {
-      if (!isCrowded() || stuck || failing || closed) return undefined;
-      turn ??= newTurn(() => {
-        stuck = true;
-        endTurn();
-      });
-      return turn.over;
+      if (stuck || failing || closed) return undefined;
+      if (callers.length === 0 && !isCrowded()) return undefined;
+      if (callers.length === 0) patience = setTimeout(giveUp, turnMs);
+      return new Promise((resolve) => callers.push(resolve));
     },
     add(line, place, told) {
       const { text, rotates } = line;
@@ -210,7 +225,7 @@ export function createLineQueue(options: QueueOptions): LineQueue {
     flush,
     async close() {
       closed = true;
-      endTurn();
+      letIn(Number.POSITIVE_INFINITY);
       try {
         await flush();
       } finally {
@@ -232,22 +247,6 @@ export function createLineQueue(options: QueueOptions): LineQueue {
       return waiting.splice(0).length;
     },
   };
-}
-
-/** What calls wait for while there is little room. */
-interface Turn {
-  readonly over: Promise<void>;
-  readonly timer: ReturnType<typeof setTimeout>;
-  end(): void;
-}
-
-/** @param expired Called if it has not ended in time. */
-function newTurn(expired: () => void): Turn {
-  let end = (): void => {};
-  const over = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  return { over, timer: setTimeout(expired, turnMs), end };
 }
 
 function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {

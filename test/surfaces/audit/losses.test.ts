@@ -219,6 +219,49 @@ describe('calls that wait for nothing', () => {
     expect(accounted(lines())).toBe(26_000);
   });
 
+  test.each([
+    ['a log', false],
+    ['a required log', true],
+  ])(
+    'or only for a policy, of which many more come at once than %s has room for',
+    async (_, required) => {
+      let lines = 0;
+      const sink = (): Promise<void> =>
+        new Promise((resolve) => {
+          lines++;
+          setImmediate(resolve);
+        });
+      const { session, audit } = setup({
+        audit: { sink, required },
+        registry: { policies: [{ id: 'p', check: async () => undefined }] },
+      });
+      const results = await Promise.all(
+        Array.from({ length: 12_000 }, (__, n) => session.call('t', { n })),
+      );
+      // Each is judged once more after it has waited, however long the others take.
+      expect(results.filter(({ success }) => !success)).toEqual([]);
+      await audit.close();
+      expect([audit.dropped, lines]).toEqual([0, required ? 24_000 : 12_000]);
+    },
+  );
+
+  test('go on if those that were let in before them add no line for a while', async () => {
+    let finish = (): void => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const { session, audit } = setup({
+      tools: [tool('t'), tool('slow', { handler: () => finished })],
+    });
+    for (let n = 0; n < 5_001; n++) void session.call('t', { n });
+    const slow = Array.from({ length: 3_000 }, (_, n) => session.call('slow', { n }));
+    expect((await session.call('t')).success).toBe(true);
+    finish();
+    for (const { success } of await Promise.all(slow)) expect(success).toBe(true);
+    await audit.close();
+    expect(audit.dropped).toBe(0);
+  });
+
   test('do not wait for a sink that hangs or fails', async () => {
     const hung = setup({ audit: { sink: () => new Promise(() => {}) } });
     const failing = setup({ audit: { sink: () => Promise.reject(new Error('no')) } });
