@@ -30,8 +30,8 @@ export interface LineQueue {
   /** Whether there is room for a line. */
   hasRoom(chars: number): boolean;
   /**
-   * If more than half of the room is taken: resolves once there is room for this call. Calls are let
-   * in one after another. Undefined otherwise, and while nothing can be written.
+   * If more than half of the room is taken: resolves once there is room for this call. Calls are
+   * let in one after another. Undefined otherwise, and while nothing can be written.
    */
   moreRoom(): Promise<void> | undefined;
   /**
@@ -138,7 +138,7 @@ export function createLineQueue(options: QueueOptions): LineQueue {
     }
     if (count === 0) return;
     stuck = false;
-    // No more than were written: those that were let in before may not have added their lines yet.
+    // No more than were written: calls that were let in before may not have added a line yet.
     if (callers.length > 0) letIn(isCrowded() ? 0 : count);
     if (waiting.length === 0) void letMoreIn();
     emptied();
