@@ -171,15 +171,42 @@ describe('README.md', () => {
     expect(first?.code.split('\n').length).toBeLessThan(30);
   });
 
-  test('names the subpaths that the package has, and no others', () => {
-    const named = [...readme.matchAll(/^\| `(host-tools[^`]*)` \|/gm)].map((match) => match[1]);
-    expect(named).toEqual([...subpaths.keys()]);
+  test('is read in five minutes', () => {
+    expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1_400);
   });
 
-  test('leads to every page of docs', () => {
-    const reached = new Set(
-      linksOf({ path: 'README.md', text: readme }).map(({ target }) => target.split('#')[0]),
+  test('names the dependencies of the package', () => {
+    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    const [, part = ''] = readme.split('\n## Size and dependencies\n');
+    const named = [...(part.split('\n## ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(
+      (match) => match[1],
     );
+    expect(named).toEqual(Object.keys(dependencies).sort());
+  });
+
+  test('leads to the front page of the docs', () => {
+    expect(linksOf({ path: 'README.md', text: readme }).map(({ target }) => target)).toContain(
+      'docs/README.md',
+    );
+  });
+});
+
+describe('docs/imports.md', () => {
+  test('names the subpaths that the package has, and no others', () => {
+    const text = pages.find(({ path }) => path === 'docs/imports.md')!.text;
+    const named = [...text.matchAll(/^\| `(host-tools[^`]*)` \|/gm)].map((match) => match[1]);
+    expect(named).toEqual([...subpaths.keys()]);
+  });
+});
+
+describe('docs/README.md', () => {
+  const front = pages.find(({ path }) => path === 'docs/README.md')!;
+
+  test('leads to every page of docs', () => {
+    const reached = new Set(linksOf(front).map(({ target }) => `docs/${target.split('#')[0]}`));
+    reached.add(front.path);
     const apart = pages
       .map(({ path }) => path)
       .filter(

@@ -11,23 +11,19 @@ const { version, repository } = JSON.parse(read('../../package.json')) as {
   repository?: { url: string };
 };
 
-/** The groups of the README's table of contents, so that the two cannot differ. */
+/** The groups of the docs' front page, so that the two cannot differ. */
 function guides(): DefaultTheme.SidebarItem[] {
-  const [, contents = ''] = read('../../README.md').split('\n## Documentation\n');
-  const [tables = ''] = contents.split('\n## ');
-  return tables
-    .split(/^\*\*(.+)\*\*$/m)
+  return read('../README.md')
+    .split(/^## (.+)$/m)
     .slice(1)
     .reduce<DefaultTheme.SidebarItem[]>((groups, part, index) => {
       if (index % 2 === 0) groups.push({ text: part, items: [] });
       else
         groups.at(-1)?.items?.push(
-          ...[...part.matchAll(/\[([^\]]+)\]\(docs\/([^)]+)\.md\)/g)].map(
-            ([, text = '', page = '']) => ({
-              text,
-              link: `/${page.replace(/README$/, '')}`,
-            }),
-          ),
+          ...[...part.matchAll(/\[([^\]]+)\]\(([^)]+)\.md\)/g)].map(([, text = '', page = '']) => ({
+            text,
+            link: `/${page.replace(/README$/, '')}`,
+          })),
         );
       return groups;
     }, []);
@@ -73,8 +69,8 @@ export default defineConfig({
   cleanUrls: true,
   // One file with the addresses of all pages instead of a copy in each page.
   metaChunk: true,
-  // The folder of decisions has a README, as GitHub likes it.
-  rewrites: { 'decisions/README.md': 'decisions/index.md' },
+  // These folders have a README, as GitHub likes it.
+  rewrites: { 'decisions/README.md': 'decisions/index.md', 'README.md': 'pages.md' },
   head: [
     ['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }],
     ['meta', { name: 'theme-color', content: '#4f46e5' }],
