@@ -140,6 +140,8 @@ export interface Guarded {
 export interface RunHow {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Words of `host-tools` that start the agent. */
+  readonly by?: readonly string[];
   /** @default `project` in the home */
   readonly folder?: string;
 }
@@ -203,7 +205,7 @@ export async function guarded(
   if (kind.agent === 'codex') await trustHooks(bin, home, at('project'));
   return {
     ...parts,
-    async run(scripts, { args = kind.args, env = {}, folder = at('project') } = {}) {
+    async run(scripts, { args = kind.args, env = {}, by, folder = at('project') } = {}) {
       const model = await startScriptedModel(scripts);
       try {
         if (program === 'codex')
@@ -216,6 +218,7 @@ export async function guarded(
         const end = await runAgent({
           ...{ program, bin, model: model.url, home, project: folder, args },
           env: { ...kind.env, ...env },
+          ...(by === undefined ? {} : { before: [process.execPath, cli, ...by] }),
           prompt: '[[script:main]] Go on.',
         });
         return { ...end, results: (script = 'main') => model.results(script) };

@@ -11,6 +11,8 @@ export interface AgentRun {
   readonly program: ProgramName;
   /** The path of its executable. */
   readonly bin: string;
+  /** A command that starts it. */
+  readonly before?: readonly string[];
   /** The address of the scripted model. */
   readonly model: string;
   /** Its `HOME`, which belongs to this test alone. */
@@ -34,7 +36,8 @@ export interface AgentEnd {
 /** Runs the agent until it has nothing more to do. */
 export async function runAgent(run: AgentRun): Promise<AgentEnd> {
   const { args, env } = commandOf(run);
-  const child = spawn(run.bin, [...args, ...(run.args ?? [])], {
+  const [first = '', ...words] = [...(run.before ?? []), run.bin, ...args, ...(run.args ?? [])];
+  const child = spawn(first, words, {
     cwd: run.project,
     env: {
       PATH: process.env.PATH ?? '',
