@@ -1,6 +1,6 @@
 /** Runs a command in bubblewrap: its files, its network, its terminal, its signals. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { Server } from 'node:net';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -98,7 +98,8 @@ export function findBubblewrap(path: string, layout: GuardLayout, platform: stri
   const writable = layout.mounts.filter((mount) => mount.writable);
   for (const folder of path.split(delimiter).filter(isAbsolute)) {
     const program = join(folder, 'bwrap');
-    if (statSync(program, { throwIfNoEntry: false })?.isFile() !== true) continue;
+    // `existsSync` is also false for a folder that this user may not enter.
+    if (!existsSync(program)) continue;
     const place = realpathSync(program);
     if (!writable.some((mount) => isIn(mount.path, place))) return place;
   }

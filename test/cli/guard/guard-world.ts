@@ -1,6 +1,13 @@
 /** A home, a project and the published command, for tests of `guard`. */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -36,6 +43,8 @@ interface Setup {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly stdin?: string;
+  /** The user who runs it, if this process may choose. @default that of this process */
+  readonly uid?: number | undefined;
   /** Called with all of standard output so far. */
   readonly onStdout?: (text: string, running: Running) => void;
 }
@@ -48,6 +57,8 @@ export interface Running {
 /** @param built the folder of the built command */
 export function guardWorld(built: string): GuardWorld {
   const home = mkdtempSync(join(built, 'home-'));
+  // Another user may run it.
+  for (const folder of [built, home]) chmodSync(folder, 0o755);
   const at = (path: string): string => join(home, path);
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(at(path)), { recursive: true });
@@ -59,13 +70,14 @@ export function guardWorld(built: string): GuardWorld {
   write('project/.git/HEAD', 'ref: refs/heads/main\n');
   const guard = (
     words: readonly string[],
-    { env = {}, cwd = at('project'), stdin, onStdout }: Setup = {},
+    { env = {}, cwd = at('project'), stdin, uid, onStdout }: Setup = {},
   ) => {
     const child = spawn(process.execPath, [join(built, 'cli.js'), 'guard', ...words], {
       cwd,
       env: { PATH: process.env.PATH, HOME: home, ...env },
       // Out of the group of this terminal, whose signals the command would get by itself.
       detached: true,
+      ...(uid === undefined ? {} : { uid, gid: uid }),
     });
     let [stdout, stderr] = ['', ''];
     const running: Running = {
