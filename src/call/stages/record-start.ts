@@ -19,8 +19,8 @@ export function recordStart(call: FoundCall): Step {
   if (extra?.recorded === canonical) return undefined;
   const observers = session.registry.observers?.of(session) ?? [];
   if (extra?.hadRoom !== true)
-    for (const [index, { moreRoom }] of observers.entries()) {
-      const full = moreRoom?.();
+    for (let index = 0; index < observers.length; index++) {
+      const full = observers[index]?.moreRoom?.();
       if (full !== undefined) return whenRoomier(call, observers, index, full);
     }
   const asked = observers.filter(({ starting }) => starting !== undefined);
