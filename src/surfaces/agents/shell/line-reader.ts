@@ -205,7 +205,7 @@ export class LineReader implements Collected {
   #loop({ name: { value: name }, wordlist, body }: Loop): boolean {
     const values: string[] = [];
     for (const word of wordlist ?? []) {
-      const texts = this.#values.textsOf(word, false);
+      const texts = this.#values.textsOf(word, () => false);
       if (texts === undefined) return false;
       values.push(...texts);
     }
@@ -236,7 +236,8 @@ export class LineReader implements Collected {
     this.#notes.ofCommand([name, ...args]);
     const values: string[] = [];
     for (const arg of [name, ...args]) {
-      const blindly = values[0] !== undefined && isBlind(values[0], values.slice(1));
+      // Asked only about patterns: to copy the words for each of them takes quadratic time.
+      const blindly = (): boolean => values[0] !== undefined && isBlind(values[0], values.slice(1));
       const texts = arg.type === 'Word' ? this.#values.textsOf(arg, blindly) : [arg.text];
       if (arg === name) {
         const [program] = texts ?? [];

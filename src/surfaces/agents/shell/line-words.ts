@@ -39,13 +39,13 @@ export class LineWords {
    * The texts that a word stands for, with the files that a pattern stands for now.
    * @param blindly Whether it does not matter if they have changed
    */
-  textsOf(word: Word, blindly: boolean): readonly string[] | undefined {
+  textsOf(word: Word, blindly: () => boolean): readonly string[] | undefined {
     const texts: string[] = [];
     for (const { value, open, pattern } of readWords(word, this.#scope)) {
       if (open !== undefined) return undefined;
       if (pattern === undefined) texts.push(value);
       else {
-        if (this.hasChanged && !blindly) return undefined;
+        if (this.hasChanged && !blindly()) return undefined;
         const found = new Set<string>();
         for (const { cwd } of this.#folders) {
           const names = expandGlob(pattern, cwd);
@@ -75,7 +75,7 @@ export class LineWords {
       if (listing !== undefined) found.set(command, listing);
       const words: string[] = [];
       for (const arg of [name, ...args]) {
-        const texts = arg.type === 'Word' ? this.textsOf(arg, true) : undefined;
+        const texts = arg.type === 'Word' ? this.textsOf(arg, () => true) : undefined;
         if (texts === undefined) return found;
         words.push(...texts);
       }
