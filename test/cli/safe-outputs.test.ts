@@ -64,6 +64,7 @@ const uses: Readonly<Record<'read' | 'write' | 'log' | 'none', readonly OptionNa
     'accept',
     'yes',
     'prefix',
+    'print',
     'env',
     'header',
     'client-id',
