@@ -90,8 +90,11 @@ interface Serving {
   readonly serves: boolean;
 }
 
-/** Clients see the tools of servers that start within this time at once. They see others later. */
-const servedWithinMs = 1_500;
+/**
+ * Clients see the tools of servers that start within this time at once. They see others later. With
+ * `npx`, a few servers at a time may well take two seconds.
+ */
+const servedWithinMs = 4_000;
 /**
  * If there is no tool yet, clients are served when the first server is ready, or after this time.
  * Most clients wait 30 seconds and more for a list.

@@ -453,7 +453,7 @@ describe('`serve`', () => {
   });
 
   test('as long as no server is ready, a client waits longer', async () => {
-    const slow = server(late, '2500');
+    const slow = server(late, '5500');
     const { names } = await serve({ 'gateway.json': { mcpServers: { slow } } });
     expect(await names()).toContain('slow.tell');
   });

@@ -6,6 +6,7 @@ import { connectionFault } from '../../shared/executor-fault.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { DirectCalls } from './direct-calls.ts';
 import { askUnread, boundAnswers } from './guards.ts';
+import { halfPackageHint } from './half-package.ts';
 import type { Link, OpenOptions } from './link.ts';
 import { loadSdk } from './sdk.ts';
 
@@ -52,7 +53,8 @@ export async function shakeHands(parts: HandshakeParts, options: OpenOptions): P
     const stderr = parts.stderr();
     throw connectionFault(
       `Cannot connect to the MCP server ${place}: ${cleanLine(messageOf(error), 500)}` +
-        `${stderr === '' ? '' : ` Its standard error ends with: ${stderr}`}`,
+        `${stderr === '' ? '' : ` Its standard error ends with: ${stderr}`}` +
+        halfPackageHint(stderr),
       error,
     );
   }
