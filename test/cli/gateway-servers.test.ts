@@ -251,6 +251,7 @@ describe('over stdio', () => {
       });
       const client = await generations.v2(transport);
       onTestFinished(() => client.close());
+      await listed(client, ['think.sequentialthinking']);
       return { client, said, pid: transport.pid as number };
     };
     const thoughts = {
@@ -271,6 +272,9 @@ describe('over stdio', () => {
     ] as const)
       await Promise.all(Array.from({ length: times }, () => think(one)));
     const logs = ['audit.jsonl', 'audit-2.jsonl', 'audit-3.jsonl'];
+    // The line about the end of a call follows its answer.
+    for (const [at, log] of logs.entries())
+      await until(() => readFileSync(made.at(log), 'utf8').split('\n').length > 6 - 2 * at);
     for (const [at, log] of logs.entries())
       expect(await verifyAudit(made.at(log))).toEqual({ ok: true, lines: 6 - 2 * at });
     expect(first.said.text).not.toContain('audit');
