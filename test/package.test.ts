@@ -142,7 +142,7 @@ describe('what is in the package', () => {
     expect(
       packed.filter(
         (path) =>
-          !/^dist\/(?:relay\/)?[\w-]+(?:\.d-[\w-]{8})?\.(js|js\.map|d\.ts)$|^dist\/hook\/[\w-]+\.c?js$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.svg$/.test(
+          !/^dist\/(?:relay\/)?[\w-]+(?:\.d-[\w-]{8})?\.(js|js\.map|d\.ts)$|^dist\/hook\/[\w-]+\.c?js$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.(?:svg|png)$/.test(
             path,
           ),
       ),
