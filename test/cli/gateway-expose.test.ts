@@ -89,13 +89,13 @@ describe('what is exposed', () => {
 test('without `expose`, only tools are offered', async () => {
   const { client } = await serve({ one: server('one') });
   expect(Object.keys(client.getServerCapabilities() ?? {}).sort()).toEqual(['logging', 'tools']);
-  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('one.tell');
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('one_tell');
 });
 
 test('a server that does not expose its tools is not asked for them', async () => {
   const { client } = await serve({ one: server('one', ['prompts']), two: server('two') });
   await until(async () => (await promptNames(client)).join() === 'one.greet');
-  expect((await client.listTools()).tools.every(({ name }) => name.startsWith('two.'))).toBe(true);
+  expect((await client.listTools()).tools.every(({ name }) => name.startsWith('two_'))).toBe(true);
   expect(client.getServerCapabilities()?.resources).toBeUndefined();
 });
 

@@ -312,9 +312,9 @@ test('tools that only read by the word of their servers are labelled, and run in
   onTestFinished(() => client.close());
   await until(async () => (await client.listTools()).tools.length > 0);
   const { tools } = await client.listTools();
-  const hints = tools.find((tool) => tool.name === 'memory.read_graph')?.annotations;
+  const hints = tools.find((tool) => tool.name === 'memory_read_graph')?.annotations;
   expect(hints).toMatchObject({ readOnlyHint: true, destructiveHint: false });
-  expect(await client.callTool({ name: 'memory.read_graph', arguments: {} })).not.toMatchObject({
+  expect(await client.callTool({ name: 'memory_read_graph', arguments: {} })).not.toMatchObject({
     isError: true,
   });
   expect(

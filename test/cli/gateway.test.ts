@@ -79,8 +79,8 @@ describe('tools that are refused, and parts of schemas that only the server chec
 
   test('are named once by `serve`, again with another reason', async () => {
     const { said, client, names, write } = await serve(files([large, patterned]));
-    await until(async () => (await names()).includes('s.patterned'));
-    expect(await names()).toEqual(['s.change', 's.patterned']);
+    await until(async () => (await names()).includes('s_patterned'));
+    expect(await names()).toEqual(['s_change', 's_patterned']);
     const first = said.text;
     expect(first.match(/`large` is left out: .*larger than 65536 bytes/g)).toHaveLength(1);
     expect(first.match(/only the server checks parts of .*`patterned`/g)).toHaveLength(1);
@@ -143,11 +143,11 @@ describe('a server with a short prefix', () => {
       'gateway.json': { mcpServers: { wide } },
       'tools.json': [tool('s.tell')],
     });
-    await until(async () => (await names()).includes('s.tell'));
+    await until(async () => (await names()).includes('s_tell'));
     write({ 'gateway.json': { mcpServers: { wide, s: own } } });
     await until(() => said.text.includes('belong to the server `s`'));
-    await until(async () => (await names()).includes('s.leak'));
-    expect((await names()).filter((name) => name === 's.tell')).toHaveLength(1);
+    await until(async () => (await names()).includes('s_leak'));
+    expect((await names()).filter((name) => name === 's_tell')).toHaveLength(1);
   });
 });
 
@@ -333,11 +333,11 @@ describe('`serve`', () => {
       rules: [{ effect: 'deny', tools: '*.die' }],
     });
     await until(async () => (await text('kept.tell')).startsWith('servus'));
-    expect(await names()).not.toContain('kept.die');
+    expect(await names()).not.toContain('kept_die');
     // A server that the edit does not touch goes on.
     expect((await text('other.tell')).split(' ')[2]).toBe(pid);
     replace('gateway.json', { mcpServers: { other: own } });
-    await until(async () => !(await names()).some((name) => name.startsWith('kept.')));
+    await until(async () => !(await names()).some((name) => name.startsWith('kept_')));
   });
 
   test('`--pin` writes the first listing down, in a folder that it makes, and what differs later is withheld', async () => {
@@ -351,7 +351,7 @@ describe('`serve`', () => {
       },
     });
     const first = await serve({ 'gateway.json': content('hello') }, '--pin');
-    expect(await first.names()).toContain('kept.tell');
+    expect(await first.names()).toContain('kept_tell');
     const pins = JSON.parse(readFileSync(first.at('pins/kept.json'), 'utf8')) as object;
     expect(Object.keys(pins)).toContain('kept.tell');
     const again = await cli(['list', '--host-tools', 'gateway.json'], { cwd: first.path });
@@ -439,9 +439,9 @@ describe('`serve`', () => {
       '--profile',
       'p',
     );
-    await until(async () => (await names()).join() === 'kept.tell');
+    await until(async () => (await names()).join() === 'kept_tell');
     replace('gateway.json', content('kept.leak', 'kept.hang'));
-    await until(async () => (await names()).join() === 'kept.leak,kept.hang');
+    await until(async () => (await names()).join() === 'kept_leak,kept_hang');
   });
 
   test('a client that lists at once gets the tools of servers that are ready', async () => {
@@ -449,13 +449,13 @@ describe('`serve`', () => {
     const broken = { command: node, args: ['-e', 'process.exit(1)'] };
     const { names } = await serve({ 'gateway.json': { mcpServers: { slow, broken, kept: own } } });
     // However busy the machine is, the first listing waits for the first server.
-    expect(new Set((await names()).map((name) => name.split('.')[0]))).toEqual(new Set(['kept']));
+    expect(new Set((await names()).map((name) => name.split('_')[0]))).toEqual(new Set(['kept']));
   });
 
   test('as long as no server is ready, a client waits longer', async () => {
     const slow = server(late, '5500');
     const { names } = await serve({ 'gateway.json': { mcpServers: { slow } } });
-    expect(await names()).toContain('slow.tell');
+    expect(await names()).toContain('slow_tell');
   });
 
   test('a client connects before any server is ready, and its list waits for the first one', async () => {
@@ -469,7 +469,7 @@ describe('`serve`', () => {
     const { names, at } = await serve({ 'gateway.json': { mcpServers: { slow } } });
     const listing = names();
     writeFileSync(at('go'), '');
-    expect(await listing).toContain('slow.tell');
+    expect(await listing).toContain('slow_tell');
   });
 
   test('a client waits no longer when every server has failed', async () => {
@@ -524,7 +524,7 @@ describe('`serve`', () => {
       audit: { path: 'audit.jsonl', exclusive: true },
     };
     const { path, names } = await serve({ 'gateway.json': content });
-    expect(await names()).toContain('kept.tell');
+    expect(await names()).toContain('kept_tell');
     const second = await cli(['serve', 'gateway.json'], { cwd: path, env: { THE_KEY: secret } });
     expect(second.exit).toBe(1);
     expect(second.stderr).toContain('expected to be the only writer of `path`. Process ');

@@ -19,7 +19,8 @@ export interface NamingServer {
 /**
  * Why a server may not have a name; undefined if it may. A name belongs to the server whose prefix
  * is the longest one that it begins with, also if that server is not running. So a server with a
- * short prefix cannot take the place of another one by starting first.
+ * short prefix cannot take the place of another one by starting first. Clients see `files.read` as
+ * `files_read`, so that name belongs to `files.` as well.
  */
 export function foreignName(
   own: NamingServer,
@@ -27,10 +28,20 @@ export function foreignName(
   tool: string,
 ): string | undefined {
   const skeleton = nameSkeleton(tool);
+  const begins = (prefix: string): boolean => skeleton.startsWith(nameSkeleton(prefix));
+  const isShownAsItIs = shownForm(tool) === tool;
   for (const { name, prefix } of servers)
-    if (prefix.length > own.prefix.length && skeleton.startsWith(nameSkeleton(prefix)))
+    if (
+      prefix.length > own.prefix.length &&
+      (begins(prefix) || (isShownAsItIs && begins(shownForm(prefix))))
+    )
       return `Names that begin with \`${prefix}\` belong to the server \`${name}\`.`;
   return undefined;
+}
+
+/** How clients see a name, unless another one looks the same. */
+function shownForm(name: string): string {
+  return name.replace(/[^\w-]/gu, '_');
 }
 
 /** Of servers with one prefix, the first one has a name that several offer. */

@@ -6,11 +6,12 @@ import { type Dialect, type Listing, listingOf, type ShownTool } from '../../sha
 import { shownOutputSchema } from '../../shared/shown-output.ts';
 
 /**
- * Tool ids are shown as names wherever the protocol allows it. Schemas are sent unchanged, except
- * that the root gets `type: "object"` if it has another type or none, and without some patterns.
+ * Tool ids are shown as names wherever all clients take them. The protocol allows dots and 128
+ * characters too, but Claude Desktop then refuses all tools of the server, and so do the providers
+ * to which many clients pass names on as they are. Schemas are sent unchanged, except that the root
+ * gets `type: "object"` if it has another type or none, and without some patterns.
  */
 export const mcpDialect: Dialect = Object.freeze({
-  names: { pattern: /^[A-Za-z0-9_.-]{1,128}$/, maxLength: 128 },
   convert: (schema: JsonObject) => ({ schema: toolInput(schema), losses: [] }),
 });
 

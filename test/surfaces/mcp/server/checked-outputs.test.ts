@@ -33,11 +33,11 @@ const rows: Readonly<Record<string, readonly [schema: unknown, output: unknown]>
     },
     { a: ['x', 1], b: 'B' },
   ],
-  'same.address': [
+  same_address: [
     { $id: 'https://x.example/same', type: 'object', properties: { a: { type: 'string' } } },
     { a: 'x' },
   ],
-  'same.address.again': [
+  same_address_again: [
     { $id: 'https://x.example/same', type: 'object', properties: { a: { type: 'number' } } },
     { a: 1 },
   ],

@@ -57,17 +57,17 @@ describe.each(eras)('over HTTP, %s era', (era) => {
     const before = (await client.listTools()).tools;
     expect(before.map(({ name }) => name)).toEqual(['read_file', 'find_tools']);
     const answer = JSON.stringify(await find('mail'));
-    expect(answer).toContain('mail.send');
+    expect(answer).toContain('mail_send');
     expect(answer).not.toMatch(/drop_mail|inner_mail/);
     await changes.told.promise;
     const after = (await client.listTools()).tools;
-    expect(after.map(({ name }) => name)).toEqual(['read_file', 'find_tools', 'mail.send']);
+    expect(after.map(({ name }) => name)).toEqual(['read_file', 'find_tools', 'mail_send']);
     expect(JSON.stringify(after.slice(0, 2))).toBe(JSON.stringify(before));
-    expect(await client.callTool({ name: 'mail.send', arguments: {} })).toMatchObject({
+    expect(await client.callTool({ name: 'mail_send', arguments: {} })).toMatchObject({
       content: [{ text: 'mail.send ran' }],
     });
     await find('weather');
-    expect(await names()).toEqual(['read_file', 'find_tools', 'mail.send', 'get_weather']);
+    expect(await names()).toEqual(['read_file', 'find_tools', 'mail_send', 'get_weather']);
   });
 
   test('another profile is announced, and hides tools found outside of it', async () => {
@@ -96,12 +96,12 @@ test('a client of the 2026 era with a session per request sees the kept tools', 
   );
   const client = await connectClient(open, url, 'modern');
   const found = await client.callTool({ name: 'find_tools', arguments: { query: 'mail' } });
-  expect(JSON.stringify(found)).toContain('mail.send');
+  expect(JSON.stringify(found)).toContain('mail_send');
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
     'read_file',
     'find_tools',
   ]);
-  expect(await client.callTool({ name: 'mail.send', arguments: {} })).toMatchObject({
+  expect(await client.callTool({ name: 'mail_send', arguments: {} })).toMatchObject({
     content: [{ text: 'mail.send ran' }],
   });
 });

@@ -49,7 +49,7 @@ describe.each(eras)('tools over HTTP, %s era', (era) => {
       } as const;
       registry.registerAll([
         defineTool({
-          name: 'fs.read-file_1',
+          name: 'fs_read-file_1',
           title: 'Read a file',
           description: 'Reads.',
           parameters,
@@ -69,7 +69,7 @@ describe.each(eras)('tools over HTTP, %s era', (era) => {
       const { tools } = await client.listTools();
       expect(tools).toEqual([
         {
-          name: 'fs.read-file_1',
+          name: 'fs_read-file_1',
           title: 'Read a file',
           description: 'Reads.',
           inputSchema: parameters,
@@ -92,12 +92,40 @@ describe.each(eras)('tools over HTTP, %s era', (era) => {
         structuredContent: { result: 1 },
       });
       expect(
-        await client.callTool({ name: 'fs.read-file_1', arguments: { word: 'x' } }),
+        await client.callTool({ name: 'fs_read-file_1', arguments: { word: 'x' } }),
       ).toMatchObject({ structuredContent: { n: 1 } });
     },
   );
 
-  test('a name that the protocol refuses is shown differently, and called so', async () => {
+  test('names have no dots, and a call by the id is taken as well', async () => {
+    const registry = new HostToolRegistry();
+    for (const name of ['a.b', 'c.d', 'c_d', `long.${'x'.repeat(70)}`])
+      registry.register(
+        defineTool({
+          name,
+          description: 'x',
+          parameters: anything,
+          handler: (_, { toolName }) => toolName,
+        }),
+      );
+    const { client } = await clientOf(registry, era);
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toEqual([
+      'a_b',
+      expect.stringMatching(/^c_d_[0-9a-f]{8}$/),
+      'c_d',
+      `long_${'x'.repeat(59)}`,
+    ]);
+    for (const [name, id] of [
+      ...names.map((one, at) => [one, ['a.b', 'c.d', 'c_d', `long.${'x'.repeat(70)}`][at]]),
+      ['a.b', 'a.b'],
+    ])
+      expect(await client.callTool({ name: name as string })).toMatchObject({
+        content: [{ text: id }],
+      });
+  });
+
+  test('a name of other letters is shown differently, and called so', async () => {
     const registry = new HostToolRegistry();
     registry.register(
       defineTool({
@@ -109,7 +137,7 @@ describe.each(eras)('tools over HTTP, %s era', (era) => {
     );
     const { client } = await clientOf(registry, era);
     const [tool] = (await client.listTools()).tools;
-    expect(tool?.name).toMatch(/^[A-Za-z0-9_.-]{1,128}$/);
+    expect(tool?.name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
     expect(await client.callTool({ name: tool?.name as string })).toMatchObject({
       content: [{ type: 'text', text: 'größe/messen' }],
     });
