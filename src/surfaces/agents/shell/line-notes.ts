@@ -1,5 +1,5 @@
 /** What is noted while a line is read, for finding out what it does. */
-import type { Word } from 'unbash';
+import type { TestUnaryExpression, Word } from 'unbash';
 import { type PathFacts, type Place, pathFacts } from '../place.ts';
 import { most, tooMany } from './limits.ts';
 
@@ -10,6 +10,8 @@ export class LineNotes {
   readonly commands: { readonly program: string; readonly words: readonly string[] }[] = [];
   /** Words that belong to no command. */
   readonly loose = new Set<string>();
+  /** Words that `[[ -f x ]]` only asks about. */
+  readonly asked = new Set<string>();
   /** Files that `>` and the like write to. */
   readonly written = new Set<string>();
   /** Those of them that it empties first. */
@@ -17,14 +19,21 @@ export class LineNotes {
   /** The folders in which the line may be. */
   places: readonly Place[] = [];
   readonly #ofCommands = new Set<unknown>();
+  readonly #ofTests = new Set<unknown>();
   readonly #known = new Map<string, readonly PathFacts[]>();
 
   ofCommand(words: readonly unknown[]): void {
     for (const word of words) this.#ofCommands.add(word);
   }
 
+  /** `[[ -f x ]]` reads nothing of the file. `-v` is about a variable. */
+  ofTest({ operator, operand }: TestUnaryExpression): void {
+    if (/^-[a-zA-Z]$/.test(operator) && operator !== '-v') this.#ofTests.add(operand);
+  }
+
   word(word: Word, value: string): void {
-    if (!this.#ofCommands.has(word)) this.loose.add(value);
+    if (this.#ofTests.has(word)) this.asked.add(value);
+    else if (!this.#ofCommands.has(word)) this.loose.add(value);
   }
 
   write(value: string, operator: string): void {

@@ -8,8 +8,8 @@ import { hostsOfCommand, hostsOfWord } from './hosts.ts';
 import { most, tooMany } from './limits.ts';
 import type { LineNotes } from './line-notes.ts';
 import { LinePlaces } from './line-places.ts';
-import { LineWords } from './line-words.ts';
-import { isBlind, type Listing } from './listing.ts';
+import { LineWords, printedFor } from './line-words.ts';
+import type { Listing } from './listing.ts';
 import { onlyLooks } from './looking-programs.ts';
 import { readCommand } from './read-command.ts';
 import type { ShellCommand, ShellFacts } from './shell-facts.ts';
@@ -109,17 +109,12 @@ export class LineReader implements Collected {
     this.#source = text;
     const script = this.#parser.parse(text);
     this.#visit(script);
-    if (script.errors?.length) this.#scan(text);
-    this.#source = around;
-  }
-
-  /** Of a text that the parser does not understand, whatever may be a command counts as one. */
-  #scan(text: string): void {
-    this.unclear('syntax that is not understood');
-    for (const words of roughCommands(text)) {
+    // Of a text that the parser does not understand, whatever may be a command counts as one.
+    for (const words of script.errors?.length ? roughCommands(text) : []) {
       for (const word of words) this.#keep(word);
       readCommand(words, this);
     }
+    this.#source = around;
   }
 
   add(program: string, words: readonly string[]): true {
@@ -176,6 +171,7 @@ export class LineReader implements Collected {
       if (node.type === 'For' && this.#loop(node)) return;
       this.#values.set.add(node.name.value);
     }
+    if (node.type === 'TestUnary') this.#notes.ofTest(node);
     // Their patterns only compare.
     if (node.type === 'CaseItem') for (const word of node.pattern) this.#known.add(word);
     // What is in it may run later, or again.
@@ -197,6 +193,8 @@ export class LineReader implements Collected {
   #assignment({ name, index, value }: Assignment): void {
     this.#values.set.add(name);
     const isArray = index !== undefined || value.type === 'ArrayValue';
+    // No shell replaces a pattern there by files.
+    if (!isArray && this.#values.read(value).open === undefined) this.#known.add(value);
     if (isDecisive(name) || (isArray && isZshArray(name)))
       this.unclear(`\`${name}\` changes what commands do`);
   }
@@ -205,7 +203,7 @@ export class LineReader implements Collected {
   #loop({ name: { value: name }, wordlist, body }: Loop): boolean {
     const values: string[] = [];
     for (const word of wordlist ?? []) {
-      const texts = this.#values.textsOf(word, () => false);
+      const texts = this.#values.textsOf(word);
       if (texts === undefined) return false;
       values.push(...texts);
     }
@@ -236,22 +234,24 @@ export class LineReader implements Collected {
     this.#notes.ofCommand([name, ...args]);
     const values: string[] = [];
     for (const arg of [name, ...args]) {
-      // Asked only about patterns: to copy the words for each of them takes quadratic time.
-      const blindly = (): boolean => values[0] !== undefined && isBlind(values[0], values.slice(1));
-      const texts = arg.type === 'Word' ? this.#values.textsOf(arg, blindly) : [arg.text];
+      const texts = arg.type === 'Word' ? this.#values.textsOf(arg, values) : [arg.text];
       if (arg === name) {
         const [program] = texts ?? [];
         // A number is part of it, or a file that is there now.
         if (program === undefined || this.#values.isLoose(name))
           return this.unclear(`\`${name.text.slice(0, 80)}\` stands for a program`);
       }
-      if (arg.type === 'Word') this.#known[texts === undefined ? 'delete' : 'add'](arg);
+      const isKnown = texts !== undefined || this.#values.isPrintable(name.text, arg as Word);
+      if (arg.type === 'Word') this.#known[isKnown ? 'add' : 'delete'](arg);
       for (const text of texts ?? [this.#values.read(arg as Word).value]) {
         values.push(text);
         if (arg !== name) this.#keep(text);
       }
     }
-    if (/^(?:cd|pushd|popd)$/.test(values[0] as string)) this.#places.move(values.slice(1));
+    // `popd` goes back to a folder that is known.
+    if (values[0] === 'cd' || (values[0] === 'pushd' && values.length > 1))
+      this.#places.move(values.slice(1));
+    for (const arg of printedFor(values, args)) this.#known.add(arg);
     this.#input = this.#values.inputOf(redirects);
     this.listing = this.#listings.get(command);
     readCommand(values, this);

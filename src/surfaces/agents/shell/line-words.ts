@@ -1,8 +1,10 @@
 /** What the words of a command line stand for, as far as it is known before it runs. */
-import type { Command, Redirection, SyntaxNode, Word } from 'unbash';
+import type { Command, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
 import type { Place } from '../place.ts';
 import { expandGlob } from './globs.ts';
-import { type Listing, listingOf } from './listing.ts';
+import { isBlind, type Listing, listingOf } from './listing.ts';
+import { onlyLooks } from './looking-programs.ts';
+import { isPlainVariable } from './variables.ts';
 import { type KnownWord, readWord, readWords, type Scope } from './words.ts';
 
 export class LineWords {
@@ -37,15 +39,16 @@ export class LineWords {
 
   /**
    * The texts that a word stands for, with the files that a pattern stands for now.
-   * @param blindly Whether it does not matter if they have changed
+   * @param before The program and its words before it. If it shows nothing of what is in files, it
+   * does not matter if they have changed
    */
-  textsOf(word: Word, blindly: () => boolean): readonly string[] | undefined {
+  textsOf(word: Word, before: readonly string[] = []): readonly string[] | undefined {
     const texts: string[] = [];
     for (const { value, open, pattern } of readWords(word, this.#scope)) {
       if (open !== undefined) return undefined;
       if (pattern === undefined) texts.push(value);
       else {
-        if (this.hasChanged && !blindly()) return undefined;
+        if (this.hasChanged && !isBlindOf(before)) return undefined;
         const found = new Set<string>();
         for (const { cwd } of this.#folders) {
           const names = expandGlob(pattern, cwd);
@@ -56,6 +59,27 @@ export class LineWords {
       }
     }
     return texts;
+  }
+
+  /** Whether a word to print is made of texts, and variables that the line sets or all may see. */
+  isPrintable(program: string, { parts = [] }: Word): boolean {
+    if (program !== 'echo' && program !== 'printf') return false;
+    const isOwn = (part: WordPart): boolean => {
+      if (part.type === 'DoubleQuoted') return part.parts.every(isOwn);
+      if (part.type === 'SimpleExpansion') return this.#isPlain(part.text.slice(1));
+      if (part.type !== 'ParameterExpansion') return /^(?:Literal|SingleQuoted)$/.test(part.type);
+      return (
+        part.prefix === undefined &&
+        part.operation === undefined &&
+        this.#isPlain(part.parameter) &&
+        /^(?:[@*]|\d+)?$/.test(part.index?.text ?? '')
+      );
+    };
+    return parts.every(isOwn);
+  }
+
+  #isPlain(name: string): boolean {
+    return this.set.has(name) || isPlainVariable(name) || /^[?#$!]$/.test(name);
   }
 
   /** Whether it has a part that could be another one when the line runs. */
@@ -75,7 +99,7 @@ export class LineWords {
       if (listing !== undefined) found.set(command, listing);
       const words: string[] = [];
       for (const arg of [name, ...args]) {
-        const texts = arg.type === 'Word' ? this.textsOf(arg, () => true) : undefined;
+        const texts = arg.type === 'Word' ? this.textsOf(arg, ['ls']) : undefined;
         if (texts === undefined) return found;
         words.push(...texts);
       }
@@ -95,4 +119,20 @@ export class LineWords {
     const isFixed = last.delimiter?.quoted === true || !/[$`\\]/.test(last.body.text);
     return isFixed ? last.body.text : undefined;
   }
+}
+
+/** Most words before a pattern, each of which would be looked at again for each pattern. */
+const mostBefore = 100;
+
+function isBlindOf([program, ...words]: readonly string[]): boolean {
+  return program !== undefined && words.length <= mostBefore && isBlind(program, words);
+}
+
+/** Words such as `<(sort x)` of a program that only looks: it reads what the command prints. */
+export function printedFor([program = '', ...words]: readonly string[], args: Command['args']) {
+  if (!onlyLooks(program, words)) return [];
+  return args.filter((arg): arg is Word => {
+    const [part, ...more] = arg.type === 'Word' ? (arg.parts ?? []) : [];
+    return part?.type === 'ProcessSubstitution' && more.length === 0 && part.text.startsWith('<(');
+  });
 }

@@ -64,6 +64,14 @@ const rows: ReadonlyMap<string, LookingRow> = new Map<string, LookingRow>([
   ['tree', { except: /^-[A-Za-z]*[oR]|^--(?:fromf|o)/ }],
   ['uniq', { operands: 1, valued: 'fsw' }],
   ['unzip', { first: /^-[lvtqZ1]+$/, except: /^-[^lvtqZ1]/ }],
+  [
+    'yq',
+    // Without code from files, variables and other programs, and without a file that it changes.
+    {
+      except:
+        /^-[A-Za-z]*[fis]|^--(?:from|in|split|sec)|env|load|system|include|import|input|eval/i,
+    },
+  ],
   ['xxd', { except: /^-[A-Za-z]*r/, operands: 1, valued: 'clsgoR' }],
 ]);
 
@@ -72,8 +80,11 @@ const commands: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   [
     'cargo: version',
     'docker: diff history images info logs port ps stats top version',
-    'docker compose: images ls ps top version',
+    'docker compose: events images logs ls port ps top version',
     'docker container: ls list',
+    'kubectl: api-resources api-versions cluster-info describe events explain get logs top version',
+    'kubectl config: current-context get-clusters get-contexts',
+    'kubectl rollout: history status',
     'docker image: ls list',
     'docker network: ls list',
     'docker volume: ls list',
@@ -98,6 +109,9 @@ export function mayLook(program: string): boolean {
 /** Options of these commands that reach another machine, or take another configuration. */
 const lookingElsewhere =
   /^--(?:host|context|.*config|index|extra-index|outdated|uptodate|proxy)|^-[oHM]/;
+
+const clusterElsewhere =
+  /^--(?:as|cluster|context|f|host|kubeconfig|password|raw|server|token|user)|^-[A-Za-z]*(?:s|f.)/;
 
 /** Programs that print their version, and do nothing else, if this is their only word. */
 const versioned: ReadonlySet<string> = new Set(
@@ -125,7 +139,8 @@ export function onlyLooks(program: string, words: readonly string[]): boolean {
   const [first = '', second = ''] = words;
   const own = commands.get(program)?.has(first);
   if (own !== true && commands.get(`${program} ${first}`)?.has(second) !== true) return false;
-  return !words.some((word) => lookingElsewhere.test(word));
+  const elsewhere = program === 'kubectl' ? clusterElsewhere : lookingElsewhere;
+  return !words.some((word) => elsewhere.test(word));
 }
 
 function fits({ first, except, operands, valued = '' }: LookingRow, words: readonly string[]) {
@@ -154,7 +169,13 @@ function awkOnlyLooks(words: readonly string[]): boolean {
     else if (!/^-[Fv]./.test(words[at] as string)) return false;
   }
   const script = words[at] ?? '';
+  // `>` compares, unless it follows `print`.
+  const plain = script.replace(/>=|\|\||\\[^\r\n]/g, ' ');
+  const [beforePrint = ''] = plain.split('print', 1);
   return (
-    script !== '' && !/[|>@\\]|system|getline|ARG|ENVIRON|PROCINFO|SYMTAB|FUNCTAB/.test(script)
+    script !== '' &&
+    !/[|@\\]/.test(plain) &&
+    !/system|getline|ARG|ENVIRON|PROCINFO|SYMTAB|FUNCTAB/.test(script) &&
+    !plain.slice(beforePrint.length).includes('>')
   );
 }

@@ -38,6 +38,15 @@ export function isGuarded(word: string): boolean {
   return guarded.has(name) || shells.has(name) || interpreters.has(languageOf(name));
 }
 
+/** The programs of GNU on macOS: `grm` is `rm`. */
+export const ofGnu: ReadonlySet<string> = new Set(
+  (
+    'gcat gchmod gchown gcp gdd genv gfind ggrep ghead ginstall gkill gln gmkdir gmv gnice ' +
+    'gnohup grm grmdir gsed gshred gsort gsplit gstdbuf gtail gtee gtimeout gtouch gtruncate ' +
+    'gunlink gxargs'
+  ).split(' '),
+);
+
 /** Without its version: `python` for `python3.12`. */
 export function languageOf(program: string): string {
   return program.replace(/[\d.]+$/, '').replace(/^nodejs$/, 'node');
@@ -67,6 +76,9 @@ export const interpreters: ReadonlyMap<string, RegExp> = new Map([
   ['osascript', /^-/],
   ['Rscript', /^-e/],
   ['ipython', /^-[a-zA-Z]*c|^-$/],
+  ['jython', /^-[a-zA-Z]*c|^-$/],
+  ['micropython', /^-[a-zA-Z]*c|^-$/],
+  ['jruby', /^-[a-zA-Z0-9]*[er]|^-$/],
   ['pypy', /^-[a-zA-Z]*c|^-$/],
   ['tsx', /^-[ep]|^--(?:eval|print|require|import|loader)|^-$/],
   ['ts-node', /^-[ep]|^--(?:eval|print|require)|^-$/],
@@ -87,9 +99,10 @@ export const interpreters: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 const sedAddress = String.raw`(?:\d+|\$|\/(?:[^\\\/\n[]|\\.|\[\^?\]?[^\]\\\/\n]*\])*\/I?)`;
+const sedText = String.raw`[iac](?:\\\n?)?[^\\\n]*`;
 const sedCommand =
-  String.raw`(?:${sedAddress}(?:,(?:${sedAddress}|\+\d+))?)?!?[pdq=]|` +
-  String.raw`s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*`;
+  String.raw`(?:${sedAddress}(?:,(?:${sedAddress}|\+\d+))?)?!?(?:[pdq=]|${sedText})|` +
+  String.raw`s([/|#,@~%:!_+])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*`;
 const plainSed = new RegExp(`^(?:${sedCommand})$`);
 
 /** Whether a script of `sed` only prints, deletes or replaces. Others may run or write something. */
@@ -110,6 +123,17 @@ export const runningOptions: ReadonlyMap<string, RegExp> = new Map([
   ['sort', /^--co/],
   ['rg', /^--(?:pre|hostname-bin)/],
   ['ag', /^--pager/],
+  ['ack', /^--pager/],
+  ...'clj clojure coffee crystal hy iex janet kotlin kotlinc nim ocaml qjs runghc scala-cli swift'
+    .split(' ')
+    .map((name): [string, RegExp] => [name, /^-e|^--(?:eval|execute)|^(?:e|eval|repl)$|^-$/]),
+  ['rails', /^(?:runner|r)$/],
+  ['php', /^--execute|^tinker$/],
+  ['mix', /^-e$|^--eval|^eval$/],
+  ['mvn', /^exec:exec|^-Dexec\.(?:executable|args)/],
+  ['mvnw', /^exec:exec|^-Dexec\.(?:executable|args)/],
+  ['gradle', /^-I|^--init/],
+  ['gradlew', /^-I|^--init/],
   ['man', /^-[A-Za-z]*[PHXC]|^--(?:pager|html|browser|config)/],
   ['rsync', /^-[A-Za-z]*e|^--rs/],
   ['scp', /^-[A-Za-z0-9]*[SDoF]/],
@@ -140,9 +164,11 @@ export const runningOptions: ReadonlyMap<string, RegExp> = new Map([
   ['cargo', /^--config|^(?:watch|make|flamegraph)$/],
   ['hg', /^--config/],
   ['ssh-keygen', /^-[A-Za-z]*D/],
-  ['gcc', /^-wrapper|^-fplugin/],
-  ['g++', /^-wrapper|^-fplugin/],
-  ['cc', /^-wrapper|^-fplugin/],
+  ...['c++', 'cc', 'clang', 'clang++', 'g++', 'gcc'].map((name): [string, RegExp] => [
+    name,
+    /^-(?:wrapper|B|-?specs|load)|^@|^-.*plugin|^-fuse-ld=.*\//,
+  ]),
+  ['ld', /^-.*plugin/],
 ]);
 
 /** Builtins that set or evaluate the variables that they name. */

@@ -8,6 +8,7 @@ import {
   isGuarded,
   isPlainSed,
   languageOf,
+  ofGnu,
   plainPrograms,
   renamers,
   runningOptions,
@@ -29,6 +30,10 @@ import { isZshWord } from './zsh.ts';
 
 /** Folders that contain only the system's own programs. */
 const ofTheSystem = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/s?bin\/[^/]+$/;
+/** Scripts that set up an environment of Python, as tools of Python write them. */
+const ofVenv = /^(?:\.\/)?\.?venv\/bin\/activate$/;
+/** Characters that are neither visible nor of a program's usual name. */
+const odd = /[^\x21-\x7e]/;
 /** In how many characters of a word a program is looked for. */
 const longestGuess = 1_000;
 /** How deeply commands may be nested in each other's arguments. */
@@ -47,12 +52,16 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   if (first.includes('/') && !ofTheSystem.test(first)) to.add(first, args);
   // Some file systems treat `GIT` as `git`. zsh starts `git` for `=git` and for `zf_git`.
   const other = program.toLowerCase().replace(/^(?:=|zf_)/, '');
+  if (ofGnu.has(program)) return readCommand([program.slice(1), ...args], to, depth + 1);
   if (other !== program) readCommand([other, ...args], to, depth + 1);
   if (program.startsWith('-')) to.unclear(`\`${program.slice(0, 80)}\` stands for a program`);
+  if (odd.test(program)) to.unclear('a program whose name has unusual characters');
   if (isZshWord(program)) to.unclear(`\`${program.slice(0, 80)}\` is a word of zsh`);
   if (program === 'git') return readGit(args, to);
   to.add(program, args);
   if (onlyLooks(program, args)) return;
+  if (/^(?:source|\.)$/.test(program) && args.length === 1 && ofVenv.test(args[0] as string))
+    return;
   if (/^apply_?patch$/.test(program)) {
     if (args.length > 1) to.unclear(`\`${program}\` with several words`);
     return to.patch(args[0]);
@@ -178,6 +187,8 @@ function readRunner(
   const fetching = args.slice(0, start + 1).find((word) => fetchingOptions.test(word));
   if (fetching !== undefined) to.unclear(`\`${program} ${fetching}\` takes code from elsewhere`);
   // Package managers run what they do not know: `pnpm git push`.
+  // What precedes it may be code: `bun -e CODE x`.
+  if (start > 0) readInterpreter(program, args.slice(0, start), to);
   if (start === -1) {
     const isOwn = (word: string, at: number): boolean =>
       word.startsWith('-') || valued.includes(args[at - 1] ?? '');
@@ -208,7 +219,9 @@ function readRunner(
     readInterpreter('python', args.slice(at), to);
     return true;
   }
-  readCommand(args.slice(at), to, depth + 1);
+  // `yarn exec 'git push'`
+  if (/\s/.test(args[at] ?? '')) to.script(args.slice(at).join(' '));
+  else readCommand(args.slice(at), to, depth + 1);
   // The word may have been the value of an option before it.
   if (start > 0) readGuarded(program, args.slice(start + 1), to, depth);
   return true;
@@ -218,7 +231,9 @@ function readShell(program: string, args: readonly string[], to: Collected): voi
   const at = args.findIndex((word) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word));
   const text = at === -1 ? undefined : args.slice(at + 1).find((word) => !/^[-+]/.test(word));
   if (text === undefined || program === 'fish')
-    return to.unclear(`\`${program}\` runs a file or its input`);
+    return program !== 'fish' && args[0] === '-n' && /^[^-+]/.test(args[1] ?? '')
+      ? undefined
+      : to.unclear(`\`${program}\` runs a file or its input`);
   if (args.slice(0, at).some((word) => !/^-[a-zA-Z]+$/.test(word)))
     return to.unclear(`\`${program}\` has options that are not known here`);
   to.script(text);
@@ -244,11 +259,29 @@ function readFind(program: string, args: readonly string[], to: Collected, depth
 
 function readSed(args: readonly string[], to: Collected): void {
   const scripts = args.flatMap((word, at) => (args[at - 1] === '-e' ? [word] : []));
-  const first = args.find((word) => !word.startsWith('-'));
-  const own = scripts.length > 0 ? scripts : first === undefined ? [] : [first];
+  const operands = args.filter((word) => !word.startsWith('-'));
+  // On macOS, the empty word belongs to `-i`, and the script follows.
+  const first = operands.slice(0, operands[0] === '' ? 2 : 1).filter((word) => word !== '');
+  const own = scripts.length > 0 ? scripts : first;
   const isOdd = args.some((word) => /^-(?!i|n$|e$|E$|r$|s$|z$|u$|nE$|En$|Ei$|ni$)/.test(word));
   if (isOdd || own.some((script) => !isPlainSed(script)))
     to.unclear('`sed` scripts can run commands and write files');
+}
+
+/** Modules of Python that run their words, their input or a file of any name as code. */
+const codeModules: ReadonlySet<string> = new Set(
+  (
+    'IPython asyncio bpython bdb cProfile code doctest idlelib jupyter pdb pickle profile ' +
+    'ptpython runpy sqlite3 timeit trace'
+  ).split(' '),
+);
+
+/** Whether a word is code, or the input as a file. */
+function isCode(language: string, word: string, before = ''): boolean {
+  if (/^(?:\/dev\/(?:stdin|fd\/)|\/proc\/[^/]+\/fd\/)/.test(word)) return true;
+  if (!/^(?:python|pypy)$/.test(language)) return false;
+  const [, joined] = /^-[A-Za-z]*?m(.*)$/.exec(word) ?? [];
+  return codeModules.has(joined || (/^-[A-Za-z]*m$/.test(before) ? word : ''));
 }
 
 function readInterpreter(program: string, args: readonly string[], to: Collected): void {
@@ -257,6 +290,6 @@ function readInterpreter(program: string, args: readonly string[], to: Collected
   if (code === undefined) return;
   // Without a file, the code comes from the input.
   const isInput = args.every((word) => /^-(?!-?(?:[hvV]|help|version|test)$)/.test(word));
-  if (isInput || args.some((word) => code.test(word)))
+  if (isInput || args.some((word, at) => code.test(word) || isCode(language, word, args[at - 1])))
     to.unclear(`\`${program}\` runs code that is not a command line`);
 }

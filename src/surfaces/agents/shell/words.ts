@@ -30,6 +30,8 @@ const mostWords = 64;
 /** Reads a word. `{a,b}` makes several words of it. */
 export function readWords(word: Word, scope: Scope): readonly KnownWord[] {
   const { parts } = word;
+  const numbers = parts?.length === 1 ? sequenceOf(parts[0] as WordPart, scope) : undefined;
+  if (numbers !== undefined) return numbers.map((value) => ({ value }));
   if (parts?.some(({ type }) => type === 'BraceExpansion') !== true) return [readWord(word, scope)];
   let lists: readonly (readonly WordPart[])[] = [[]];
   for (const part of parts) {
@@ -41,6 +43,21 @@ export function readWords(word: Word, scope: Scope): readonly KnownWord[] {
     if (lists.length > mostWords) return [readWord(word, scope)];
   }
   return lists.map((list) => readParts(list, scope));
+}
+
+/** `$(seq 3)` and `$(seq 2 9)`, outside of quotes. */
+function sequenceOf(part: WordPart, scope: Scope): readonly string[] | undefined {
+  if (part.type !== 'CommandExpansion' || part.script?.commands.length !== 1) return undefined;
+  const command = part.script.commands[0]?.command;
+  if (command?.type !== 'Command' || command.prefix.length > 0 || command.redirects.length > 0)
+    return undefined;
+  const words = [command.name, ...command.args].map((one) =>
+    one?.type === 'Word' ? readWord(one, scope) : undefined,
+  );
+  const [program, ...numbers] = words.map((one) => (one?.open === undefined ? one?.value : ''));
+  if (program !== 'seq' || numbers.length === 0 || numbers.length > 2) return undefined;
+  const [from, to] = numbers.length === 1 ? ['1', numbers[0]] : numbers;
+  return alternatives(`{${from}..${to}}`);
 }
 
 function literal(text: string): { type: 'Literal'; text: string; value: string } {

@@ -72,7 +72,7 @@ export const runners: ReadonlyMap<string, RunnerRow> = new Map<string, RunnerRow
   ['bundle', run('exec', '--gemfile')],
   ['jobs', run('-x')],
   ['cmake', run('-E')],
-  ['npm', run('exec x', '-w --workspace -p --package --prefix -C')],
+  ['npm', run('exec exe x', '-w --workspace -p --package --prefix -C')],
   ['pnpm', run('exec dlx', '-C --dir -F --filter --package')],
   ['yarn', run('exec dlx', '--cwd -p --package')],
   ['bun', run('x run', '--cwd -p --package')],
@@ -105,7 +105,7 @@ export const runsOthers: ReadonlySet<string> = new Set(
     'i486 i586 i686 ia64 mips mips32 mips64 parisc parisc32 parisc64 ppc ppc32 ppc64 ppc64le ' +
     's390 s390x sparc sparc32 sparc64 ' +
     // Tracers, profilers and debuggers.
-    'bpftrace coverage dtrace dtruss gdb heaptrack instruments kcov ktrace lldb ltrace ' +
+    'bpftrace dtrace dtruss gdb heaptrack instruments kcov ktrace lldb ltrace ' +
     'memusage ncu nsys operf perf poop rr samply sotruss strace sysdig trace-cmd truss ' +
     'uftrace vtune xctrace flamegraph hyperfine ' +
     // Programs that watch, repeat, time or combine commands.
@@ -120,7 +120,7 @@ export const runsOthers: ReadonlySet<string> = new Set(
     'dotenvx dune earthly env-cmd envchain envconsul esbuild-runner fnm goenv hivemind ' +
     'infisical jenv lerna mamba micromamba mise nix nix-shell nodenv nvm nx op opam pipx ' +
     'proxychains proxychains4 pyenv rbenv rtx rush rushx rvm scriptreplay sops spring stack ' +
-    'teller tox nox uvx volta wireit wsrun direnv-exec ' +
+    'teller uvx volta wireit wsrun direnv-exec ' +
     // Machines and containers.
     'docker heroku kubectl lima limactl nerdctl oc podman ssh autossh mosh wsl wine wine64 ' +
     'cmd cmd.exe powershell powershell.exe pwsh ' +
