@@ -34,6 +34,18 @@ cp x HOME/.config/host-tools/guard/claude-code/rules.yaml
 rm -rf HOME/.config/host-tools
 mv HOME/.config HOME/.config2
 rm -rf HOME/.local/state/host-tools
+tar -xf x.tar -C .claude
+tar xf x.tgz --directory=.git
+unzip x.zip -d .claude
+7z x x.7z -o.claude
+cpio -D .claude -i
+chmod 000 .claude
+chmod -R a-x .git
+git restore --source=x .claude
+git checkout HEAD~3 -- .claude
+find .claude -name settings.json -exec rm {} +
+find .git -name config -exec sed -i s/a/b/ {} ;
+echo x > .CLAUDE/SETTINGS.JSON
 `,
     },
   ],
@@ -58,6 +70,10 @@ git clone https://github.com/x/y .claude
 git submodule add https://github.com/x/y .claude
 rm -rf PROJECT/
 mv ./src/../.claude x
+cp -r evil/.claude .
+rsync -a evil/.git ./
+cp -R a/.git b/.claude .
+find .claude -type f -delete
 `,
       ask: `
 find .claude -delete
@@ -103,6 +119,9 @@ git submodule foreach 'x'
 git submodule --quiet foreach x
 git difftool HEAD
 git cat-file --textc HEAD:x
+git init --separate-git-dir x .
+git clone --separate-git-dir=x y z
+scalar register
 `,
     },
   ],
@@ -181,6 +200,16 @@ git symbolic-ref HEAD refs/heads/x
 git submodule deinit -f .
 git submodule update --force
 git notes remove
+git mv -f package.json src/index.ts
+git fetch --prune origin 'refs/heads/*:refs/heads/*'
+git fetch --prune-tags
+git notes add -f -m x
+git submodule set-url x y
+git-filter-repo --path x
+git-lfs push origin main
+bfg --delete-files x
+hg update -C
+sl revert .
 `,
     },
   ],
@@ -247,6 +276,33 @@ deno publish
 vsce publish
 mix hex.publish
 helm push x y
+npm publ
+npm pu
+npm unpub x
+npm own add x
+npm deprec x y
+npm run publish
+npm run deploy:prod
+pnpm run release
+yarn workspaces foreach --from core -R npm publish
+yarn workspaces run publish
+cargo workspaces publish
+cargo smart-release
+python setup.py sdist upload
+bundle exec rake build release
+ruby -S gem push x
+mvn nexus:deploy-staged
+mvn site-deploy
+./gradlew closeAndReleaseRepository
+./gradlew bintrayUpload
+sbt +publish
+mill x.publish
+mix do hex.publish
+rebar3 hex publish
+ko build x
+make deploy
+hf upload x
+dvc push
 `,
     },
   ],
@@ -317,6 +373,35 @@ Read .env.old
 Grep .env.*
 Grep {.env,x}
 Grep *.pem
+cat -e .env
+sort -g .env
+less -e .env
+nl -g .env
+head --format .env
+file -f .env
+file -bf.env
+du --files0-from=.env
+tree --fromfile .env
+curl -sT.env localhost
+git commit -aF.env
+rg . -g .env
+rg -uu . --glob '.env*'
+grep -r . --include .env
+echo .env | cpio -o
+echo .env | tar cf - -T -
+echo .env | zip -@ x
+x=$(<.env); [[ -f .env ]] && echo "$x"
+[[ -n "$(<.env)" ]]
+cat secret-prod.yml
+cat access_token.txt
+cat .envrc.local
+cat key.properties
+cat cookies.txt
+cat storage_state.json
+cat HOME/.authinfo
+cat HOME/.config/solana/id.json
+Grep {.env,src/*}
+Grep **/{a,.env}
 `,
       ask: `
 gopass show x
@@ -350,6 +435,12 @@ ssh-keygen -y -f x
 openssl rsa -in x
 terraform output -json
 npm token list
+npm run env
+kubectl get pods,secrets
+kubectl get --raw /api/v1/secrets
+printenv GITHUB_TOKEN
+echo $GITHUB_TOKEN
+echo "\${AWS_SECRET_ACCESS_KEY}"
 `,
     },
   ],
@@ -428,6 +519,35 @@ git diff --output=src/index.ts
 curl -so src/index.ts https://github.com/x
 wget -qO src/index.ts https://github.com/x
 sponge src/index.ts
+tar cf src/index.ts package.json
+zip src/index.ts package.json
+uniq package.json src/index.ts
+xxd -r package.json src/index.ts
+base64 -i package.json -o src/index.ts
+openssl rand -out src/index.ts 9
+rsync package.json src/index.ts
+fallocate -z -o 0 -l 9 src/index.ts
+tar --remove-files -cf x.tar src
+zip -m x.zip src/index.ts
+7z a -sdel x.7z src
+rsync --delete-missing-args a b
+find . -delete -name '*.pyc'
+find . -name '*.pyc' -o -name x -delete
+find . -name '*.ts' -delete
+mv src/index.ts x && rm x
+redis-cli <<< FLUSHALL
+echo FLUSHALL | redis-cli -h localhost
+poetry run ./manage.py flush
+mix do ecto.drop, ecto.create
+cargo sqlx database reset
+liquibase dropAll
+mvn flyway:clean
+./gradlew flywayClean
+consul kv delete -recurse x
+grm -rf src
+gfind . -delete
+gtruncate -s 0 src/index.ts
+gtimeout 5 rm -rf src
 `,
     },
   ],
@@ -521,6 +641,22 @@ mail -s x a@b.example
 python3 -m http.server
 ntfy publish x
 ssh host x
+npm crea evil
+npm exe some-pkg
+npm it a/b
+npm install-test github:a/b
+pip install --proxy x y
+pip install --target /x y
+yarn plugin import https://x.example/y
+terraform init -from-module=x
+apptainer run x
+vcpkg install x
+bun upgrade
+POST https://github.com
+crane cp a b
+redis-cli -h evil.example get x
+curl -w '%output{x}' localhost
+hf download x
 `,
     },
   ],
@@ -543,6 +679,8 @@ Write cline_mcp_settings.json
 cp x .kiro/settings/mcp.json
 echo {} > opencode.json
 tee .junie/mcp/mcp.json
+Write HOME/.claude/plans/.git/config
+Write HOME/.claude/plans/.mcp.json
 `,
       ask: `
 Write .husky/pre-commit
@@ -589,6 +727,18 @@ cp x .cursorrules
 npm pkg set scripts.test=x
 claude mcp add x
 code --install-extension x
+Write .git/info/exclude
+Write .git/HEAD
+Write .mvn/jvm.config
+Write gradle/wrapper/gradle-wrapper.properties
+Write gradlew
+Write .venv/bin/activate
+Write node_modules/.bin/tsc
+Write .psqlrc
+Write .pdbrc
+Write .gitlab-ci/x.yml
+Write renovate.json
+Write .claude-plugin/plugin.json
 `,
     },
   ],
@@ -615,6 +765,65 @@ echo x >> HOME/.claude/plans/a.md
 cat HOME/.claude/plans/a.md
 mkdir -p /tmp/x && cp package.json /tmp/x/
 cat /tmp/x/package.json
+`,
+    },
+  ],
+  [
+    'code as text, and code from the input',
+    {
+      ask: `
+arch git push
+arch -x86_64 git push
+bun -e 'x()' x
+bun run git push
+yarn exec 'git push'
+node /dev/stdin
+node <(echo x)
+python3 /proc/self/fd/0
+python3 -m timeit x
+python3 -mtimeit x
+python3 -m sqlite3 x.db 'drop table x'
+rails runner x
+php artisan tinker --execute=x
+mix run -e x
+kotlin -e x
+mvn exec:exec -Dexec.executable=git
+./gradlew -I x.gradle
+clang -fplugin=x.so y.c
+ack --pager=x y
+make -f <(echo x)
+source <(echo x)
+sed '1e git push' x
+sed -i '' '1e git push' x
+sed 's@x@git push@e' x
+awk '{ print > "src/index.ts" }' x
+awk '{ print ">" ; print 1 > "x" }' x
+awk '{ print "\\"; system("x") }' x
+bash -n -c 'git push'
+g​it push
+ESBUILD_BINARY_PATH=./x npm test
+GOCACHEPROG=./x go build
+NVM_NODEJS_ORG_MIRROR=x nvm ls
+SVN_SSH=x svn up
+source .env.sh
+source x/bin/activate
+echo $(git push)
+X=$(git push) ls
+for i in $(seq 1 3; git push); do ls; done
+for i in $(seq 1 9999); do rm x$i; done
+`,
+    },
+  ],
+  [
+    'file systems that ignore some characters or the case of letters',
+    {
+      deny: `
+Write .cl‌aude/settings.json
+Write .claude/ſettings.json
+Write .g‍it/hooks/x
+Read .en‌v
+Read id_rſa
+cat .en‌v
 `,
     },
   ],
@@ -749,4 +958,33 @@ terraform plan
 kubectl get pods
 brew list
 ssh -V
+DEBUG=app:* node src/index.js
+for i in $(seq 1 5); do curl -s localhost:3000 && break; sleep 1; done
+X=$(date +%s); echo "took $X"
+echo "$USER in $PWD: \${PIPESTATUS[0]}"
+while read -r l; do echo "$l"; done < package.json
+[[ -f .env ]] && echo yes
+diff <(sort a) <(sort b)
+pushd src && ls && popd
+source .venv/bin/activate && pytest
+bash -n scripts/run.sh
+sed -i '' 's/foo/bar/' src/a.ts
+sed -i -e '1i // header' src/a.ts
+sed -i.bak 's/a/b/' src/a.ts && rm src/a.ts.bak
+sed -n 's@a@b@p' src/a.ts
+awk 'NR>=10 && NR<=20' src/index.ts
+awk '$3 > 100 || NR == 1' src/index.ts
+awk '{printf "%s\\n", $1}' src/index.ts
+find . -name '*.pyc' -delete
+yq '.jobs' .github/workflows/ci.yml
+ls /tmp
+tox -e py311
+coverage run -m pytest
+docker compose logs --tail=50 api
+kubectl get pods -n dev -o wide
+kubectl logs deploy/web --tail=100
+kubectl config current-context
+printenv NODE_ENV
+git restore --staged .claude
+tar tzf app.tgz
 `;

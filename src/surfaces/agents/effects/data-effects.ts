@@ -21,8 +21,10 @@ export const dataEffects: readonly EffectRow[] = [
      argocd app delete|sync; flux uninstall|delete; velero delete
      kubectl|oc delete|drain|cordon|taint|replace|scale|patch|apply|rollout|edit|set|create|run
      doctl|hcloud|scw|linode-cli|civo|vultr-cli + delete|rm|destroy
-     doctl + + delete|rm; hcloud|scw + + delete
-     virsh destroy|undefine; multipass|limactl|colima delete|purge; lxc|incus delete`,
+     doctl + + delete|rm; hcloud|scw + + delete; velero + delete
+     salt|salt-ssh|salt-call|knife|chef-client|chef-solo; puppet apply|agent; ko apply|delete
+     virsh destroy|undefine; vboxmanage unregistervm|closemedium
+     multipass|limactl|colima delete|purge; lxc|incus delete`,
   ],
   [
     'destroys-data',
@@ -30,7 +32,8 @@ export const dataEffects: readonly EffectRow[] = [
     `dropdb|dropuser|pg_dropcluster|pg_resetwal
      pg_restore -c|--clean; mongorestore --drop; mysqladmin drop|flush-*|shutdown
      redis-cli|valkey-cli|keydb-cli flushall|flushdb|del|unlink|eval|script|config|shutdown|debug
-     redis-cli|valkey-cli|keydb-cli =flushall*|flushdb*
+     redis-cli|valkey-cli|keydb-cli =flushall*|flushdb*; redis-cli|valkey-cli|keydb-cli 0
+     redis-cli|valkey-cli|keydb-cli --pipe|-x|--eval|--cluster
      mongosh|mongo|cqlsh|clickhouse-client|influx|cockroach|usql|sqlcmd|sqlplus|isql
      prisma migrate reset; prisma db execute
      prisma db push --force-reset|--accept-data-loss
@@ -44,13 +47,17 @@ export const dataEffects: readonly EffectRow[] = [
      artisan|sail|php =migrate:fresh|migrate:reset|migrate:refresh|migrate:rollback|db:wipe
      php|console|symfony =doctrine:database:drop|doctrine:schema:drop
      django-admin|manage.py|python =flush|reset_db
-     alembic downgrade; flask db downgrade; mix ecto.drop|ecto.reset|ecto.rollback
-     diesel database reset; diesel migration revert; sqlx database drop|reset; sqlx migrate revert
-     dbmate drop|down|rollback; migrate =drop|down; flyway clean; liquibase drop-all|rollback
+     alembic downgrade; flask db downgrade; mix =ecto.drop*|ecto.reset*|ecto.rollback*
+     diesel database reset; diesel migration revert|redo; sqlx database drop|reset
+     sqlx migrate revert
+     dbmate drop|down|rollback; migrate =drop|down; flyway clean
+     liquibase drop-all|dropall|rollback*
+     mvn|mvnw =flyway:clean|liquibase:drop*; gradle|gradlew =*flywayclean|*dropall; hasura migrate
      goose =reset|down|down-to
      supabase db reset; supabase projects|branches delete; atlas schema clean|apply
      dotnet-ef database drop; dotnet ef database drop; hasura metadata clear
-     etcdctl del; rabbitmqctl reset|force_reset|purge_queue|delete_queue|delete_vhost
+     etcdctl del; consul kv delete; rabbitmqadmin delete|purge
+     rabbitmqctl reset|force_reset|purge_queue|delete_queue|delete_vhost
      kafka-topics|kafka-topics.sh --delete; rpk topic delete
      pscale|planetscale|neonctl|neon|turso + delete|destroy
      wp db drop|reset|clean|query|import; drush sql-drop|sql:drop|sql-query|sql:query|site:install

@@ -11,7 +11,7 @@ const made = new Set(
   `node_modules dist build out coverage target .next .nuxt .svelte-kit .turbo .cache .parcel-cache
   .vite __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nyc_output htmlcov .gradle .eggs
   .output .angular .expo .astro .docusaurus .vercel .eslintcache .tsbuildinfo test-results
-  playwright-report storybook-static tmp temp .tmp .temp`.split(/\s+/),
+  playwright-report storybook-static tmp temp .tmp .temp .DS_Store .ipynb_checkpoints`.split(/\s+/),
 );
 const madeFile = /\.(?:log|tmp|pyc|pyo|o|obj|class|tsbuildinfo|lcov|swp|pid|orig|rej|out)$/i;
 
@@ -36,6 +36,10 @@ export class DiskFiles implements Files {
 
   isFolder(word: string): boolean {
     return this.#facts(word).some(({ path: [path] }) => statsOf(path)?.isDirectory() === true);
+  }
+
+  isMade(name: string): boolean {
+    return made.has(name) || (/^\*\.\w+$/.test(name) && madeFile.test(name));
   }
 
   isKept(word: string): boolean {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Place } from '../place.ts';
 import type { Found } from './match.ts';
+import { sameAs } from './same-as.ts';
 
 /** Tools that projects use everywhere. Fetching them from the usual registry is ordinary. */
 const usualTools = new Set(
@@ -28,6 +29,7 @@ export function fetches(
   words: readonly string[],
   places: readonly Place[],
 ): readonly Found[] {
+  if (program === 'npm') words = sameAs(program, words).words;
   const own = runnerWords(program, words);
   const named = own === undefined ? installed(program, words) : packagesOf(own);
   const foreign = named.find((one) => own === undefined || !isKnown(one, places));

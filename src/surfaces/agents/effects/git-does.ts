@@ -84,6 +84,9 @@ export function gitOnlyLooks(words: readonly string[]): boolean {
   const git = gitWords(words);
   const { command, given, operands } = git;
   if (given.options.some((one) => one.length > 3 && '--output'.startsWith(one))) return false;
+  // Files that git does not know may be secrets.
+  if (command === 'grep' && given.options.some((one) => /^--(?:no-i|no-ex|unt)/.test(one)))
+    return false;
   if (gitLookers.has(command)) return true;
   const [first] = operands;
   const isList = given.options.every((one) => listing.has(one));
@@ -142,6 +145,7 @@ export function gitFiles(words: readonly string[]): GitFiles {
   if (gitNamers.has(command)) return { ...none, names: named };
   // `git rm --cached` keeps the file.
   if (command === 'rm' && rest.includes('--cached')) return { ...none, names: named };
+  if (command === 'restore' && onlyIndex(gitWords(words))) return { ...none, names: named };
   const changes = command === 'config' ? !readsConfig(gitWords(words)) : gitChangers.has(command);
   if (changes) return { ...none, changes: named };
   return { ...none, reads: named, changes: rest.filter((word) => /^--ou[a-z]*=/.test(word)) };

@@ -1,6 +1,6 @@
 /** What a command line does: its effects, and the kinds of the files that it names and changes. */
 import { type FileKind, kindWords } from '../files/file-kind.ts';
-import { fileKinds, isAboveGuard, isGuardFolder } from '../files/file-kinds.ts';
+import { fileKinds, isAboveGuard, isGuardFolder, isTemporaryFolder } from '../files/file-kinds.ts';
 import type { Place } from '../place.ts';
 import { LineNotes } from '../shell/line-notes.ts';
 import { onlyLooks } from '../shell/looking-programs.ts';
@@ -64,15 +64,22 @@ class EffectsReader {
 
   constructor(notes: LineNotes, facts: ShellFacts) {
     this.#notes = notes;
-    this.#isHeard = facts.unclear || notes.commands.some(({ program }) => hearers.test(program));
+    this.#isHeard =
+      facts.unclear ||
+      notes.commands.some(
+        ({ program, words }) => hearers.test(program) || words.some((word) => hearing.test(word)),
+      );
     this.#facts = facts;
     this.#files = new DiskFiles((word) => notes.lookUp(word), notes.places[0]);
   }
 
   read(): LineFacts {
-    const { commands, written, emptied, loose } = this.#notes;
+    const { commands, written, emptied, loose, asked } = this.#notes;
     const looking = commands.map(({ program, words }) => looks(program, words));
-    const alone = commands.filter((_, at) => looking[at] !== true).length === 1;
+    // What these make or copy is new, so that nothing is lost when it is removed.
+    const alone =
+      commands.filter(({ program }, at) => looking[at] !== true && !makers.has(program)).length <=
+      1;
     const asksNames = commands.every(({ program }) => onlyNames.has(program));
     const isOpen = this.#facts.unclear || !asksNames;
     for (const [at, { program, words }] of commands.entries()) {
@@ -84,6 +91,7 @@ class EffectsReader {
       this.#readRoles(roles, `\`${shown}\``, isOpen);
     }
     for (const word of loose) this.#name(word, `\`${shorten(word)}\``, !written.has(word));
+    for (const word of asked) this.#name(word, `\`${shorten(word)}\``, false);
     for (const word of written) this.#write(word);
     // `git -C /etc log`
     for (const { cwd } of this.#notes.places.slice(1)) this.#name(cwd, 'the line', false);
@@ -164,6 +172,7 @@ class EffectsReader {
         if (reads) for (const kind of kinds) this.#addKind(this.#kinds, kind, text, by);
         const isPath = /^(?:[/~]|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(text) || path.length > 1;
         if (!isPath || inside || isUrl || isDevice(text) || kinds.every(isElsewhere)) continue;
+        if (!reads && path.every(isTemporaryFolder)) continue;
         this.#isOutside = true;
         this.#add({ does: 'names-outside', because: `names \`${shorten(text)}\`` }, by);
       }
@@ -224,8 +233,11 @@ function isDevice(text: string): boolean {
   return /^\/dev\/(?:null|stdin|stdout|stderr|tty|zero|urandom|random|fd\/\d)$/.test(text);
 }
 
-/** Programs that take words from their input. */
-const hearers = /^(?:xargs|parallel|read|mapfile|readarray|entr|eval|source|\.)$/;
+/** Programs that take words from their input, and options by which others do. */
+const hearers = /^(?:xargs|parallel|read|mapfile|readarray|entr|eval|source|\.|cpio|pax)$/;
+const hearing = /^-T$|^-@$|^--(?:files|no-recursion|pathspec-from|stdin)/;
+
+const makers: ReadonlySet<string> = new Set('chmod cp mkdir sed tee touch'.split(' '));
 
 /** Programs that only list names, and filters of their output. */
 const onlyNames: ReadonlySet<string> = new Set(
@@ -235,10 +247,14 @@ const onlyNames: ReadonlySet<string> = new Set(
 
 function looks(program: string, words: readonly string[]): boolean {
   if (program === 'git') return gitOnlyLooks(words);
+  // It asks another machine.
+  if (program === 'kubectl') return false;
   // What these run is a command of its own.
   if (/^(?:time|timeout|nice|command|builtin|nohup|stdbuf)$/.test(program)) return true;
   // A folder may have files with secrets.
   if (/^[ef]?grep$/.test(program) && words.some((word) => /^-[A-Za-z]*[rRf]|^--/.test(word)))
+    return false;
+  if (program === 'rg' && words.some((word) => /^-[A-Za-z]*[u.f]|^--(?:hi|no-ig|un)/.test(word)))
     return false;
   return onlyLooks(program, words);
 }
@@ -249,7 +265,9 @@ const mostPieces = 256;
 /** A word may be a path as a whole, or after `=`, `@` or `:`. */
 function textsOf(word: string): readonly string[] {
   const texts = new Set([word, ...word.split(/[=@:,]/).filter((text) => text !== '')]);
-  if (/^-[A-Za-z]./.test(word)) texts.add(word.slice(2));
+  // The value may follow several letters: `-sT.env`.
+  const [letters = ''] = /^-[A-Za-z]{1,6}(?=.)/.exec(word) ?? [];
+  for (let at = 2; at <= letters.length; at++) texts.add(word.slice(at));
   return [...texts].slice(0, mostPieces);
 }
 

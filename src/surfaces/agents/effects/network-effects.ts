@@ -5,7 +5,8 @@ export const networkEffects: readonly EffectRow[] = [
   [
     'connects',
     'reaches another machine',
-    `aria2c|xh|http|https|httpie|curlie|lynx|w3m|links|elinks|nc|ncat|netcat|socat|telnet|ftp|lftp
+    `fetch|lwp-request|lwp-download|lwp-mirror|GET|POST|HEAD
+     aria2c|xh|http|https|httpie|curlie|lynx|w3m|links|elinks|nc|ncat|netcat|socat|telnet|ftp|lftp
      tftp|sftp|scp|rcp|ssh|autossh|sshfs|mosh|rsh
       rlogin|rclone|axel|httrack|wget2|unison|svn|cvs|fossil
      aws|gcloud|gsutil|bq|az|heroku|vercel
@@ -23,19 +24,24 @@ export const networkEffects: readonly EffectRow[] = [
      mosquitto_pub|mosquitto_sub|nats|kcat|kafkacat|ldapsearch|snmpget|snmpwalk|tcpdump|tshark
      s3cmd|s4cmd|s5cmd|mc|b2|azcopy|duplicity
       curlftpfs|yt-dlp|youtube-dl|ipfs|webtorrent|tor|torify
-     slackcat|telegram-send|signal-cli|apprise|ntfy|notify|pushover
+     crane|skopeo|oras|regctl|regsync; hf|huggingface-cli|kaggle|wandb|mlflow|keybase|fossa
+     redis-cli|valkey-cli|keydb-cli -h|-u; twistd|miniserve|simple-http-server
+     caddy =file-server|run|start
+     slackcat|matrix-commander|telegram-send|signal-cli|apprise|ntfy|notify|pushover
      rsync =*:*; openssl s_client|s_server|ocsp|s_time; hg push|pull|clone|serve|email
      jj git push|fetch|clone; busybox httpd|ftpd|telnetd|wget|nc
      http.server|webbrowser|ftplib|smtplib|urllib|telnetlib|pyftpdlib|smtpd|aiosmtpd; php -S
       ruby -run
      logger --server|-n|--port|-P|--tcp|-T|--udp|-d; lp|lpr
      gpg|gpg2 --send-keys|--recv-keys|--search-keys|--refresh-keys|--locate-keys|--fetch-keys
+     psql|pg_dump|pg_restore =*host=*
      psql|pg_dump|pg_dumpall|pg_restore|mysql|mysqldump|mongodump|mongoexport --host|-h|--uri`,
   ],
   [
     'prints-secrets',
     'prints variables, which may hold secrets',
-    `printenv|setenv; direnv export|dump; launchctl getenv|export
+    `setenv; npm|yarn|bun|pnpm run|run-script|rum|urn env; direnv export|dump
+    launchctl getenv|export
      systemctl show-environment; ps =e*|a*e*|-e*ww*e*
      dotenvx|infisical|doppler|chamber|envchain|aws-vault|teller; heroku config|config:get
      vercel|netlify|railway env|env:get|env:list|variables; docker|podman inspect|config
@@ -43,7 +49,8 @@ export const networkEffects: readonly EffectRow[] = [
       gcloud auth print-access-token|print-identity-token
      gcloud secrets versions; aws configure get|export-credentials
      aws secretsmanager|ssm|sts|ecr get-*|assume-role|batch-get-secret-value; az keyvault secret
-     az account get-access-token; kubectl|oc get|describe|edit secret|secrets|secret/*|secrets/*
+     az account get-access-token; kubectl|oc get|describe|edit secret*|*,secret*
+     kubectl|oc get --raw
      kubectl|oc config view --raw; terraform|tofu output|show; terraform|tofu state pull|show
      pulumi config|stack --show-secrets; ansible-vault view|decrypt|edit
      sops decrypt|exec-env|exec-file|edit; sops --decrypt|-d; age|rage --decrypt|-d

@@ -12,17 +12,27 @@ export const packageEffects: readonly EffectRow[] = [
      lerna publish|version; changeset publish; nx release; rush publish; turbo run publish
      np|semantic-release|release-it|goreleaser|release-plz|cargo-release|jreleaser
      jsr|deno publish; vsce|ovsx publish|unpublish; web-ext sign|submit; clasp push|deploy
-     cargo publish|yank|owner|release; gem push|yank|owner; rake release
-     twine|setup.py upload|register; python =upload|register =*setup.py
+     cargo publish|yank|owner|release; gem push|yank|owner; rake =release|release:*
+     cargo workspaces|ws publish; cargo smart-release; cargo workspaces|ws release; cross publish
+     twine upload|register; setup.py =upload|register; python =upload|register =*setup.py
      poetry|flit|pdm|hatch|uv|rye|maturin publish|upload; anaconda upload
-     mvn|mvnw =deploy|deploy:*|release:*; sbt|lein =publish*|deploy|release
-     gradle|gradlew =publish*|*:publish*|upload*|*:upload*
+     mvn|mvnw =deploy|deploy:*|site-deploy|release:*|*:deploy*|*:release*|jib:build
+     sbt|lein|mill =publish*|+publish*|*/publish*|*.publish*|deploy|release
+     gradle|gradlew =publish*|*:publish*|*upload*|*:release|*releaserepository|jib|*:jib
      dotnet nuget push|delete; nuget push|delete; pod trunk; pod repo push
-     mix hex.publish|hex.retire; dart|flutter pub publish|lish; pub publish|lish
+     mix =hex.publish*|hex.retire; rebar3 hex publish|cut; swift package-registry publish
+     nimble publish; dune-release; ko publish|build|resolve
+     expo publish; dart|flutter pub publish|lish; pub publish|lish
      luarocks|cabal|stack upload; helm push; oras|crane|skopeo|cosign push|copy|sync|delete|sign
      docker|podman|nerdctl|buildah push; docker|podman image|manifest push
      docker|podman build --push; docker|podman buildx build --push; docker-compose push
-     eas submit|update; fastlane; altool|notarytool; xcrun altool|notarytool`,
+     eas submit|update; fastlane; regctl|crane =push|copy|cp|delete|put|mod; dvc push
+     hf|huggingface-cli upload
+     wandb sync; kaggle + + create|version
+     npm|pnpm|yarn|bun run|run-script|rum|urn publish*|deploy*|*:publish|*:deploy
+     npm|pnpm|yarn|bun run|run-script|rum|urn release; pnpm|yarn|bun release|deploy*
+     make|just|task|invoke|inv|mage =publish*|deploy*|*:publish|*:deploy|*-deploy|*-publish
+     altool|notarytool; xcrun altool|notarytool`,
   ],
   [
     'publishes',
@@ -32,6 +42,7 @@ export const packageEffects: readonly EffectRow[] = [
      netlify|ntl deploy|sites:delete|env:set|env:unset|api
      wrangler deploy|publish|delete|rollback|secret|kv|r2|d1|pages|queues
      firebase deploy|hosting:clone|functions:config:set
+     dokku|now|render
      fly|flyctl deploy|destroy|scale|secrets|apps|volumes|machine|machines|launch|ips
      heroku apps:destroy|releases:rollback|config:set|pg:reset|ps:scale|addons:destroy|run
      railway up|down|delete|redeploy|run; surge|gh-pages|kamal|cap|capistrano|mina
@@ -50,6 +61,7 @@ export const packageEffects: readonly EffectRow[] = [
     'logs in or out, or changes tokens',
     `npm|pnpm|yarn|bun login|logout|adduser|add-user|token|profile
      cargo|gem|docker|podman|helm|vercel login|logout|signin
+      helm registry login|logout
       netlify|heroku|wrangler|firebase|fly|flyctl login|logout|signin
      az|vault|pulumi|terraform|tofu|eas|snyk|huggingface-cli|hf|wandb|supabase|oc login|logout
      gcloud auth login|revoke|activate-service-account|application-default
@@ -61,7 +73,8 @@ export const packageEffects: readonly EffectRow[] = [
     'changes settings that decide which programs and registries are used',
     `npm|pnpm config|conf|c set|delete|edit|fix|rm; npm|pnpm set; yarn config set|unset|delete
       yarn set
-     npm|pnpm pkg set|delete|fix; bun pm trust; pnpm approve-builds
+     npm|pnpm pkg set|delete|fix; yarn plugin import|remove; yarn policies; poetry self add|remove
+     bundle plugin install; bun pm trust; pnpm approve-builds
      npm|pnpm config|conf|c =*=*
      pip config set|unset|edit; conda|mamba config --add|--set|--remove|--append|--prepend
      poetry config + +; poetry config --unset; poetry source add|remove
@@ -90,7 +103,10 @@ export const packageEffects: readonly EffectRow[] = [
     'changes-system',
     'installs or removes programs for the whole user or machine',
     `npm|pnpm|bun install|i|add|update|up|upgrade|link|uninstall|remove|rm|un --global|-g
-     npm link|ln; pnpm|bun link; yarn global; npm|pnpm install|i|add|uninstall --location
+     npm link|ln; pnpm|bun link; pnpm env use|add|remove; pnpm self-update|setup; bun|deno upgrade
+     pip install --user|--break-system-packages|--target|-t|--root|--prefix; easy_install
+     ghcup|krew|ansible-galaxy install|rm|remove; zypper in|rm|up|dup; yarn global
+     npm|pnpm install|i|add|uninstall --location
      cargo install|uninstall|binstall; go install =*@*; gem install|uninstall|update
      pipx install|uninstall|inject|upgrade|upgrade-all|install-all
       uv tool install|uninstall|upgrade
@@ -118,9 +134,13 @@ export const packageEffects: readonly EffectRow[] = [
      degit|tiged|giget|cookiecutter|copier|yo|hygen; cargo generate; cargo-generate
       dotnet new install
      pip|uv install|add|download|wheel|sync --index-url|-i|--extra-index-url|--find-links|-f
-     pip|uv install|add|download|wheel|sync --index|--default-index|--trusted-host
+     pip|uv install|add|download|wheel|sync --index|--default-index|--trusted-host|--proxy
+     vcpkg|conan install
+     ctr|crictl|singularity|apptainer|buildah run|exec|pull|create|from|bud|build
+     terraform|tofu init -from-module; packer init
      npm|pnpm|yarn|bun install|i|add|ci|update|up --registry
-     gem|bundle install|add --source|-s; cargo add|install --git|--registry|--index
+     gem|bundle install|add --source|-s; bundle add|install --git|--github
+     cargo add|install --git|--registry|--index
      composer create-project; composer require|install|update --repository
      mvn archetype:generate; mix phx.new; act; ollama pull|run; helm repo add; ng|nx add
      docker|podman|nerdctl run|pull|create|load|import; docker-compose|podman-compose run|pull`,

@@ -26,14 +26,20 @@ function plainName(program: string): string {
 
 function nextName({ program, words }: Same): Same | undefined {
   const [first = '', second] = words;
+  if (program === 'npm') return npmCommand(words);
+  if (program === 'ruby' && first === '-S' && second !== undefined)
+    return { program: second, words: words.slice(2) };
+  if (program === 'cargo' && first === 'sqlx') return { program: first, words: words.slice(1) };
   if (program === 'python' || program === 'pypy') return moduleOf(words);
   // `py -m pip` on Windows.
   if (first.startsWith('+') && /^(?:cargo|rustc|rustdoc)$/.test(program))
     return { program, words: words.slice(1) };
   if (program === 'yarn' && first === 'npm') return { program: 'npm', words: words.slice(1) };
   if (program === 'yarn' && first === 'workspace') return { program, words: words.slice(2) };
-  if (program === 'yarn' && first === 'workspaces' && second === 'foreach')
-    return { program, words: withoutOptions(words.slice(2)) };
+  if (program === 'yarn' && first === 'workspaces' && /^(?:foreach|run)$/.test(second ?? '')) {
+    const at = words.indexOf('npm');
+    return { program, words: at === -1 ? withoutOptions(words.slice(2)) : words.slice(at) };
+  }
   if (program === 'uv' && first === 'pip') return { program: 'pip', words: words.slice(1) };
   if (program === 'docker' && first === 'compose')
     return { program: 'docker-compose', words: words.slice(1) };
@@ -43,7 +49,9 @@ function nextName({ program, words }: Same): Same | undefined {
   )
     return { program: first.slice(first.lastIndexOf('/') + 1), words: words.slice(1) };
   if (installedRunners.has(program) && first === 'run' && second?.startsWith('-') === false)
-    return { program: second, words: words.slice(2) };
+    return second.endsWith('.py')
+      ? { program: 'python', words: words.slice(1) }
+      : { program: second, words: words.slice(2) };
   return undefined;
 }
 
@@ -60,6 +68,39 @@ export function installedBy(program: string, words: readonly string[]): Same | u
   if (!/^(?:pnpm|yarn|bun)$/.test(program)) return undefined;
   const [name, ...rest] = withoutOptions(words);
   return name === undefined ? undefined : { program: name, words: rest };
+}
+
+/** Commands of npm that rules are about, with the shortest text for which npm takes each. */
+const npmCommands = new Map(
+  `access:ac deprecate:dep exec:ex install-test:install-t init:ini innit:inn publish:pu owner:ow
+  create:cr profile:pro undeprecate:unde unpublish:unp login:logi logout:logo token:to trust:tr
+  author:au team:tea adduser:addu approve-scripts:ap rebuild:reb config:con`
+    .split(/\s+/)
+    .map((row) => row.split(':') as [string, string]),
+);
+const npmNames: ReadonlyMap<string, string> = new Map([
+  ['it', 'install'],
+  ['sit', 'ci'],
+  ['cit', 'ci'],
+  ['ic', 'ci'],
+  ['install-test', 'install'],
+  ['install-clean', 'ci'],
+  ['clean-install', 'ci'],
+]);
+
+/** `npm publ` is `npm publish`. */
+function npmCommand(words: readonly string[]): Same | undefined {
+  for (const [at, word] of words.entries()) {
+    if (word.startsWith('-')) continue;
+    const full = [...npmCommands].find(
+      ([name, least]) => word !== name && word.startsWith(least) && name.startsWith(word),
+    )?.[0];
+    const name = npmNames.get(full ?? word) ?? full;
+    if (name !== undefined)
+      return { program: 'npm', words: [...words.slice(0, at), name, ...words.slice(at + 1)] };
+    if (!words[at - 1]?.startsWith('-')) return undefined;
+  }
+  return undefined;
 }
 
 /** Runners of what the project has installed: the words after `run` are a command of its own. */

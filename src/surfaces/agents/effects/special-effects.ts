@@ -1,4 +1,7 @@
 /** Commands whose effect depends on more than a list of their words. */
+
+import { onlyLooks } from '../shell/looking-programs.ts';
+import { isPlainVariable } from '../shell/variables.ts';
 import type { Effect } from './effect.ts';
 import type { Found } from './match.ts';
 import { operandsOf } from './word-roles.ts';
@@ -9,13 +12,15 @@ export interface Files {
   exists(word: string): boolean;
   /** Whether removing it loses nothing: git has it, or a build makes it again. */
   isKept(word: string): boolean;
+  /** Whether files with a name like this are made by builds and tests. */
+  isMade(name: string): boolean;
   /** Whether it is a file with content that would be lost. */
   isPrecious(word: string): boolean;
 }
 
 type Words = readonly string[];
 
-/** @param isAlone Whether no other command of the line changes files */
+/** @param isAlone Whether no other command of the line may put a file of value at another place */
 export function specialEffects(
   program: string,
   words: Words,
@@ -26,6 +31,8 @@ export function specialEffects(
     case 'rm':
     case 'unlink':
       return removes(words, files, isAlone);
+    case 'find':
+      return findsToDelete(words, files) ? found('deletes', 'removes files') : [];
     case 'declare':
     case 'export':
     case 'local':
@@ -37,6 +44,10 @@ export function specialEffects(
         : [];
     case 'kill':
       return kills(words) ? found('changes-system', 'ends processes') : [];
+    case 'printenv':
+      return words.length > 0 && words.every(isPlainVariable)
+        ? []
+        : found('prints-secrets', 'prints variables, which may hold secrets');
     case 'env':
       return operandsOf(words).every((word) => /^[A-Za-z_]\w*=/.test(word)) &&
         !hasLong(words, 'split')
@@ -46,6 +57,8 @@ export function specialEffects(
     case 'mv':
     case 'install':
     case 'ln':
+    case 'rsync':
+    case 'scp':
       return [...copies(program, words, files), ...spreads(program, words)];
     case 'ar':
     case 'gtar':
@@ -54,25 +67,39 @@ export function specialEffects(
     case 'tar':
       return words.some((word, at) => (at === 0 ? /^-?[A-Za-z]*x/ : /^-[A-Za-z]*x/).test(word))
         ? found('unpacks', 'writes files that the line does not name')
-        : [];
-    case 'curl':
-      return overwritten(valuesOf(words, /^-[A-Za-z]*o(.*)$|^--output(?:=(.*))?$/), files);
-    case 'wget':
-      return overwritten(valuesOf(words, /^-[A-Za-z]*O(.*)$|^--output-d[a-z]*(?:=(.*))?$/), files);
-    case 'sponge':
-    case 'tee':
-      return words.some((word) => /^-[A-Za-z]*a|^--app/.test(word))
-        ? []
-        : overwritten(operandsOf(words), files);
-    case 'git':
-      return overwritten(outputsOf(words), files);
-    case 'sort':
-      return overwritten(valuesOf(words, /^-[A-Za-z]*o(.*)$|^--o[a-z]*(?:=(.*))?$/), files);
+        : overwritten(archivesOf(words), files);
     default:
-      return program.includes('/') && !isInstalled(program)
-        ? found('runs-file', 'is a program that the agent may have written')
-        : [];
+      if (program.includes('/') && !isInstalled(program))
+        return found('runs-file', 'is a program that the agent may have written');
+      return overwritten(targets.get(program)?.(words) ?? [], files);
   }
+}
+
+/** The files that programs write to, without adding to them. */
+const targets: ReadonlyMap<string, (words: Words) => Words> = new Map<
+  string,
+  (words: Words) => Words
+>([
+  ...['base64', 'cpio', 'iconv', 'openssl'].map(
+    (program) =>
+      [
+        program,
+        (words: Words) => valuesOf(words, /^-(?:out|[oO](?!ut$)(.*))$|^--o[a-z]*(?:=(.*))?$/),
+      ] as const,
+  ),
+  ['curl', (words) => valuesOf(words, /^-[A-Za-z]*o(.*)$|^--output(?:=(.*))?$/)],
+  ['git', outputsOf],
+  ['sort', (words) => valuesOf(words, /^-[A-Za-z]*o(.*)$|^--o[a-z]*(?:=(.*))?$/)],
+  ['sponge', teesTo],
+  ['tee', teesTo],
+  ['uniq', (words) => (onlyLooks('uniq', words) ? [] : operandsOf(words).slice(1))],
+  ['wget', (words) => valuesOf(words, /^-[A-Za-z]*O(.*)$|^--output-d[a-z]*(?:=(.*))?$/)],
+  ['xxd', (words) => (onlyLooks('xxd', words) ? [] : operandsOf(words).slice(1))],
+  ['zip', (words) => operandsOf(words).slice(0, 1)],
+]);
+
+function teesTo(words: Words): Words {
+  return words.some((word) => /^-[A-Za-z]*a|^--app/.test(word)) ? [] : operandsOf(words);
 }
 
 function found(does: Effect, because: string): readonly Found[] {
@@ -89,6 +116,25 @@ function isInstalled(program: string): boolean {
     /(?:^|\/)(?:node_modules\/\.bin|vendor\/bin|\.?venv\/bin)\/[^/]+$/.test(program) ||
     /^\.\/(?:gradlew|mvnw)$/.test(program)
   );
+}
+
+/** The archive that is created: the word after `f`. */
+function archivesOf(words: Words): readonly string[] {
+  const creates = (word: string, at: number): boolean =>
+    (at === 0 ? /^-?[A-Za-z]*c/ : /^-[A-Za-z]*c|^--cr/).test(word);
+  if (!words.some(creates)) return [];
+  const named = valuesOf(words, /^-[A-Za-z]*f(.*)$|^--file(?:=(.*))?$/);
+  return /^[A-Za-z]*f[A-Za-z]*$/.test(words[0] ?? '') ? [...named, ...words.slice(1, 2)] : named;
+}
+
+/** `find . -name '*.pyc' -delete` removes only what is made again. */
+function findsToDelete(words: Words, files: Files): boolean {
+  const end = words.indexOf('-delete');
+  if (end === -1) return false;
+  const names = words.slice(0, end).filter((_, at) => words[at - 1] === '-name');
+  if (names.length === 0 || !names.every((name) => files.isMade(name))) return true;
+  const isOdd = words.some((word) => /^(?:-o|-or|,|!|-not)$/.test(word));
+  return isOdd || words.indexOf('-delete', end + 1) !== -1;
 }
 
 /** Of more files, a person looks at the list, whatever they are. */

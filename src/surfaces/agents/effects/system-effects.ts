@@ -6,8 +6,8 @@ export const systemEffects: readonly EffectRow[] = [
     'deletes',
     'removes files',
     `shred|srm|wipe|rimraf|del-cli|trash|trash-put|rmtrash; gio trash|remove
-     find|bfs -delete; rsync --del|--delete|--delete-before|--delete-during|--delete-after
-     rsync --delete-delay|--delete-excluded|--remove-source-files
+     bfs -delete; rsync =--del|--dele*|--remove-s*
+     zip --move|-m; 7z|7za|7zz|7zr =-sdel; tar|gtar|bsdtar --remove-files
      fdupes --delete|-d; rename|prename|mmv|vidir|detox; tmpreaper|tmpwatch`,
   ],
   [
@@ -32,7 +32,7 @@ export const systemEffects: readonly EffectRow[] = [
      mount +; umount +
       losetup|swapon|swapoff|mknod|modprobe|insmod|rmmod|sysctl|kexec|grub-install
      efibootmgr|nvram|bless|csrutil|spctl|pmset|scutil|networksetup|systemsetup|tccutil|hdiutil
-     shutdown|reboot|halt|poweroff|telinit; dd|truncate
+     shutdown|reboot|halt|poweroff|telinit; dd|truncate|fallocate
      iptables|ip6tables|nft|ufw|firewall-cmd|pfctl|ipset|nmcli|wg|wg-quick|openvpn
      route|ifconfig +
      ip link|addr|address|route add|del|delete|set|flush|change|replace|exec

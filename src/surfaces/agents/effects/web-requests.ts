@@ -63,6 +63,8 @@ export function webRequest(program: string, words: readonly string[]): Request |
     const value = option.takes === '' ? (words[++at] ?? '') : option.takes;
     if (option.is === 'method' && sendingMethods.test(value)) isSending = true;
     if (option.is === 'url') addresses.push(value);
+    // curl writes to the file in `%output{file}`.
+    if (program === 'curl' && value.includes('%output')) isSaving = true;
     if (program === 'wget' && /^(?:-[A-Za-z]*O|--output-d)/.test(word)) isSaving = false;
   }
   const hosts = addresses.map(hostOf);

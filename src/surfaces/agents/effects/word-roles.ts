@@ -63,12 +63,22 @@ const scripted: ReadonlyMap<string, readonly string[]> = new Map(
       return [program, options];
     }),
 );
-/** Options whose value is a text or a pattern of files that are left out. */
-const texts = new Set(
-  `-e --regexp --expression --exclude --exclude-dir --ignore --ignore-pattern --ignore-path
-  --include --glob --iglob -g --message --title --body --grep --arg --format`.split(/\s+/),
-);
+/** Options whose value is a text. In other programs, the same letters may take no value. */
+const texts: ReadonlyMap<string, RegExp> = new Map([
+  ['ack', /^--match$/],
+  ['egrep', /^(?:-e|--regexp)$/],
+  ['fgrep', /^(?:-e|--regexp)$/],
+  ['gh', /^(?:-[tb]|--(?:title|body|message))$/],
+  ['glab', /^(?:-[tdm]|--(?:title|description|message))$/],
+  ['grep', /^(?:-e|--regexp)$/],
+  ['jq', /^--arg$/],
+  ['rg', /^(?:-e|--regexp)$/],
+  ['sed', /^(?:-e|--expression)$/],
+  ['zgrep', /^(?:-e|--regexp)$/],
+]);
+/** Options whose value is a pattern of files that are left out. */
 const leftOut = /^--?(?:exclude|ignore)[\w-]{0,20}=/;
+const leavesOut = /^--(?:exclude|exclude-dir|ignore-pattern|ignore-path)$/;
 /** Programs that change the last word and read the others, unless an option names the target. */
 const copiers = new Set(['cp', 'install', 'ln', 'mv', 'rsync', 'scp', 'gcp', 'gmv', 'ginstall']);
 const removers = new Set(['rm', 'rmdir', 'unlink', 'shred', 'trash', 'trash-put', 'rimraf', 'srm']);
@@ -84,6 +94,7 @@ export function rolesOf(
   isFolder: IsFolder,
 ): Roles {
   if (program === 'git') return { ...none, ...gitFiles(words), ...gitReplaces(words) };
+  if (program === 'source' || program === '.') return { ...none, reads: words };
   // It reads the words of another command from a file, or from what is printed.
   if (program === 'xargs') return { ...none, reads: words };
   // The command that it runs is read on its own.
@@ -91,7 +102,9 @@ export function rolesOf(
   if (talkers.has(program)) return { ...none, says: words };
   // Another command may use the values.
   if (setters.has(program)) return { ...none, reads: words };
-  if (namers.has(program)) return { ...none, names: words };
+  // `file -f x` and `du --files0-from=x` print what is in the file.
+  if (namers.has(program) && (onlyLooks || !/^(?:du|file|tree)$/.test(program)))
+    return { ...none, names: words };
   if (program === 'find' || program === 'fd' || program === 'bfs') return find(words);
   if (program === 'mkdir') return { ...none, names: words };
   if (program === 'touch' || program === 'tee') return { ...none, writes: operandsOf(words) };
@@ -99,7 +112,29 @@ export function rolesOf(
   if (removers.has(program)) return { ...none, replaces: operandsOf(words) };
   const files = withoutTexts(program, words);
   if (onlyLooks) return { ...none, reads: files };
-  return { ...none, changes: files };
+  return { ...none, changes: files, fills: fillers.get(program)?.(words) ? filled(words) : [] };
+}
+
+const always = (): boolean => true;
+const unpacks = (words: readonly string[]): boolean =>
+  words.some((word, at) =>
+    (at === 0 ? /^-?[A-Za-z]*x|^e$/ : /^-[A-Za-z]*x|^--(?:ex|ge)/).test(word),
+  );
+/** When programs change what is in a folder that they name, or who may open it. */
+const fillers: ReadonlyMap<string, (words: readonly string[]) => boolean> = new Map([
+  ...['chattr', 'chflags', 'chgrp', 'chmod', 'chown', 'cpio', 'ditto', 'mount', 'setfacl'].map(
+    (program) => [program, always] as const,
+  ),
+  ...['7z', '7za', '7zr', '7zz', 'bsdtar', 'gtar', 'jar', 'tar', 'unrar'].map(
+    (program) => [program, unpacks] as const,
+  ),
+  ['unzip', (words) => !words.some((word) => /^-[lvtZ]/.test(word))],
+]);
+
+/** Folders among the words, also as the value of an option: `-C x`, `-ox`. */
+function filled(words: readonly string[]): readonly string[] {
+  const joined = words.flatMap((word) => /^(?:-[A-Za-z]|--[\w-]+=)(.+)$/.exec(word)?.[1] ?? []);
+  return [...operandsOf(words), ...joined];
 }
 
 /** The words without patterns, scripts and messages. */
@@ -107,10 +142,11 @@ function withoutTexts(program: string, words: readonly string[]): readonly strin
   const own = scripted.get(program);
   let hasScript =
     own === undefined || words.some((word) => own.some((one) => word.split('=', 1)[0] === one));
+  const takesText = texts.get(program);
   const files: string[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = words[at] as string;
-    if (texts.has(word)) at++;
+    if (leavesOut.test(word) || takesText?.test(word) === true) at++;
     else if (leftOut.test(word)) continue;
     else if (!hasScript && !word.startsWith('-')) hasScript = true;
     else files.push(word);
@@ -128,7 +164,18 @@ function find(words: readonly string[]): Roles {
     ...none,
     names: [...roots, ...named],
     changes: words.includes('-delete') ? roots : [],
+    fills: words.some((word, at) => isFindChange(word, words[at + 1])) ? roots : [],
   };
+}
+
+/** `find -delete`, `find -exec rm`. */
+function isFindChange(word: string, next = ''): boolean {
+  if (word === '-delete') return true;
+  if (!/^-(?:exec|ok)(?:dir)?$/.test(word)) return false;
+  return (
+    /^(?:ba|z)?sh$|^(?:chmod|chown|cp|install|ln|mv|perl|sed|tee|touch|truncate)$/.test(next) ||
+    removers.has(next)
+  );
 }
 
 function copy(program: string, words: readonly string[], isFolder: IsFolder): Roles {
@@ -154,7 +201,11 @@ function copy(program: string, words: readonly string[], isFolder: IsFolder): Ro
     changes: isLink ? sources : [],
     writes: targets,
     replaces: moves ? [...sources, ...whole] : whole,
-    fills: sources.some((source) => /\/\.?$/.test(source)) ? [to] : [],
+    fills: [
+      ...(sources.some((source) => /\/\.?$/.test(source)) ? [to] : []),
+      // `cp -r x/.git .` fills a folder that the target may have.
+      ...(isWhole(words) ? targets.slice(1) : []),
+    ],
   };
 }
 
@@ -172,6 +223,9 @@ function gitReplaces(words: readonly string[]): Partial<Roles> {
   // They make a folder with files that the line does not name.
   if (/^(?:clone|init|submodule)$/.test(command ?? '')) return { fills: operandsOf(rest) };
   if (command === 'worktree' && rest[0] === 'add') return { fills: operandsOf(rest) };
+  if (command === 'checkout') return { fills: operandsOf(rest) };
+  if (command === 'restore' && !rest.some((word) => /^(?:-S|--staged)$/.test(word)))
+    return { fills: operandsOf(rest) };
   if (command === 'worktree' && /^(?:move|remove)$/.test(rest[0] ?? ''))
     return { replaces: operandsOf(rest.slice(1)) };
   return {};

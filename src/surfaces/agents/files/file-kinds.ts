@@ -29,16 +29,34 @@ const mostChars = 4_096;
  */
 export function fileKinds(path: string, place: Place): readonly FileKind[] {
   if (path.length > mostChars) return ['ordinary'];
-  const parts = path.toLowerCase().split(/[/\\]/);
+  const parts = partsOf(path);
   const kinds = new Set<FileKind>();
   for (const name of namesOf(parts.at(-1) as string))
     for (const kind of kindsByName([...parts.slice(0, -1), name])) kinds.add(kind);
   if (isOfPackage(path)) kinds.add('guard');
   if (mayMeanSecret(parts.at(-1) as string)) kinds.add('secret');
+  // `{.env,src/*}` has a slash inside its braces.
+  if (/\{.*\/.*\}/.test(path)) for (const kind of kindsInBraces(path)) kinds.add(kind);
   const isSecret = kinds.has('secret');
   if (kinds.size === 0 && notes.find(parts).length > 0) return ['own-notes'];
   if (!isSecret && kinds.size === 0 && isTemporary(path, place)) return ['temporary'];
   return kinds.size === 0 ? ['ordinary'] : [...kinds];
+}
+
+/** Characters that some file systems ignore in a name. */
+const ignored = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+
+/** The parts of a path, as file systems compare them that do not distinguish capital letters. */
+function partsOf(path: string): string[] {
+  const plain = /^[\0-\x7f]*$/.test(path) ? path : path.replace(ignored, '').toUpperCase();
+  return plain.toLowerCase().split(/[/\\]/);
+}
+
+function kindsInBraces(path: string): readonly FileKind[] {
+  return path.split(/[{},]/).flatMap((one) => {
+    const parts = partsOf(one);
+    return mayMeanSecret(parts.at(-1) as string) ? ['secret' as const] : kindsByName(parts);
+  });
 }
 
 /** Names that a pattern may mean. */
@@ -61,9 +79,9 @@ function mayMeanSecret(name: string): boolean {
 
 function kindsByName(parts: readonly string[]): readonly FileKind[] {
   const secret = secretKind(parts);
-  if (notes.find(parts).length > 0) return secret === undefined ? [] : [secret];
   const found = isOfGit(parts) ? ['git' as const] : guarded.find(parts);
-  const kinds = found.length > 0 ? found : later.find(parts);
+  const isNote = notes.find(parts).length > 0;
+  const kinds = found.length > 0 || isNote ? found : later.find(parts);
   return secret === undefined ? kinds : [...kinds, secret];
 }
 
@@ -126,7 +144,7 @@ const guardFolders = namePatterns([
 
 /** Whether it is a folder in which files guard the agent, by its name. */
 export function isGuardFolder(path: string): boolean {
-  return guardFolders.find(path.toLowerCase().split(/[/\\]/)).length > 0;
+  return guardFolders.find(partsOf(path)).length > 0;
 }
 
 /** Whether it is in the folder of the package that is running. */
@@ -150,6 +168,11 @@ export function isAboveGuard(path: string, { project, home }: Place): boolean {
 }
 
 const temporaryFolders = ['/tmp', '/var/tmp', '/private/tmp', process.env.TMPDIR || '/tmp'];
+
+/** Whether it is the folder for temporary files, which may be named. */
+export function isTemporaryFolder(path: string): boolean {
+  return temporaryFolders.includes(path);
+}
 
 /** Below the folder for temporary files, but not where the project or the home is in it. */
 function isTemporary(path: string, { project, home }: Place): boolean {

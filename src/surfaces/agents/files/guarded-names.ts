@@ -25,7 +25,8 @@ export const guardedNames: readonly (readonly [FileKind, string])[] = [
     .opencode.json .opencode.jsonc .opencode/config.json crush.json .crush.json .continue/config.*
     .continue/mcpservers/** .zed/settings.json .amp/settings.json goose/config.yaml
     .config/opencode/*.json .copilot/config.json .mcp/** .augment/settings.json .warp/mcp/**
-    .vscode/mcp.json .codeium/windsurf/*.json librechat.yaml .kilocode/mcp.json`,
+    gemini-extension.json .claude-plugin/** .vscode/mcp.json .codeium/windsurf/*.json
+    librechat.yaml .kilocode/mcp.json`,
   ],
 ];
 
@@ -66,7 +67,15 @@ export const laterNames: readonly (readonly [FileKind, string])[] = [
     .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .login
     .inputrc .xinitrc .xprofile .xsession .config/fish/** .config/autostart/** .config/systemd/**
     .config/environment.d/** .local/bin/** library/launchagents/** library/launchdaemons/**
-    .tmux.conf .screenrc .wgetrc .curlrc .ssh/rc .ssh/config crontab .crontab cron.d/**`,
+    .tmux.conf .screenrc .wgetrc .curlrc .pdbrc .rspec .rprofile .iex.exs .psqlrc .sqliterc
+    .duckdbrc .ghci .ocamlinit .mailcap .ackrc .ripgreprc .ctags.d/** .tigrc .hgrc .hg/hgrc
+    .jj/repo/** .dir-locals-2.el .helix/** .autoenv.* .mvn/** gradle-wrapper.properties
+    gradle-wrapper.jar gradlew mvnw tools/bazel .venv/bin/** venv/bin/** node_modules/.bin/**
+    renovate.json renovate.json5 .renovaterc .renovaterc.* .gitlab-ci/** *.gitlab-ci.yml
+    wercker.yml .drone.* .readthedocs.yaml .readthedocs.yml .warp/** .vibe/** .pi/** .qodo/**
+    .sweep.yaml .coderabbit.yaml .pr_agent.toml .git/info/** .git/objects/info/** .git/head
+    .git/commondir hooks/hooks.json .lsp.json copilot-setup-steps.yml .claude/loop.md
+    .worktreeinclude .ssh/rc .ssh/config crontab .crontab cron.d/**`,
   ],
   [
     'instructions',

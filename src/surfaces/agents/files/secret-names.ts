@@ -19,8 +19,11 @@ export const secretNames: readonly (readonly [SecretName, string])[] = [
     .config/fly/** .config/firebase/** .config/github-copilot/** .fly/** .terraform.d/** .oci/**
     .bluemix/** .aliyun/** .tccli/** .doctl/** .railway/** .local/share/keyrings/**
     library/keychains/** .electrum/** .bitcoin/** .ethereum/keystore/** host-tools/gateway/**
-    .snowflake/** .snowsql/** .cloudflared/** .wrangler/config/** .subversion/auth/**
-    /run/secrets/** /var/run/secrets/** .slack/** .ngrok2/**`,
+    .supabase/access-token .config/solana/** .foundry/keystores/** .near-credentials/**
+    .config/ngrok/** .ssh2/** .putty/** .config/bitwarden?cli/** .config/anthropic/**
+    .config/openai/** .local/share/kwalletd/** /etc/networkmanager/system-connections/**
+    playwright/.auth/** .snowflake/** .snowsql/** .cloudflared/** .wrangler/config/**
+    .subversion/auth/** /run/secrets/** /var/run/secrets/** .slack/** .ngrok2/**`,
   ],
   [
     'name',
@@ -41,22 +44,28 @@ export const secretNames: readonly (readonly [SecretName, string])[] = [
     cookies.sqlite login?data cookies.binarycookies /proc/*/environ /proc/*/task/*/environ
     /etc/shadow /etc/shadow- /etc/gshadow /etc/sudoers /etc/master.passwd *.keytab wp-config.php
     .ftpconfig sftp-config.json .remote-sync.json filezilla.xml sitemanager.xml recentservers.xml
-    .databrickscfg kaggle.json huggingface/token .huggingface/token .sentryclirc .circleci/cli.yml
-    .travis/config.yml`,
+    .authinfo .authinfo.gpg .smbcredentials .msmtprc .fetchmailrc .rhosts .xauthority .zhistory
+    .lesshst .dbshell .mongorc.js chap-secrets pap-secrets .envrc.* .flaskenv.local *.tfbackend
+    key.properties keystore.properties signing.properties sentry.properties settings.local.php
+    sftp.json google_accounts.json default/cookies .databrickscfg kaggle.json huggingface/token
+    .huggingface/token .sentryclirc .circleci/cli.yml .travis/config.yml`,
   ],
   [
     'data',
     `*.env *.env.* *.env-* *.env_* env.local env.production local.settings.json secret.* secrets.*
     .secrets.* *.secret *.secrets *-secret.* *_secret.* *-secrets.* *_secrets.* client_secret*
-    .secret.* secrets/** .secrets/** credentials credentials.* .credentials .credentials.*
-    *-credentials.* *_credentials.* *credentials.json *-credential.* *_credential.* credential.*
-    credentials-* credentials_* passwords passwords.* password.* .passwords.* .password.*
-    *passwords.* service-account* service_account* serviceaccount* *-service-account*
-    *_service_account* *serviceaccountkey* firebase-adminsdk* *-firebase-adminsdk-*
-    *adminsdk*.json gcp-key* gcp_key* gcloud-key* *-key.json *_key.json
-    application_default_credentials.json gha-creds-* token.json .token .tokens auth.json
-    .auth.json *private-key* *private_key* *privatekey* *-kubeconfig* *-token.json *_token.json
-    api-keys.* api_keys.* apikeys.* apikey.* api_key.* api-key.*`,
+    .secret.* secrets/** .secrets/** secret-*.* secret_*.* secrets-*.* secrets_*.* credentials
+    credentials.* .credentials .credentials.* *-credentials.* *_credentials.* *credentials.json
+    *-credential.* *_credential.* credential.* credentials-* credentials_* passwords passwords.*
+    password.* .passwords.* .password.* *passwords.* service-account* service_account*
+    serviceaccount* *-service-account* *_service_account* *serviceaccountkey* firebase-adminsdk*
+    *-firebase-adminsdk-* *adminsdk*.json gcp-key* gcp_key* gcloud-key* *-key.json *_key.json
+    application_default_credentials.json gha-creds-* token.json token.pickle
+    access_token* access-token* vault-pass* vault_pass* pass.txt storage_state.json
+    storagestate.json cookies.txt cookies.json mnemonic.* recovery-codes* recovery_codes*
+    seed-phrase* seed_phrase* wallet.json keystore.json .token .tokens auth.json .auth.json
+    *private-key* *private_key* *privatekey* *-kubeconfig* *-token.json *_token.json api-keys.*
+    api_keys.* apikeys.* apikey.* api_key.* api-key.*`,
   ],
 ];
 
@@ -79,7 +88,7 @@ export const publicNames = `
 
 /** Endings of code and texts. A module about secrets is no secret. */
 export const codeEndings: ReadonlySet<string> = new Set(
-  `ts tsx mts cts js jsx mjs cjs py pyi rb go rs java kt kts c h cc cpp hpp cs swift php ex exs erl
-  scala clj sh bash zsh fish ps1 lua md mdx rst html css scss vue svelte sql proto graphql svg png
-  jpg snap astro adoc tf`.split(/\s+/),
+  `ts tsx mts cts js jsx mjs cjs py pyi rb go rs java kt kts c h cc cpp hpp cs swift php ex exs
+    erl scala clj sh bash zsh fish ps1 lua md mdx rst html css scss vue svelte sql proto graphql
+    svg png jpg snap astro adoc tf`.split(/\s+/),
 );

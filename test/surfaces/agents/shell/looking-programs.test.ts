@@ -55,6 +55,10 @@ const cases: Readonly<Record<string, readonly [looking: string, more: string]>> 
   tree: ['tree -L 2', 'tree -o x; tree -aR; tree --output=x'],
   uniq: ['uniq -c; uniq a; uniq -f 1 a', 'uniq a b; uniq - b'],
   unzip: ['unzip -l x.zip; unzip -Z1 x', 'unzip x.zip; unzip -o -l x; unzip -l x -d y'],
+  yq: [
+    'yq .jobs x.yml; yq -r .a x; yq -o=json . x',
+    'yq -i .a=1 x; yq --inplace . x; yq -s .a x; yq env(X); yq load(.) x; yq -f x; yq eval-all x',
+  ],
   xxd: ['xxd x; xxd -l 16 x', 'xxd x y; xxd -r x; xxd -ps -r x'],
 };
 
