@@ -91,7 +91,8 @@ for (const program of Object.keys(pinned) as ProgramName[]) {
       );
       const asked = { main: [[shell('touch asked.txt')]] };
       // Without a terminal there is nobody to ask.
-      const { results } = await home.run(asked);
+      const args = agent === 'claude-code' ? ['--permission-mode', 'default'] : kind.args;
+      const { results } = await home.run(asked, { args });
       expect(home.has('project/asked.txt')).toBe(false);
       expect(results()[0]).toMatch(
         agent === 'claude-code' ? /approv|permission|push/i : /cannot ask/,
