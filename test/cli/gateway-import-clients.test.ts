@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import { readToml } from '../../src/cli/gateway/read-toml.ts';
 import { program } from '../runner/programs.ts';
 import { folder, installed } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
@@ -182,6 +183,10 @@ lines""",
     expect(stdout).toContain('`off one`: it is disabled');
     expect(stdout).toContain('the servers of the profile `fast` are left out');
     expect(stdout).toContain('TOKEN, OTHER, REMOTE_KEY, REMOTE_TOKEN');
+    const entry = readToml(stdout.slice(stdout.indexOf('[mcp_servers.gateway]')));
+    expect(entry).toMatchObject({
+      mcp_servers: { gateway: { command: 'npx', args: expect.arrayContaining(['serve']) } },
+    });
     expect((await cli(['validate', 'gateway.yaml'], { cwd: join(path, 'work') })).exit).toBe(0);
   });
 

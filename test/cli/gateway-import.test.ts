@@ -110,7 +110,9 @@ test('entries that cannot be converted are reported, and the file still loads', 
 describe('a secret in plain text', () => {
   const value = 'hunter2-0123456789';
   const warned = async (entry: object): Promise<readonly string[]> => {
-    const { exit, stdout, stderr } = await imports({ mcpServers: { a: entry } });
+    const { exit, stdout, stderr } = await imports({
+      mcpServers: { a: entry, b: { command: 'x' } },
+    });
     expect([exit, stderr]).toEqual([0, '']);
     expect(stdout).not.toContain('hunter2');
     return [...stdout.matchAll(/^warning: `a`: `([^`]+)` (?:seems|is in)/gm)].map(
@@ -147,7 +149,7 @@ describe('a secret in plain text', () => {
     [`https://example.com/mcp?token=${value}`, 'its parameter `token`'],
   ])('in the address %s is reported by its place', async (url, what) => {
     expect(await warned({ url })).toEqual(['url']);
-    const { stdout } = await imports({ mcpServers: { a: { url } } });
+    const { stdout } = await imports({ mcpServers: { a: { url }, b: { command: 'x' } } });
     expect(stdout).toContain(`\`url\` is in the file as plain text, with ${what}.`);
   });
 
@@ -176,6 +178,27 @@ test('inputs whose ids look alike get variables of their own, and that is said',
     `\`${name('input:a b')}\` becomes \`${name('A_B_3')}\`, because \`A_B\` stands for something else.`,
     `\`${name('input:home')}\` becomes \`${name('HOME_2')}\`, because \`HOME\` stands for something else.`,
   ]);
+});
+
+test('what a gateway refuses is left out and named, so that the file loads', async () => {
+  const { exit, stdout, written, path } = await imports({
+    mcpServers: {
+      a: { command: ' ' },
+      b: { url: 'ftp://example.com' },
+      c: { url: 'https://example.com', headers: { 'a b': 'x', 'X-Y': 'two\nlines' } },
+      d: { url: 'https://me:pass-word@example.com' },
+      e: { command: 'x', args: '--port 1' },
+    },
+  });
+  expect(exit).toBe(0);
+  expect(written().mcpServers).toEqual({ e: { command: 'x' } });
+  for (const one of ['a', 'b', 'c', 'd'])
+    expect(stdout).toContain(
+      `warning: \`${one}\`: it is left out, because a gateway refuses it: \`${{ a: 'command', c: 'headers' }[one] ?? 'url'}`,
+    );
+  expect(stdout).toContain('`e`: arguments that are not a list of texts are left out.');
+  expect(stdout).not.toContain('pass-word');
+  expect((await cli(['validate', 'gateway.yaml'], { cwd: path })).exit).toBe(0);
 });
 
 describe('nothing is written', () => {

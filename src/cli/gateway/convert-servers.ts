@@ -90,8 +90,8 @@ function convert(
   const args = own(entry, 'args');
   const cwd = own(entry, 'cwd');
   const texts = Array.isArray(args) ? args.filter((arg) => typeof arg === 'string') : [];
-  if (Array.isArray(args) && texts.length < args.length)
-    warn('arguments that are not texts are left out.');
+  if (Array.isArray(args) ? texts.length < args.length : args !== undefined)
+    warn('arguments that are not a list of texts are left out.');
   for (const text of [command, url, cwd, ...texts])
     if (typeof text === 'string')
       for (const placeholder of placeholders(text))

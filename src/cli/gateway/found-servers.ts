@@ -17,6 +17,8 @@ import { withoutComments } from './without-comments.ts';
 export interface Found extends Converted {
   /** Whether the files call their servers `servers`, as VS Code does. */
   readonly isVsCode: boolean;
+  /** Whether all files are TOML, as that of Codex is. */
+  readonly isCodex: boolean;
 }
 
 /** Claude Code keeps much other data in the same file. */
@@ -28,6 +30,7 @@ export async function foundServers(paths: readonly string[], io: CliIo): Promise
   const warnings: string[] = [];
   const found: { readonly scope: Scope; readonly converted: Converted }[] = [];
   let isVsCode = false;
+  const isCodex = paths.every((path) => clientOf(path) === 'Codex');
   for (const path of paths) {
     const shown = shownPath(path, io.cwd);
     const config = await readConfig(path, shown, io);
@@ -46,7 +49,20 @@ export async function foundServers(paths: readonly string[], io: CliIo): Promise
       });
     }
   }
-  return { ...merged(found, warnings), isVsCode };
+  return { ...(await loadable(merged(found, warnings))), isVsCode, isCodex };
+}
+
+/** Leaves out what a gateway refuses, because nothing of its file would load otherwise. */
+async function loadable(converted: Converted): Promise<Converted> {
+  const { serverFault } = await import('../../surfaces/config/server-format.ts');
+  const servers: [string, JsonObject][] = [];
+  const warnings = [...converted.warnings];
+  for (const [name, server] of Object.entries(converted.servers)) {
+    const fault = serverFault(server);
+    if (fault === undefined) servers.push([name, server]);
+    else warnings.push(`\`${name}\`: it is left out, because a gateway refuses it: ${fault}.`);
+  }
+  return { ...converted, servers: Object.fromEntries(servers), warnings };
 }
 
 /** A file of the project overrides one of the user, and an extension overrides nothing. */

@@ -25,8 +25,9 @@ const review = `\
 `;
 /** What the file says about itself, after its rules. */
 const remarks = `\
-# One process at a time can write the log: if several clients use this file, start one gateway with
-# --http. Many clients cannot show a question. To keep their calls for an answer on a page:
+# If several clients use this file, each has a log of its own: audit.jsonl, audit-2.jsonl, …
+# Many clients cannot show a question. To keep their calls for an answer on a page, start one
+# gateway with --http:
 # approvals: { dir: approvals, page: true }
 `;
 /** What a gateway needs in addition to this package. */
@@ -135,7 +136,7 @@ async function contentOf(
     const labels = { ...own, ...Object.fromEntries(tools.map((tool) => [tool, label])) };
     return [name, { ...server, labels }];
   });
-  const text = new Document(
+  const document = new Document(
     {
       mcpServers: Object.fromEntries(labelled),
       rules: [
@@ -153,7 +154,12 @@ async function contentOf(
       audit: { path: 'audit.jsonl' },
     },
     { aliasDuplicateObjects: false },
-  ).toString({ lineWidth: 0 });
+  );
+  // One line for each tool, because somebody reads them all.
+  for (const [name, { labels = {} }] of labelled)
+    for (const tool of Object.keys(labels as JsonObject))
+      (document.getIn(['mcpServers', name, 'labels', tool]) as { flow?: boolean }).flow = true;
+  const text = document.toString({ lineWidth: 0 });
   return `${header}${reads.size > 0 ? review : ''}${text}${remarks}`;
 }
 
@@ -167,8 +173,25 @@ async function create(path: string, content: string): Promise<void> {
     );
 }
 
+/** The entry for Codex. A JSON string of visible text is one of TOML as well. */
+function tomlOf({
+  command,
+  args,
+}: {
+  readonly command: string;
+  readonly args: readonly string[];
+}): string {
+  return [
+    '[mcp_servers.gateway]',
+    `command = ${JSON.stringify(command)}`,
+    `args = [${args.map((one) => JSON.stringify(one)).join(', ')}]`,
+    '# The first start may have to download packages.',
+    'startup_timeout_sec = 60',
+  ].join('\n');
+}
+
 function answer(path: string, from: string, found: Found, asked: readonly ServerStatus[]): Answer {
-  const { servers, variables, isVsCode } = found;
+  const { servers, variables, isVsCode, isCodex } = found;
   const unasked = asked
     .filter(({ state }) => state !== 'ready')
     .map(
@@ -195,7 +218,10 @@ function answer(path: string, from: string, found: Found, asked: readonly Server
   ];
   return {
     exit: 0,
-    text: [...lines.map((line) => printable(line)), JSON.stringify(entry, undefined, 2)].join('\n'),
+    text: [
+      ...lines.map((line) => printable(line)),
+      isCodex ? tomlOf(server) : JSON.stringify(entry, undefined, 2),
+    ].join('\n'),
     json: { path, servers: names, variables, warnings, entry },
   };
 }

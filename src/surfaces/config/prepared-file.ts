@@ -16,7 +16,7 @@ import {
   approvalsEntry,
   auditEntry,
   type ServerEntry,
-  serverEntry,
+  serverFault,
 } from './server-format.ts';
 import { type PreparedTool, prepareTool } from './tool-entry.ts';
 
@@ -100,10 +100,10 @@ function prepareServer(entry: RawEntry): PreparedServer {
   const name = entry.key as string;
   if (cleanLine(name, 64) !== name)
     return { entry, name, reason: 'expected a name of visible text, up to 64 bytes' };
-  const checked = serverEntry.safeParse(entry.value);
-  return checked.success
+  const reason = serverFault(entry.value);
+  return reason === undefined
     ? { entry, name, server: entry.value as ServerEntry }
-    : { entry, name, reason: explainIssues(checked.error.issues, entry.value) };
+    : { entry, name, reason };
 }
 
 function prepareOne<Value>(

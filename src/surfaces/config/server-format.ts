@@ -1,6 +1,7 @@
 /** The format of an MCP server that a file names, in the shape that MCP clients use. */
 import { z } from 'zod';
 import { longestTimerMs } from '../../options/index.ts';
+import { explainIssues } from './issues.ts';
 import { annotations, strict, text, texts } from './value-formats.ts';
 
 /**
@@ -184,6 +185,12 @@ export const approvalsEntry = strict({
     .optional()
     .describe('Whether `host-tools serve --http` has a page to answer them. Default: false.'),
 });
+
+/** Why an entry is not one of a server; undefined if it is. */
+export function serverFault(entry: unknown): string | undefined {
+  const { error } = serverEntry.safeParse(entry);
+  return error === undefined ? undefined : explainIssues(error.issues, entry);
+}
 
 export type ServerEntry = z.infer<typeof serverEntry>;
 export type ToolLabelsEntry = z.infer<typeof toolLabels>;
