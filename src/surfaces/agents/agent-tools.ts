@@ -6,6 +6,7 @@ import type { FileKind } from './files/file-kind.ts';
 import { fileKinds } from './files/file-kinds.ts';
 import { readPatch } from './patch.ts';
 import { type PathFacts, type Place, pathFacts } from './place.ts';
+import { hostsOfWord } from './shell/hosts.ts';
 import { type ShellParser, shellParser } from './shell/shell-parser.ts';
 
 /** One row of an agent's table of tools. */
@@ -29,6 +30,8 @@ export interface ToolRow {
   readonly patch?: string;
   /** The member that is a web address: rules read `NAME@host`. */
   readonly url?: string;
+  /** The member that is a text with web addresses in it: rules read `NAME@hosts`. */
+  readonly addresses?: string;
   /** Members that are free texts rather than targets, for rules about origins. */
   readonly content?: readonly string[];
 }
@@ -60,6 +63,7 @@ export function agentTool(
     row.folder,
     row.patch,
     row.url,
+    row.addresses,
   ];
   const properties: Record<string, JsonObject> = {};
   for (const member of named)
@@ -99,7 +103,7 @@ function telling(attributes: Readonly<Record<string, Ask>>, told: Told): Record<
 type Ask = (value: unknown, call: CallInfo) => JsonObject | Promise<JsonObject>;
 
 function attributesOf(
-  { paths = [], shell, feeds = false, patch, url }: ToolRow,
+  { paths = [], shell, feeds = false, patch, url, addresses }: ToolRow,
   place: PlaceOf,
 ): Record<string, Ask> {
   const attributes: Record<string, Ask> = {};
@@ -114,6 +118,8 @@ function attributesOf(
     };
   if (patch !== undefined)
     attributes[patch] = (value, call) => ({ ...patchFacts(String(value), place(call)) });
+  if (addresses !== undefined)
+    attributes[addresses] = (value) => ({ hosts: [...new Set(hostsOfWord(String(value)))] });
   if (url !== undefined) attributes[url] = (value) => ({ host: hostOf(String(value)) });
   return attributes;
 }

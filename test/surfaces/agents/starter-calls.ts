@@ -210,6 +210,10 @@ git-lfs push origin main
 bfg --delete-files x
 hg update -C
 sl revert .
+git reset HEAD~1
+git reset --soft HEAD~3
+git reset --keep main
+git reset -q origin/main
 `,
     },
   ],
@@ -441,6 +445,9 @@ kubectl get --raw /api/v1/secrets
 printenv GITHUB_TOKEN
 echo $GITHUB_TOKEN
 echo "\${AWS_SECRET_ACCESS_KEY}"
+kubectl -n dev get secret x -o yaml
+kubectl --kubeconfig x get pods
+kubectl -n dev exec x -- printenv
 `,
     },
   ],
@@ -548,6 +555,7 @@ grm -rf src
 gfind . -delete
 gtruncate -s 0 src/index.ts
 gtimeout 5 rm -rf src
+cmake -E remove_directory src
 `,
     },
   ],
@@ -811,6 +819,21 @@ echo $(git push)
 X=$(git push) ls
 for i in $(seq 1 3; git push); do ls; done
 for i in $(seq 1 9999); do rm x$i; done
+bun exec 'git push'
+read X < x; ((X))
+read X < x; [[ X -eq 1 ]]
+read X < x; let X
+read X < x; let Y=X+1
+read X < x; a[X]=1
+read X < x; a=([X]=1)
+read X < x; for ((i=X;i<1;i++)); do ls; done
+read X < x; Y=X; ((Y))
+read X < x; declare -i Y; Y=X
+mapfile X < x; ((X))
+while read n; do ((s+=n)); done < x
+seq() { echo src; }; rm -rf $(seq 1 3)
+echo() { printf src; }; rm -rf "$(echo x)"
+function cat { ls; }; git commit -m "$(cat <<'E'\\nx\\nE\\n)"
 `,
     },
   ],
@@ -983,8 +1006,13 @@ coverage run -m pytest
 docker compose logs --tail=50 api
 kubectl get pods -n dev -o wide
 kubectl logs deploy/web --tail=100
+kubectl -n dev get pods
 kubectl config current-context
 printenv NODE_ENV
 git restore --staged .claude
+git reset HEAD src/index.ts
+i=0; while ((i<3)); do ((i++)); done
+for ((i=0;i<3;i++)); do echo $i; done
+git reset -q src/index.ts
 tar tzf app.tgz
 `;

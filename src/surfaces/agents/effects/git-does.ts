@@ -16,6 +16,10 @@ export function gitDoes(words: readonly string[], exists: Exists): readonly Foun
       return takesFiles(git, exists) ? [lost('replaces files')] : [];
     case 'restore':
       return onlyIndex(git) ? [] : [lost('replaces files')];
+    case 'reset':
+      return movesBranch(git, exists)
+        ? [{ does: 'loses-work', because: 'moves the branch to another commit' }]
+        : [];
     case 'clean':
       return isDryRun(words) ? [] : [lost('removes files that git does not know')];
     case 'config':
@@ -43,6 +47,13 @@ function takesFiles({ given, operands, paths }: GitWords, exists: Exists): boole
   const [first] = operands;
   if (operands.length > 1) return true;
   return first !== undefined && (/^:|[*?[]/.test(first) || (first !== '-' && exists(first)));
+}
+
+/** `git reset HEAD~1`, and not `git reset`, `git reset HEAD x` and `git reset x`. */
+function movesBranch({ operands, paths }: GitWords, exists: Exists): boolean {
+  const [to, ...more] = operands;
+  if (to === undefined || more.length > 0 || (paths?.length ?? 0) > 0) return false;
+  return !/^(?:HEAD|@)$/.test(to) && !exists(to);
 }
 
 /** `git restore --staged x` takes nothing out of the files. */

@@ -5,7 +5,7 @@ export const systemEffects: readonly EffectRow[] = [
   [
     'deletes',
     'removes files',
-    `shred|srm|wipe|rimraf|del-cli|trash|trash-put|rmtrash; gio trash|remove
+    `shred|srm|wipe|rimraf|remove_directory|remove|del-cli|trash|trash-put|rmtrash; gio trash|remove
      bfs -delete; rsync =--del|--dele*|--remove-s*
      zip --move|-m; 7z|7za|7zz|7zr =-sdel; tar|gtar|bsdtar --remove-files
      fdupes --delete|-d; rename|prename|mmv|vidir|detox; tmpreaper|tmpwatch`,
@@ -51,7 +51,7 @@ export const systemEffects: readonly EffectRow[] = [
   [
     'unpacks',
     'writes files that the line does not name',
-    `patch|apply_patch; unzip !-l !-t !-Z !-v; cpio -i|-p|--extract|--pass-through
+    `patch; unzip !-l !-t !-Z !-v; cpio -i|-p|--extract|--pass-through
      7z|7za|7zz|7zr|unrar|rar x|e; unar|bsdtar|ditto|cabextract|unsquashfs|dpkg-deb
      tar|gtar|star|jar|pax --extract|--get; pax -r
      zipfile|tarfile --extract|-e; svn patch|merge|update|switch|revert

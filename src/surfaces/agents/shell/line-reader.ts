@@ -1,7 +1,8 @@
 /** Reads one command line, and the lines inside it. */
-import type { ArithmeticWord, Assignment, Command, ParsedScript, SyntaxNode, Word } from 'unbash';
+import type { Assignment, Command, ParsedScript, SyntaxNode, Word } from 'unbash';
 import { readPatch } from '../patch.ts';
 import type { Place } from '../place.ts';
+import { Calculations } from './calculations.ts';
 import type { Collected } from './collected.ts';
 import { isFed } from './fed-programs.ts';
 import { hostsOfCommand, hostsOfWord } from './hosts.ts';
@@ -33,6 +34,7 @@ export class LineReader implements Collected {
   /** Words that have been read as parts of a command. */
   readonly #known = new Set<Word>();
   readonly #values: LineWords;
+  readonly #calculations: Calculations;
   readonly #listings = new Map<Command, Listing>();
   listing: Listing | undefined;
   /** How often what is read now runs, in loops. */
@@ -57,6 +59,7 @@ export class LineReader implements Collected {
     this.#feeds = feeds;
     this.#places = new LinePlaces(place, (why) => this.unclear(why));
     this.#values = new LineWords(place.home, this.#places.folders);
+    this.#calculations = new Calculations(this.#values.set, (why) => this.unclear(why));
     this.#notes = notes;
     notes.places = this.#places.folders;
     this.#parser = parser;
@@ -73,7 +76,7 @@ export class LineReader implements Collected {
     }
     for (const word of this.#written) this.#places.written(word);
     for (const fault of this.#faults) outside.add(fault);
-    for (const name of this.#values.uncertain)
+    for (const name of [...this.#values.uncertain, ...this.#calculations.uncertain])
       this.unclear(`\`$${name}\` may be set to something else`);
     return {
       unclear: this.#why.size > 0,
@@ -128,6 +131,7 @@ export class LineReader implements Collected {
     this.commands.push({ program, text });
     if (!onlyLooks(program, words)) this.#values.hasChanged = true;
     for (const name of namesSetBy(program, words)) this.#values.set.add(name);
+    this.#calculations.command(program, words);
     this.#notes.commands.push({ program, words });
     if (this.#feeds && isFed(program, words))
       this.unclear(`\`${program}\` may run what is written to it later`);
@@ -161,7 +165,6 @@ export class LineReader implements Collected {
     if (node.type === 'Command') this.#command(node);
     if (node.type === 'Redirect') this.#redirect(node);
     if (node.type === 'Assignment') this.#assignment(node);
-    if (node.type === 'ArithmeticWord') this.#arithmetic(node);
     if (node.type === 'Pipeline')
       for (const [command, listing] of this.#values.listings(node))
         this.#listings.set(command, listing);
@@ -172,6 +175,9 @@ export class LineReader implements Collected {
       this.#values.set.add(node.name.value);
     }
     if (node.type === 'TestUnary') this.#notes.ofTest(node);
+    if (node.type === 'Function' && /^(?:cat|echo|seq)$/.test(node.name.value))
+      this.unclear(`\`${node.name.value}\` prints something else than usual`);
+    this.#calculations.visit(node);
     // Their patterns only compare.
     if (node.type === 'CaseItem') for (const word of node.pattern) this.#known.add(word);
     // What is in it may run later, or again.
@@ -183,15 +189,7 @@ export class LineReader implements Collected {
     this.#parser.forEachChild(node, (child) => this.#visit(child));
   }
 
-  /** bash and zsh run what is in the index of a variable, even inside quotes. */
-  #arithmetic({ value, parts = [] }: ArithmeticWord): void {
-    for (const [name] of value.matchAll(/[A-Za-z_]\w*/g)) this.#values.set.add(name);
-    if (value.includes('[') || parts.some(({ type }) => type.endsWith('Quoted')))
-      this.unclear('a calculation that is known only at run time');
-  }
-
   #assignment({ name, index, value }: Assignment): void {
-    this.#values.set.add(name);
     const isArray = index !== undefined || value.type === 'ArrayValue';
     // No shell replaces a pattern there by files.
     if (!isArray && this.#values.read(value).open === undefined) this.#known.add(value);

@@ -136,7 +136,9 @@ export function onlyLooks(program: string, words: readonly string[]): boolean {
   if (/^[gmn]?awk$/.test(program)) return awkOnlyLooks(words);
   const row = rows.get(program);
   if (row !== undefined) return fits(row, words);
-  const [first = '', second = ''] = words;
+  // `kubectl -n dev get pods`
+  const isNamed = program === 'kubectl' && /^(?:-n|--namespace)$/.test(words[0] ?? '');
+  const [first = '', second = ''] = words.slice(isNamed ? 2 : 0);
   const own = commands.get(program)?.has(first);
   if (own !== true && commands.get(`${program} ${first}`)?.has(second) !== true) return false;
   const elsewhere = program === 'kubectl' ? clusterElsewhere : lookingElsewhere;

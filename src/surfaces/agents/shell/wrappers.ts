@@ -75,7 +75,7 @@ export const runners: ReadonlyMap<string, RunnerRow> = new Map<string, RunnerRow
   ['npm', run('exec exe x', '-w --workspace -p --package --prefix -C')],
   ['pnpm', run('exec dlx', '-C --dir -F --filter --package')],
   ['yarn', run('exec dlx', '--cwd -p --package')],
-  ['bun', run('x run', '--cwd -p --package')],
+  ['bun', run('x run exec', '--cwd -p --package')],
   ['pipenv', run('run')],
   ['poetry', run('run', '-C --directory -P --project')],
   ['pdm', run('run', '-p --project')],
