@@ -344,10 +344,18 @@ async function restartable(
   const port = await freePort();
   const start = async (): Promise<void> => {
     const handle = make(ran);
-    http = createServer((request, response) => void handle(request, response));
-    await new Promise<void>((resolve, reject) => {
-      http.once('error', reject).listen(port, '127.0.0.1', resolve);
-    });
+    // A process that another thread starts has a copy of the closed socket for a moment.
+    for (let left = 500; ; left--)
+      try {
+        http = createServer((request, response) => void handle(request, response));
+        await new Promise<void>((resolve, reject) => {
+          http.once('error', reject).listen(port, '127.0.0.1', resolve);
+        });
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || left === 0) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
   };
   const close = (): Promise<void> =>
     new Promise((resolve) => {
