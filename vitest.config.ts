@@ -90,6 +90,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'agents',
+          // So that each program is installed once.
+          fileParallelism: false,
           sequence: { ...shared.sequence, groupOrder: 3 },
           include: ['test/agents/**/*.test.ts'],
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],

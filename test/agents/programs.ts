@@ -4,6 +4,7 @@
  * puts the program of the platform in its place.
  */
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +31,8 @@ export async function installed(name: ProgramName): Promise<Installed> {
   const { package: spec, version, bin } = pinned[name];
   const folder = join(cache, `${bin}-${version}`);
   if (!existsSync(folder)) {
-    const draft = `${folder}.${process.pid}`;
+    // Another test may install the same program.
+    const draft = `${folder}.${randomUUID()}`;
     mkdirSync(draft, { recursive: true });
     writeFileSync(join(draft, 'package.json'), '{ "private": true }\n');
     try {
