@@ -82,7 +82,7 @@ async function callRows(servers: Servers, folder: string): Promise<readonly Row[
   const gateway = await connect(gatewayArgs, folder);
   for (let seen = 0; seen < Object.keys(servers).length; ) {
     const { tools } = await gateway.listTools();
-    seen = new Set(tools.map(({ name }) => name.split('.')[0])).size;
+    seen = new Set(tools.map(({ name }) => name.split('_')[0])).size;
   }
   const copies = join(folder, 'copies.mjs');
   await writeFile(copies, copier);
@@ -102,7 +102,7 @@ async function callRows(servers: Servers, folder: string): Promise<readonly Row[
     const cases = [
       caseOf(direct, name),
       caseOf(copied, name),
-      caseOf(gateway, `${server}.${name}`),
+      caseOf(gateway, `${server}_${name}`),
     ];
     const slow = name.startsWith('trigger');
     for (const { run } of slow ? [] : cases) await run(warmUps);
@@ -199,7 +199,7 @@ async function untilListed(args: readonly string[], cwd: string, count: number):
       ask('tools/list');
     } else if (method === 'notifications/tools/list_changed') ask('tools/list');
     else if (result?.tools !== undefined) {
-      const seen = new Set(result.tools.map(({ name }) => (count === 1 ? '' : name.split('.')[0])));
+      const seen = new Set(result.tools.map(({ name }) => (count === 1 ? '' : name.split('_')[0])));
       if (seen.size === count) {
         took = performance.now() - begun;
         break;
