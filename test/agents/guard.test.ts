@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Guarded, guarded, type Kind, kinds } from './guarded.ts';
+import { cli, type Guarded, guarded, type Kind, kinds } from './guarded.ts';
 import { installed, type ProgramName, pinned } from './programs.ts';
 
 const undo: (() => void)[] = [];
@@ -34,6 +34,13 @@ const modes: Readonly<Record<Kind['agent'], readonly string[][]>> = {
   ],
   'gemini-cli': ['default', 'auto_edit', 'plan', 'yolo'].map((mode) => ['--approval-mode', mode]),
 };
+
+/** Lets the agent start `host-tools hook` itself, with a file of rules that no guard has checked. */
+function judgeBy({ at, guard, kind, write }: Guarded, rules: string): void {
+  write('unchecked.json', rules);
+  const line = `exec '${process.execPath}' '${cli}' hook ${kind.agent} --host-tools '${at('unchecked.json')}'`;
+  writeFileSync(guard('hook'), `#!/bin/sh\n${line}\n`);
+}
 
 /** A server with the tools `look` and `send`. */
 const mcpServer = fileURLToPath(new URL('mcp-server.mjs', import.meta.url));
@@ -102,6 +109,18 @@ for (const program of Object.keys(pinned) as ProgramName[]) {
         agent === 'claude-code' ? /1 call was asked about without an end/ : /1 rejected/,
       );
     });
+
+    test.runIf(agent === 'claude-code')(
+      'a call that a rule allows runs without a question',
+      async () => {
+        const rule = "{ id: touch, effect: allow, when: { command@commands.*.program: 'touch' } }";
+        const home = await own(`rules: [${rule}]`);
+        const args = ['--permission-mode', 'default'];
+        await home.run({ main: [[shell('touch allowed.txt')], [shell('mkdir asked')]] }, { args });
+        // Without a terminal, nobody answers the agent's own question about the second one.
+        expect([home.has('project/allowed.txt'), home.has('project/asked')]).toEqual([true, false]);
+      },
+    );
 
     test('a failed command is recorded as failed', async () => {
       const home = await own();
@@ -237,6 +256,9 @@ for (const program of Object.keys(pinned) as ProgramName[]) {
 
     const faults: readonly [string, (home: Guarded) => void][] = [
       ['changed rules', (home) => writeFileSync(home.guard('rules.yaml'), 'rules: []\n')],
+      ['missing rules', (home) => rmSync(home.guard('rules.yaml'))],
+      ['rules that do not parse', (home) => judgeBy(home, '{ "rules": [')],
+      ['a rule that is not understood', (home) => judgeBy(home, '{"rules":[{"effect":"dney"}]}')],
       ['a hook that crashes', (home) => writeFileSync(home.guard('hook.cjs'), 'process.abort();')],
       [
         'a hook that is killed',

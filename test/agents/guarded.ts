@@ -11,7 +11,7 @@ import { type AgentEnd, prepareHome, runAgent } from './run-agent.ts';
 import { type ScriptedCall, type Scripts, startScriptedModel } from './scripted-model.ts';
 
 /** The command of the built package. */
-const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+export const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /** What differs between the programs. */
 export interface Kind {
