@@ -46,11 +46,23 @@ export function shareSecrets(parent: Call, child: Call): void {
   child.more.secrets = parent.more.secrets;
 }
 
-/** Collects the secrets of an output. They are hidden in everything that is emitted afterwards. */
+/**
+ * Collects the secrets of an output, and of the structured content that was sent in addition to it.
+ * They are hidden in everything that is emitted afterwards.
+ */
 export function collectOutputSecrets(call: FoundCall, output: unknown): void {
-  const { binding } = call;
-  if (binding.secretive)
-    collect(call, binding.entry.outputRedactor(call.session.registry.redact), output as JsonValue);
+  const { binding, extra } = call;
+  if (!binding.secretive) return;
+  const redactor = binding.entry.outputRedactor(call.session.registry.redact);
+  collect(call, redactor, output as JsonValue);
+  const structured = extra?.alongside?.structuredContent;
+  if (structured !== undefined) collect(call, redactor, structured);
+}
+
+/** Notes that the call may return secrets that are not known, and so may the calls above it. */
+export function noteReadSecrets(call: Call): void {
+  for (let at: Call | undefined = call; at !== undefined; at = at.parent)
+    at.more.readSecrets = true;
 }
 
 function collect(call: Call, redactor: Redactor | undefined, value: JsonValue): void {

@@ -5,12 +5,13 @@ import { isJsonObject, type JsonValue } from '../json/index.ts';
 import { EchoFilter } from '../origins/echo-filter.ts';
 import { omission, wholeWords } from '../origins/whole-words.ts';
 import { type Fail, fail } from '../result.ts';
-import type { Call, FoundCall } from '../state/call.ts';
+import type { FoundCall } from '../state/call.ts';
 import type { ReadBack } from '../state/call-extra.ts';
 import { type Offload, readerName } from '../state/offload-options.ts';
 import { between, head } from '../text/code-points.ts';
 import { createDefinition } from '../tool/define-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
+import { noteReadSecrets } from './call-secrets.ts';
 import { callOf } from './handler-context.ts';
 import { inputFault } from './invalid-input.ts';
 import { placeOf } from './offload.ts';
@@ -104,10 +105,7 @@ async function readPart(
   const readBack: ReadBack = { ...about, words: '' };
   // Set before anything is returned, because events and the record of origins depend on it.
   call.more.readBack = readBack;
-  // The calls above may return what this one reads.
-  if (about.secret)
-    for (let at: Call | undefined = call; at !== undefined; at = at.parent)
-      at.more.readSecrets = true;
+  if (about.secret) noteReadSecrets(call);
   const start = between(text, Math.min(asked.start ?? 0, text.length));
   const end = Math.max(start, endOf(text, Math.min(asked.end ?? text.length, text.length)));
   // One character may be two code units long.

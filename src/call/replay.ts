@@ -1,7 +1,7 @@
 /** Ends a call with the outcome of an earlier one, without running anything. */
 import type { FoundCall } from '../state/call.ts';
 import type { KeptOutcome } from '../state/claim.ts';
-import { collectOutputSecrets } from './call-secrets.ts';
+import { collectOutputSecrets, noteReadSecrets } from './call-secrets.ts';
 import { endCall, failCall, successResult } from './end-call.ts';
 import { lost } from './remember.ts';
 
@@ -13,6 +13,9 @@ export function replay(call: FoundCall, outcome: KeptOutcome): void {
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler, alongside } = outcome;
   if (alongside !== undefined) call.more.alongside = alongside;
-  if (call.binding.secretive) collectOutputSecrets(call, output);
+  collectOutputSecrets(call, output);
+  const isCut = truncated !== undefined || alongside?.truncated !== undefined;
+  // The secrets of what is no longer there cannot be collected, and the rest may repeat them.
+  if (call.binding.secretive && (isCut || alongside?.leftOut !== undefined)) noteReadSecrets(call);
   endCall(call, successResult(call, output, truncated, handler));
 }

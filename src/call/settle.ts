@@ -28,9 +28,7 @@ export function ran(call: FoundCall, value: unknown, metadata: JsonObject | unde
         ? maxOutputChars
         : undefined,
     );
-    if (secretive && shaped.ok) collectOutputSecrets(call, shaped.output);
-    const sent = call.extra?.alongside?.structuredContent;
-    if (secretive && sent !== undefined) collectOutputSecrets(call, sent);
+    if (secretive) collectOutputSecrets(call, shaped.ok ? shaped.output : null);
     if (!plain) return shapeOn(call, shaped, metadata);
     if (!shaped.ok) return failCall(call, shaped.error);
     if (bounded) return settle(call, allWithinBudget(call, shaped), metadata);
@@ -104,7 +102,7 @@ function succeed(
   truncated: ResultMetadata['truncated'],
   handler: JsonObject | undefined,
 ): void {
-  if (call.binding.secretive) collectOutputSecrets(call, output);
+  collectOutputSecrets(call, output);
   endCall(call, successResult(call, output, truncated, handler));
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type ContentPart,
+  content,
   contentParts,
   contentText,
   markContent,
@@ -257,6 +258,27 @@ describe('secrets', () => {
     );
     expect(JSON.stringify(w.of('tool:post').map((one) => one.result))).not.toContain('hunter');
   });
+});
+
+const login = { password: 'hunter2-hunter2' };
+const said = 'The password is hunter2-hunter2.';
+test.each([
+  ['structured content', sends({ structuredContent: { login } }, content.text(said))],
+  [
+    'structured content that was left out',
+    sends({ structuredContent: { login, more: 'x'.repeat(500) } }, content.text(said)),
+  ],
+  ['an output that was cut', () => ({ said, more: 'x'.repeat(500), login })],
+])('the secrets of %s are hidden in the events of a replay, too', async (_what, handler) => {
+  const w = world({}, { redact: ['*.password'], idempotency: {} });
+  w.add(tool(handler, { name: 'once', maxOutputChars: 100 }));
+  await w.session.call('once', {}, { idempotencyKey: 'k' });
+  const again = await w.session.call('once', {}, { idempotencyKey: 'k' });
+  expect(again.metadata.replayed).toBe(true);
+  expect(JSON.stringify(again.output)).toContain('hunter2');
+  const told = w.of('tool:post').map((one) => one.result);
+  expect(told).toHaveLength(2);
+  expect(JSON.stringify(told)).not.toContain('hunter2');
 });
 
 test('an outcome that is kept for an idempotency key is kept with it', async () => {
