@@ -72,11 +72,17 @@ export const content = Object.freeze({
     makePart({ type: 'audio', data: base64, mimeType }),
   /** A resource with its text, or with its bytes as base64. */
   resource: (resource: { uri: string; mimeType?: string; text?: string; blob?: string }): Content =>
-    makePart({ type: 'resource', resource: { ...resource } }),
+    makePart({ type: 'resource', resource: only(['uri', 'mimeType', 'text', 'blob'], resource) }),
   /** A link to a resource. */
   link: (link: { uri: string; name?: string; mimeType?: string }): Content =>
-    makePart({ type: 'resource_link', ...link }),
+    makePart({ type: 'resource_link', ...only(['uri', 'name', 'mimeType'], link) }),
 });
+
+/** A host's object may have members that no client should see, or that a client would refuse. */
+function only<T extends object>(names: readonly (keyof T)[], given: T): T {
+  const kept = names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
+  return Object.fromEntries(kept) as T;
+}
 
 function isPart(value: unknown): boolean {
   return typeof value === 'object' && value !== null && partBrand in value;

@@ -42,6 +42,15 @@ describe('content', () => {
     expect(serializeOutput(result)).toBe(JSON.stringify(result.output));
   });
 
+  test("a part has no further members of a host's object", () => {
+    const row = { uri: 'u', name: 'n', size: '12 KB', owner: 'ann' };
+    expect(content.link(row)).toEqual({ type: 'resource_link', uri: 'u', name: 'n' });
+    expect(content.resource({ ...row, text: 't' } as { uri: string })).toEqual({
+      type: 'resource',
+      resource: { uri: 'u', text: 't' },
+    });
+  });
+
   test('a part is frozen, and a result holds a copy of it', async () => {
     const resource = { uri: 'u', text: 'before' };
     const part = content.resource(resource);
