@@ -72,7 +72,9 @@ export interface RegistryApprovals {
   pending(options?: PendingOptions): Promise<readonly PendingApproval[]>;
   /**
    * The same calls for a list: without inputs, origins and messages that are long, which `get`
-   * returns. It costs as much for inputs of megabytes as for short ones, if the store has `heads`.
+   * returns. A member with more than 4 000 characters of JSON is long, and `leftOut` names it. It
+   * costs as much for inputs of megabytes as for short ones, if the store has `heads`. Rejects as
+   * `pending` does.
    * @example
    * ```ts
    * for (const { id, title, leftOut } of await registry.approvals.list({ limit: 20 }))
@@ -111,8 +113,6 @@ const table = {
     (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
   ),
 } satisfies TableOf<PendingOptions>;
-
-const listing = 'approvals.pending';
 
 /** A place in the order of {@link byExpiry}. */
 type Place = NonNullable<ApprovalQuery['after']>;
@@ -158,6 +158,8 @@ function answerOf({ allowed, always, by, message, input, grant }: ReadAnswer): A
 
 /** How much is read of each approval. */
 interface Reading<T> {
+  /** The name of the method, for errors. */
+  readonly where: string;
   /** Of one that waits in this process. */
   waiting(request: ApprovalRequest): T;
   /** Starts to read those of the store. */
@@ -167,12 +169,14 @@ interface Reading<T> {
 }
 
 const whole: Reading<PendingApproval> = {
+  where: 'approvals.pending',
   waiting: (request) => request,
   stored: (store, query) => store.page(query),
   genuine,
 };
 
 const heads: Reading<ListedApproval> = {
+  where: 'approvals.list',
   waiting: listedOf,
   stored: (store, query) => store.heads?.(query) ?? store.page(query),
   genuine(registry, record) {
@@ -192,8 +196,8 @@ async function pendingOver<T extends PendingApproval | ListedApproval>(
   options: PendingOptions | undefined,
   reading: Reading<T>,
 ): Promise<readonly T[]> {
-  const { sessionId, principal, limit, after: from } = readOptions(listing, options, table);
-  const after = from === undefined ? undefined : await placeOf(registry, from);
+  const { sessionId, principal, limit, after: from } = readOptions(reading.where, options, table);
+  const after = from === undefined ? undefined : await placeOf(registry, from, reading.where);
   const query = { sessionId, principal, limit, after };
   const found: T[] = [];
   for (const { desk } of registry.asking)
@@ -221,18 +225,19 @@ function isAsked(
 async function placeOf(
   registry: RegistryState,
   after: NonNullable<PendingOptions['after']>,
+  where: string,
 ): Promise<Place> {
   if (typeof after !== 'string') {
     const { id, expiresAt } = after;
-    checkOption(listing, 'after.id', id, text());
-    checkOption(listing, 'after.expiresAt', expiresAt, wholeNumber(0));
+    checkOption(where, 'after.id', id, text());
+    checkOption(where, 'after.expiresAt', expiresAt, wholeNumber(0));
     return { id, expiresAt };
   }
   for (const { desk } of registry.asking) {
     const waiting = desk?.waiting.get(after);
     if (waiting !== undefined) return waiting.request;
   }
-  const store = registry.signer === undefined ? undefined : inboxStoreOf(listing, registry);
+  const store = registry.signer === undefined ? undefined : inboxStoreOf(where, registry);
   const found =
     store &&
     (await inTime(
@@ -241,7 +246,7 @@ async function placeOf(
     ));
   const expiresAt = found?.expiresAt;
   if (typeof expiresAt === 'number') return { id: after, expiresAt };
-  throw wrongOption(listing, 'after', 'an approval of the page before, or its id', after);
+  throw wrongOption(where, 'after', 'an approval of the page before, or its id', after);
 }
 
 async function storedOver<T extends PendingApproval | ListedApproval>(
@@ -249,7 +254,7 @@ async function storedOver<T extends PendingApproval | ListedApproval>(
   query: ApprovalQuery,
   reading: Reading<T>,
 ): Promise<T[]> {
-  const store = inboxStoreOf(listing, registry);
+  const store = inboxStoreOf(reading.where, registry);
   const found: T[] = [];
   const { limit } = query;
   let { after } = query;

@@ -311,6 +311,9 @@ describe('a list continues behind the id of an approval', () => {
       'approvals.pending: expected `after` to be an approval of the page before, or its id, got ' +
         '`no such`',
     );
+    await expect(registry.approvals.list({ after: 'no such' })).rejects.toThrow(
+      'approvals.list: expected `after` to be an approval of the page before',
+    );
     await expect(registry.approvals.pending({ after: 5 as never })).rejects.toThrow(
       'expected `after` to be an approval of the page before, or its id, got `5` (number).',
     );
