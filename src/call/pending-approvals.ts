@@ -51,7 +51,10 @@ export async function pendingOf(
 export interface Waiting {
   /** The ids of the session's suspended calls. */
   readonly ids: Set<string>;
-  /** How many bytes those of its principal have, roughly; 0 if the store cannot tell. */
+  /**
+   * How many bytes those of its principal have, roughly; 0 if the store cannot tell, and `Infinity`
+   * if there are too many to count.
+   */
   readonly bytes: number;
 }
 
@@ -94,10 +97,11 @@ export async function waitingOf(session: SessionState, most: number): Promise<Wa
       if (found.listed.sessionId === sessionId) ids.add(found.listed.id);
     }
     const last = rows.at(-1);
-    if (rows.length < rowsAtOnce || typeof last?.id !== 'string') break;
+    if (rows.length < rowsAtOnce || typeof last?.id !== 'string') return { ids, bytes };
     after = { id: last.id, expiresAt: Number(last.expiresAt) };
   }
-  return { ids, bytes };
+  // Calls that were not counted count against this one.
+  return { ids, bytes: Number.POSITIVE_INFINITY };
 }
 
 /** What a head would say of a record that has none. */

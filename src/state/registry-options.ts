@@ -125,7 +125,8 @@ export interface RegistryOptions<S = unknown> {
         /**
          * The most bytes, roughly, of the suspended calls of one principal together, in all of its
          * sessions. A call beyond that is refused (`rate_limited`). From 1. It needs a store with
-         * `heads`. @default 268_435_456
+         * `heads`: without one, nothing is counted by default, and a value is refused
+         * (`invalid_option`). @default 268_435_456
          */
         readonly maxBytesPerPrincipal?: number | undefined;
         /**
@@ -205,7 +206,7 @@ const approvalsTable = {
   ttlMs: withDefault(duration, 3_600_000),
   store: withMethods<ApprovalStore>(['put', 'take', 'list']),
   fourEyes: withDefault(flag, false),
-  maxBytesPerPrincipal: withDefault(wholeNumber(1), 268_435_456),
+  maxBytesPerPrincipal: wholeNumber(1),
   session: fn<SessionFor>(),
 } satisfies TableOf<NonNullable<RegistryOptions['approvals']>>;
 
@@ -220,6 +221,7 @@ type ReadRegistryOptions = Omit<
   readonly offload: Offload | undefined;
   readonly origins: ReadOriginOptions;
   readonly approvals: OptionValues<typeof approvalsTable> & {
+    readonly maxBytesPerPrincipal: number;
     /** Undefined if there is no secret, so that tokens cannot be signed. */
     readonly signer: TokenSigner | undefined;
   };
@@ -229,7 +231,9 @@ type ReadRegistryOptions = Omit<
 export function readRegistryOptions(options: RegistryOptions<never>): ReadRegistryOptions {
   const given = readOptions(where, options, registryTable);
   const approvals = readOptions(where, given.approvals, approvalsTable, { path: 'approvals' });
-  if (approvals.store !== undefined) checkInbox(approvals.store);
+  const { store, maxBytesPerPrincipal } = approvals;
+  if (store !== undefined) checkInbox(store);
+  if (store !== undefined && maxBytesPerPrincipal !== undefined) checkHeads(store);
   return {
     ...given,
     policies: checkPolicies(given.policies, where),
@@ -238,6 +242,7 @@ export function readRegistryOptions(options: RegistryOptions<never>): ReadRegist
     origins: readOriginOptions(given.origins, where),
     approvals: {
       ...approvals,
+      maxBytesPerPrincipal: maxBytesPerPrincipal ?? 268_435_456,
       signer:
         given.approvals === undefined
           ? undefined
@@ -253,6 +258,17 @@ function checkInbox(store: ApprovalStore): void {
     where,
     'approvals.store',
     'an object with all of the methods `settle`, `read` and `page`, or with none',
+    store,
+  );
+}
+
+/** Without heads, nothing would be counted. */
+function checkHeads(store: ApprovalStore): void {
+  if (isInboxStore(store) && typeof store.heads === 'function') return;
+  throw wrongOption(
+    where,
+    'approvals.store',
+    'a store with `settle`, `read`, `page` and `heads`, as `approvals.maxBytesPerPrincipal` needs',
     store,
   );
 }

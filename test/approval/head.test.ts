@@ -188,6 +188,18 @@ describe.each(stores)('%s', (_, open) => {
     await suspendOne({ session }, { amount: 6, to: long });
   });
 
+  test('is not limited for a store that cannot count', () => {
+    const { heads: _, ...store } = memoryApprovalStore(() => 0);
+    for (const one of [store, { ...store, heads: 5 as never }])
+      expect(() => setUp({ maxBytesPerPrincipal: 5_000_000, store: one })).toThrow(
+        expect.objectContaining({
+          code: 'invalid_option',
+          message: expect.stringContaining('`settle`, `read`, `page` and `heads`'),
+        }),
+      );
+    setUp({ store });
+  });
+
   test('counts those that are suspended at the same moment', async () => {
     const { session } = setUp({ maxBytesPerPrincipal: 5_000_000 });
     const results = await Promise.all(

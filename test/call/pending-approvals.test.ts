@@ -152,6 +152,16 @@ describe('the suspended calls of a session', () => {
   });
 });
 
+test('a call is not suspended if what waits already is too much to count', async () => {
+  const store = memoryApprovals({ now: () => 0 });
+  const row = { id: 'x', sessionId: 'other', principal: 'user:ann', expiresAt: 1 };
+  const heads = vi.fn(() => Array.from({ length: 1_000 }, () => row));
+  const { session } = suspending({ store: { ...store, heads }, silent: true });
+  const result = await session.call('pay', { amount: 1 });
+  expect(result.error).toMatchObject({ code: 'rate_limited', reason: 'too_many_approvals' });
+  expect(heads).toHaveBeenCalledTimes(20);
+});
+
 describe('a call that ends during the announcement of its suspension leaves no question', () => {
   const ended = async (cancel: (run: () => void) => void) => {
     const records = new Map<unknown, JsonObject>();
