@@ -3,8 +3,7 @@
  * certain. A model is shown another one: that names what a caller should send, and this one also
  * covers what a caller can get away with, such as a text for `z.coerce.number()`.
  */
-import { copyJson, type JsonObject, type JsonValue } from '../json/index.ts';
-import { define } from '../json/value.ts';
+import { copyJson, define, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { Direction } from './to-json-schema.ts';
 import {
   isOwnCode,

@@ -66,7 +66,7 @@ const offered = new WeakMap<Executor, Places>();
  * @param most The number of places, if calls wait while all are taken.
  */
 export function offerPlaces(executor: Executor, take: TakePlace, most?: number): void {
-  offered.set(executor, { take, holders: most === undefined ? most : new PlaceHolders(most) });
+  offered.set(executor, { take, holders: most === undefined ? undefined : new PlaceHolders(most) });
 }
 
 /** How the calls of an executor take their places. Undefined if they need none. */

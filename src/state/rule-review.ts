@@ -68,10 +68,10 @@ export class RuleReview {
   }
 
   /** @throws MisuseError `invalid_rule`, `invalid_quota` with `strictRules`. */
-  added(reviewed: Reviewed, session?: SessionState): void {
+  added(reviewed: Reviewed): void {
     if (!this.#isOn) return;
     const { rules = [], quotas = [] } = reviewed;
-    if (this.#waiting === undefined) this.#review(reviewed, () => true, session);
+    if (this.#waiting === undefined) this.#review(reviewed, () => true);
     else for (const one of [...rules, ...quotas]) this.#waiting.added.add(one);
   }
 
