@@ -9,14 +9,10 @@ import { createTokenSigner, type Key, type TokenSigner } from '../approval/token
 import type { MaybePromise } from '../maybe-promise.ts';
 import {
   anything,
-  array,
   arrayOf,
-  checkOption,
-  checkSpelling,
   duration,
   flag,
   fn,
-  kind,
   type OptionValues,
   oneOf,
   reading,
@@ -33,6 +29,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Quota } from '../policy/quota.ts';
 import type { Rule } from '../policy/rule.ts';
 import type { QuotaStore } from '../quota/store.ts';
+import { checkPolicies } from './check-policies.ts';
 import {
   type Idempotency,
   type IdempotencyOptions,
@@ -272,30 +269,6 @@ function checkHeads(store: ApprovalStore): void {
     store,
   );
 }
-
-/** @throws MisuseError for a policy without an id or a function `check`. */
-export function checkPolicies(
-  policies: readonly Policy<unknown>[],
-  caller: string,
-): readonly Policy<unknown>[] {
-  return reading(caller, 'policies', () => {
-    checkOption(caller, 'policies', policies, array<Policy<unknown>>());
-    const copy = Object.freeze([...policies]);
-    for (const [index, policy] of copy.entries()) {
-      const name = `policies[${index}]`;
-      if (typeof policy === 'object' && policy !== null)
-        checkSpelling(`${caller}: \`${name}\``, policy, ['id', 'check']);
-      checkOption(caller, name, policy, policyKind);
-    }
-    return copy;
-  });
-}
-
-const policyKind = kind<Policy<unknown>>('an object with `id` and `check`', (value) => {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, check } = value as Partial<Policy>;
-  return typeof id === 'string' && id !== '' && typeof check === 'function';
-});
 
 /**
  * Wraps the host's clock. If it throws or returns something other than a finite number, the
