@@ -117,10 +117,7 @@ const table = {
 /** A place in the order of {@link byExpiry}. */
 type Place = NonNullable<ApprovalQuery['after']>;
 
-/**
- * Most pages that are read for one answer, so that the cost of records that are not genuine is
- * bounded.
- */
+/** Most pages that are read for one list. Records that are not genuine must not cost more. */
 const mostPages = 20;
 
 export function registryApprovals(registry: RegistryState): RegistryApprovals {
