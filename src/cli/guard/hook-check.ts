@@ -139,7 +139,7 @@ async function prompted(
   }
 }
 
-/** Asks the agent for the list of its  */
+/** Asks the agent for the list of its hooks. */
 async function listed(agent: Agent, path: string, io: CliIo): Promise<Finding> {
   const { title, setup } = agent;
   const command = guardCommand(agent, { env: io.env, home: userHome(io.env) });
@@ -168,7 +168,7 @@ async function listed(agent: Agent, path: string, io: CliIo): Promise<Finding> {
   const ok = trusted.size >= wanted && [...trusted.values()].every(Boolean);
   const state =
     trusted.size < wanted ? 'does not list all of the hooks' : 'does not trust the hooks';
-  return { ok, text: ok ? `${title} trusts the ` : `${title} ${state}.` };
+  return { ok, text: ok ? `${title} trusts the hooks.` : `${title} ${state}.` };
 }
 
 function objectOf(line: string): { id?: unknown; result?: unknown } {

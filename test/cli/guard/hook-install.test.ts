@@ -322,7 +322,11 @@ describe('`hook check`', () => {
     }));
     write('answer.json', JSON.stringify({ id: 2, result: { data: [{ hooks }] } }));
     const talks = `read a; echo '{"id":1,"result":{}}'; read b; read c; cat '${at('answer.json')}'; echo; cat`;
-    expect(check('codex', fake('codex', talks)).exit).toBe(exit);
+    const checked = check('codex', fake('codex', talks));
+    expect(checked.exit).toBe(exit);
+    expect(checked.stdout).toContain(
+      exit === 0 ? 'ok  Codex trusts the hooks.\n' : 'no  Codex does not trust the hooks.\n',
+    );
   });
 
   test('codex: an agent that answers something else', () => {
