@@ -1,6 +1,7 @@
 /** The hooks in the settings of an agent. All agents keep them in one form. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import type { HookGroups } from '../../surfaces/agents/hooks.ts';
+import { withoutComments } from '../gateway/without-comments.ts';
 
 /**
  * Adds hooks to settings. Those of an earlier install are replaced: their command names the same
@@ -30,9 +31,12 @@ export function withHooks(
   return `${JSON.stringify(merged, null, indent)}\n`;
 }
 
-/** The events of settings that have a hook with this command, whatever else they have. */
+/**
+ * The events of settings that have a hook with this command, whatever else they have. Comments are
+ * no fault: Gemini CLI allows them, and such a file is written by hand.
+ */
 export function eventsWith(text: string | undefined, command: string): readonly string[] {
-  const { hooks } = parsed(text);
+  const { hooks } = parsed(text === undefined ? undefined : withoutComments(text));
   if (!isJsonObject(hooks)) return [];
   return Object.entries(hooks)
     .filter(([, groups]) => commandsOf(groups).includes(command))

@@ -345,3 +345,11 @@ describe('`hook check`', () => {
     expect([exit, stdout]).toEqual([1, expect.stringContaining('has no such hook for PreToolUse')]);
   });
 });
+  test('settings with comments are read', () => {
+    install('gemini-cli');
+    const runs = fake('gemini', `echo '{}' | sh -c '${commandOf('gemini-cli')}' 2>/dev/null`);
+    const [file] = setups['gemini-cli'];
+    write(file, `// Mine.\n${read(file)}`);
+    expect(check('gemini-cli', runs)).toMatchObject({ exit: 0 });
+  });
+
