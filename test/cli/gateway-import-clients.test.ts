@@ -190,6 +190,21 @@ lines""",
     expect((await cli(['validate', 'gateway.yaml'], { cwd: join(path, 'work') })).exit).toBe(0);
   });
 
+  test.each([
+    ['c.toml', '[mcp_servers.a]\ncommand = "x"\n'],
+    ['c.json', '{ "mcpServers": { "a": { "command": "x" } } }'],
+  ])('the printed entry of %s escapes what a terminal would obey', async (file, text) => {
+    const work = 'w\u202e\u007f';
+    const { path, write } = folder({ 'home/readme': '' });
+    write({ [`${work}/${file}`]: text });
+    const { exit, stdout } = await cli(['gateway', 'import', '--no-calls', file], {
+      cwd: join(path, work),
+    });
+    expect(exit).toBe(0);
+    expect(stdout).toContain('/w\\u202e\\u007f/gateway.yaml"');
+    expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+
   test('a file that is no TOML', async () => {
     const { exit, stderr } = await imports({ 'work/c.toml': 'a = 1\nb = \n' }, 'c.toml');
     expect([exit, stderr]).toEqual([

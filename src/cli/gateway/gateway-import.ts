@@ -8,7 +8,7 @@ import type { CliIo } from '../cli-io.ts';
 import type { Answer, Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';
 import { npxArguments } from '../optional-packages.ts';
-import { printable } from '../printable.ts';
+import { jsonText, printable } from '../printable.ts';
 import type { Screen } from '../screen.ts';
 import { shownPath } from '../shown-path.ts';
 import { clientFiles, existing } from './client-files.ts';
@@ -173,7 +173,7 @@ async function create(path: string, content: string): Promise<void> {
     );
 }
 
-/** The entry for Codex. A JSON string of visible text is one of TOML as well. */
+/** The entry for Codex. A JSON string is one of TOML as well. */
 function tomlOf({
   command,
   args,
@@ -183,8 +183,8 @@ function tomlOf({
 }): string {
   return [
     '[mcp_servers.gateway]',
-    `command = ${JSON.stringify(command)}`,
-    `args = [${args.map((one) => JSON.stringify(one)).join(', ')}]`,
+    `command = ${jsonText(command)}`,
+    `args = [${args.map((one) => jsonText(one)).join(', ')}]`,
     '# The first start may have to download packages.',
     'startup_timeout_sec = 60',
   ].join('\n');
@@ -220,7 +220,7 @@ function answer(path: string, from: string, found: Found, asked: readonly Server
     exit: 0,
     text: [
       ...lines.map((line) => printable(line)),
-      isCodex ? tomlOf(server) : JSON.stringify(entry, undefined, 2),
+      isCodex ? tomlOf(server) : jsonText(entry, 2),
     ].join('\n'),
     json: { path, servers: names, variables, warnings, entry },
   };

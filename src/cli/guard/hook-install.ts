@@ -12,6 +12,7 @@ import { agentNames } from '../../surfaces/agents/agent-names.ts';
 import type { Agent, HookGroups } from '../../surfaces/agents/hooks.ts';
 import type { Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';
+import { jsonText, printable } from '../printable.ts';
 import { shownPath } from '../shown-path.ts';
 import { userHome } from '../user-home.ts';
 import { withHooks } from './agent-settings.ts';
@@ -69,7 +70,7 @@ export const hookInstall: Command = {
       `   Edit ${rules}, and run this command again to accept the edit.`,
       '   Until then, the changed rules block every call.',
       `2. ${put} ${file}:`,
-      ...JSON.stringify({ hooks: added }, null, 2)
+      ...jsonText({ hooks: added }, 2)
         .split('\n')
         .map((line) => `     ${line}`),
       `3. ${agent.setup.trust}`,
@@ -77,7 +78,7 @@ export const hookInstall: Command = {
     ];
     return {
       exit: 0,
-      text: text.join('\n'),
+      text: text.map((line) => printable(line)).join('\n'),
       json: {
         ...{ agent: agent.name, installed: !options.print, folder, rules, command, file },
         settings: { hooks: added },

@@ -123,6 +123,14 @@ describe('`hook install`', () => {
     expect(stdout).toContain('|| exit 2');
   });
 
+  test('the output escapes what a terminal would obey', () => {
+    const XDG_CONFIG_HOME = at('a\u001b[31m\u202e');
+    const { exit, stdout } = run(['hook', 'install', 'codex', '--print'], { XDG_CONFIG_HOME });
+    expect([exit, stdout]).toEqual([0, expect.stringContaining('a\\u{1b}[31m\\u{202e}')]);
+    expect(stdout).toContain('a\\u001b[31m\\u202e');
+    expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+
   test('`--print` changes nothing', () => {
     const before = readdirSync(home);
     const { exit, stdout } = install('claude-code', '--print');
@@ -338,13 +346,6 @@ describe('`hook check`', () => {
     expect([exit, stdout]).toEqual([1, expect.stringContaining('did not list its hooks')]);
   });
 
-  test('says what is missing in the settings', () => {
-    install('codex');
-    write('.codex/hooks.json', '{}');
-    const { exit, stdout } = check('codex', {});
-    expect([exit, stdout]).toEqual([1, expect.stringContaining('has no such hook for PreToolUse')]);
-  });
-});
   test('settings with comments are read', () => {
     install('gemini-cli');
     const runs = fake('gemini', `echo '{}' | sh -c '${commandOf('gemini-cli')}' 2>/dev/null`);
@@ -353,3 +354,10 @@ describe('`hook check`', () => {
     expect(check('gemini-cli', runs)).toMatchObject({ exit: 0 });
   });
 
+  test('says what is missing in the settings', () => {
+    install('codex');
+    write('.codex/hooks.json', '{}');
+    const { exit, stdout } = check('codex', {});
+    expect([exit, stdout]).toEqual([1, expect.stringContaining('has no such hook for PreToolUse')]);
+  });
+});
