@@ -38,15 +38,15 @@ export const gatewayImport: Command = {
   usage: '[FILE]... [--no-calls]',
   summary: `write ${target} with the MCP servers of a client such as Claude Code or Cursor`,
   notes: [
-    'FILE is the configuration of a client: JSON with or without comments, or the TOML of Codex. ' +
-      'Without FILE, the',
-    'command looks for those of Claude Code, Codex, Gemini CLI, Claude Desktop, Cursor and VS ' +
-      'Code. All files of one client are',
-    'taken. If several clients have servers, it lists their files and ends with exit code 2.',
-    'The servers are started once, to label the tools that only read by their own word. Not with ' +
-      '--no-calls.',
-    `${target} is written to this folder, and only its owner can read it. An existing file is ` +
-      'not overwritten: exit code 1.',
+    'FILE is the configuration of a client: JSON, also with comments, or the TOML of Codex.',
+    'Without FILE, the command looks for those of Claude Code, Codex, Gemini CLI, Claude ' +
+      'Desktop, Cursor and VS Code.',
+    'It takes all files of one client. If several clients have servers, it lists their files and ' +
+      'ends with exit code 2.',
+    'It starts each server once, and labels the tools that only read by their own word. With ' +
+      '--no-calls, it starts none.',
+    `It writes ${target} to this folder, and only its owner can read it. An existing file is not ` +
+      'overwritten: exit code 1.',
     'It does not change any file of a client.',
   ],
   options: ['no-calls'],
