@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { stateFolder } from '../surfaces/agents/state/state-folder.ts';
+import { cacheFolder } from '../surfaces/agents/state/state-folder.ts';
 import { noteCheck } from './guard/check-mark.ts';
 import { compiledName, mayNameModules } from './guard/guard-folder.ts';
 import { guardTask } from './guard/guard-task.ts';
@@ -23,7 +23,8 @@ const judge = join(__dirname, 'hook-judge.cjs');
 export function startHook(host: NodeJS.Process): boolean {
   const task = { argv: host.argv.slice(2), env: host.env, cwd: host.cwd() };
   if (mayHaveModules(task)) return false;
-  hookProcess(host, judgeHere(host, task, judge, codeFolder(task)));
+  const place = cacheFolder({ stateHome: host.env.XDG_STATE_HOME, home: userHome(host.env) });
+  hookProcess(host, judgeHere(host, task, judge, place));
   return true;
 }
 
@@ -39,15 +40,6 @@ function startGuard(host: NodeJS.Process): void {
       return () => Promise.resolve();
     }
   });
-}
-
-/** Undefined if it cannot be used. The hook itself reports why. */
-function codeFolder({ env }: HookTask): string | undefined {
-  try {
-    return stateFolder({ stateHome: env.XDG_STATE_HOME, home: userHome(env) });
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { readPrivateFile } from '../files/private-file.ts';
 import { replaceFileSync } from '../files/whole-file.ts';
 import { packageVersion } from '../surface-port.ts';
+import { forgetOld } from '../surfaces/agents/hooks.ts';
 import type { RulesOnly } from '../surfaces/config/for-hooks.ts';
 
 /** Larger files are read each time. */
@@ -21,10 +22,10 @@ export interface KeptRules {
   keep(content: RulesOnly | undefined): void;
 }
 
-/** @param folder Only its owner can use it. */
-export function keptRules(path: string, folder: string): KeptRules {
-  const digest = digestOf(path);
-  if (digest === undefined) return { content: undefined, keep: () => {} };
+/** @param folder Only its owner can use it. Undefined if nothing is kept. */
+export function keptRules(path: string, folder: string | undefined): KeptRules {
+  const digest = folder === undefined ? undefined : digestOf(path);
+  if (folder === undefined || digest === undefined) return { content: undefined, keep: () => {} };
   const file = join(folder, `rules-${digest}`);
   return {
     content: readKept(file),
@@ -33,6 +34,7 @@ export function keptRules(path: string, folder: string): KeptRules {
       if (content === undefined || digestOf(path) !== digest) return;
       try {
         replaceFileSync(file, JSON.stringify(content), { durable: false });
+        forgetOld(folder, Date.now());
       } catch {
         // The next hook reads the file again.
       }

@@ -10,6 +10,7 @@ import { registryStateOf } from '../surface-port.ts';
 import {
   type Agent,
   agents,
+  cacheFolder,
   decide,
   faultText,
   fileQuotas,
@@ -100,7 +101,8 @@ async function judge(
   const read = readEvent(agent, stdin);
   const files = sources.map(({ name }) => name);
   const home = userHome(env);
-  const folder = stateFolder({ stateHome: env.XDG_STATE_HOME, home });
+  const place = { stateHome: env.XDG_STATE_HOME, home };
+  const folder = stateFolder(place);
   const paths = files.map((file) => resolve(cwd, file));
   const registry = new HostToolRegistry({
     // Without a logger: the answer reports any failure, and rules are not reviewed for each event.
@@ -111,7 +113,7 @@ async function judge(
     policyTimeoutMs: timeoutMs,
   });
   registryStateOf(registry).offloadOnDemand = {};
-  const logs = await load(registry, paths, known, folder);
+  const logs = await load(registry, paths, known, () => cacheFolder(place));
   if (read.event.kind !== 'before') forgetOld(folder, now());
   const auditPath = audit === undefined ? (onlyLog(logs) ?? log) : resolve(cwd, audit);
   if (auditPath !== undefined)
@@ -151,12 +153,12 @@ async function load(
   registry: HostToolRegistry,
   paths: readonly string[],
   known: HookRun['known'],
-  folder: string,
+  cache: () => string | undefined,
 ): Promise<Set<string>> {
   const logs = new Set<string>();
   const others: { readonly path: string; readonly keep: KeptRules['keep'] }[] = [];
   for (const path of new Set(paths)) {
-    const kept = known?.path === path ? undefined : keptRules(path, folder);
+    const kept = known?.path === path ? undefined : keptRules(path, cache());
     const content = kept === undefined ? known?.content : kept.content;
     if (content === undefined) {
       others.push({ path, keep: kept?.keep as KeptRules['keep'] });

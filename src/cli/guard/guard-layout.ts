@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { makeFolder, stateFolderOf } from '../../files/private-folder.ts';
 import { placeOf } from '../../files/same-file.ts';
 import type { Agent, UserHome } from '../../surfaces/agents/hooks.ts';
+import { cachePath } from '../../surfaces/agents/state/state-folder.ts';
 import { isFileOf } from '../../surfaces/audit/log-files.ts';
 import { failure } from '../fault.ts';
 import { auditName, guardFolder, recordName } from './guard-folder.ts';
@@ -60,7 +61,11 @@ export function guardLayout(run: GuardRun): GuardLayout {
         'project. Start it in the folder of a project.',
     );
   const config = dirname(dirname(guardFolder('x', user)));
-  const guarded: Guarded[] = [{ path: config, absent: 'folder' }, ...guardedInProject(project)];
+  const cache = cachePath({ stateHome: user.env.XDG_STATE_HOME, home: user.home });
+  const guarded: Guarded[] = [
+    ...[config, cache].map((path): Guarded => ({ path, absent: 'folder' })),
+    ...guardedInProject(project),
+  ];
   const hookState = stateFolderOf('hook', user.env.XDG_STATE_HOME, user.home);
   makeFolder(hookState);
   const writable = [project, placeOf(hookState)];

@@ -8,4 +8,4 @@ export { fileQuotas, spentBefore } from './state/file-quotas.ts';
 export { inTurn } from './state/locked.ts';
 export { requireRegularFile } from './state/regular-file.ts';
 export { sessionFile } from './state/session-file.ts';
-export { forgetOld, nameFor, stateFolder } from './state/state-folder.ts';
+export { cacheFolder, forgetOld, nameFor, stateFolder } from './state/state-folder.ts';

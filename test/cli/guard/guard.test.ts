@@ -251,6 +251,19 @@ describe.skipIf(noSandbox !== undefined)(
         expect(world.read('.config/host-tools/guard/codex/audit.jsonl.1')).toBe('audit.jsonl1\n');
       });
 
+      test.each(['missing', 'there'])(
+        'what hooks run faster with cannot be written: %s',
+        async (which) => {
+          const cache = '.local/state/host-tools/hook-cache';
+          if (which === 'there') world.write(`${cache}/code-1`, 'code');
+          const { stdout } = await world.bash(
+            `cd ~/.local/state/host-tools; mkdir -p hook-cache; echo x > hook-cache/code-1; mv hook-cache x || echo kept`,
+          );
+          expect(stdout).toBe('kept\n');
+          expect(world.read(`${cache}/code-1`)).toBe(which === 'there' ? 'code' : undefined);
+        },
+      );
+
       test('temporary files and sockets of other programs are out of reach', async () => {
         const path = world.at('service.sock');
         const server = createServer((socket) => socket.end('served'));

@@ -69,9 +69,9 @@ test('has all that the starter rules need, and nothing is loaded from elsewhere'
   }
 });
 
-test('keeps its compiled code among the state, and answers the same from it', () => {
+test('keeps its compiled code, and answers the same from it', () => {
   const rules = join(root, 'rules/claude-code.yaml');
-  const state = join(folder, '.local/state/host-tools/hook');
+  const state = join(folder, '.local/state/host-tools/hook-cache');
   const kept = () => readdirSync(state).filter((name) => name.startsWith('code-'));
   expect(ask(rules, 'Bash', { command: 'git push' }).effect).toBe('ask');
   const [name = '', ...others] = kept();

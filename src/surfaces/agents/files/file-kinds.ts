@@ -138,7 +138,8 @@ const guardFolders = namePatterns([
   [
     true,
     `.claude .codex .gemini .cursor .git .git/modules .mcp .vscode .kiro .junie .roo .continue
-    .config/host-tools .local/state/host-tools host-tools/guard host-tools/hook .claude/plugins`,
+    .config/host-tools .local/state/host-tools host-tools/guard host-tools/hook
+    host-tools/hook-cache .claude/plugins`,
   ],
 ]);
 

@@ -13,8 +13,8 @@ export const guardedNames: readonly (readonly [FileKind, string])[] = [
     .cursor/permissions.json .qwen/settings.json .kiro/hooks/** .factory/settings.json
     .factory/hooks/** .windsurf/hooks.json .github/hooks/** managed-settings.json
     managed-settings.d/** gemini-cli/settings.json host-tools/guard/** host-tools/hook/**
-    node_modules/.bin/host-tools node_modules/.bin/node node_modules/host-tools/**
-    node_modules/yaml/** node_modules/unbash/**`,
+    host-tools/hook-cache/** node_modules/.bin/host-tools node_modules/.bin/node
+    node_modules/host-tools/** node_modules/yaml/** node_modules/unbash/**`,
   ],
   ['git', `.gitconfig .config/git/** etc/gitconfig`],
   [

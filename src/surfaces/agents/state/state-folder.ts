@@ -30,6 +30,26 @@ export function stateFolder({ stateHome, home }: StateHome): string {
   return folder;
 }
 
+/** Where the folder of {@link cacheFolder} is. */
+export function cachePath({ stateHome, home }: StateHome): string {
+  return stateFolderOf('hook-cache', stateHome, home);
+}
+
+/**
+ * Makes the folder for what makes later hooks faster: compiled code and rules. Hooks obey it, so an
+ * agent in a sandbox must not write there, as it may to the folder of the state.
+ * @returns undefined if it cannot be made, or if others could write there. Nothing is kept then.
+ */
+export function cacheFolder(at: StateHome): string | undefined {
+  const folder = cachePath(at);
+  try {
+    openPrivateFolder(folder, { closed: true, danger: 'change what hooks do' });
+    return folder;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A file's name for a text that may contain anything. */
 export function nameFor(kind: string, ...about: readonly string[]): string {
   const hash = createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 40);
