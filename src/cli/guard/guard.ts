@@ -121,14 +121,17 @@ async function networkIn(file: string, isGiven: boolean, io: CliIo, screen: Scre
     throw failure(messageOf(error));
   });
   const shown = shownPath(file, io.cwd);
-  if (found.hosts === undefined && found.rules === 0)
+  if (found.hosts === undefined && !found.unused.includes('rules'))
     throw failure(
       `${shown} has neither \`network\` nor \`rules\`, so it says nothing about a guard.`,
     );
   if (found.hosts === undefined)
     screen.note(`host-tools guard: ${shown} has no \`network\`, so the agent reaches no host.`);
-  if (isGiven && found.rules > 0)
-    screen.note(`host-tools guard: the rules of ${shown} are for hooks; this sandbox asks none.`);
+  if (isGiven && found.unused.length > 0)
+    screen.note(
+      `host-tools guard: the sandbox does not use ` +
+        `${found.unused.map((name) => `\`${name}\``).join(', ')} of ${shown}.`,
+    );
   const hosts = (found.hosts ?? []).flatMap((text): readonly HostPattern[] => {
     const host = readHost(text);
     return host === undefined ? [] : [host];

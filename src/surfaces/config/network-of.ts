@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { MisuseError } from '../../index.ts';
 import { explainIssues } from './issues.ts';
 import { type NetworkEntry, networkEntry } from './network-format.ts';
-import { type RawEntry, readFile } from './read-file.ts';
+import { type RawEntry, readFile, writtenSections } from './read-file.ts';
 import { type AuditEntry, auditEntry } from './server-format.ts';
 
 /** What a file says about a sandbox. */
@@ -13,19 +13,21 @@ export interface NetworkOf {
   readonly hosts: readonly string[] | undefined;
   /** The absolute path of the file's audit log. */
   readonly log: string | undefined;
-  readonly rules: number;
+  /** The names of the sections that it has and a sandbox does not use. */
+  readonly unused: readonly string[];
 }
 
 /** @throws MisuseError `invalid_file` */
 export async function networkOf(path: string): Promise<NetworkOf> {
-  const { network, audit, rules } = await readFile(path);
+  const file = await readFile(path);
+  const { network, audit } = file;
   check(path, 'network', network, networkEntry);
   check(path, 'audit', audit, auditEntry);
   const log = audit?.value as AuditEntry | undefined;
   return {
     hosts: network?.value as NetworkEntry | undefined,
     log: log === undefined ? undefined : resolve(dirname(path), log.path),
-    rules: rules.length,
+    unused: writtenSections(file).filter((name) => name !== 'network' && name !== 'audit'),
   };
 }
 

@@ -40,6 +40,13 @@ export interface RawFile {
   readonly network?: RawEntry;
 }
 
+/** The names of the sections in which a file has something. */
+export function writtenSections({ path: _, ...sections }: RawFile): readonly string[] {
+  return Object.entries(sections)
+    .filter(([, content]: [string, unknown]) => !Array.isArray(content) || content.length > 0)
+    .map(([name]) => name);
+}
+
 /** The absolute path of a file that a host names. @throws MisuseError `invalid_option`. */
 export function pathOf(path: string | URL, who: string): string {
   if (typeof path === 'string' && path !== '' && !path.includes('\0'))

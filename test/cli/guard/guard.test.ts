@@ -251,6 +251,19 @@ describe.skipIf(noSandbox !== undefined)(
         expect(world.read('.config/host-tools/guard/codex/audit.jsonl.1')).toBe('audit.jsonl1\n');
       });
 
+      test('sections of the file that a sandbox does not use are named', async () => {
+        const rule = "{ id: a, effect: deny, tools: ['*'] }";
+        world.write(
+          'rules.yaml',
+          `network: []\nrules: [${rule}]\nprofiles: {}\nmcpServers: { a: { command: x } }\n`,
+        );
+        const { exit, stderr } = await world.bash('true');
+        expect([exit, stderr]).toEqual([
+          0,
+          expect.stringMatching(/does not use `rules`, `mcpServers` of \S*rules\.yaml\.\n$/),
+        ]);
+      });
+
       test.each(['missing', 'there'])(
         'what hooks run faster with cannot be written: %s',
         async (which) => {
