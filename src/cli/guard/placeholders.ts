@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { type Lock, takeLock } from '../../files/lock-file.ts';
 import { makeFolder, openPrivateFolder, stateFolderOf } from '../../files/private-folder.ts';
 import { createFileSync } from '../../files/whole-file.ts';
-import { inTurn, type UserHome } from '../../surfaces/agents/hooks.ts';
+import type { UserHome } from '../../surfaces/agents/hooks.ts';
+import { inTurn } from '../../surfaces/agents/state/locked.ts';
 import { type Guarded, isAbsent } from './mounts.ts';
 
 /** How long one guard waits for others that are starting or ending, in milliseconds. */
