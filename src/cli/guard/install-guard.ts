@@ -111,7 +111,8 @@ async function tried(
       });
       if (end.exit === 0) continue;
       const why = end.stderr.trim().replace(/^host-tools: /, '');
-      throw failure(`${why.replaceAll(rules, shown)} Nothing was changed.`);
+      const stop = /[.?!]$/.test(why) ? '' : '.';
+      throw failure(`${why.replaceAll(rules, shown)}${stop} Nothing was changed.`);
     }
   };
   const bundle = (): RunningBundle => runBundle(join(draft, guardFiles.judge), undefined);

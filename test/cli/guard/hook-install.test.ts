@@ -264,6 +264,7 @@ describe('`hook install`', () => {
     ['a module', 'tools: [{ name: x, description: y, module: ./x.js }]', 'names a module'],
     ['a syntax error', 'rules: [', 'rules.yaml'],
     ['an unknown effect', 'rules: [{ effect: dney }]', 'rules[0]'],
+    ['a wrong value', 'rules: [{ effect: 5 }]', '(number). Nothing was changed.'],
     ['servers', 'mcpServers: { a: { command: x } }', 'a hook starts no servers'],
   ])('rules with %s are refused, and nothing is changed', (_, text, reason) => {
     install('claude-code');
