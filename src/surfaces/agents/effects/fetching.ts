@@ -64,7 +64,7 @@ function packagesOf(words: readonly string[]): readonly string[] {
   const packages: string[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = words[at] as string;
-    const [, joined] = /^(?:--package=|-p=?)(.+)$/.exec(word) ?? [];
+    const [, joined] = /^(?:--package=|-p=?)(.+)$/s.exec(word) ?? [];
     if (joined !== undefined) packages.push(joined);
     else if (/^(?:-p|--package)$/.test(word)) packages.push(words[++at] ?? '');
     else if (word === '--') {

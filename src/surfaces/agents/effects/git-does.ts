@@ -68,7 +68,7 @@ function isDryRun(words: readonly string[]): boolean {
   const options = end === -1 ? words : words.slice(0, end);
   return options.some(
     (word, at) =>
-      (word === '--dry-run' || /^-[dfnqxX]*n[dfnqxX]*$/.test(word)) &&
+      (word === '--dry-run' || /^-(?=[dfqxX]*n)[dfnqxX]+$/.test(word)) &&
       !/^(?:--exclude|-[a-zA-Z]*e)$/.test(options[at - 1] ?? ''),
   );
 }

@@ -135,21 +135,20 @@ class EffectsReader {
   }
 
   #readRoles(roles: Roles, by: string, isOpen: boolean): void {
-    const { reads, names, says, changes, writes, replaces, fills } = roles;
-    for (const word of reads) this.#name(word, by, true);
-    for (const word of names) this.#name(word, by, isOpen);
-    if (this.#isHeard) for (const word of says) this.#name(word, by, true);
-    for (const word of changes) {
+    for (const word of new Set(roles.reads)) this.#name(word, by, true);
+    for (const word of new Set(roles.names)) this.#name(word, by, isOpen);
+    if (this.#isHeard) for (const word of new Set(roles.says)) this.#name(word, by, true);
+    for (const word of new Set(roles.changes)) {
       this.#name(word, by, true);
       this.#change(word, by);
     }
-    for (const word of writes) {
+    for (const word of new Set(roles.writes)) {
       this.#name(word, by, false);
       this.#change(word, by);
     }
-    for (const word of fills)
+    for (const word of new Set(roles.fills))
       if (this.#paths(word).some(isGuardFolder)) this.#addKind(this.#changes, 'guard', word, by);
-    for (const word of replaces) {
+    for (const word of new Set(roles.replaces)) {
       this.#name(word, by, true);
       this.#change(word, by);
       const [place] = this.#notes.places;

@@ -118,7 +118,7 @@ function moduleOf(words: readonly string[]): Same | undefined {
         ? { program: name, words: words.slice(at + 1) }
         : undefined;
     }
-    const [, joined] = /^-[A-Za-z]*?m(.*)$/.exec(word) ?? [];
+    const [, joined] = /^-[A-Za-z]*?m(.*)$/s.exec(word) ?? [];
     if (joined === undefined || word.startsWith('--')) continue;
     const module = joined === '' ? words[at + 1] : joined;
     if (module === undefined) return undefined;

@@ -84,16 +84,16 @@ const targets: ReadonlyMap<string, (words: Words) => Words> = new Map<
     (program) =>
       [
         program,
-        (words: Words) => valuesOf(words, /^-(?:out|[oO](?!ut$)(.*))$|^--o[a-z]*(?:=(.*))?$/),
+        (words: Words) => valuesOf(words, /^-(?:out|[oO](?!ut$)(.*))$|^--o[a-z]*(?:=(.*))?$/s),
       ] as const,
   ),
-  ['curl', (words) => valuesOf(words, /^-[A-Za-z]*o(.*)$|^--output(?:=(.*))?$/)],
+  ['curl', (words) => valuesOf(words, /^-[A-Za-z]*o(.*)$|^--output(?:=(.*))?$/s)],
   ['git', outputsOf],
-  ['sort', (words) => valuesOf(words, /^-[A-Za-z]*o(.*)$|^--o[a-z]*(?:=(.*))?$/)],
+  ['sort', (words) => valuesOf(words, /^-[A-Za-z]*o(.*)$|^--o[a-z]*(?:=(.*))?$/s)],
   ['sponge', teesTo],
   ['tee', teesTo],
   ['uniq', (words) => (onlyLooks('uniq', words) ? [] : operandsOf(words).slice(1))],
-  ['wget', (words) => valuesOf(words, /^-[A-Za-z]*O(.*)$|^--output-d[a-z]*(?:=(.*))?$/)],
+  ['wget', (words) => valuesOf(words, /^-[A-Za-z]*O(.*)$|^--output-d[a-z]*(?:=(.*))?$/s)],
   ['xxd', (words) => (onlyLooks('xxd', words) ? [] : operandsOf(words).slice(1))],
   ['zip', (words) => operandsOf(words).slice(0, 1)],
 ]);
@@ -123,8 +123,9 @@ function archivesOf(words: Words): readonly string[] {
   const creates = (word: string, at: number): boolean =>
     (at === 0 ? /^-?[A-Za-z]*c/ : /^-[A-Za-z]*c|^--cr/).test(word);
   if (!words.some(creates)) return [];
-  const named = valuesOf(words, /^-[A-Za-z]*f(.*)$|^--file(?:=(.*))?$/);
-  return /^[A-Za-z]*f[A-Za-z]*$/.test(words[0] ?? '') ? [...named, ...words.slice(1, 2)] : named;
+  const named = valuesOf(words, /^-[A-Za-z]*f(.*)$|^--file(?:=(.*))?$/s);
+  const isJoined = /^(?=[A-Za-z]*?f)[A-Za-z]+$/.test(words[0] ?? '');
+  return isJoined ? [...named, ...words.slice(1, 2)] : named;
 }
 
 /** `find . -name '*.pyc' -delete` removes only what is made again. */
@@ -170,7 +171,7 @@ function copies(program: string, words: Words, files: Files): readonly Found[] {
 function outputsOf(words: Words): readonly string[] {
   return valuesOf(
     words,
-    words[0] === 'archive' ? /^-o(.*)$|^--ou[a-z]*(?:=(.*))?$/ : /^--ou[a-z]*()(?:=(.*))?$/,
+    words[0] === 'archive' ? /^-o(.*)$|^--ou[a-z]*(?:=(.*))?$/s : /^--ou[a-z]*()(?:=(.*))?$/s,
   );
 }
 

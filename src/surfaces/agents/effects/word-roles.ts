@@ -133,7 +133,7 @@ const fillers: ReadonlyMap<string, (words: readonly string[]) => boolean> = new 
 
 /** Folders among the words, also as the value of an option: `-C x`, `-ox`. */
 function filled(words: readonly string[]): readonly string[] {
-  const joined = words.flatMap((word) => /^(?:-[A-Za-z]|--[\w-]+=)(.+)$/.exec(word)?.[1] ?? []);
+  const joined = words.flatMap((word) => /^(?:-[A-Za-z]|--[\w-]+=)(.+)$/s.exec(word)?.[1] ?? []);
   return [...operandsOf(words), ...joined];
 }
 

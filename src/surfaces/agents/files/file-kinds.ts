@@ -36,7 +36,7 @@ export function fileKinds(path: string, place: Place): readonly FileKind[] {
   if (isOfPackage(path)) kinds.add('guard');
   if (mayMeanSecret(parts.at(-1) as string)) kinds.add('secret');
   // `{.env,src/*}` has a slash inside its braces.
-  if (/\{.*\/.*\}/.test(path)) for (const kind of kindsInBraces(path)) kinds.add(kind);
+  if (hasSlashInBraces(path)) for (const kind of kindsInBraces(path)) kinds.add(kind);
   const isSecret = kinds.has('secret');
   if (kinds.size === 0 && notes.find(parts).length > 0) return ['own-notes'];
   if (!isSecret && kinds.size === 0 && isTemporary(path, place)) return ['temporary'];
@@ -50,6 +50,12 @@ const ignored = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 function partsOf(path: string): string[] {
   const plain = /^[\0-\x7f]*$/.test(path) ? path : path.replace(ignored, '').toUpperCase();
   return plain.toLowerCase().split(/[/\\]/);
+}
+
+function hasSlashInBraces(path: string): boolean {
+  const start = path.indexOf('{');
+  const slash = start === -1 ? -1 : path.indexOf('/', start);
+  return slash !== -1 && path.includes('}', slash);
 }
 
 function kindsInBraces(path: string): readonly FileKind[] {

@@ -2,6 +2,8 @@
  * Programs that run commands, or do as much harm, when somebody writes to them: pagers, editors,
  * debuggers, monitors, file managers, prompts of languages and databases.
  */
+import { languageOf } from './programs.ts';
+
 const programs: ReadonlySet<string> = new Set(
   // Pagers, manuals and browsers.
   (
@@ -81,7 +83,7 @@ export function isFed(program: string, words: readonly string[]): boolean {
     const text = words.join(' ');
     return when?.test(text) === true && unless?.test(text) !== true;
   }
-  const prompt = prompts.get(program.replace(/[\d.]+$/, ''));
+  const prompt = prompts.get(languageOf(program));
   return prompt !== undefined && words.some((word) => prompt.test(word));
 }
 

@@ -6,12 +6,15 @@ import type { Piece } from './words.ts';
 /** Most files that a pattern may stand for, and most entries of folders that are looked at. */
 const mostFound = 200;
 const mostEntries = 5_000;
+/** Most parts of a pattern. Each is compared with each name in a folder. */
+const mostPieces = 256;
 
 /**
  * The names that a shell would insert, which begin as the pattern does. Undefined if there are too
  * many. More may be found than the shell inserts, never less.
  */
 export function expandGlob(pattern: readonly Piece[], cwd: string): readonly string[] | undefined {
+  if (pattern.length > mostPieces) return undefined;
   const segments = segmentsOf(pattern);
   const [first] = segments;
   let found: readonly string[] = [''];

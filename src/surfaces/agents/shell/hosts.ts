@@ -1,5 +1,4 @@
 /** The hosts that a command line names, in every form in which programs accept them. */
-
 import { most, tooMany } from './limits.ts';
 
 /**
@@ -171,7 +170,7 @@ export function hostsOfCommand(
   for (const [at, word] of own.entries()) {
     const before = own[at - 1] ?? '';
     const isValue = before.startsWith('-') && !before.includes('=') && takesNext(before, valued);
-    const option = /^(?:--[\w-]+=|-[A-Za-z])(.+)$/.exec(word)?.[1];
+    const option = /^(?:--[\w-]+=|-[A-Za-z])(.+)$/s.exec(word)?.[1];
     const isOption = word.startsWith('-') && word !== '-';
     // A host may also be the value of an option: `--remote=host:path`, `-xhost:80`.
     const text = isOption ? option : word;

@@ -2,7 +2,7 @@
 import type { Command, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
 import type { Place } from '../place.ts';
 import { expandGlob } from './globs.ts';
-import { isBlind, type Listing, listingOf } from './listing.ts';
+import { isBlind, isFilter, type Listing, listedBy } from './listing.ts';
 import { onlyLooks } from './looking-programs.ts';
 import { isPlainVariable } from './variables.ts';
 import { type KnownWord, readWord, readWords, type Scope } from './words.ts';
@@ -90,12 +90,11 @@ export class LineWords {
   /** The commands of a pipeline that get a list of files as their input. */
   listings({ commands }: Extract<SyntaxNode, { type: 'Pipeline' }>): Map<Command, Listing> {
     const found = new Map<Command, Listing>();
-    const stages: (readonly string[])[] = [];
-    for (const command of commands) {
+    let listing: Listing | undefined;
+    for (const [at, command] of commands.entries()) {
       if (command.type !== 'Command') break;
       const { name, args, redirects } = command;
       if (name === undefined || redirects.some(({ operator }) => operator.startsWith('<'))) break;
-      const listing = stages.length > 0 ? listingOf(stages) : undefined;
       if (listing !== undefined) found.set(command, listing);
       const words: string[] = [];
       for (const arg of [name, ...args]) {
@@ -103,7 +102,10 @@ export class LineWords {
         if (texts === undefined) return found;
         words.push(...texts);
       }
-      stages.push(words);
+      if (at === 0) listing = listedBy(words);
+      else if (!isFilter(words)) listing = undefined;
+      // Nothing is known of the commands after it.
+      if (listing === undefined) break;
     }
     return found;
   }

@@ -8,14 +8,8 @@ import { onlyLooks } from './looking-programs.ts';
 /** `kind`: only files such as `*.ts`. `any`: any files below a folder. */
 export type Listing = 'kind' | 'any';
 
-/** What the first commands of a pipeline list. Undefined if that is not known. */
-export function listingOf(stages: readonly (readonly string[])[]): Listing | undefined {
-  const [first = [], ...filters] = stages;
-  return filters.every(isFilter) ? listedBy(first) : undefined;
-}
-
 /** Whether a program only drops or sorts lines. */
-function isFilter([program = '', ...words]: readonly string[]): boolean {
+export function isFilter([program = '', ...words]: readonly string[]): boolean {
   if (/^(?:head|tail)$/.test(program))
     return words.every((word) => /^-(?:n?\d*)$|^\d+$/.test(word));
   if (program === 'sort') return words.every((word) => /^-[bdfgnruVz]+$/.test(word));
@@ -27,7 +21,8 @@ function isFilter([program = '', ...words]: readonly string[]): boolean {
   );
 }
 
-function listedBy([program = '', ...words]: readonly string[]): Listing | undefined {
+/** What a command lists. Undefined if that is not known. */
+export function listedBy([program = '', ...words]: readonly string[]): Listing | undefined {
   if (program === 'find') return listedByFind(words);
   if (program === 'git' && words[0] === 'ls-files') {
     const names = words.slice(1).filter((word) => !word.startsWith('-'));

@@ -49,7 +49,7 @@ export const ofGnu: ReadonlySet<string> = new Set(
 
 /** Without its version: `python` for `python3.12`. */
 export function languageOf(program: string): string {
-  return program.replace(/[\d.]+$/, '').replace(/^nodejs$/, 'node');
+  return program.replace(/(?<![\d.])[\d.]+$/, '').replace(/^nodejs$/, 'node');
 }
 
 /** Programs that take any word, and run none. */
@@ -98,7 +98,9 @@ export const interpreters: ReadonlyMap<string, RegExp> = new Map([
   ['scala', /^-e/],
 ]);
 
-const sedAddress = String.raw`(?:\d+|\$|\/(?:[^\\\/\n[]|\\.|\[\^?\]?[^\]\\\/\n]*\])*\/I?)`;
+// A bracket has one reading only: a second one in each of many would take exponential time.
+const sedBracket = String.raw`\[(?:\^[^\\\/\n]|[^^\\\/\n])[^\]\\\/\n]*\]`;
+const sedAddress = String.raw`(?:\d+|\$|\/(?:[^\\\/\n[]|\\.|${sedBracket})*\/I?)`;
 const sedText = String.raw`[iac](?:\\\n?)?[^\\\n]*`;
 const sedCommand =
   String.raw`(?:${sedAddress}(?:,(?:${sedAddress}|\+\d+))?)?!?(?:[pdq=]|${sedText})|` +

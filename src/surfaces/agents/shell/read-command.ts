@@ -123,7 +123,7 @@ function readGuarded(program: string, args: readonly string[], to: Collected, de
     }
     // A whole command line in one word, or in an option such as `--exec=…`.
     const line =
-      /^--?\w*(?:cmd|command|exec|hook|program|run|shell)\w*=(.+)$/s.exec(word)?.[1] ?? word;
+      /^--?(?=\w*?(?:cmd|command|exec|hook|program|run|shell))\w*=(.+)$/s.exec(word)?.[1] ?? word;
     const starts = line.slice(0, longestGuess).split(/&&|\|\|?|[;&\n]/);
     const first = starts.map((text) => text.trim().split(/\s/, 1)[0] ?? '').find(isGuarded);
     if (first === undefined || first === word) continue;
@@ -228,7 +228,7 @@ function readRunner(
 }
 
 function readShell(program: string, args: readonly string[], to: Collected): void {
-  const at = args.findIndex((word) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word));
+  const at = args.findIndex((word) => /^-(?=[a-zA-Z]*?c)[a-zA-Z]+$/.test(word));
   const text = at === -1 ? undefined : args.slice(at + 1).find((word) => !/^[-+]/.test(word));
   if (text === undefined || program === 'fish')
     return program !== 'fish' && args[0] === '-n' && /^[^-+]/.test(args[1] ?? '')
@@ -280,7 +280,7 @@ const codeModules: ReadonlySet<string> = new Set(
 function isCode(language: string, word: string, before = ''): boolean {
   if (/^(?:\/dev\/(?:stdin|fd\/)|\/proc\/[^/]+\/fd\/)/.test(word)) return true;
   if (!/^(?:python|pypy)$/.test(language)) return false;
-  const [, joined] = /^-[A-Za-z]*?m(.*)$/.exec(word) ?? [];
+  const [, joined] = /^-[A-Za-z]*?m(.*)$/s.exec(word) ?? [];
   return codeModules.has(joined || (/^-[A-Za-z]*m$/.test(before) ? word : ''));
 }
 

@@ -56,8 +56,8 @@ function foreignStrategy(command: string, words: readonly string[]): string | un
   // In the others, `-s` adds a line to the message.
   const takesLetter = command !== 'cherry-pick' && command !== 'revert';
   for (const [at, word] of words.entries()) {
-    const [, long, value] = /^(--str[a-z]*)(?:=(.*))?$/.exec(word) ?? [];
-    const [, joined] = takesLetter ? (/^-[A-Za-z]*?s(.*)$/.exec(word) ?? []) : [];
+    const [, long, value] = /^(--str[a-z]*)(?:=(.*))?$/s.exec(word) ?? [];
+    const [, joined] = takesLetter ? (/^-[A-Za-z]*?s(.*)$/s.exec(word) ?? []) : [];
     const isLong = long !== undefined && '--strategy'.startsWith(long);
     if (!isLong && joined === undefined) continue;
     const name = (isLong ? value : joined) || words[at + 1];

@@ -33,13 +33,13 @@ export function readWords(word: Word, scope: Scope): readonly KnownWord[] {
   const numbers = parts?.length === 1 ? sequenceOf(parts[0] as WordPart, scope) : undefined;
   if (numbers !== undefined) return numbers.map((value) => ({ value }));
   if (parts?.some(({ type }) => type === 'BraceExpansion') !== true) return [readWord(word, scope)];
-  let lists: readonly (readonly WordPart[])[] = [[]];
+  let lists: WordPart[][] = [[]];
   for (const part of parts) {
-    const choices = part.type === 'BraceExpansion' ? alternatives(part.text) : undefined;
-    lists =
-      choices === undefined
-        ? lists.map((list) => [...list, part])
-        : lists.flatMap((list) => choices.map((text) => [...list, { ...part, ...literal(text) }]));
+    const texts = part.type === 'BraceExpansion' ? alternatives(part.text) : undefined;
+    const choices = texts?.map((text) => ({ ...part, ...literal(text) })) ?? [part];
+    // Copying the lists for each part would take quadratic time in a long word.
+    if (choices.length === 1) for (const list of lists) list.push(...choices);
+    else lists = lists.flatMap((list) => choices.map((one) => [...list, one]));
     if (lists.length > mostWords) return [readWord(word, scope)];
   }
   return lists.map((list) => readParts(list, scope));
@@ -181,7 +181,7 @@ function constantOf(script: ParsedScript | undefined, scope: Scope): string | un
     const { body, delimiter, operator } = input;
     if (delimiter?.quoted !== true && /[$`\\]/.test(body.text)) return undefined;
     const text = operator === '<<-' ? body.text.replace(/^\t+/gm, '') : body.text;
-    return text.replace(/\n+$/, '');
+    return text.replace(/(?<!\n)\n+$/, '');
   }
   if (program.value !== 'echo' || redirects.length > 0) return undefined;
   const words = args.map((arg) => (arg.type === 'Word' ? readWord(arg, scope) : undefined));
@@ -189,5 +189,5 @@ function constantOf(script: ParsedScript | undefined, scope: Scope): string | un
   if (words.some((word) => word === undefined || word.open !== undefined || word.pattern))
     return undefined;
   const text = words.map((word) => word?.value).join(' ');
-  return /^-|\\/.test(text) ? undefined : text.replace(/\n+$/, '');
+  return /^-|\\/.test(text) ? undefined : text.replace(/(?<!\n)\n+$/, '');
 }

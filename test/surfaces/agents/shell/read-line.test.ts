@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import * as unbash from 'unbash';
 import { describe, expect, test } from 'vitest';
 import { PolicyFault } from '../../../../src/policy/policy-fault.ts';
+import { lineFacts } from '../../../../src/surfaces/agents/effects/line-effects.ts';
 import { shellFacts } from '../../../../src/surfaces/agents/shell/read-line.ts';
 import { shellParser } from '../../../../src/surfaces/agents/shell/shell-parser.ts';
 import { cpuMs } from '../../../runner/cpu-time.ts';
@@ -12,7 +13,7 @@ const read = (line: string) => shellFacts(line, place, unbash);
 /** The facts, or that the line is refused, which denies the call. */
 const judge = (line: string) => {
   try {
-    return read(line);
+    return lineFacts(line, place, unbash);
   } catch (error) {
     if (PolicyFault.reasonOf(error) !== 'command_unreadable') throw error;
     return 'refused';
@@ -103,6 +104,8 @@ describe('a line that cannot be read for certain is unclear, and says why', () =
 
 describe('hostile lines', () => {
   const many = 60_000;
+  const unlike = (count: number, text: (at: number) => string): string =>
+    Array.from({ length: count }, (_, at) => text(at)).join('');
   test.each<[string, string]>([
     ['long', 'x'.repeat(300_000)],
     ['words', 'a/b '.repeat(many)],
@@ -137,6 +140,21 @@ describe('hostile lines', () => {
     ['searches in searches', `find ${'-exec find '.repeat(12_000)}`],
     ['searches in programs in searches', `env find ${'-exec env find '.repeat(8_000)}`],
     ['sed', `sed 's/${'\\\\'.repeat(many)}'`],
+    ['brackets in sed', `sed -n '/${'[^a]'.repeat(50)}x'`],
+    ['empty brackets in sed', `sed -n '/${'[]'.repeat(80)}x'`],
+    ['names of options', `frobnicate --${'cmd'.repeat(120_000)}`],
+    ['letters before a line end', `python3 -${'m'.repeat(350_000)}$'\\n'`],
+    ['letters of git before a line end', `git merge -${'s'.repeat(350_000)}$'\\n'`],
+    ['letters of curl before a line end', `curl -${'o'.repeat(350_000)}$'\\n'`],
+    ['letters of a shell', `bash -${'c'.repeat(350_000)}.`],
+    ['letters of tar', `tar c${'f'.repeat(350_000)}.`],
+    ['letters of git clean', `git clean -${'n'.repeat(350_000)}.`],
+    ['digits', `frobnicate ${'1'.repeat(350_000)}x`],
+    ['line ends in a constant', `echo "$(cat <<'E'\n${'\n'.repeat(90_000)}x\nE\n)"`],
+    ['slashes in open braces', unlike(90, (at) => `cat '${at}${'{/'.repeat(2_000)}'; `)],
+    ['a long pipeline', `find .${'|head'.repeat(90_000)}`],
+    ['parts after braces', `echo {a,b}${"''".repeat(200_000)}`],
+    ['stars', `echo ${"*''".repeat(200_000)}`],
   ])('%s: read in time', (_, line) => {
     const start = cpuMs();
     const facts = judge(line);
@@ -149,9 +167,6 @@ describe('hostile lines', () => {
     const { commands, unclear } = read(`rm ${'a '.repeat(40_000)}`);
     expect([commands[0]?.program, unclear]).toEqual(['rm', false]);
   });
-
-  const unlike = (count: number, text: (at: number) => string): string =>
-    Array.from({ length: count }, (_, at) => text(at)).join('');
 
   // What a rule denies must not pass, wherever it is in the line.
   test.each<[string, string]>([
