@@ -47,7 +47,8 @@ interface HostRow {
   readonly texts?: string;
 }
 
-const rows: ReadonlyMap<string, HostRow> = new Map<string, HostRow>([
+/** By program, or by command of git. */
+export const hostRows: ReadonlyMap<string, HostRow> = new Map<string, HostRow>([
   [
     'git clone',
     {
@@ -160,7 +161,7 @@ export function hostsOfCommand(
 ): readonly string[] {
   if (/^(?:npm|pnpm|yarn|bun|npx|bunx|pnpx)$/.test(program)) return packageHosts(words);
   const [first = ''] = words;
-  const row = rows.get(program === 'git' ? `git ${first}` : program);
+  const row = hostRows.get(program === 'git' ? `git ${first}` : program);
   if (row === undefined) return [];
   const hosts: string[] = [];
   const own = program === 'git' ? words.slice(1) : words;

@@ -158,7 +158,6 @@ export const runningOptions: ReadonlyMap<string, RegExp> = new Map([
   ['npm', /^-c|^--(?:call|node-options|script-shell)/],
   ['pnpm', /^-c$|^-[A-Za-z]*c$|^--(?:shell-mode|node-options|script-shell)/],
   ['cmake', /^-P|^-D?CMAKE_\w*(?:COMPILER|LAUNCHER|RULE|TOOLCHAIN|COMMAND|PROGRAM)/],
-  ['fd', /^-[A-Za-z]*[xX]|^--exec/],
   ['zip', /^-[A-Za-z]*TT|^--unz/],
   ['make', /^-$|^-f-$|^\/dev\/|=-$|^--ev|^-E|^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)=/],
   ['gmake', /^-$|^-f-$|^\/dev\/|=-$|^--ev|^-E|^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)=/],

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as unbash from 'unbash';
 import { describe, expect, test } from 'vitest';
+import { hostRows } from '../../../../src/surfaces/agents/shell/hosts.ts';
 import { shellFacts } from '../../../../src/surfaces/agents/shell/read-line.ts';
 import { folder } from '../../config/folder.ts';
 
@@ -108,6 +109,29 @@ describe('hosts before a colon, for programs that take them', () => {
     'curl -s -o out.txt http://localhost/',
   ])('%s has no other host', (line) => {
     expect(hosts(line).filter((host) => host !== 'localhost')).toEqual([]);
+  });
+
+  describe.each([...hostRows])('%s', (command, { as, valued, texts = '', first = false }) => {
+    const named = as === 'path' ? 'evil.example:x' : 'evil.example';
+    const options = valued.split(' ').filter((one) => one !== '');
+    const isText = (option: string): boolean => texts.split(' ').includes(option);
+
+    test('names its host', () => {
+      expect(hosts(`${command} ${named}`)).toEqual(['evil.example']);
+      expect(hosts(`${command} --unknown -0 ${named}`)).toContain('evil.example');
+    });
+
+    test.each(options)('%s: its value is no operand', (option) => {
+      expect(hosts(`${command} ${option} value ${named}`)).toEqual(['evil.example']);
+      const expected = isText(option) ? [] : ['evil.example'];
+      expect(hosts(`${command} ${option} evil.example:x`)).toEqual(expected);
+    });
+
+    test('of several operands, those that may be hosts are named', () => {
+      const other = named.replace('evil', 'other');
+      const all = ['evil.example', ...(first ? [] : ['other.example'])];
+      expect(hosts(`${command} ${named} ${other}`)).toEqual(all);
+    });
   });
 
   test('a name that exists is a path for git', () => {
