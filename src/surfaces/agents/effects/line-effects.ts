@@ -82,16 +82,16 @@ class EffectsReader {
       1;
     const asksNames = commands.every(({ program }) => onlyNames.has(program));
     const isOpen = this.#facts.unclear || !asksNames;
-    for (const [at, { program, words }] of commands.entries()) {
+    for (const { program, words } of commands) {
       const shown = shorten([program, ...words].join(' '));
       for (const found of this.#found(program, words, alone)) this.#add(found, `\`${shown}\``);
-      const roles = rolesOf(program, words, looking[at] === true, (word) =>
+      const roles = rolesOf(program, words, onlyLooks(program, words), (word) =>
         this.#files.isFolder(word),
       );
       this.#readRoles(roles, `\`${shown}\``, isOpen);
     }
-    for (const word of loose) this.#name(word, `\`${shorten(word)}\``, !written.has(word));
-    for (const word of asked) this.#name(word, `\`${shorten(word)}\``, false);
+    for (const word of loose) this.#name(word, 'the line', !written.has(word));
+    for (const word of asked) this.#name(word, 'the line', false);
     for (const word of written) this.#write(word);
     // `git -C /etc log`
     for (const { cwd } of this.#notes.places.slice(1)) this.#name(cwd, 'the line', false);
