@@ -12,6 +12,9 @@ export interface Place {
   readonly home: string;
 }
 
+/** Longest path, in characters, that a system opens. */
+export const longestPath = 4_096;
+
 /** What rules can read of a path: `file_path@inside`, `file_path@path`, `file_path@name`. */
 export interface PathFacts {
   /**
@@ -40,7 +43,8 @@ function withoutTilde(text: string, home: string): string {
   return text === '~' || text.startsWith('~/') ? join(home, text.slice(1)) : text;
 }
 
-function isBelow(path: string, folder: string): boolean {
+/** Whether a path is the folder, or below it. */
+export function isBelow(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

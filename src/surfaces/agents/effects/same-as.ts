@@ -31,7 +31,6 @@ function nextName({ program, words }: Same): Same | undefined {
     return { program: second, words: words.slice(2) };
   if (program === 'cargo' && first === 'sqlx') return { program: first, words: words.slice(1) };
   if (program === 'python' || program === 'pypy') return moduleOf(words);
-  // `py -m pip` on Windows.
   if (first.startsWith('+') && /^(?:cargo|rustc|rustdoc)$/.test(program))
     return { program, words: words.slice(1) };
   if (program === 'yarn' && first === 'npm') return { program: 'npm', words: words.slice(1) };

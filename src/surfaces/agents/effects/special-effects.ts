@@ -61,7 +61,6 @@ export function specialEffects(
     case 'scp':
       return [...copies(program, words, files), ...spreads(program, words)];
     case 'ar':
-    case 'gtar':
     case 'jar':
     case 'star':
     case 'tar':

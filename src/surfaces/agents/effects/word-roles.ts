@@ -80,7 +80,7 @@ const texts: ReadonlyMap<string, RegExp> = new Map([
 const leftOut = /^--?(?:exclude|ignore)[\w-]{0,20}=/;
 const leavesOut = /^--(?:exclude|exclude-dir|ignore-pattern|ignore-path)$/;
 /** Programs that change the last word and read the others, unless an option names the target. */
-const copiers = new Set(['cp', 'install', 'ln', 'mv', 'rsync', 'scp', 'gcp', 'gmv', 'ginstall']);
+const copiers = new Set(['cp', 'install', 'ln', 'mv', 'rsync', 'scp']);
 const removers = new Set(['rm', 'rmdir', 'unlink', 'shred', 'trash', 'trash-put', 'rimraf', 'srm']);
 
 /** Whether a word is a folder that exists. */
@@ -125,7 +125,7 @@ const fillers: ReadonlyMap<string, (words: readonly string[]) => boolean> = new 
   ...['chattr', 'chflags', 'chgrp', 'chmod', 'chown', 'cpio', 'ditto', 'mount', 'setfacl'].map(
     (program) => [program, always] as const,
   ),
-  ...['7z', '7za', '7zr', '7zz', 'bsdtar', 'gtar', 'jar', 'tar', 'unrar'].map(
+  ...['7z', '7za', '7zr', '7zz', 'bsdtar', 'jar', 'tar', 'unrar'].map(
     (program) => [program, unpacks] as const,
   ),
   ['unzip', (words) => !words.some((word) => /^-[lvtZ]/.test(word))],
@@ -189,7 +189,7 @@ function copy(program: string, words: readonly string[], isFolder: IsFolder): Ro
     target === undefined ? index < operands.length - 1 : word !== target,
   );
   if (to === undefined) return { ...none, reads: words };
-  const moves = program === 'mv' || program === 'gmv';
+  const moves = program === 'mv';
   const inFolder = !words.some((word) => /^-[A-Za-z]*T|^--no-target/.test(word)) && isFolder(to);
   const whole = inFolder || !(moves || isWhole(words)) ? [] : [to];
   const targets = [to, ...sources.map((source) => `${to}/${basename(source)}`)];

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { ownFolder } from '../../../packages/own-folder.ts';
-import type { Place } from '../place.ts';
+import { isBelow, longestPath, type Place } from '../place.ts';
 import type { FileKind } from './file-kind.ts';
 import { guardedNames, laterNames, notesNames } from './guarded-names.ts';
 import { fits, namePatterns } from './name-patterns.ts';
@@ -20,15 +20,12 @@ const notes = namePatterns(notesNames);
 const secrets = namePatterns(secretNames);
 const publics = namePatterns([[true, publicNames]]);
 
-/** Longest path that is compared. A longer one cannot be opened. */
-const mostChars = 4_096;
-
 /**
  * The kinds of a file, without those of links that lead to it: ask for each path that it may mean.
  * @param path An absolute path
  */
 export function fileKinds(path: string, place: Place): readonly FileKind[] {
-  if (path.length > mostChars) return ['ordinary'];
+  if (path.length > longestPath) return ['ordinary'];
   const parts = partsOf(path);
   const kinds = new Set<FileKind>();
   for (const name of namesOf(parts.at(-1) as string))
@@ -190,11 +187,6 @@ function isTemporary(path: string, { project, home }: Place): boolean {
       isBelow(one, join(folder, first)),
     );
   });
-}
-
-function isBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 const known = new Map<string, string>();

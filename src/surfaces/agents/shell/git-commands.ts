@@ -1,4 +1,5 @@
 /** What git's commands and options mean for rules. Data only. */
+
 /** Commands of `git`. Any other word may be an alias, which can be any command. */
 export const gitCommands: ReadonlySet<string> = new Set(
   `add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore

@@ -1,10 +1,7 @@
 /** What is noted while a line is read, for finding out what it does. */
 import type { TestUnaryExpression, Word } from 'unbash';
-import { type PathFacts, type Place, pathFacts } from '../place.ts';
+import { longestPath, type PathFacts, type Place, pathFacts } from '../place.ts';
 import { most, tooMany } from './limits.ts';
-
-/** Longest path, in characters, that a system opens. */
-const longestPath = 4_096;
 
 export class LineNotes {
   readonly commands: { readonly program: string; readonly words: readonly string[] }[] = [];

@@ -1,7 +1,7 @@
 /** The paths that a command line may mean, and the folders from which it reads them. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type PathFacts, type Place, pathFacts } from '../place.ts';
+import { longestPath, type PathFacts, type Place, pathFacts } from '../place.ts';
 import { isBare } from './bare-repository.ts';
 import { most, tooMany } from './limits.ts';
 
@@ -9,8 +9,6 @@ import { most, tooMany } from './limits.ts';
 const mostFolders = 16;
 /** Most parts of a word that may be paths of their own. */
 const mostPieces = 256;
-/** Longest path, in characters, that a system opens. */
-const longestPath = 4_096;
 
 export class LinePlaces {
   readonly paths = new Set<string>();
