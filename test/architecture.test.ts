@@ -363,6 +363,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
   'surfaces/agents/shell/fed-programs': ['fedTables'],
+  'surfaces/agents/shell/hosts': ['hostRows'],
   'surfaces/agents/shell/looking-programs': ['lookingTables'],
   'surfaces/gateway/server-questions': ['createQuestions'],
   'surfaces/mcp/client/import': ['importThrough'],
