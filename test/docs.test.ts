@@ -113,7 +113,7 @@ test('a page whose results reach a browser says so, and masks what handlers thro
       fencesOf(text).some(({ info, code }) => info.startsWith('ts') && browser.test(code)),
   );
   expect(shown.map(({ path }) => path)).toEqual(
-    expect.arrayContaining(['docs/recipes.md', 'docs/ai-sdk.md', 'docs/approvals.md']),
+    expect.arrayContaining(['docs/recipes.md', 'docs/ai-sdk.md', 'docs/approvals-inbox.md']),
   );
   expect(shown.filter(({ text }) => !text.includes("exposeErrors: 'masked'"))).toEqual([]);
 });

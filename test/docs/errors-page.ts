@@ -100,7 +100,7 @@ export const reasons: readonly {
     reason: 'invalid_edit',
     meaning:
       'The tool does not take the input that an answer of the ' +
-      '[inbox](approvals.md#an-inbox-over-all-sessions) brings. Nothing was answered.',
+      '[inbox](approvals-later.md#read-and-answer) brings. Nothing was answered.',
   },
   {
     code: 'invalid_input',
