@@ -642,7 +642,7 @@ describe('entries', () => {
   const entries = tsupConfig.entry as Record<string, string>;
 
   test('the exports map with the command, and the build, have the same entries', () => {
-    expect(manifest.bin).toEqual({ 'host-tools': './dist/cli.js' });
+    expect(manifest.bin).toEqual({ 'host-tools': 'dist/cli.js' });
     expect(
       [
         ...subpaths.map(([subpath]) => (subpath === '.' ? 'index' : subpath.slice(2))),

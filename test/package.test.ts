@@ -164,7 +164,7 @@ describe('what is in the package', () => {
     const imported = Object.values(manifest.exports).flatMap((target) =>
       typeof target === 'string' ? [] : [target.types.slice(2), target.default.slice(2)],
     );
-    const started = [...Object.values(manifest.bin).map((path) => path.slice(2)), ...hookBundle];
+    const started = [...Object.values(manifest.bin), ...hookBundle];
     const entries = [...imported, ...started];
     expect(entries.filter((path) => !packed.includes(path))).toEqual([]);
     const others = packed.filter(

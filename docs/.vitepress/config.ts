@@ -8,7 +8,7 @@ const read = (path: string): string =>
 
 const { version, repository } = JSON.parse(read('../../package.json')) as {
   version: string;
-  repository?: { url: string };
+  repository: { url: string };
 };
 
 /** The groups of the docs' front page, so that the two cannot differ. */
@@ -90,8 +90,8 @@ export default defineConfig({
   themeConfig: {
     logo: '/logo.svg',
     siteTitle: `host-tools ${version}`,
-    // The package names no repository yet.
-    ...(repository !== undefined && {
+    // Until the first release, package.json has a placeholder.
+    ...(!repository.url.includes('.invalid/') && {
       editLink: {
         pattern: `${repository.url.replace(/^git\+|\.git$/g, '')}/edit/main/docs/:path`,
         text: 'Edit this page',

@@ -44,9 +44,13 @@ export function guidePages(): Page[] {
 export function linkedPages(): Page[] {
   return [
     ...guidePages(),
-    ...['CHANGELOG.md', 'CONTRIBUTING.md', 'examples/README.md', 'test/data/README.md'].flatMap(
-      page,
-    ),
+    ...[
+      'CHANGELOG.md',
+      'CONTRIBUTING.md',
+      'SECURITY.md',
+      'examples/README.md',
+      'test/data/README.md',
+    ].flatMap(page),
   ];
 }
 

@@ -9,6 +9,7 @@ export const outside = [
   'test/surfaces/audit/processes.test.ts',
   'test/surfaces/bullmq/!(watch).test.ts',
   'test/cli/**/*.test.ts',
+  'test/release/**/*.test.ts',
   'test/surfaces/config/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'test/surfaces/approvals/page.test.ts',
@@ -34,6 +35,7 @@ export const outside = [
  */
 export const sameOnEveryNode = [
   'test/{architecture,docs,docstrings,types-budget}.test.ts',
+  'test/release/**/*.test.ts',
   'test/cli/gateway-servers.test.ts',
   'test/cli/hook/starter-rules.test.ts',
   'test/surfaces/bullmq/{ledger,lost}.test.ts',
