@@ -9,10 +9,17 @@ import type { AiSdkJson, AiSdkOutput, AiSdkPart, AiSdkResult } from './tool.ts';
 
 /**
  * The result with well-formed texts, because applications store it with the conversation. It is
- * marked if its output consists of content parts.
+ * marked if its output consists of content parts, and names the approval that it waits for.
  */
 export function markedResult(result: ToolResult): AiSdkResult {
   const shown = wellFormedJson(result);
+  if (!result.success && result.approval !== undefined) {
+    const { approval } = result;
+    // It has the token, so it stays out of what a browser gets.
+    return Object.defineProperty({ ...shown, approvalId: approval.id }, 'approval', {
+      value: approval,
+    });
+  }
   return result.success && contentParts(result.output) !== undefined
     ? { ...shown, content: true }
     : shown;

@@ -21,12 +21,14 @@ export interface AiSdkCall {
 }
 
 /**
- * What `execute` resolves to: the session's result. An output of content parts is marked, so that
- * it can still be recognised after a round trip through JSON.
+ * What `execute` resolves to: the session's result, with what is needed to go on with it after a
+ * round trip through JSON.
  */
 export type AiSdkResult<O = unknown> = ToolResult<O> & {
   /** The output is a list of content parts. */
   readonly content?: true;
+  /** The call is suspended: the id for `session.approvals.outcome`. It is no secret. */
+  readonly approvalId?: string;
 };
 
 /**

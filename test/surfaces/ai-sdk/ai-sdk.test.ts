@@ -14,7 +14,7 @@ import {
   originRules,
   type ToolResult,
 } from '../../../src/index.ts';
-import { toAiSdkTools } from '../../../src/surfaces/ai-sdk/index.ts';
+import { type AiSdkResult, toAiSdkTools } from '../../../src/surfaces/ai-sdk/index.ts';
 import { createTestSession, mockTool, recordEvents } from '../../../src/surfaces/testing/index.ts';
 import { answersTo, type Message, versions } from './versions.ts';
 
@@ -395,6 +395,14 @@ describe.each(versions)('$name', (sdk) => {
       expect(run.text).toBe('It waits.');
       expect(JSON.stringify(run)).not.toContain('token');
       const [pending] = await session.approvals.pending();
+      const answer = run.steps[0]?.content.find(({ type }) => type === 'tool-result');
+      const output = answer?.output as AiSdkResult;
+      // The host still has the token; what is stored or sent has the id.
+      expect(!output.success && output.approval?.token).toBe(pending?.token);
+      expect(JSON.parse(JSON.stringify(output))).toMatchObject({
+        success: false,
+        approvalId: pending?.id,
+      });
       expect(await session.approvals.resume(pending?.token ?? '', 'allow_once')).toMatchObject({
         success: true,
         output: 'sent',
