@@ -101,6 +101,20 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
     await rows(page).nth(1).waitFor();
   });
 
+  test('shows what arrives before the first frame of a quiet server', async () => {
+    await session.call('read', { path: 'a.txt' });
+    const page = await browser.newPage();
+    // Frames come at once and timers late, as they may on a busy machine.
+    await page.addInitScript(`
+      const late = setTimeout;
+      requestAnimationFrame = (draw) => queueMicrotask(() => draw(0));
+      setTimeout = (run, ms = 0) => late(run, ms + 3_000);
+    `);
+    await page.goto(`${origin}/#token=${inspector.token}`);
+    await page.getByText('live', { exact: true }).waitFor();
+    await rows(page).filter({ hasText: 'succeeded' }).waitFor();
+  });
+
   test('says who called, and tells a quota from a rule of the same name', async () => {
     registry.addQuotas([{ id: 'no-etc', tools: 'write', max: 0, per: 'day', by: 'session' }]);
     await session.call('read', { path: '/etc/passwd' });

@@ -1,5 +1,5 @@
 /** The state of the page: the waiting approvals, what a person is typing, and the outcomes. */
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { SentDecision, WaitingApproval } from '../../approvals-wire.ts';
 import type { Refused } from '../parts/server.ts';
 import { askList, askOne, readList, sendDecision } from './inbox-server.ts';
@@ -261,6 +261,7 @@ function troubleOf(error: unknown): string {
 /** The present state of the page. Draws again when it changes. */
 export function useKnown(inbox: Inbox): Known {
   const [, draw] = useState(0);
-  useEffect(() => inbox.subscribe(() => draw((n) => n + 1)), [inbox]);
+  // At once: an effect waits for a frame, and what arrives before it would not be drawn.
+  useLayoutEffect(() => inbox.subscribe(() => draw((n) => n + 1)), [inbox]);
   return inbox.known;
 }

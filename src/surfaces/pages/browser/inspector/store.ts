@@ -1,5 +1,5 @@
 /** The state of the page, and the stream that updates it. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { CallLine, FeedMessage, InspectorState } from '../../inspector-wire.ts';
 import { ask, Refused, readLines, request } from '../parts/server.ts';
 
@@ -126,7 +126,8 @@ async function listen(
 /** The present state of the page. Draws again when it changes. */
 export function useKnown(store: Store): Known {
   const [, draw] = useState(0);
-  useEffect(() => store.subscribe(() => draw((n) => n + 1)), [store]);
+  // At once: an effect waits for a frame, and what arrives before it would not be drawn.
+  useLayoutEffect(() => store.subscribe(() => draw((n) => n + 1)), [store]);
   return store.known;
 }
 
