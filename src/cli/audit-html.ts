@@ -37,11 +37,14 @@ th,td{text-align:left;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(-
 th{font-weight:600;color:var(--soft);font-size:.85rem}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td.name{overflow-wrap:anywhere;min-width:9rem}td.meter{width:35%;min-width:3rem}
-@media(max-width:40rem){td.meter{width:12%}th,td{padding-right:.5rem}}
+@media(max-width:40rem){td.meter,th:empty{display:none}th,td{padding-right:.5rem}
+  td.name{min-width:6rem}}
 .track{background:var(--line);border-radius:4px;height:.7rem;margin-top:.4rem;overflow:hidden}
 .track i{display:block;height:100%;background:var(--bar)}.track i.deny{background:var(--deny)}
-svg{display:block;width:100%;height:auto}svg text{fill:var(--soft);font:11px system-ui,sans-serif}
-svg .calls{fill:var(--bar)}svg .denied{fill:var(--deny)}svg line{stroke:var(--line)}
+svg{display:block;width:100%;height:11rem}.axis{display:flex;justify-content:space-between;
+  font-size:.8rem;color:var(--soft);margin:0}
+svg .calls{fill:var(--bar)}svg .denied{fill:var(--deny)}svg line{stroke:var(--line);
+  vector-effect:non-scaling-stroke}
 .key i{display:inline-block;width:.7rem;height:.7rem;border-radius:2px;background:var(--bar);
   margin:0 .35rem 0 .9rem}.key i.deny{background:var(--deny)}
 ul{margin:.25rem 0;padding-left:1.2rem}
@@ -78,6 +81,8 @@ export function auditPage(
         `<div class="tile"><b>${escaped(value)}</b>${escaped(cut(name))}</div>`,
     )
     .join('')}</div>
+<p class="soft">Rejected calls ended before their handler ran. The denied ones among them were stopped by a
+rule, a policy or a quota. Pending calls waited for a person.</p>
 ${list(noted(summary))}
 ${chart(summary.periods)}
 ${toolTable(summary)}
@@ -100,7 +105,7 @@ function list(lines: readonly string[]): string {
     : `<ul>${lines.map((line) => `<li>${escaped(line.trim())}</li>`).join('')}</ul>`;
 }
 
-const [chartWidth, chartHeight, chartFoot] = [900, 180, 22];
+const [chartWidth, chartHeight] = [900, 180];
 
 /** Calls over time, and the denied ones among them. */
 function chart(periods: readonly Period[]): string {
@@ -114,7 +119,7 @@ function chart(periods: readonly Period[]): string {
       ? ''
       : `<rect class="${kind}" x="${(at * step + 1).toFixed(1)}" ` +
           `width="${Math.max(step - 2, 1).toFixed(1)}" ` +
-          `y="${(chartHeight + 12 - height).toFixed(1)}" height="${height.toFixed(1)}"/>`;
+          `y="${(chartHeight - height).toFixed(1)}" height="${height.toFixed(1)}"/>`;
   };
   const bars = periods
     .map(
@@ -123,19 +128,17 @@ function chart(periods: readonly Period[]): string {
         `${bar('calls', calls, at)}${bar('denied', Math.min(denied, calls || denied), at)}</g>`,
     )
     .join('');
-  const foot = chartHeight + chartFoot + 6;
   const label = `Calls over time, at most ${most} in one bar`;
   const line = (y: number): string => `<line x1="0" x2="${chartWidth}" y1="${y}" y2="${y}"/>`;
+  // Its labels are outside of the drawing, which becomes as wide as the page.
   return `<h2>Calls over time</h2>
 <p class="soft key"><i></i>calls<i class="deny"></i>denied</p>
-<svg viewBox="0 0 ${chartWidth} ${foot + 4}" role="img" aria-label="${label}">
-<text x="0" y="9">${most}</text>${line(12)}${line(chartHeight + 12)}
-${bars}<text x="0" y="${foot}">${day(first.from)}</text>${
-    periods.length > 1
-      ? `<text x="${Math.min(chartWidth, periods.length * step).toFixed(0)}" y="${foot}" ` +
-        `text-anchor="end">${day(last.from)}</text>`
-      : ''
-  }</svg>`;
+<p class="axis">${most}</p>
+<svg viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img" aria-label="${label}">
+${line(0)}${line(chartHeight)}${bars}</svg>
+<p class="axis"><span>${day(first.from)}</span>${
+    periods.length > 1 ? `<span>${day(last.from)}</span>` : ''
+  }</p>`;
 }
 
 type Cell = { readonly text: string } | { readonly share: number; readonly kind: string };

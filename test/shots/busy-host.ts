@@ -2,18 +2,24 @@
  * A host with work on its pages, for looking at them: thirty calls of three sessions with every kind
  * of outcome, and five approvals that wait, one of which is a file of eighty lines.
  */
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { defineTool, HostToolRegistry } from '../../src/index.ts';
 import { createApprovalsHandler } from '../../src/surfaces/approvals/index.ts';
+import { createAuditLog } from '../../src/surfaces/audit/index.ts';
 import { createInspector } from '../../src/surfaces/inspector/index.ts';
 import { toNodeListener } from '../../src/surfaces/mcp/index.ts';
 
 export interface BusyHost {
   /** Addresses of pages, by name. */
-  readonly pages: Readonly<Record<'inbox' | 'inspector', string>>;
+  readonly pages: Readonly<Record<'inbox' | 'inspector' | 'report', string>>;
   close(): Promise<void>;
 }
 
@@ -104,6 +110,10 @@ export async function startBusyHost(): Promise<BusyHost> {
   });
   registry.registerAll(tools);
   registry.defineProfile({ id: 'support', tools: ['search_orders', 'refund', 'send_mail'] });
+  const folder = mkdtempSync(join(tmpdir(), 'host-tools-shots-'));
+  const log = join(folder, 'audit.jsonl');
+  const audit = createAuditLog({ path: log });
+  audit.attach(registry);
   const inspector = createInspector(registry, { allowCalls: true });
   const ann = registry.createSession({
     sessionId: 'chat-1',
@@ -153,6 +163,12 @@ export async function startBusyHost(): Promise<BusyHost> {
     },
     { id: 'call-2', name: 'refund', arguments: { order: 'A-22', amount: 2400, notify: true } },
   ]);
+  await audit.close();
+  const report = join(folder, 'report.html');
+  const cli = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url));
+  const made = [cli, 'audit', 'report', log, '--html', report];
+  const { status, stderr } = spawnSync('npx', ['tsx', ...made], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`audit report failed: ${stderr}`);
   const inbox = createApprovalsHandler(registry, { authenticate: () => 'carol' });
   const servers: Server[] = [];
   const serve = async (handler: { fetch(request: Request): Promise<Response> }) => {
@@ -164,10 +180,12 @@ export async function startBusyHost(): Promise<BusyHost> {
   return {
     pages: {
       inbox: await serve(inbox),
+      report: pathToFileURL(report).href,
       inspector: `${await serve(inspector)}#token=${inspector.token}`,
     },
     async close() {
       await inspector.close();
+      rmSync(folder, { recursive: true });
       for (const server of servers) {
         server.closeAllConnections();
         await new Promise((resolve) => server.close(resolve));

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { startBusyHost } from './busy-host.ts';
+import { type BusyHost, startBusyHost } from './busy-host.ts';
 
 /** What is done on a page before its picture is taken. */
 type Steps = (page: Page) => Promise<unknown>;
@@ -22,7 +22,7 @@ const choose =
   (page) =>
     page.getByRole('option').filter({ hasText: text }).first().click();
 
-const looks: readonly (readonly [name: string, page: 'inbox' | 'inspector', steps: Steps])[] = [
+const looks: readonly (readonly [name: string, page: keyof BusyHost['pages'], steps: Steps])[] = [
   ['inbox', 'inbox', async () => {}],
   ['inbox-refund', 'inbox', choose('refund')],
   ['inbox-file', 'inbox', choose('write_file')],
@@ -41,6 +41,7 @@ const looks: readonly (readonly [name: string, page: 'inbox' | 'inspector', step
   ['inspector-tools', 'inspector', tab('Sessions and tools')],
   ['inspector-rules', 'inspector', tab('Rules')],
   ['inspector-approvals', 'inspector', tab('Approvals')],
+  ['report', 'report', async () => {}],
   ['inspector-try', 'inspector', tab('Try a call')],
 ];
 
@@ -70,7 +71,7 @@ export async function look(
           try {
             page.setDefaultTimeout(30_000);
             await page.goto(host.pages[at]);
-            await page.getByText('live', { exact: true }).waitFor();
+            if (at !== 'report') await page.getByText('live', { exact: true }).waitFor();
             await steps(page);
             await page.screenshot({ path: join(folder, to), animations: 'disabled' });
           } catch (error) {
