@@ -1,5 +1,5 @@
 /** The question for a person, and the possible answers. */
-import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json/index.ts';
+import { copyJson, isJsonObject, type JsonObject } from '../json/index.ts';
 import { probablyMeant } from '../options/index.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import type { QuotaLevel } from '../quota/level.ts';
@@ -25,6 +25,8 @@ export interface ApprovalRequest {
   readonly principal?: string;
   /** The id of the call that waits. */
   readonly callId: string;
+  /** The call whose handler made this one, if one did. */
+  readonly parent?: { readonly callId: string; readonly tool: string };
   /** The tool, with the fingerprint to which an answer is bound. */
   readonly tool: ToolSummary;
   /**
@@ -37,6 +39,11 @@ export interface ApprovalRequest {
    * is refused if this contains one of its secrets.
    */
   readonly title: string;
+  /**
+   * The call in one line, to tell calls apart: `send_mail to eve@evil.test · 2 recipients`. It is
+   * made from `input`, without secret fields. Absent in records of earlier versions.
+   */
+  readonly summary?: string;
   /** More for the person. A call is refused if this contains one of its secrets. */
   readonly message?: string;
   /** How much is at stake, if the tool says so. */
@@ -170,7 +177,6 @@ const nothing = {
   input: undefined,
   grant: undefined,
 };
-const noPrompt = { title: undefined, message: undefined, risk: undefined };
 const noGrant = { match: undefined, uses: undefined, expiresInMs: undefined };
 
 function hasOnly(value: object, fields: object): boolean {
@@ -182,7 +188,7 @@ function hasOnly(value: object, fields: object): boolean {
  * `grant` would have no bounds. Members that resemble no known one belong to the host and are
  * ignored.
  */
-function misspeltIn(value: object, fields: object): string | undefined {
+export function misspeltIn(value: object, fields: object): string | undefined {
   const known = Object.keys(fields);
   return Object.keys(value).find(
     (key) => !known.includes(key) && probablyMeant(key, known) !== undefined,
@@ -273,25 +279,4 @@ function answeredInput(input: object, maxChars: number): AnsweredInput | 'unread
   return copy.ok && !copy.overflow && isJsonObject(copy.value)
     ? { value: copy.value, unsafe: copy.unsafe }
     : 'unreadable';
-}
-
-/** Reads an approval prompt exactly. Undefined if it is not one. */
-export function readPrompt(value: unknown): ApprovalPrompt | undefined {
-  if (typeof value !== 'object' || value === null || misspeltIn(value, noPrompt) !== undefined)
-    return undefined;
-  // Own members only: a member of `Object.prototype` is not part of the prompt.
-  const { title, message, risk } = { ...noPrompt, ...value } as Record<string, unknown>;
-  if (
-    typeof title !== 'string' ||
-    title === '' ||
-    (message !== undefined && typeof message !== 'string')
-  )
-    return undefined;
-  if (risk !== undefined && risk !== 'low' && risk !== 'medium' && risk !== 'high')
-    return undefined;
-  return deepFreeze({
-    title,
-    ...(message === undefined ? {} : { message }),
-    ...(risk === undefined ? {} : { risk }),
-  });
 }

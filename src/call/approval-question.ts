@@ -14,6 +14,7 @@ import { holdsSecret, scrubStrings } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
+import { callSummary } from '../text/call-summary.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
 import { notShown } from './input-not-shown.ts';
 import { announcedMessage, originWords, reportedOrigins } from './origin-report.ts';
@@ -41,7 +42,7 @@ export function requestFor(
   id: string,
   lifetimeMs: number,
 ): Question {
-  const { session, callId, entry } = call;
+  const { session, callId, entry, parent } = call;
   const { registry, sessionId, principal } = session;
   const outside = !entry.internals.input.trusted;
   const redactor = outside ? registry.pathRedactor() : entry.inputRedactor(registry.redact);
@@ -68,14 +69,19 @@ export function requestFor(
   const said = origins === undefined ? undefined : originWords(origins, judged, held);
   const words = said === undefined ? message : [message, said].filter(isText).join('\n');
   const now = registry.now();
+  const input = objectOf(shown.value);
   const request = deepFreeze({
     id,
     sessionId,
     ...(principal === undefined ? {} : { principal }),
     callId,
+    ...(parent === undefined
+      ? {}
+      : { parent: { callId: parent.callId, tool: parent.entry.summary.name } }),
     tool: entry.summary,
-    input: objectOf(shown.value),
+    input,
     title,
+    summary: callSummary(entry.summary.name, input, shown.fields),
     ...(words === undefined ? {} : { message: words }),
     ...(risk === undefined ? {} : { risk }),
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
@@ -120,7 +126,7 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
   const { session } = call;
   if (!session.hears('approval:required')) return;
   const redactor = call.entry.inputRedactor(session.registry.redact);
-  const { input: _, title, message: _words, origins, ...rest } = request;
+  const { input: _, title, summary: _line, message: _words, origins, ...rest } = request;
   const budget = createBudget();
   const shown =
     redactor === undefined
@@ -148,6 +154,7 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
       : { origins: scrubJson(call, JSON.parse(JSON.stringify(reported)) as JsonValue) }),
     input: objectOf(input),
     title: scrubText(call, title),
+    summary: scrubText(call, callSummary(rest.tool.name, objectOf(input), hiddenFields)),
     ...(message === undefined ? {} : { message: scrubText(call, message) }),
     hiddenFields,
   };

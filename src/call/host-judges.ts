@@ -2,7 +2,8 @@
  * The gates that run the host's code: policies, and a tool's `check` and `requiresApproval`. A gate
  * that throws, takes too long or returns something else denies the call.
  */
-import { type ApprovalPrompt, readPrompt } from '../approval/request.ts';
+import { readPrompt } from '../approval/read-prompt.ts';
+import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo } from '../context.ts';
 import { cloneJson, type JsonObject } from '../json/index.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../policy/decision.ts';

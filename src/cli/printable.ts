@@ -3,7 +3,7 @@
  * become escapes.
  */
 import { type JsonValue, wireText } from '../json/index.ts';
-import { escapeUnseen } from '../surfaces/shared/approval-input.ts';
+import { escapeUnseen } from '../text/unseen.ts';
 
 /**
  * Control characters, line and paragraph separators, bidirectional and invisible characters, and

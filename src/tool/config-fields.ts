@@ -2,7 +2,7 @@
  * The fields of a tool's config, with their kinds and, if a kind is not enough, functions that read
  * them.
  */
-import { readPrompt } from '../approval/request.ts';
+import { readPrompt } from '../approval/read-prompt.ts';
 import type { JsonPrimitive } from '../json/index.ts';
 import {
   anything,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { approvalChoices, readAnswer, readPrompt } from '../../src/approval/request.ts';
+import { readPrompt } from '../../src/approval/read-prompt.ts';
+import { approvalChoices, readAnswer } from '../../src/approval/request.ts';
 
 describe('an answer', () => {
   test.each([

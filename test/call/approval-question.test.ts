@@ -283,6 +283,7 @@ describe('a question says who asks, and contains nothing made up', () => {
     'tool',
     'input',
     'title',
+    'summary',
     'source',
     'requestedAt',
     'expiresAt',
@@ -452,5 +453,48 @@ describe('an input whose secrets cannot be found within bounds is refused', () =
     );
     expect(result).toMatchObject({ error: { code: 'approval_denied', reason: 'input_not_shown' } });
     expect(requests).toEqual([]);
+  });
+});
+
+describe('the summary of a call', () => {
+  test('leaves out what is secret, for the approver and in events', async () => {
+    const { requests, events } = await ask({ cmd: 'login s3cr3t-token', token: 's3cr3t-token' });
+    expect(requests[0]?.summary).toBe('shell login s3cr3t-token');
+    // Copies of a secret are hidden in events, as they are in the input there.
+    expect(toldRequest(events)).toMatchObject({ summary: 'shell login [redacted]' });
+    const { requests: others } = await ask({ token: 's3cr3t-token' });
+    expect(others[0]?.summary).toBe('shell');
+  });
+
+  test('names the call whose handler asks', async () => {
+    const registry = new HostToolRegistry();
+    const inner = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      parameters: { type: 'object' },
+      requiresApproval: true,
+      handler: () => 'paid',
+    });
+    registry.register(inner);
+    registry.register(
+      defineTool({
+        name: 'pay_all',
+        description: 'Pays all.',
+        parameters: { type: 'object' },
+        uses: ['pay'],
+        handler: async (_, context) => (await context.tools.call('pay', { to: 'ann' })).success,
+      }),
+    );
+    const asked: ApprovalRequest[] = [];
+    const session = registry.createSession({
+      sessionId: 's',
+      approver: (request) => allow(asked, request),
+    });
+    await session.call('pay_all', {}, { callId: 'all' });
+    await session.call('pay', {});
+    expect(asked.map(({ parent, summary }) => [parent, summary])).toEqual([
+      [{ callId: 'all', tool: 'pay_all' }, 'pay to ann'],
+      [undefined, 'pay'],
+    ]);
   });
 });

@@ -162,8 +162,10 @@ fits<Ours.Policy<Services>>(given<Contract.Policy<Services>>());
 fits<Contract.Policy<Services>>(given<Ours.Policy<Services>>());
 
 // ---------- approvals
-// Why a person is asked, where it is for a quota.
-adds<Ours.ApprovalRequest, Contract.ApprovalRequest, 'quotas' | 'origins'>(true);
+// Why a person is asked, where it is for a quota, and what tells questions apart.
+adds<Ours.ApprovalRequest, Contract.ApprovalRequest, 'quotas' | 'origins' | 'summary' | 'parent'>(
+  true,
+);
 fits<Contract.ApprovalRequest>(given<Ours.ApprovalRequest>());
 fits<Ours.ApprovalRequest>(given<Contract.ApprovalRequest>());
 same<Ours.ApprovalChoice, Contract.ApprovalChoice>(true);
@@ -175,7 +177,9 @@ fits<Contract.Grant>(given<Ours.Grant>());
 adds<Ours.ApprovalStore, Contract.ApprovalStore, 'settle' | 'read' | 'page' | 'heads'>(true);
 fits<Ours.ApprovalStore>(given<Contract.ApprovalStore>());
 fits<Contract.ApprovalStore>(given<Ours.ApprovalStore>());
-adds<Ours.PendingApproval, Contract.PendingApproval, 'quotas' | 'origins'>(true);
+adds<Ours.PendingApproval, Contract.PendingApproval, 'quotas' | 'origins' | 'summary' | 'parent'>(
+  true,
+);
 fits<Contract.PendingApproval>(given<Ours.PendingApproval>());
 adds<Ours.Approvals, Contract.Approvals, 'outcome'>(true);
 fits<Contract.Approvals>(given<Ours.Approvals>());

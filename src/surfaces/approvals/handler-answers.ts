@@ -10,6 +10,7 @@ import {
 import { wireText } from '../../json/index.ts';
 import type { ToolResult } from '../../result.ts';
 import { refusalOf, toldOrigins } from '../../surface-port.ts';
+import { callSummary } from '../../text/call-summary.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/page.ts';
 import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
@@ -207,6 +208,8 @@ type View = { [Name in keyof WaitingApproval]: WaitingApproval[Name] | undefined
 function viewOf(asked: PendingApproval | ListedApproval, allowEdits: boolean): View {
   return {
     ...sentRequest(asked),
+    // Records of earlier versions have none.
+    summary: asked.summary ?? callSummary(asked.tool.name, asked.input ?? {}, asked.hiddenFields),
     leftOut: leftOutOf(asked),
     originWords: toldOrigins(asked).origins,
     // Hidden fields are not in the input that was shown, so an edit of it would lose them.

@@ -11,15 +11,18 @@ type Sendable = Omit<ApprovalRequest, 'input'> & Partial<Pick<ApprovalRequest, '
 
 /** Member by member, because a token, or a future member, must not be sent by accident. */
 export function sentRequest(request: Sendable): SentRequest {
-  const { id, sessionId, principal, callId, tool, input, title, message, risk } = request;
-  const { ruleId, source, quotas, origins, requestedAt, expiresAt, hiddenFields } = request;
+  const { id, sessionId, principal, callId, parent, tool, input, title, summary } = request;
+  const { message, risk, ruleId, source, quotas, origins, hiddenFields } = request;
+  const { requestedAt, expiresAt } = request;
   return {
     id,
     sessionId,
     principal,
     callId,
+    parent,
     tool,
     title,
+    summary,
     message,
     risk,
     ruleId,

@@ -57,7 +57,7 @@ function bodyOf(
 /** A question without its long parts. `shortened` means that a person has to look elsewhere. */
 function shortened(request: Required['request']): object {
   const { id, sessionId, principal, callId, tool, risk, ruleId, source } = request;
-  const { title, message, requestedAt, expiresAt } = request;
+  const { title, summary, message, requestedAt, expiresAt } = request;
   return {
     id,
     sessionId,
@@ -65,6 +65,7 @@ function shortened(request: Required['request']): object {
     callId,
     tool: { name: tool.name, source: tool.source, fingerprint: tool.fingerprint },
     title: head(title, mostOfText),
+    summary,
     message: message && head(message, mostOfText),
     risk,
     ruleId,

@@ -7,8 +7,12 @@ export interface WaitingApproval {
   readonly sessionId: string;
   readonly principal?: string;
   readonly callId: string;
+  /** The call whose handler made this one. */
+  readonly parent?: { readonly callId: string; readonly tool: string };
   readonly tool: { readonly name: string };
   readonly title: string;
+  /** The call in one line: the name of the tool, and what it is about. */
+  readonly summary: string;
   /** Its last lines are `originWords`. */
   readonly message?: string;
   readonly risk?: string;

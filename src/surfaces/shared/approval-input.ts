@@ -4,6 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { head, tail } from '../../text/code-points.ts';
+import { escapeUnseen } from '../../text/unseen.ts';
 
 /** The most characters of the text. People do not read more than that in a form or a terminal. */
 const longestApprovalInput = 8_000;
@@ -90,20 +91,4 @@ export function shortLine(text: string): string {
   if (text.length <= longestLine) return text;
   const kept = head(text, longestLine);
   return `${kept}… (${(text.length - kept.length).toLocaleString('en')} more characters)`;
-}
-
-/**
- * Replaces each character in JSON text that is invisible or changes the direction of text with an
- * escape. Parsing gives the same value.
- */
-export function escapeUnseen(json: string): string {
-  // Outside strings, the only such characters in JSON are the line breaks of its indentation.
-  return json.replace(
-    /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu,
-    (char) =>
-      Array.from(
-        { length: char.length },
-        (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, '0')}`,
-      ).join(''),
-  );
 }

@@ -110,6 +110,16 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
         },
       }),
       defineTool({
+        name: 'send',
+        description: 'Sends a mail.',
+        parameters: z.object({ to: z.array(z.string()), text: z.string() }),
+        requiresApproval: true,
+        handler: (input) => {
+          paid.push(input);
+          return 'sent';
+        },
+      }),
+      defineTool({
         name: 'slow',
         description: 'Takes long.',
         parameters: z.object({}),
@@ -157,12 +167,36 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await page.getByText('You answer as bob').waitFor();
   });
 
-  test('sets names in a title apart, and leaves a lone backtick alone', async () => {
-    void session.call('slow', {});
-    await pay('`');
+  test('says in one line what each call is about, under the title that a host gave it', async () => {
+    await pay('bob@example.org');
+    await session.call('send', { to: ['eve@evil.example', 'x\u202ey'], text: 'a\nb\nc' });
+    await session.call('slow', {});
     const page = await open();
-    await rows(page).filter({ hasText: 'Allow slow to run?' }).waitFor();
+    await rows(page).nth(2).waitFor();
+    const lines = (await rows(page).allInnerTexts()).map((text) => text.split('\n'));
+    expect(lines.map(([first]) => first)).toEqual([
+      'Pay bob@example.org?',
+      'send to eve@evil.example · 2 recipients · 3 lines',
+      'slow',
+    ]);
+    expect(lines.map((line) => line[2])).toEqual([
+      'pay to bob@example.org · for ann',
+      'for ann',
+      'for ann',
+    ]);
+    await rows(page).nth(1).click();
+    await page
+      .getByRole('heading', { name: 'send to eve@evil.example · 2 recipients · 3 lines' })
+      .waitFor();
+    expect(await page.getByRole('listbox').innerText()).not.toContain('`');
+  });
+
+  test('sets names in a title apart, and leaves a lone backtick alone', async () => {
+    await pay('`');
+    await pay('`a`');
+    const page = await open();
     await rows(page).filter({ hasText: 'Pay `?' }).waitFor();
+    await rows(page).filter({ hasText: 'Pay a?' }).waitFor();
   });
 
   test('shows what comes from outside as text, and what hides in it', async () => {

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/index.ts';
-import {
-  approvalInput,
-  escapeUnseen,
-  shortLine,
-} from '../../../src/surfaces/shared/approval-input.ts';
+import { approvalInput, shortLine } from '../../../src/surfaces/shared/approval-input.ts';
+import { escapeUnseen } from '../../../src/text/unseen.ts';
 
 const longestApprovalInput = 8_000;
 

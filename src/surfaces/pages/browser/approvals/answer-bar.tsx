@@ -1,6 +1,7 @@
 /** The ways to answer. They stay in sight, at one place, however long the input is. */
 import type { JSX } from 'preact';
 import { EditButtons, type ReadInput, ReviewButtons } from './edit-form.tsx';
+import { labelOf } from './heading.tsx';
 import { focusSoon } from './keys.ts';
 import type { PaneProps } from './pane-props.ts';
 import { RejectForm } from './reject-form.tsx';
@@ -43,7 +44,7 @@ function FirstButtons({
   entry,
   off,
 }: Pick<PaneProps, 'inbox' | 'entry'> & { readonly off: boolean }): JSX.Element {
-  const { id, title, editable, hiddenFields } = entry.asked;
+  const { id, editable, hiddenFields } = entry.asked;
   const { sending, text } = inbox.draftOf(id);
   const begin = (doing: 'reject' | 'edit'): void => {
     inbox.change(id, { doing });
@@ -64,7 +65,7 @@ function FirstButtons({
         }}
       >
         {sending ? 'Sent …' : 'Allow once'}
-        <span class="unseen">: {title}</span>
+        <span class="unseen">: {labelOf(entry.asked)}</span>
       </button>
       <button type="button" class="button no" disabled={off} onClick={() => begin('reject')}>
         Reject …

@@ -4,10 +4,10 @@ import type { JsonObject } from '../../../../json/value.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import { JsonText } from '../parts/json-text.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
-import { Ticked, withoutTicks } from '../parts/ticked.tsx';
 import { aboutOf, shortTimeOf } from '../parts/words.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { EditForm, Review, useEdit } from './edit-form.tsx';
+import { Below, Heading, labelOf } from './heading.tsx';
 import type { PaneProps } from './pane-props.ts';
 import { Part } from './part.tsx';
 import { RiskBadge } from './waiting-list.tsx';
@@ -27,7 +27,7 @@ export function ApprovalPane(props: Props): JSX.Element {
 function IncompletePane({ entry: { asked, ended }, now, back }: Props): JSX.Element {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <section class="pane detail" tabIndex={0} aria-label={withoutTicks(asked.title)}>
+    <section class="pane detail" tabIndex={0} aria-label={labelOf(asked)}>
       <PaneHead asked={asked} back={back} />
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
       <Facts asked={asked} now={now} />
@@ -48,9 +48,14 @@ function PaneHead({
       <button type="button" class="button back" onClick={back}>
         Back
       </button>
-      <h2 class="wrap grow">
-        <Ticked text={asked.title} />
-      </h2>
+      <div class="grow">
+        <h2 class="wrap">
+          <Heading asked={asked} />
+        </h2>
+        <p class="soft wrap">
+          <Below asked={asked} />
+        </p>
+      </div>
       <RiskBadge risk={asked.risk} />
     </div>
   );
@@ -63,7 +68,7 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
   const read = useEdit(text, input);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <section class="pane detail" tabIndex={0} aria-label={withoutTicks(asked.title)}>
+    <section class="pane detail" tabIndex={0} aria-label={labelOf(asked)}>
       <PaneHead asked={asked} back={back} />
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
       <Message asked={asked} />

@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { JsonObject, JsonValue } from '../../../../json/value.ts';
 import { visibleJson } from '../parts/visible.ts';
 import { DiffView } from './diff-view.tsx';
+import { labelOf } from './heading.tsx';
 import type { Inbox } from './inbox.ts';
 import { focusSoon } from './keys.ts';
 import type { PaneProps } from './pane-props.ts';
@@ -129,7 +130,7 @@ export function ReviewButtons({
   readonly read: ReadInput;
   readonly off: boolean;
 }): JSX.Element {
-  const { id, title, input: asked } = entry.asked;
+  const { id, input: asked } = entry.asked;
   const isSame = 'fault' in read || JSON.stringify(read.input) === JSON.stringify(asked);
   return (
     <div class="row">
@@ -144,7 +145,7 @@ export function ReviewButtons({
         }}
       >
         {inbox.draftOf(id).sending ? 'Sent …' : 'Allow once with these changes'}
-        <span class="unseen">: {title}</span>
+        <span class="unseen">: {labelOf(entry.asked)}</span>
       </button>
       <button
         type="button"

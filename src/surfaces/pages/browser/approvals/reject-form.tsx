@@ -1,5 +1,6 @@
 /** A rejection, with a message for the agent. */
 import type { JSX } from 'preact';
+import { labelOf } from './heading.tsx';
 import { focusSoon } from './keys.ts';
 import type { PaneProps } from './pane-props.ts';
 
@@ -8,7 +9,7 @@ export function RejectForm({
   entry,
   off,
 }: Pick<PaneProps, 'inbox' | 'entry'> & { readonly off: boolean }): JSX.Element {
-  const { id, title } = entry.asked;
+  const { id } = entry.asked;
   const { message, sending } = inbox.draftOf(id);
   return (
     <form
@@ -34,7 +35,7 @@ export function RejectForm({
       <div class="row">
         <button type="submit" class="button no" disabled={off}>
           {sending ? 'Sent …' : 'Reject'}
-          <span class="unseen">: {title}</span>
+          <span class="unseen">: {labelOf(entry.asked)}</span>
         </button>
         <button
           type="button"

@@ -1,9 +1,9 @@
 /** The list of waiting approvals, newest last. */
 import type { JSX } from 'preact';
 import { Badge, type Tone } from '../parts/badge.tsx';
-import { Ticked } from '../parts/ticked.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { aboutOf } from '../parts/words.ts';
+import { Below, Heading } from './heading.tsx';
 import type { Entry, Known } from './inbox.ts';
 
 const rowHeight = 62;
@@ -64,13 +64,13 @@ function Row({
     <div class={`waiting ${ended === undefined ? '' : 'ended'}`}>
       <div class="line">
         <strong class="cut grow">
-          <Ticked text={asked.title} />
+          <Heading asked={asked} />
         </strong>
         <span class="ago small soft">{aboutOf(now - asked.requestedAt)}</span>
       </div>
       <div class="line small soft">
         <span class="cut grow">
-          <span class="mono">{asked.tool.name}</span> · {asked.principal ?? asked.sessionId}
+          <Below asked={asked} />
         </span>
         {ended === undefined ? (
           <RiskBadge risk={asked.risk} />

@@ -1,0 +1,47 @@
+/** What a call is called: the host's own title, if it set one, and the call in words. */
+import type { JSX } from 'preact';
+import type { WaitingApproval } from '../../approvals-wire.ts';
+import { Ticked, withoutTicks } from '../parts/ticked.tsx';
+
+type Asked = Pick<WaitingApproval, 'title' | 'summary' | 'tool' | 'principal' | 'sessionId'>;
+
+/** The title of the library says nothing that the summary does not say. */
+function hasOwnTitle({ title, tool }: Asked): boolean {
+  return title !== `Allow \`${tool.name}\` to run?`;
+}
+
+/** For titles of parts and names of buttons. */
+export function labelOf(asked: Asked): string {
+  return hasOwnTitle(asked) ? withoutTicks(asked.title) : asked.summary;
+}
+
+export function Heading({ asked }: { readonly asked: Asked }): JSX.Element {
+  return hasOwnTitle(asked) ? <Ticked text={asked.title} /> : <Summary asked={asked} />;
+}
+
+/** The line below the heading: the call, unless that is the heading, and for whom it is. */
+export function Below({ asked }: { readonly asked: Asked }): JSX.Element {
+  const { principal, sessionId } = asked;
+  return (
+    <>
+      {hasOwnTitle(asked) ? (
+        <>
+          <Summary asked={asked} /> ·{' '}
+        </>
+      ) : null}
+      {principal === undefined ? `in session ${sessionId}` : `for ${principal}`}
+    </>
+  );
+}
+
+function Summary({ asked: { summary, tool } }: { readonly asked: Asked }): JSX.Element {
+  const rest = summary.startsWith(tool.name) ? summary.slice(tool.name.length) : undefined;
+  return rest === undefined ? (
+    <>{summary}</>
+  ) : (
+    <>
+      <span class="mono">{tool.name}</span>
+      {rest}
+    </>
+  );
+}

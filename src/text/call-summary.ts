@@ -1,0 +1,233 @@
+/**
+ * A call in one line of words, such as `send_mail to eve@evil.test · 2 recipients`. It helps a
+ * person to tell calls apart. What a call would do is in its whole input.
+ */
+import type { JsonObject, JsonValue } from '../json/index.ts';
+import { head, tail } from './code-points.ts';
+import { escapeUnseen } from './unseen.ts';
+
+/** Most members that are looked at, and most levels of objects. */
+const mostMembers = 64;
+const mostDepth = 3;
+/** Most characters of a value, of a name, and of the line after the name of the tool. */
+const mostOfValue = 60;
+const mostOfName = 30;
+const mostOfLine = 160;
+/** Most numbers and flags after the target. */
+const mostExtras = 2;
+/** A text on one line is counted from this many characters. */
+const longText = 200;
+
+/** A member of the input, or of an object in it. */
+interface Member {
+  readonly name: string;
+  /** The words of the name, in lower case. */
+  readonly words: readonly string[];
+  readonly value: JsonValue;
+}
+
+/** The last word of the names of targets, the best kind first. */
+const targets: readonly ReadonlySet<string>[] = [
+  new Set([
+    'path',
+    'paths',
+    'file',
+    'files',
+    'filename',
+    'filenames',
+    'folder',
+    'dir',
+    'directory',
+  ]),
+  new Set(['url', 'urls', 'uri', 'link', 'href', 'endpoint', 'host', 'hostname', 'domain']),
+  new Set(['command', 'commands', 'cmd', 'sql']),
+  new Set(['source', 'src']),
+  new Set(['id', 'ids', 'key', 'slug', 'ref']),
+];
+const recipients = new Set(['recipient', 'recipients', 'email', 'emails', 'payee', 'assignee']);
+/** They count as recipients only as the whole name: `valid_to` is none. */
+const recipientNames = new Set(['to', 'destination', 'dest', 'target', 'channel', 'to_address']);
+const copies = new Set(['cc', 'bcc']);
+
+/**
+ * The name of a tool, and what its input is about.
+ * @param hidden JSON pointers of members that are left out, because they are secret
+ */
+export function callSummary(tool: string, input: JsonObject, hidden?: readonly string[]): string {
+  const words = inputWords(input, hidden);
+  return words === '' ? oneLine(tool) : `${oneLine(tool)} ${words}`;
+}
+
+/**
+ * What an input is about, in at most 160 characters: its first target, recipients, numbers and
+ * flags, and the size of its longest text. `""` if it has nothing that can be told in words.
+ */
+function inputWords(input: JsonObject, hidden: readonly string[] = []): string {
+  // The whole input is hidden.
+  if (hidden.includes('')) return '';
+  const members = membersOf(input, new Set(hidden));
+  const to = members.filter(isRecipient);
+  const about = targetIn(members, to);
+  const first = about ?? (to.length === 0 ? members.find(({ value }) => isTold(value)) : undefined);
+  const line = [
+    first === undefined ? '' : told(first, about !== undefined),
+    to[0] === undefined ? '' : `to ${valueWords(to[0].value)}`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+  const extras = members
+    .filter(({ name, value }) => name !== first?.name && isExtra(value))
+    .slice(0, mostExtras)
+    .map(({ name, value }) => `${nameWords(name)} ${String(value)}`);
+  const parts = [line, ...extras].filter((part) => part !== '').join(', ');
+  const sizes = sizesOf(members, first, to);
+  return cut([parts, ...sizes].filter((part) => part !== '').join(' · '), mostOfLine);
+}
+
+/** Members of the input, then those of its objects. */
+function membersOf(input: JsonObject, hidden: ReadonlySet<string>): Member[] {
+  const found: Member[] = [];
+  let level: (readonly [string, JsonObject])[] = [['', input]];
+  for (let depth = 0; depth < mostDepth && level.length > 0; depth++) {
+    const inner: [string, JsonObject][] = [];
+    for (const [path, object] of level)
+      for (const name of Object.keys(object)) {
+        if (found.length + inner.length >= mostMembers) return found;
+        const value = object[name] as JsonValue;
+        const pointer = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+        if (hidden.has(pointer)) continue;
+        const first = Array.isArray(value) ? value[0] : undefined;
+        if (isObject(value)) inner.push([pointer, value]);
+        else if (![...hidden].some((other) => other.startsWith(`${pointer}/`)))
+          found.push({ name, words: wordsOf(name), value });
+        else if (first !== undefined && isObject(first)) inner.push([`${pointer}/0`, first]);
+      }
+    level = inner;
+  }
+  return found;
+}
+
+/** `filePath` and `file_path` both have the words `file` and `path`. */
+function wordsOf(name: string): string[] {
+  return name
+    .slice(0, 100)
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+}
+
+function isRecipient({ words, value }: Member): boolean {
+  return (
+    isTold(value) && (recipientNames.has(words.join('_')) || recipients.has(words.at(-1) ?? ''))
+  );
+}
+
+function targetIn(members: readonly Member[], to: readonly Member[]): Member | undefined {
+  for (const kind of targets) {
+    const found = members.find(
+      (one) => kind.has(one.words.at(-1) ?? '') && isTold(one.value) && !to.includes(one),
+    );
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Whether a value can be told in a few words. */
+function isTold(value: JsonValue): boolean {
+  if (Array.isArray(value)) return value.some((one) => !Array.isArray(one) && isTold(one));
+  if (isObject(value)) return Object.values(value).some((one) => !isObject(one) && isTold(one));
+  return value !== null && (typeof value !== 'string' || value.trim() !== '');
+}
+
+/** Numbers, and flags that are set. Flags that are not set are what one expects. */
+function isExtra(value: JsonValue): boolean {
+  return typeof value === 'number' || value === true;
+}
+
+/** A text speaks for itself. A number needs its name, unless it is the target by its name. */
+function told({ name, value }: Member, isTarget: boolean): string {
+  const isNamed = isTarget || typeof value === 'string' || Array.isArray(value);
+  return isNamed ? valueWords(value) : `${nameWords(name)} ${valueWords(value)}`;
+}
+
+function valueWords(value: JsonValue): string {
+  const text = textOf(value);
+  const [line = ''] = text.trim().split('\n', 1);
+  const shown = cut(oneLine(line.trim()), mostOfValue);
+  // A text must not look like the words that come after it.
+  return /, | · |^["“]|\s{2}/.test(shown) ? `“${shown}”` : shown;
+}
+
+function textOf(value: JsonValue): string {
+  if (Array.isArray(value)) return textOf(value.find(isTold) ?? '');
+  if (isObject(value)) return textOf(Object.values(value).find(isTold) ?? '');
+  // Enough for what is shown of it.
+  return typeof value === 'string' ? value.trimStart().slice(0, 1_000) : String(value);
+}
+
+function nameWords(name: string): string {
+  return cut(oneLine(name), mostOfName);
+}
+
+/** How many recipients there are, how many entries a list has, and how long the longest text is. */
+function sizesOf(
+  members: readonly Member[],
+  first: Member | undefined,
+  to: readonly Member[],
+): string[] {
+  const people = members.filter(({ words }) => copies.has(words.at(-1) ?? ''));
+  const count = [...to.slice(0, 1), ...people].reduce((sum, { value }) => sum + countOf(value), 0);
+  const list = members.find((one) => !to.includes(one) && !people.includes(one) && isList(one));
+  const texts = members.filter(({ value }) => typeof value === 'string');
+  const longest = texts.reduce<string>((most, { value }) => {
+    const text = value as string;
+    return text.length > most.length ? text : most;
+  }, '');
+  const lines = longest.includes('\n') ? longest.replace(/\n$/, '').split('\n').length : 0;
+  return [
+    count > 1 ? `${numbered(count)} recipients` : '',
+    list === undefined ? '' : listWords(list, list === first),
+    lines > 1
+      ? `${numbered(lines)} lines`
+      : longest.length >= longText
+        ? `${numbered(longest.length)} characters`
+        : '',
+  ];
+}
+
+function isList({ value }: Member): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
+
+function countOf(value: JsonValue): number {
+  return Array.isArray(value) ? value.length : isTold(value) ? 1 : 0;
+}
+
+/** `3 files` for a list of that name, or `3 items`. A list of one is not counted. */
+function listWords({ words, value }: Member, isShown: boolean): string {
+  const { length } = value as readonly JsonValue[];
+  if (length === 1 && isShown) return '';
+  const name = words.at(-1) ?? '';
+  const many = /^[a-z]{2,20}s$/.test(name) ? name : 'items';
+  return `${numbered(length)} ${length === 1 ? many.slice(0, -1) : many}`;
+}
+
+function numbered(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** The beginning and the end, as the end of a path or an address matters too. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = Math.floor(most / 3);
+  return `${head(text, most - end - 1)}…${tail(text, end)}`;
+}
+
+function oneLine(text: string): string {
+  return escapeUnseen(text.toWellFormed()).replaceAll('\n', '\\n');
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

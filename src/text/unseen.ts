@@ -1,0 +1,17 @@
+/** Characters that people cannot see. */
+
+// Outside strings, the only such characters in JSON are the line breaks of its indentation.
+const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/**
+ * Replaces each character that is invisible or changes the direction of text with an escape, such
+ * as `\u202e`. Line feeds stay. If the text is JSON, parsing gives the same value.
+ */
+export function escapeUnseen(text: string): string {
+  return text.replace(unseen, (char) =>
+    Array.from(
+      { length: char.length },
+      (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+}

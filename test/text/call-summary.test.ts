@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/index.ts';
+import { callSummary } from '../../src/text/call-summary.ts';
+import { cpuMs } from '../runner/cpu-time.ts';
+
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\p{Cs}]/u;
+
+describe('the summary of a call', () => {
+  test.each<[summary: string, tool: string, input: JsonObject]>([
+    ['send_mail to eve@evil.test', 'send_mail', { to: 'eve@evil.test', subject: 'Hi', body: '…' }],
+    ['send_mail to a@x.test · 2 recipients', 'send_mail', { to: ['a@x.test', 'b@x.test'] }],
+    [
+      'send_mail to a@x.test · 3 recipients',
+      'send_mail',
+      { to: ['a@x.test'], cc: 'b', bcc: ['c'] },
+    ],
+    ['write_file src/a.ts · 80 lines', 'write_file', { path: 'src/a.ts', text: 'x\n'.repeat(80) }],
+    ['refund A-18, amount 1800', 'refund', { order: 'A-18', amount: 1800 }],
+    ['refund A-18, amount 1800', 'refund', { amount: 1800, order_id: 'A-18' }],
+    ['copy a.txt to b.txt, force true', 'copy', { source: 'a.txt', dest: 'b.txt', force: true }],
+    ['get https://x.test/', 'get', { headers: {}, url: 'https://x.test/' }],
+    ['bash rm -rf / · 2 lines', 'bash', { command: 'rm -rf /\necho done' }],
+    ['read src/b.ts', 'read', { encoding: 'utf8', filePath: 'src/b.ts', limit: null }],
+    ['delete 7 · 3 ids', 'delete', { ids: [7, 8, 9] }],
+    ['delete 7', 'delete', { ids: [7] }],
+    ['invite a@x.test · 2 attendees', 'invite', { attendees: [{ email: 'a@x.test' }, {}] }],
+    ['tag x.txt · 2 items', 'tag', { file: 'x.txt', with: ['a', 'b'] }],
+    ['update open, limit 5', 'update', { filter: { status: 'open', limit: 5 } }],
+    ['pay amount 5', 'pay', { amount: 5 }],
+    ['toggle on false', 'toggle', { on: false }],
+    ['post 1,200 characters', 'post', { nothing: '', list: [], text: `${' '.repeat(1_200)}` }],
+    ['ping', 'ping', {}],
+    ['ping', 'ping', { nothing: null, list: [], object: {}, text: ' ' }],
+  ])('is `%s`', (summary, tool, input) => {
+    expect(callSummary(tool, input)).toBe(summary);
+  });
+
+  test('leaves secrets out, wherever they are', () => {
+    const input = {
+      key: 's3cr3t',
+      login: { password: 's3cr3t', user: 'ann' },
+      list: [{ token: 's3cr3t', name: 'x' }],
+      text: '{"pin":"s3cr3t"}',
+      'a/b~c': 's3cr3t',
+    };
+    const hidden = ['/key', '/login/password', '/list/0/token', '/text/pin', '/a~1b~0c'];
+    expect(callSummary('t', input, hidden)).toBe('t ann');
+    expect(callSummary('t', input, ['/key', '/login', '/list', '/text', '/a~1b~0c'])).toBe('t');
+    expect(callSummary('t', input, [''])).toBe('t');
+  });
+
+  test('cannot be made to look like another one', () => {
+    expect(callSummary('pay', { to: 'ann, amount 1 · for bob', amount: 1800 })).toBe(
+      'pay to “ann, amount 1 · for bob”, amount 1800',
+    );
+    expect(callSummary('pay', { to: 'ann\u202etset' })).toBe('pay to ann\\u202etset');
+    expect(callSummary('pay', { to: `${'a'.repeat(99)}end` })).toBe(
+      `pay to ${'a'.repeat(39)}…${'a'.repeat(17)}end`,
+    );
+  });
+
+  test('is one short visible line, whatever the input is', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), (input) => {
+        const words = callSummary('t', input as JsonObject);
+        expect(words.length).toBeLessThanOrEqual(162);
+        expect(words).not.toMatch(unseen);
+      }),
+    );
+  });
+
+  test('takes no longer for an input of megabytes', () => {
+    const from = cpuMs();
+    const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, {}]));
+    for (const input of [
+      { text: ' \n'.repeat(1_000_000), many },
+      { path: 'x'.repeat(2_000_000) },
+      { [`${'aA'.repeat(500_000)}`]: 'x' },
+      { list: Array.from({ length: 50_000 }, () => '') },
+    ] as unknown as JsonObject[])
+      callSummary('t', input);
+    expect(cpuMs() - from).toBeLessThan(3_000);
+  });
+});
