@@ -359,6 +359,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'cli/validate/validate-checks': ['validateChecks'],
   'http/lazy-request': ['wholeRequest'],
   'origins/identifiers': ['mostIdentifiers'],
+  'packages/optional-packages': ['optionalPackages'],
   'schema/compile': ['compileSchema'],
   'schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],

@@ -1,7 +1,8 @@
 /** The parts of a command. */
+
+import type { OptionalPackage } from '../packages/optional-packages.ts';
 import type { CliIo } from './cli-io.ts';
 import type { OptionName, OptionRow } from './option-table.ts';
-import type { OptionalPackage } from './optional-packages.ts';
 import type { Options } from './options.ts';
 import type { Screen } from './screen.ts';
 import type { World } from './world.ts';

@@ -1,19 +1,5 @@
-/** The packages that commands need and that npm does not install with this library. */
-
-/** Optional packages with the versions that work. */
-const versions = {
-  '@modelcontextprotocol/client': '2',
-  '@modelcontextprotocol/server': '2',
-  bullmq: '6',
-  ioredis: '6',
-} as const;
-
-export type OptionalPackage = keyof typeof versions;
-
-/** A package with its version, as `npm install` and `npx` take it. */
-export function versioned(name: OptionalPackage): string {
-  return `${name}@${versions[name]}`;
-}
+/** How commands get the packages that npm does not install with this library. */
+import { type OptionalPackage, versioned } from '../packages/optional-packages.ts';
 
 /**
  * The arguments of `npx` for a command of this library with optional packages. `npx` has a folder

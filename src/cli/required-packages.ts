@@ -1,16 +1,19 @@
 /** Checks at once that the optional packages are installed that a command needs. */
 import { resolve } from 'node:path';
+import { installLine, isRunByNpx, type Surroundings, shellWord } from '../packages/install-line.ts';
 import { isInstalled } from '../packages/missing-package.ts';
+import type { OptionalPackage } from '../packages/optional-packages.ts';
 import type { Command } from './command.ts';
 import { failure } from './fault.ts';
-import { secretInAddress } from './gateway/plain-secrets.ts';
-import { npxArguments, type OptionalPackage, versioned } from './optional-packages.ts';
+import { secretArguments } from './gateway/plain-secrets.ts';
 import type { Options } from './options.ts';
+import { printable } from './printable.ts';
 
 /**
  * Refuses a command before it does anything, if packages are missing.
  * @param argv the command line, for the line to copy
  * @param has whether a package is installed
+ * @param around where this library is, and who started it
  * @throws CliFault 1
  */
 export async function requirePackages(
@@ -19,6 +22,7 @@ export async function requirePackages(
   argv: readonly string[],
   cwd: string,
   has: (name: OptionalPackage) => boolean = isInstalled,
+  around?: Surroundings,
 ): Promise<void> {
   const needed = [...(command.packages?.(options) ?? [])];
   const client = '@modelcontextprotocol/client';
@@ -27,13 +31,13 @@ export async function requirePackages(
   const missing = needed.filter((name) => !has(name));
   if (missing.length === 0) return;
   const names = missing.map((name) => `\`${name}\``).join(' and ');
-  const line = ['npx', ...npxArguments(needed), ...argv.map(word)].join(' ');
   const them = missing.length === 1 ? 'it' : 'them';
+  const line = installLine(isRunByNpx(around) ? needed : missing, shownWords(argv), around);
   throw failure(
-    `\`${command.name}\` needs ${names}, which npm does not install with host-tools. Run the ` +
-      `command with ${them}: \`${line}\`. ` +
-      `Or install ${them} with host-tools, and run it again: ` +
-      `\`npm install ${missing.map(versioned).join(' ')} host-tools\`.`,
+    `\`${command.name}\` needs ${names}, which npm does not install with host-tools. ` +
+      (isRunByNpx(around)
+        ? `Run the command with ${them}: \`${line}\`.`
+        : `Install ${them} beside host-tools, and run the command again: \`${line}\`.`),
   );
 }
 
@@ -50,8 +54,15 @@ async function startsServers(command: Command, options: Options, cwd: string): P
   return false;
 }
 
-/** A word of a command line, quoted if a shell would read it in another way. */
-function word(text: string): string {
-  if (secretInAddress(text) !== undefined) return '…';
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+/** Longest command line that is repeated. */
+const mostOfLine = 2_000;
+
+/** The words of a command line, for a shell, without what is secret or could not be copied. */
+function shownWords(argv: readonly string[]): string {
+  const hidden = secretArguments(argv);
+  const words = argv.map((text, at) =>
+    hidden.includes(`args[${at}]`) || printable(text) !== text ? '…' : shellWord(text),
+  );
+  const line = words.join(' ');
+  return line.length > mostOfLine ? '…' : line;
 }

@@ -37,7 +37,7 @@ export const worker: Command = {
     },
   },
   operands: [],
-  packages: () => ['bullmq'],
+  packages: () => ['bullmq', 'ioredis'],
   async run({ io, screen, options, world }) {
     const { queue, url } = placeOf(options, (given) => redisAddress(given, io));
     const { registry, ...loaded } = await world();

@@ -4,6 +4,8 @@
  */
 import { createRequire } from 'node:module';
 import { MisuseError, messageOf } from '../errors/index.ts';
+import { installLine } from './install-line.ts';
+import { companions } from './optional-packages.ts';
 
 /**
  * The error for an optional package that could not be loaded. It quotes what the package threw, so
@@ -27,9 +29,12 @@ export function packageFault(
     message =
       `${what} is loaded when it is first needed, and this runtime cannot look packages up then. ` +
       `A bundle does not contain it. ${without}`;
-  else if (isMissing(name, thrown))
-    message = `${what} is not installed; run \`npm install ${name}\`${otherwise}`;
-  else
+  else if (isMissing(name, thrown)) {
+    const others = (companions[name] ?? []).filter((other) => !isInstalled(other));
+    const too = others.map((other) => `, and neither is \`${other}\``).join('');
+    const line = installLine([name, ...others]);
+    message = `${what} is not installed${too}; run \`${line}\`${otherwise}`;
+  } else
     message =
       `${what} is installed and failed to load: ${messageOf(thrown).split('\n', 1)[0]}. See the ` +
       `error's \`cause\`, and try another version of the package`;

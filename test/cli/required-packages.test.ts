@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { parseLine } from '../../src/cli/options.ts';
 import { requirePackages } from '../../src/cli/required-packages.ts';
+import type { Surroundings } from '../../src/packages/install-line.ts';
+import { optionalPackages } from '../../src/packages/optional-packages.ts';
 import { program } from '../runner/programs.ts';
 import { folder } from '../surfaces/config/folder.ts';
 
@@ -14,7 +16,11 @@ const withServers = { mcpServers: { a: { command: 'x' } } };
 const without = fileURLToPath(new URL('./fixtures/without-packages.cjs', import.meta.url));
 
 /** What is said where some packages are missing; empty if nothing is. */
-async function said(argv: string[], missing: readonly string[]): Promise<string> {
+async function said(
+  argv: string[],
+  missing: readonly string[],
+  around?: Surroundings,
+): Promise<string> {
   const { path } = folder({
     'gateway.json': withServers,
     'tools.json': { rules: [{ effect: 'ask' }] },
@@ -34,6 +40,7 @@ async function said(argv: string[], missing: readonly string[]): Promise<string>
     argv,
     path,
     (name) => !missing.includes(name),
+    around,
   )
     .then(() => '')
     .catch((error: Error) => error.message);
@@ -58,7 +65,7 @@ test.each<[string[], string[]]>([
   [['list', '--host-tools', 'tools.json'], []],
   [
     ['worker', '--redis', 'redis://x', '--queue', 'q', ...files],
-    [client, 'bullmq'],
+    [client, 'bullmq', 'ioredis'],
   ],
   [['relay', '--redis', 'redis://x'], ['ioredis']],
   [['relay'], []],
@@ -71,23 +78,43 @@ test.each<[string[], string[]]>([
   if (needed.length === 0) return expect(text).toBe('');
   for (const name of needed) expect(text).toContain(`\`${name}\``);
   for (const name of all) if (!needed.includes(name)) expect(text).not.toContain(name);
-  expect(text).toContain(`npm install ${needed.map((name) => `${name}@`)[0]}`);
+  const versioned = needed.map((name) => `${name}@${optionalPackages[name]}`);
+  expect(text).toContain(`\`npm install ${versioned.join(' ')}\``);
   expect(await said(argv, [])).toBe('');
 });
 
-test('the line to copy has every package that the command needs, also those that are installed', async () => {
-  expect(await said(['serve', 'gateway.json', '--principal', "Ann O'Neil"], [client])).toBe(
+const npx: Surroundings = {
+  url: 'file:///home/ann/.npm/_npx/0a1b2c/node_modules/host-tools/dist/install-line.js',
+  env: {},
+};
+
+test('under `npx`, the line has every package of the command, and the command line', async () => {
+  expect(await said(['serve', 'gateway.json', '--principal', "Ann O'Neil"], [client], npx)).toBe(
     `\`serve\` needs \`${client}\`, which npm does not install with host-tools. Run the command ` +
       `with it: \`npx -y -p host-tools -p ${client}@2 -p ${server}@2 host-tools serve gateway.json ` +
-      `--principal 'Ann O'\\''Neil'\`. Or install it with host-tools, and run it again: ` +
-      `\`npm install ${client}@2 host-tools\`.`,
+      `--principal 'Ann O'\\''Neil'\`.`,
   );
 });
 
-test('an address with a password is not repeated', async () => {
-  const text = await said(['relay', '--redis', 'redis://:hunter2-0123@h'], ['ioredis']);
-  expect(text).toContain('relay --redis …');
-  expect(text).not.toContain('hunter2');
+test('in a project, the line installs what is missing', async () => {
+  expect(await said(['serve', 'gateway.json'], [client, server])).toBe(
+    `\`serve\` needs \`${client}\` and \`${server}\`, which npm does not install with ` +
+      'host-tools. Install them beside host-tools, and run the command again: ' +
+      `\`npm install ${client}@2 ${server}@2\`.`,
+  );
+});
+
+test.each<[what: string, words: string[], shown: string]>([
+  ['an address with a password', ['--redis', 'redis://:hunter2-0123@h'], '--redis …'],
+  ['a control character', ['--redis', 'redis://h', '--config', 'a\u001b[2Jb'], '--config …'],
+  ['a line break', ['--redis', 'redis://h', '--config', 'a\nb'], '--config …'],
+  ['what a shell would run', ['--redis', 'redis://h', '--config', '$(id)'], "--config '$(id)'"],
+  ['a very long word', ['--redis', 'redis://h', '--config', 'x'.repeat(5_000)], 'host-tools …'],
+])('%s cannot be copied as it is, and is not repeated so', async (_, words, shown) => {
+  const text = await said(['relay', ...words], ['ioredis'], npx);
+  expect(text).toContain(`${shown}\`.`);
+  expect(text).not.toMatch(/hunter2|\p{Cc}/u);
+  expect(text.length).toBeLessThan(400);
 });
 
 test('the program ends with 1 before it starts a server', () => {

@@ -280,7 +280,7 @@ describe('toLangChainTools', () => {
     expect(() => loadCore(load)).toThrowError(
       expect.objectContaining({
         code: 'missing_dependency',
-        message: expect.stringContaining('npm install @langchain/core'),
+        message: expect.stringContaining('npm install @langchain/core@1'),
       }),
     );
   });

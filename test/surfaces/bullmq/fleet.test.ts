@@ -453,7 +453,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       const message = "Cannot find module 'bullmq'";
       throw Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
     };
-    expect(() => loadBullmq(missing)).toThrow('is not installed; run `npm install bullmq`');
+    expect(() => loadBullmq(missing)).toThrow('is not installed; run `npm install bullmq@6`');
   });
 
   test.each([

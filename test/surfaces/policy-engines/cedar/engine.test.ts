@@ -19,5 +19,5 @@ test('without the package, the error says how to install it', () => {
         code: 'MODULE_NOT_FOUND',
       });
     }),
-  ).toThrow(/npm install @cedar-policy\/cedar-wasm`$/);
+  ).toThrow(/npm install @cedar-policy\/cedar-wasm@4`$/);
 });

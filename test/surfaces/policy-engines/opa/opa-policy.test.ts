@@ -340,6 +340,6 @@ describe('the package', () => {
           code: 'MODULE_NOT_FOUND',
         });
       }),
-    ).toThrow('npm install @open-policy-agent/opa-wasm');
+    ).toThrow('npm install @open-policy-agent/opa-wasm@1');
   });
 });

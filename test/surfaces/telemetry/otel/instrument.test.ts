@@ -434,6 +434,6 @@ describe('what fails stays outside', () => {
           code: 'MODULE_NOT_FOUND',
         });
       }),
-    ).toThrow(/npm install @opentelemetry\/api`$/);
+    ).toThrow(/npm install @opentelemetry\/api@1`$/);
   });
 });
