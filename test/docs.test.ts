@@ -220,6 +220,19 @@ describe('docs/README.md', () => {
   });
 });
 
+test.each(
+  pages
+    .filter(({ path }) => /^docs\/[\w-]+\.md$/.test(path) && path !== siteHome)
+    .map((page) => [page.path, page] as const),
+)('%s begins with what it is for, in a short sentence', (_, { text }) => {
+  const [, title = '', first = ''] = /^(# .+)\n\n(?:<!--.*-->\n\n)?([\s\S]*?)\n\n/.exec(text) ?? [];
+  expect(title).not.toBe('');
+  // No code, table, list, picture or heading.
+  expect(first).toMatch(/^[`[]?\w/);
+  const [sentence = ''] = first.replaceAll(/\]\([^)]*\)/g, ']').split(/[.:]\s/);
+  expect(sentence.split(/\s+/).length).toBeLessThanOrEqual(30);
+});
+
 describe('links', () => {
   test.each(linkedPages().map((page) => [page.path, page] as const))(
     '%s: every link leads to a file and a heading that exist',

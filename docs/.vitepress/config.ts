@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig } from 'vitepress';
-import { boostDocument, processTerm } from './search.ts';
+import { boostDocument, fuzzy, processTerm } from './search.ts';
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
@@ -100,7 +100,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        miniSearch: { options: { processTerm }, searchOptions: { boostDocument } },
+        miniSearch: { options: { processTerm }, searchOptions: { boostDocument, fuzzy } },
       },
     },
     outline: [2, 3],

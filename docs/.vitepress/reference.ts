@@ -34,16 +34,16 @@ const specifiers = new Map(
     ]),
 );
 
-/** What the README's table of imports says about each, with links to the pages of the site. */
+/** What the page of imports says about each, with links to the pages of the site. */
 const summaries = new Map(
-  [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].map(
-    ([, specifier = '', text = '']) => [
-      specifier,
-      `${text.replaceAll(/\(docs\/([\w-]+)\.md/g, '(/$1')}.`.replace(/^(?:\[)?\w/, (first) =>
-        first.toUpperCase(),
-      ),
-    ],
-  ),
+  [
+    ...readFileSync(join(root, 'docs/imports.md'), 'utf8').matchAll(/^\| `([^`]+)` \| (.+) \|$/gm),
+  ].map(([, specifier = '', text = '']) => [
+    specifier,
+    `${text.replaceAll(/\(([\w-]+)\.md/g, '(/$1')}.`.replace(/^(?:\[)?\w/, (first) =>
+      first.toUpperCase(),
+    ),
+  ]),
 );
 
 const options: TypeDocOptions & Partial<PluginOptions> & { docsRoot: string } = {

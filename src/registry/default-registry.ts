@@ -6,8 +6,9 @@ import { HostToolRegistry, readState } from './registry.ts';
 let shared: HostToolRegistry | undefined;
 
 /**
- * One registry for the whole process, for those who need no other: an instance of
- * {@link HostToolRegistry}, made on first use. It is the only state of the module.
+ * One registry for the whole process, for scripts that need no other: an instance of the class
+ * {@link HostToolRegistry}, made on first use. It has no options: to set some, make a registry
+ * yourself with `new HostToolRegistry(options)`. It is the only state of the module.
  *
  * @example
  * ```ts

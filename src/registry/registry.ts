@@ -33,8 +33,9 @@ import { host, type ScopeOptions, scopeSource, scopeTable } from './scope-option
 export let readState: (registry: object) => RegistryState | undefined;
 
 /**
- * Holds definitions, rules and profiles, and creates sessions over them. Methods that change it are
- * synchronous. If they are misused, they throw a {@link MisuseError} and change nothing.
+ * Holds definitions, rules and profiles, and creates sessions over them. An application makes one;
+ * `hostToolRegistry`, in lower case, is one without options that exists already. Methods that change a
+ * registry are synchronous. If they are misused, they throw a {@link MisuseError} and change nothing.
  * @typeParam S What its tools need as `context.services`.
  *
  * @example

@@ -575,9 +575,9 @@ export function errorsPage(): string {
 
 <!-- Generated from src/errors/index.ts. Do not edit. Update: \`npx vitest run test/docs.test.ts -u\` -->
 
-A call never throws and never rejects. It resolves to \`{ success: true, output, metadata }\` or to
-\`{ success: false, error, metadata }\`. Mistakes in your own code, such as a wrong option of a
-registry, throw a [\`MisuseError\`](#misuse) instead.
+This page lists every error code and reason. A call never throws and never rejects. It resolves to
+\`{ success: true, output, metadata }\` or to \`{ success: false, error, metadata }\`. Mistakes in your
+own code, such as a wrong option of a registry, throw a [\`MisuseError\`](#misuse) instead.
 
 ## Handle a failed call
 

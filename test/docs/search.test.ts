@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { boostDocument, processTerm } from '../../docs/.vitepress/search.ts';
+import { boostDocument, fuzzy, processTerm } from '../../docs/.vitepress/search.ts';
 import { guidePages, root } from './pages.ts';
 
 interface Index {
@@ -49,70 +49,168 @@ function siteIndex(): Index {
 
 /** As the search box of the theme asks. */
 const searchOptions = {
-  fuzzy: 0.2,
   prefix: true,
   boost: { title: 4, text: 2, titles: 1 },
+  fuzzy,
   boostDocument,
 };
 
 describe('the search of the site', () => {
   const index = siteIndex();
-  const pagesFor = (query: string): string[] =>
-    index.search(query, searchOptions).map(({ id }) => id.slice(1).replace(/#.*/, ''));
+  /** The pages of the results that the box shows, each once. */
+  const pagesFor = (query: string): string[] => [
+    ...new Set(
+      index
+        .search(query, searchOptions)
+        .slice(0, 16)
+        .map(({ id }) => id.slice(1).replace(/#.*/, '')),
+    ),
+  ];
 
   test.each([
+    // Deciding
     ['guardrails', 'policies-and-profiles'],
+    ['guardrail', 'policies-and-profiles'],
     ['rbac', 'policies-and-profiles'],
+    ['roles', 'policies-and-profiles'],
+    ['permission', 'policies-and-profiles'],
+    ['permissions', 'policies-and-profiles'],
+    ['authorization', 'policies-and-profiles'],
     ['access control', 'policies-and-profiles'],
+    ['least privilege', 'policies-and-profiles'],
+    ['multi-tenant', 'policies-and-profiles'],
+    ['tenants', 'policies-and-profiles'],
     ['shadow mode', 'policies-and-profiles'],
-    ['human in the loop', 'approvals'],
-    ['HITL', 'approvals'],
-    ['confirmation', 'approvals'],
+    ['middleware', 'tools'],
+    ['policy engine', 'cedar-and-opa'],
+    ['policy as code', 'cedar-and-opa'],
     ['dry run', 'guard-a-tool'],
     ['allowlist', 'guard-a-tool'],
+    ['allow list', 'guard-a-tool'],
+    ['blocklist', 'guard-a-tool'],
+    ['whitelist', 'guard-a-tool'],
+    ['blacklist', 'guard-a-tool'],
     ['kill switch', 'guard-a-tool'],
     ['feature flag', 'guard-a-tool'],
-    ['audit trail', 'audit'],
-    ['compliance', 'keep-an-audit'],
-    ['PII', 'events'],
-    ['redaction', 'events'],
+    ['simulation', 'backtest'],
+    // Approvals
+    ['human in the loop', 'approvals'],
+    ['human-in-the-loop', 'approvals'],
+    ['HITL', 'approvals'],
+    ['approve', 'approvals'],
+    ['approval', 'approvals'],
+    ['approvals', 'approvals'],
+    ['confirmation', 'approvals'],
+    ['escalation', 'approvals'],
+    ['interrupt', 'approvals'],
+    ['resume', 'approvals-later'],
+    ['Postgres', 'approvals-later'],
+    ['four eyes', 'approvals-inbox'],
+    ['separation of duties', 'approvals-inbox'],
+    ['inbox', 'approvals-inbox'],
+    ['webhook', 'approvals-inbox'],
+    ['slack', 'slack-approvals'],
+    // Limits
     ['rate limit', 'composition-and-limits'],
+    ['rate limiting', 'composition-and-limits'],
     ['throttling', 'composition-and-limits'],
     ['mutex', 'composition-and-limits'],
     ['spending limit', 'quotas'],
-    ['prompt injection', 'origins'],
-    ['taint tracking', 'origins'],
-    ['isolation', 'sandboxes'],
+    ['quota', 'quotas'],
+    ['budget', 'quotas'],
+    ['timeout', 'tools'],
+    ['cancel', 'tools'],
     ['retry', 'idempotency'],
-    ['tool retrieval', 'many-tools'],
-    ['large output', 'offload'],
-    ['context window', 'offload'],
+    ['retries', 'idempotency'],
+    ['duplicates', 'idempotency'],
+    // Safety
+    ['prompt injection', 'origins'],
+    ['data exfiltration', 'origins'],
+    ['exfiltrate', 'origins'],
+    ['jailbreak', 'origins'],
+    ['taint tracking', 'origins'],
+    ['tool poisoning', 'mcp-client'],
+    ['rug pull', 'mcp-client'],
+    ['secrets', 'events'],
+    ['PII', 'events'],
+    ['redaction', 'events'],
+    ['sandbox', 'sandboxes'],
+    ['sandboxing', 'sandboxes'],
+    ['isolation', 'sandboxes'],
+    ['docker', 'sandboxes'],
+    ['threat model', 'security-model'],
+    // Records
+    ['audit trail', 'audit'],
+    ['audit log', 'audit'],
+    ['SIEM', 'audit'],
+    ['compliance', 'keep-an-audit'],
+    ['GDPR', 'keep-an-audit'],
     ['observability', 'telemetry'],
     ['monitoring', 'telemetry'],
-    ['policy engine', 'cedar-and-opa'],
+    ['dashboard', 'telemetry'],
+    ['OpenTelemetry', 'telemetry'],
+    ['debug', 'recipes'],
+    // Agents and protocols
+    ['Claude Code', 'coding-agents'],
+    ['Codex', 'coding-agents'],
+    ['auto-approve', 'coding-agents'],
+    ['yolo', 'coding-agents'],
+    ['Cursor', 'recipes'],
+    ['Claude Desktop', 'recipes'],
+    ['Next.js', 'recipes'],
+    ['Express', 'recipes'],
+    ['Vercel AI SDK', 'ai-sdk'],
+    ['streaming', 'ai-sdk'],
     ['mcp proxy', 'gateway'],
-    ['cassette', 'testing'],
-    ['structured output', 'results-and-content'],
+    ['mcp gateway', 'gateway'],
+    ['OAuth', 'gateway'],
+    ['background jobs', 'fleet'],
+    ['workers', 'fleet'],
+    // Tools
     ['function calling', 'tools'],
-  ])('%s leads to %s', (query, page) => {
-    // The results that one sees without scrolling.
-    expect(pagesFor(query).slice(0, 5)).toContain(page);
+    ['tool calling', 'tools'],
+    ['tool retrieval', 'many-tools'],
+    ['tool search', 'many-tools'],
+    ['large output', 'offload'],
+    ['context window', 'offload'],
+    ['structured output', 'results-and-content'],
+    ['json schema', 'schemas'],
+    ['zod', 'schemas'],
+    ['cassette', 'testing'],
+    ['mock', 'testing'],
+    ['quickstart', 'getting-started'],
+    ['install', 'getting-started'],
+  ])('%s leads to %s, and no decision comes before a guide', (query, page) => {
+    const found = pagesFor(query);
+    expect(found.slice(0, 3)).toContain(page);
+    const decision = found.findIndex((one) => one.startsWith('decisions/'));
+    expect(found.slice(decision === -1 ? found.length : decision)).toEqual(
+      decision === -1 ? [] : found.filter((one) => one.startsWith('decisions/')),
+    );
   });
 
   test('shows decisions after all guides', () => {
-    for (const query of ['approval', 'hook', 'origins', 'sandbox', 'relay']) {
-      const pages = pagesFor(query).slice(0, 16);
+    for (const query of ['approval', 'hook', 'origins', 'sandbox', 'relay'])
       expect(
-        pages.filter((page) => page.startsWith('decisions/')),
+        pagesFor(query).filter((page) => page.startsWith('decisions/')),
         query,
       ).toEqual([]);
-    }
+  });
+
+  test.each([
+    ['approvals', 'approval'],
+    ['approving', 'approve'],
+    ['retried', 'retry'],
+    ['policies', 'policy'],
+    ['Secrets', 'secret'],
+  ])('%s is found as %s is', (word, other) => {
+    expect(processTerm(word)?.startsWith(processTerm(other) as string)).toBe(true);
   });
 
   test('is set up in the site', () => {
     const config = readFileSync(join(root, 'docs/.vitepress/config.ts'), 'utf8');
     expect(config).toContain(
-      'miniSearch: { options: { processTerm }, searchOptions: { boostDocument } }',
+      'miniSearch: { options: { processTerm }, searchOptions: { boostDocument, fuzzy } }',
     );
   });
 });
