@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig } from 'vitepress';
-import { boostDocument, fuzzy, processTerm } from './search.ts';
+import { boost, boostDocument, fuzzy, processTerm } from './search.ts';
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
@@ -11,13 +11,21 @@ const { version, repository } = JSON.parse(read('../../package.json')) as {
   repository: { url: string };
 };
 
-/** The groups of the docs' front page, so that the two cannot differ. */
+/** Where the source is. Until the first release, package.json has a placeholder, which leads nowhere. */
+const source = /\.(?:invalid|example|test)(?:\/|$)/.test(repository.url)
+  ? undefined
+  : repository.url.replace(/^git\+|\.git$/g, '');
+
+/**
+ * The groups of the docs' front page, so that the two cannot differ. They are in the order in which
+ * people need them; the first four are open.
+ */
 function guides(): DefaultTheme.SidebarItem[] {
   return read('../README.md')
     .split(/^## (.+)$/m)
     .slice(1)
     .reduce<DefaultTheme.SidebarItem[]>((groups, part, index) => {
-      if (index % 2 === 0) groups.push({ text: part, items: [] });
+      if (index % 2 === 0) groups.push({ text: part, items: [], collapsed: index >= 8 });
       else
         groups.at(-1)?.items?.push(
           ...[...part.matchAll(/\[([^\]]+)\]\(([^)]+)\.md\)/g)].map(([, text = '', page = '']) => ({
@@ -90,17 +98,13 @@ export default defineConfig({
   themeConfig: {
     logo: '/logo.svg',
     siteTitle: `host-tools ${version}`,
-    // Until the first release, package.json has a placeholder.
-    ...(!repository.url.includes('.invalid/') && {
-      editLink: {
-        pattern: `${repository.url.replace(/^git\+|\.git$/g, '')}/edit/main/docs/:path`,
-        text: 'Edit this page',
-      },
+    ...(source !== undefined && {
+      editLink: { pattern: `${source}/edit/main/docs/:path`, text: 'Edit this page' },
     }),
     search: {
       provider: 'local',
       options: {
-        miniSearch: { options: { processTerm }, searchOptions: { boostDocument, fuzzy } },
+        miniSearch: { options: { processTerm }, searchOptions: { boost, boostDocument, fuzzy } },
       },
     },
     outline: [2, 3],
@@ -108,6 +112,7 @@ export default defineConfig({
       { text: 'Guide', link: '/getting-started', activeMatch: '^/(?!api/|recipes|$)' },
       { text: 'Recipes', link: '/recipes' },
       { text: 'API', link: '/api/', activeMatch: '^/api/' },
+      ...(source === undefined ? [] : [{ text: 'Source', link: source }]),
     ],
     sidebar: { '/': sidebar, ...reference() },
   },

@@ -7,22 +7,30 @@
  * Guides come first. Then what describes a protocol, an option or a measurement for those who
  * already know what they look for; then the reference, where each option occurs several times; and
  * last the decisions, which are for developers of this library. Where a page begins comes before
- * its sections and before sections of other pages that have the word in their heading.
+ * its sections and before sections of other pages that have the word in their heading. A name such
+ * as `defineTool` leads to its page in the reference.
  */
 export function boostDocument(
   page: string,
-  _term?: string,
-  section?: { readonly titles?: readonly string[] },
+  term = '',
+  section?: { readonly title?: string; readonly titles?: readonly string[] },
 ): number {
   const begins = section?.titles?.length === 0 ? 2 : 1;
   if (page.includes('/decisions/')) return 0.02 * begins;
-  if (page.includes('/api/')) return 0.2 * begins;
+  if (page.includes('/api/')) {
+    const name = /^\w*[a-z][A-Z]\w*/.exec(section?.title ?? '')?.[0].toLowerCase() ?? '';
+    const isNamed = name.startsWith(term) && name.length - term.length < 3;
+    return (isNamed ? 2 : 0.2) * begins;
+  }
   // The list of all pages has the words of all of them.
   if (/\/(?:README|pages)\b/.test(page)) return 0.2;
   return /\/(?:relay-protocol|errors|imports|performance|public-reports|architecture)\b/.test(page)
     ? 0.4 * begins
     : begins;
 }
+
+/** A word in a heading says more than one in a text, and less than VitePress believes. */
+export const boost = { title: 2, text: 2, titles: 1 };
 
 /** A letter may be wrong in a long word. In a short one, it would be another word. */
 export function fuzzy(term: string): number | false {

@@ -34,8 +34,9 @@ export let readState: (registry: object) => RegistryState | undefined;
 
 /**
  * Holds definitions, rules and profiles, and creates sessions over them. An application makes one;
- * `hostToolRegistry`, in lower case, is one without options that exists already. Methods that change a
- * registry are synchronous. If they are misused, they throw a {@link MisuseError} and change nothing.
+ * `hostToolRegistry`, in lower case, is one without options that exists already. Methods that
+ * change a registry are synchronous. If they are misused, they throw a {@link MisuseError} and
+ * change nothing.
  * @typeParam S What its tools need as `context.services`.
  *
  * @example

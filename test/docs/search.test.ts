@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { boostDocument, fuzzy, processTerm } from '../../docs/.vitepress/search.ts';
+import { boost, boostDocument, fuzzy, processTerm } from '../../docs/.vitepress/search.ts';
 import { guidePages, root } from './pages.ts';
 
 interface Index {
@@ -50,7 +50,7 @@ function siteIndex(): Index {
 /** As the search box of the theme asks. */
 const searchOptions = {
   prefix: true,
-  boost: { title: 4, text: 2, titles: 1 },
+  boost,
   fuzzy,
   boostDocument,
 };
@@ -197,6 +197,15 @@ describe('the search of the site', () => {
       ).toEqual([]);
   });
 
+  test('leads from a name to its page in the reference, and from no other word', () => {
+    const boostOf = (title: string, term: string) =>
+      boostDocument('/api/host-tools/x#x', processTerm(term) ?? '', { title, titles: [] });
+    expect(boostOf('defineTool()', 'defineTool')).toBeGreaterThan(boostDocument('/tools'));
+    expect(boostOf('toAiSdkTools()', 'toAiSdkTools')).toBeGreaterThan(boostDocument('/tools'));
+    expect(boostOf('Approvals', 'approvals')).toBeLessThan(boostDocument('/approvals'));
+    expect(boostOf('defineTool()', 'define')).toBeLessThan(boostDocument('/tools'));
+  });
+
   test.each([
     ['approvals', 'approval'],
     ['approving', 'approve'],
@@ -210,7 +219,7 @@ describe('the search of the site', () => {
   test('is set up in the site', () => {
     const config = readFileSync(join(root, 'docs/.vitepress/config.ts'), 'utf8');
     expect(config).toContain(
-      'miniSearch: { options: { processTerm }, searchOptions: { boostDocument, fuzzy } }',
+      'miniSearch: { options: { processTerm }, searchOptions: { boost, boostDocument, fuzzy } }',
     );
   });
 });
