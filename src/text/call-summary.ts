@@ -79,7 +79,9 @@ function inputWords(input: JsonObject, hidden: readonly string[] = []): string {
     .filter(({ name, value }) => name !== first?.name && isExtra(value))
     .slice(0, mostExtras)
     .map(({ name, value }) => `${nameWords(name)} ${String(value)}`);
-  const parts = [line, ...extras].filter((part) => part !== '').join(', ');
+  const people = recipientWords(members, to);
+  const begun = [line, people].filter((part) => part !== '').join(' · ');
+  const parts = [begun, ...extras].filter((part) => part !== '').join(', ');
   const sizes = sizesOf(members, first, to);
   return cut([parts, ...sizes].filter((part) => part !== '').join(' · '), mostOfLine);
 }
@@ -170,23 +172,30 @@ function nameWords(name: string): string {
   return cut(oneLine(name), mostOfName);
 }
 
-/** How many recipients there are, how many entries a list has, and how long the longest text is. */
+/** How many people get something, copies included, if it is more than one. */
+function recipientWords(members: readonly Member[], to: readonly Member[]): string {
+  const all = [...to.slice(0, 1), ...members.filter(isCopy)];
+  const count = all.reduce((sum, { value }) => sum + countOf(value), 0);
+  return count > 1 ? `${numbered(count)} recipients` : '';
+}
+
+function isCopy({ words }: Member): boolean {
+  return copies.has(words.at(-1) ?? '');
+}
+
+/** How many entries a list has, and how long the longest text is. */
 function sizesOf(
   members: readonly Member[],
   first: Member | undefined,
   to: readonly Member[],
 ): string[] {
-  const people = members.filter(({ words }) => copies.has(words.at(-1) ?? ''));
-  const count = [...to.slice(0, 1), ...people].reduce((sum, { value }) => sum + countOf(value), 0);
-  const list = members.find((one) => !to.includes(one) && !people.includes(one) && isList(one));
-  const texts = members.filter(({ value }) => typeof value === 'string');
-  const longest = texts.reduce<string>((most, { value }) => {
-    const text = value as string;
-    return text.length > most.length ? text : most;
-  }, '');
+  const list = members.find((one) => !to.includes(one) && !isCopy(one) && isList(one));
+  const longest = members.reduce<string>(
+    (most, { value }) => (typeof value === 'string' && value.length > most.length ? value : most),
+    '',
+  );
   const lines = longest.includes('\n') ? longest.replace(/\n$/, '').split('\n').length : 0;
   return [
-    count > 1 ? `${numbered(count)} recipients` : '',
     list === undefined ? '' : listWords(list, list === first),
     lines > 1
       ? `${numbered(lines)} lines`

@@ -15,6 +15,11 @@ describe('the summary of a call', () => {
       'send_mail',
       { to: ['a@x.test'], cc: 'b', bcc: ['c'] },
     ],
+    [
+      'send to a · 2 recipients, urgent true · 2 lines',
+      'send',
+      { text: 'a\nb', urgent: true, to: ['a', 'b'] },
+    ],
     ['write_file src/a.ts · 80 lines', 'write_file', { path: 'src/a.ts', text: 'x\n'.repeat(80) }],
     ['refund A-18, amount 1800', 'refund', { order: 'A-18', amount: 1800 }],
     ['refund A-18, amount 1800', 'refund', { amount: 1800, order_id: 'A-18' }],

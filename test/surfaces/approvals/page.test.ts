@@ -163,7 +163,8 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     for (const text of ['It leaves the account at once.', 'high risk', 'foreign', 'ann', 'shop-3'])
       expect(pane).toContain(text);
     expect(pane).toContain('`to` eve@evil.example was seen nowhere');
-    expect(pane).toContain('"to": "eve@evil.example"');
+    await button(page, 'Raw JSON').click();
+    await page.getByText('"to": "eve@evil.example"').waitFor();
     await page.getByText('You answer as bob').waitFor();
   });
 

@@ -1,12 +1,21 @@
 /** The ways to answer. They stay in sight, at one place, however long the input is. */
 import type { JSX } from 'preact';
+import type { Fold } from '../parts/input-shape.ts';
+import { visibleText } from '../parts/visible.ts';
 import { EditButtons, type ReadInput, ReviewButtons } from './edit-form.tsx';
 import { labelOf } from './heading.tsx';
 import { focusSoon } from './keys.ts';
 import type { PaneProps } from './pane-props.ts';
 import { RejectForm } from './reject-form.tsx';
 
-export function AnswerBar(props: PaneProps & { readonly read: ReadInput }): JSX.Element {
+type Props = PaneProps & {
+  readonly read: ReadInput;
+  /** What of the input is not in sight. */
+  readonly folds: readonly Fold[];
+  readonly unfoldAll: () => void;
+};
+
+export function AnswerBar(props: Props): JSX.Element {
   const { inbox, known, entry, now, next, read } = props;
   const { asked, ended } = entry;
   const { doing, sending, trouble } = inbox.draftOf(asked.id);
@@ -20,6 +29,7 @@ export function AnswerBar(props: PaneProps & { readonly read: ReadInput }): JSX.
       <p class="unseen" role="status">
         {sending ? 'Sent. Waiting for the end of the call.' : (ended?.text ?? '')}
       </p>
+      <Folded {...props} />
       {ended !== undefined ? (
         <div class="row">
           <button type="button" class="button main" data-key="a" disabled={!waiting} onClick={next}>
@@ -36,6 +46,28 @@ export function AnswerBar(props: PaneProps & { readonly read: ReadInput }): JSX.
         <FirstButtons inbox={inbox} entry={entry} off={off} />
       )}
     </div>
+  );
+}
+
+/** Whoever allows a call learns that some of its input is folded. */
+function Folded({ folds, unfoldAll }: Props): JSX.Element | null {
+  const [first] = folds;
+  if (first === undefined) return null;
+  const where = (pointer: string): string => visibleText(pointer.slice(1).replaceAll('/', '.'));
+  return (
+    <p class="row folded">
+      <span class="grow wrap">
+        Folded above:{' '}
+        {folds
+          .slice(0, 3)
+          .map(({ pointer, rest }) => (pointer === '' ? rest : `${rest} of ${where(pointer)}`))
+          .join(', ')}
+        {folds.length > 3 ? ` and ${folds.length - 3} more` : ''}
+      </span>
+      <button type="button" class="button small" onClick={unfoldAll}>
+        Show all of it
+      </button>
+    </p>
   );
 }
 

@@ -1,7 +1,10 @@
 /** One approval: what would run, why a person is asked, and the ways to answer. */
 import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../json/value.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
+import { foldsIn } from '../parts/input-shape.ts';
+import { InputView } from '../parts/input-view.tsx';
 import { JsonText } from '../parts/json-text.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
 import { aboutOf, shortTimeOf } from '../parts/words.ts';
@@ -28,21 +31,24 @@ function IncompletePane({ entry: { asked, ended }, now, back }: Props): JSX.Elem
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section class="pane detail" tabIndex={0} aria-label={labelOf(asked)}>
-      <PaneHead asked={asked} back={back} />
+      <PaneHead asked={asked} now={now} back={back} />
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
-      <Facts asked={asked} now={now} />
       {ended === undefined ? <p class="soft">Loading the rest of this call …</p> : null}
+      <Details asked={asked} now={now} />
     </section>
   );
 }
 
 function PaneHead({
   asked,
+  now,
   back,
 }: {
   readonly asked: WaitingApproval;
+  readonly now: number;
   readonly back: () => void;
 }): JSX.Element {
+  const { expiresAt, risk } = asked;
   return (
     <div class="detail-head">
       <button type="button" class="button back" onClick={back}>
@@ -54,9 +60,10 @@ function PaneHead({
         </h2>
         <p class="soft wrap">
           <Below asked={asked} />
+          {expiresAt > now ? ` · expires in ${aboutOf(expiresAt - now)}` : ' · expired'}
         </p>
       </div>
-      <RiskBadge risk={asked.risk} />
+      <RiskBadge risk={risk} />
     </div>
   );
 }
@@ -66,20 +73,45 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
   const { asked, ended } = entry;
   const { doing, text } = inbox.draftOf(asked.id);
   const read = useEdit(text, input);
+  const [open, setOpen] = useState<ReadonlySet<string>>(nothing);
+  const [isRaw, setRaw] = useState(false);
+  const isShown = doing === 'look' || doing === 'reject';
+  const folds = useMemo(() => (isRaw ? [] : foldsIn(input, open)), [input, open, isRaw]);
+  const unfold = (pointers: readonly string[]): void => setOpen(new Set([...open, ...pointers]));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section class="pane detail" tabIndex={0} aria-label={labelOf(asked)}>
-      <PaneHead asked={asked} back={back} />
+      <PaneHead asked={asked} now={now} back={back} />
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
       <Message asked={asked} />
-      <Facts asked={asked} now={now} />
       {doing === 'review' && 'input' in read ? (
         <Review asked={input} input={read.input} />
-      ) : doing === 'edit' || doing === 'review' ? (
+      ) : !isShown ? (
         <EditForm inbox={inbox} id={asked.id} asked={input} read={read} />
       ) : (
-        <Part title={ended === undefined ? 'Input that will run' : 'Input'}>
-          <JsonText value={input} label={`Input of ${asked.tool.name}`} />
+        <Part
+          title={ended === undefined ? 'Input that will run' : 'Input'}
+          beside={
+            <button
+              type="button"
+              class="button small"
+              aria-pressed={isRaw}
+              onClick={() => setRaw(!isRaw)}
+            >
+              Raw JSON
+            </button>
+          }
+        >
+          {isRaw ? (
+            <JsonText value={input} label={`Input of ${asked.tool.name}`} />
+          ) : (
+            <InputView
+              input={input}
+              label={`Input of ${asked.tool.name}`}
+              open={open}
+              unfold={(pointer) => unfold([pointer])}
+            />
+          )}
         </Part>
       )}
       {asked.hiddenFields.length === 0 ? null : (
@@ -88,9 +120,27 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
         </p>
       )}
       <Origins asked={asked} />
-      <AnswerBar {...props} read={read} />
+      <Details asked={asked} now={now} />
+      <AnswerBar
+        {...props}
+        read={read}
+        folds={isShown && ended === undefined ? folds : []}
+        unfoldAll={() => unfold(everyFold(input, open))}
+      />
     </section>
   );
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+/** Folded members may have folded texts in them. */
+function everyFold(input: JsonObject, open: ReadonlySet<string>): readonly string[] {
+  const all = new Set(open);
+  for (;;) {
+    const more = foldsIn(input, all);
+    if (more.length === 0) return [...all];
+    for (const { pointer } of more) all.add(pointer);
+  }
 }
 
 /**
@@ -104,48 +154,57 @@ function Message({ asked }: { readonly asked: WaitingApproval }): JSX.Element | 
   return own === '' ? null : <p class="pre wrap message">{own}</p>;
 }
 
-function Facts({
+/** What tells where the question comes from. The input is above it, since that is what runs. */
+function Details({
   asked,
   now,
 }: {
   readonly asked: WaitingApproval;
   readonly now: number;
 }): JSX.Element {
-  const { tool, principal, sessionId, ruleId, source, requestedAt, expiresAt, quotas } = asked;
+  const { callId, parent, principal, sessionId, ruleId, source, quotas } = asked;
   return (
-    <dl class="facts">
-      <dt>Tool</dt>
-      <dd class="mono">{tool.name}</dd>
-      <dt>On behalf of</dt>
-      <dd>
-        {principal === undefined ? 'nobody in particular' : <b class="mono">{principal}</b>}{' '}
-        <span class="soft">
-          in session <span class="mono">{sessionId}</span>
-        </span>
-      </dd>
-      <dt>Asked because of</dt>
-      <dd>
-        {ruleId === undefined ? null : (
+    <Part title="Details">
+      <dl class="facts">
+        {quotas?.map(({ quota, used, max, amount }) => (
           <>
-            rule <b class="mono">{ruleId}</b> of{' '}
+            <dt>Over quota</dt>
+            <dd>
+              <b class="mono">{quota}</b>: {used} of {max} used, and this call adds {amount}
+            </dd>
           </>
-        )}
-        {source === 'tool' ? 'the tool itself' : <span class="mono">{source}</span>}
-      </dd>
-      {quotas?.map(({ quota, used, max, amount }) => (
-        <>
-          <dt>Over quota</dt>
-          <dd>
-            <b class="mono">{quota}</b>: {used} of {max} used, and this call adds {amount}
-          </dd>
-        </>
-      ))}
-      <dt>Waiting</dt>
-      <dd>
-        since {shortTimeOf(requestedAt)}, {aboutOf(now - requestedAt)};{' '}
-        {expiresAt > now ? `expires in ${aboutOf(expiresAt - now)}` : 'expired'}
-      </dd>
-    </dl>
+        ))}
+        <dt>Asked because of</dt>
+        <dd>
+          {ruleId === undefined ? null : (
+            <>
+              rule <b class="mono">{ruleId}</b> of{' '}
+            </>
+          )}
+          {source === 'tool' ? 'the tool itself' : <span class="mono">{source}</span>}
+        </dd>
+        <dt>On behalf of</dt>
+        <dd>
+          {principal === undefined ? 'nobody in particular' : <b class="mono">{principal}</b>}
+        </dd>
+        <dt>Session</dt>
+        <dd class="mono">{sessionId}</dd>
+        <dt>Call</dt>
+        <dd>
+          <span class="mono">{callId}</span>
+          {parent === undefined ? null : (
+            <>
+              , made by <span class="mono">{parent.tool}</span> in the call{' '}
+              <span class="mono">{parent.callId}</span>
+            </>
+          )}
+        </dd>
+        <dt>Waiting</dt>
+        <dd>
+          since {shortTimeOf(asked.requestedAt)}, {aboutOf(now - asked.requestedAt)}
+        </dd>
+      </dl>
+    </Part>
   );
 }
 

@@ -37,7 +37,7 @@ export function Below({ asked }: { readonly asked: Asked }): JSX.Element {
 function Summary({ asked: { summary, tool } }: { readonly asked: Asked }): JSX.Element {
   const rest = summary.startsWith(tool.name) ? summary.slice(tool.name.length) : undefined;
   return rest === undefined ? (
-    <>{summary}</>
+    <span>{summary}</span>
   ) : (
     <>
       <span class="mono">{tool.name}</span>

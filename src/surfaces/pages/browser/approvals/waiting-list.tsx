@@ -6,7 +6,7 @@ import { aboutOf } from '../parts/words.ts';
 import { Below, Heading } from './heading.tsx';
 import type { Entry, Known } from './inbox.ts';
 
-const rowHeight = 62;
+const rowHeight = 80;
 const riskTones: Readonly<Record<string, Tone>> = { low: 'plain', medium: 'warn', high: 'bad' };
 
 export function RiskBadge({ risk }: { readonly risk: string | undefined }): JSX.Element | null {
@@ -63,7 +63,7 @@ function Row({
   return (
     <div class={`waiting ${ended === undefined ? '' : 'ended'}`}>
       <div class="line">
-        <strong class="cut grow">
+        <strong class="title grow">
           <Heading asked={asked} />
         </strong>
         <span class="ago small soft">{aboutOf(now - asked.requestedAt)}</span>

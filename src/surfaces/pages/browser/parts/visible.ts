@@ -3,9 +3,11 @@
  * the direction of text. They are shown as the escapes that JSON writes for them.
  */
 
-// Controls, marks of direction, zero-width and other invisible characters, and tags.
+// As `text/unseen.ts`, but for the selector that colours emoji. JSON escapes other controls itself.
 const unseen =
-  /[\u007f-\u009f\u00ad\u061c\u115f\u1160\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]|\udb40[\udc00-\udfff]/g;
+  /(?!\ufe0f)[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+/** The same, and control characters other than tabs and line feeds. */
+const inText = new RegExp(`(?![\\t\\n])\\p{Cc}|${unseen.source}`, 'gu');
 
 function escapes(found: string, before: string): string {
   return Array.from({ length: found.length }, (_, at) => {
@@ -22,4 +24,21 @@ export function parseVisible(json: string): unknown {
 /** JSON for people, with invisible characters as escapes. */
 export function visibleJson(value: unknown): string {
   return (JSON.stringify(value, null, 2) ?? '').replace(unseen, (found) => escapes(found, '\\'));
+}
+
+/** A text with its line breaks. What is at odd places is an escape, and the rest is as it was. */
+export function visibleParts(text: string): string[] {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { 0: found, index } of text.matchAll(inText)) {
+    parts.push(text.slice(at, index), escapes(found, '\\'));
+    at = index + found.length;
+  }
+  parts.push(text.slice(at));
+  return parts;
+}
+
+/** The same as one text. */
+export function visibleText(text: string): string {
+  return visibleParts(text).join('');
 }
