@@ -7,12 +7,13 @@ import {
   type ListedApproval,
   type PendingApproval,
 } from '../../index.ts';
-import { wireText } from '../../json/index.ts';
+import { type JsonValue, wireText } from '../../json/index.ts';
 import type { ToolResult } from '../../result.ts';
 import { refusalOf, toldOrigins } from '../../surface-port.ts';
 import { callSummary } from '../../text/call-summary.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/page.ts';
+import { schemaOfAsked } from '../shared/tool-schema.ts';
 import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
 import { sentRequest } from './sent-request.ts';
 
@@ -73,9 +74,9 @@ const ofPages = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** An answer with an error message. */
-export function refuse(status: number, error: string): Response {
-  return json(wireText({ error }), status);
+/** An answer with an error message. @param issues What is wrong with an edit, by path. */
+export function refuse(status: number, error: string, issues?: JsonValue): Response {
+  return json(wireText({ error, issues }), status);
 }
 
 function json(body: string, status = 200): Response {
@@ -86,9 +87,10 @@ function json(body: string, status = 200): Response {
 }
 
 export function createInboxAnswers(
-  { approvals }: HostToolRegistry<never>,
+  registry: HostToolRegistry<never>,
   allowEdits: boolean,
 ): (asked: InboxRequest) => Promise<Response> {
+  const { approvals } = registry;
   const answered = new Set<string>();
   let page: Promise<Page> | undefined;
   return async ({ request, principal, path, searchParams }) => {
@@ -97,15 +99,18 @@ export function createInboxAnswers(
       page ??= import('../pages/approvals-page.ts').then(({ approvalsPage }) => approvalsPage());
       return pageOf(await page);
     }
-    const shown = (asked: PendingApproval | ListedApproval): string =>
-      wireText(viewOf(asked, allowEdits));
     if (path === 'api/approvals' && method === 'GET')
-      return list(approvals, searchParams, principal, shown);
+      return list(approvals, searchParams, principal, (asked) =>
+        wireText(viewOf(asked, allowEdits)),
+      );
     const id = idIn(path);
     if (id === undefined) return refuse(404, 'Not found.');
     if (method === 'GET') {
       const found = await approvals.get(id);
-      return found === undefined ? refuse(404, unknownId) : json(shown(found));
+      if (found === undefined) return refuse(404, unknownId);
+      const view = viewOf(found, allowEdits);
+      const schema = view.editable === true ? schemaOfAsked(registry, found) : undefined;
+      return json(wireText({ ...view, schema }));
     }
     if (method !== 'POST') return refuse(405, 'Expected GET or POST.');
     const type = headerOf(request, 'content-type') ?? '';
@@ -187,9 +192,14 @@ async function outcomeOf(
     if (result === undefined) return json(wireText({ id, decision, status: 'running' }), 202);
     const { status } = result.metadata;
     if (result.success) return json(wireText({ id, decision, status }));
-    const { code, reason, message } = result.error;
+    const { code, reason, message, details } = result.error;
     const refusal = refusalOf(result);
-    if (refusal !== undefined) return refuse(refusals.get(refusal) ?? 409, message);
+    if (refusal !== undefined)
+      return refuse(
+        refusals.get(refusal) ?? 409,
+        message,
+        refusal === 'invalid_edit' ? details : undefined,
+      );
     return json(wireText({ id, decision, status, code, reason }));
   } catch (error) {
     if (isMisuseError(error)) return refuse(400, error.message);

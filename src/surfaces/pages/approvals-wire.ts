@@ -48,6 +48,11 @@ export interface WaitingApproval {
    * would be lost.
    */
   readonly editable: boolean;
+  /**
+   * The JSON schema of the tool's input. Absent in lists, and if the input is not editable, the tool
+   * is unknown here or has changed, or the schema is long.
+   */
+  readonly schema?: JsonValue;
 }
 
 /** A list of approvals. Those that expire first come first. */

@@ -1,6 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
+import { type SuspendedCall, sealRecord } from '../../../src/approval/record.ts';
+import type { SuspendedApproval } from '../../../src/approval/store.ts';
+import { createTokenSigner } from '../../../src/approval/token.ts';
 import {
+  type ApprovalRecord,
+  type ApprovalStore,
   defineTool,
   HostToolRegistry,
   type RegistryOptions,
@@ -24,7 +29,7 @@ function setUp(options: Partial<ApprovalsHandlerOptions> = {}, registryOptions?:
     ),
   );
   const paid: string[] = [];
-  registry.register(
+  const registration = registry.register(
     defineTool({
       name: 'pay',
       description: 'Pays.',
@@ -69,7 +74,7 @@ function setUp(options: Partial<ApprovalsHandlerOptions> = {}, registryOptions?:
     const found = await session.approvals.pending();
     return found.find(({ id }) => !known.has(id)) as (typeof found)[number];
   };
-  return { registry, session, handler, ask, post, suspend, paid, error };
+  return { registry, registration, session, handler, ask, post, suspend, paid, error };
 }
 
 const read = async (response: Response): Promise<[number, unknown]> => [
@@ -234,6 +239,69 @@ describe('the page', () => {
     expect(JSON.stringify(list)).not.toContain('a secret one');
   });
 
+  test('gets the schema for a form, with one approval that may be edited and not with a list', async () => {
+    const { registry, registration, session, ask, suspend } = setUp();
+    const { id } = await suspend();
+    const schemaOf = async (of: string, from = ask) =>
+      ((await (await from(`/api/approvals/${of}`)).json()) as { schema?: unknown }).schema;
+    expect(await schemaOf(id)).toMatchObject({ properties: { to: { type: 'string' } } });
+    expect(await (await ask('/api/approvals')).text()).not.toContain('"schema"');
+    // A tool of the session itself.
+    session.register(
+      defineTool({
+        name: 'own',
+        description: 'Own.',
+        parameters: z.object({ mine: z.string() }),
+        requiresApproval: true,
+        handler: () => 'x',
+      }),
+    );
+    await session.call('own', { mine: 'x' });
+    const own = (await registry.approvals.pending()).find(({ tool }) => tool.name === 'own');
+    expect(await schemaOf(own?.id ?? '')).toMatchObject({ properties: { mine: {} } });
+    // A tool that has changed since, and one with a long schema.
+    registration.update(
+      defineTool({
+        name: 'pay',
+        description: 'Pays.',
+        parameters: z.object({ to: z.string().describe('x'.repeat(70_000)) }),
+        requiresApproval: true,
+        handler: () => 'x',
+      }),
+    );
+    expect(await schemaOf(id)).toBeUndefined();
+    expect(await schemaOf((await suspend()).id)).toBeUndefined();
+    const fixed = setUp({ allowEdits: false });
+    expect(await schemaOf((await fixed.suspend()).id, fixed.ask)).toBeUndefined();
+  });
+
+  test('learns in one line what a call is about, also of a record of an earlier version', async () => {
+    const store = memoryApprovals();
+    const withoutSummary = {
+      ...store,
+      put(record: ApprovalRecord) {
+        // What an earlier version would have stored.
+        const { request, input, idempotencyKey, principal } = record as SuspendedApproval;
+        const { summary: _, ...old } = request;
+        const signer = createTokenSigner('x'.repeat(32));
+        const call = { request: old, input, idempotencyKey, principal } as SuspendedCall;
+        return store.put(sealRecord(signer, call).record);
+      },
+    };
+    for (const one of [store, withoutSummary]) {
+      const { ask, post, suspend } = setUp(
+        {},
+        { approvals: { secret: 'x'.repeat(32), store: one as ApprovalStore } },
+      );
+      const { id } = await suspend('eve');
+      const { approvals } = (await (await ask('/api/approvals')).json()) as {
+        approvals: { id: string; summary: string }[];
+      };
+      expect(approvals).toMatchObject([{ id, summary: 'pay to eve' }]);
+      expect((await post(id, { decision: 'reject_once' })).status).toBe(200);
+    }
+  });
+
   test('edits are refused if `allowEdits` is false, and the approval stays', async () => {
     const { ask, post, suspend, paid } = setUp({ allowEdits: false });
     const { id } = await suspend();
@@ -367,7 +435,10 @@ describe('one approval', () => {
     const [status, body] = await read(await post(id, { decision: 'allow_once', input: { to: 5 } }));
     expect([status, body]).toEqual([
       400,
-      { error: expect.stringMatching(/^Not answered: the changed input does not fit .*\nto: /s) },
+      {
+        error: expect.stringMatching(/^Not answered: the changed input does not fit .*\nto: /s),
+        issues: [{ path: 'to', message: expect.stringMatching(/expected string/) }],
+      },
     ]);
     expect((await ask(`/api/approvals/${id}`)).status).toBe(200);
     expect((await post(id, { decision: 'allow_once', input: { to: 'ann' } })).status).toBe(200);

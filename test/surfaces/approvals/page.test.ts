@@ -58,6 +58,12 @@ const focused = (page: Page): Promise<string> =>
   page.evaluate(
     "document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent",
   );
+/** Begins an edit, and goes on as JSON. */
+async function editJson(page: Page): Promise<ReturnType<Page['getByRole']>> {
+  await button(page, /^(?:Edit|Go on editing) …$/).click();
+  await button(page, 'Raw JSON').click();
+  return page.getByRole('textbox', { name: 'Input to run instead, as JSON' });
+}
 const pay = (to: string, note = '') => session.call('pay', { to, note });
 const pending = () => registry.approvals.pending();
 
@@ -117,6 +123,23 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
         handler: (input) => {
           paid.push(input);
           return 'sent';
+        },
+      }),
+      defineTool({
+        name: 'order',
+        description: 'Orders.',
+        parameters: z.object({
+          to: z.array(z.string()),
+          text: z.string(),
+          amount: z.number().max(100),
+          rush: z.boolean().optional(),
+          pay: z.enum(['card', 'cash']).optional(),
+          count: z.number().int().optional().describe('How many'),
+        }),
+        requiresApproval: true,
+        handler: (input) => {
+          paid.push(input);
+          return 'ordered';
         },
       }),
       defineTool({
@@ -210,13 +233,128 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(shown).toContain('\\u202e');
     expect(shown).not.toContain('\u202e');
     // An edit brings it back as it was.
-    await page.keyboard.press('e');
-    const field = page.getByRole('textbox');
+    const field = await editJson(page);
     await field.fill((await field.inputValue()).replace('"note": "<', '"note": "!<'));
     await button(page, 'Review the changes').click();
     await button(page, /^Allow once with these changes/).click();
     await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
     expect(paid).toEqual([{ to: hostile, note: `!${hostile}`, more: { [hostile]: [hostile] } }]);
+  });
+
+  test('shows texts as texts, folds long ones and says so, and has the exact JSON', async () => {
+    const note = Array.from({ length: 80 }, (_, at) => `line ${at}`).join('\n');
+    const more = { flag: true, count: '5', steps: [{ do: 'a\u202eb' }] };
+    await session.call('pay', { to: 'eve@evil.example', note, more });
+    const page = await open();
+    const input = page.getByRole('region', { name: 'Input of pay' });
+    expect(await input.locator('pre').innerText()).toMatch(/^line 0\nline 1\n.*\nline 15…$/s);
+    expect(await input.locator('dd', { hasText: /^true$/ }).count()).toBe(1);
+    // What looks like another kind of value is in quotes.
+    expect(await input.locator('dd', { hasText: /^"5"$/ }).count()).toBe(1);
+    expect(await input.locator('mark').allInnerTexts()).toEqual(['\\u202e']);
+    await page.getByText('Folded above: 64 more lines of note').waitFor();
+    // By the keyboard, too.
+    await input.getByRole('button', { name: 'Show 64 more lines of note' }).focus();
+    await page.keyboard.press('Enter');
+    expect(await input.locator('pre').innerText()).toBe(note);
+    expect(await page.getByText('Folded above').count()).toBe(0);
+    await button(page, 'Raw JSON').click();
+    expect(JSON.parse(await input.innerText())).toEqual({ to: 'eve@evil.example', note, more });
+    await button(page, 'Raw JSON').click();
+    // What runs comes before what tells where the question comes from.
+    const pane = await page.getByRole('region', { name: 'Pay eve@evil.example?' }).innerText();
+    expect(pane.indexOf('line 79')).toBeGreaterThan(0);
+    expect(pane.indexOf('shop-3')).toBeGreaterThan(pane.indexOf('line 79'));
+  });
+
+  test('unfolds all at once, before or after which the call can be allowed', async () => {
+    const note = 'x'.repeat(3_000);
+    const list = Array.from({ length: 40 }, (_, at) => (at === 39 ? 'y'.repeat(2_600) : at));
+    await session.call('pay', { to: 'eve', note, more: list });
+    const page = await open();
+    await page
+      .getByText('Folded above: 1,000 more characters of note, 24 more entries of more')
+      .waitFor();
+    await button(page, 'Show all of it').click();
+    await page.getByText('y'.repeat(2_600)).waitFor();
+    await page.getByText(note).waitFor();
+    expect(await page.getByText('Folded above').count()).toBe(0);
+    await button(page, /^Allow once/).click();
+    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+  });
+
+  test('edits in a form that is made from the schema, and as JSON, whichever one likes', async () => {
+    expected = /status of 400|ERR_INTERNET_DISCONNECTED/;
+    const text = 'Dear Eve,\nthe report\nis below.\nBob';
+    await session.call('order', { to: ['eve'], text, amount: 5, rush: false, pay: 'card' });
+    const page = await open();
+    await button(page, 'Edit …').click();
+    const form = page.locator('#edit');
+    // Fields of several lines, for the text and for the list.
+    expect(await form.locator('textarea').count()).toBe(2);
+    expect(await form.getByLabel('to', { exact: true }).inputValue()).toContain('"eve"');
+    // Those that the input lacks come with the schema.
+    await form.getByLabel('count (optional): How many').fill('many');
+    await form.getByText('Expected a whole number.').waitFor();
+    expect(await button(page, 'Review the changes').isDisabled()).toBe(true);
+    await form.getByLabel('count (optional): How many').fill('3');
+    await form.getByLabel('amount').fill('500');
+    await form.getByLabel('text').fill(text.replace('report', 'bill'));
+    await form.getByLabel('rush (optional)').selectOption('yes');
+    await form.getByRole('button', { name: 'Leave out pay' }).click();
+    // As JSON, with what was changed, and back.
+    await button(page, 'Raw JSON').click();
+    const json = page.getByRole('textbox', { name: 'Input to run instead, as JSON' });
+    const sent = { to: ['eve'], text: text.replace('report', 'bill'), amount: 500, rush: true };
+    expect(JSON.parse(await json.inputValue())).toEqual({ ...sent, count: 3 });
+    await json.fill((await json.inputValue()).replace('500', '50'));
+    await button(page, 'Raw JSON').click();
+    expect(await form.getByLabel('amount').inputValue()).toBe('50');
+    // Neither a new list nor a lost server takes away what was typed.
+    await pay('another');
+    await rows(page).nth(1).waitFor();
+    await page.context().setOffline(true);
+    await page.getByText('connection lost').waitFor();
+    await form.getByLabel('amount').fill('200');
+    await page.context().setOffline(false);
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(await form.getByLabel('count (optional): How many').inputValue()).toBe('3');
+    // What the server says is at its field.
+    await button(page, 'Review the changes').click();
+    await button(page, /^Allow once with these changes/).click();
+    await page.getByRole('alert').getByText('does not fit the tool').waitFor();
+    await button(page, 'Back to editing').click();
+    const amount = form.getByLabel('amount');
+    expect(await amount.getAttribute('aria-invalid')).toBe('true');
+    const note = await amount.getAttribute('aria-describedby');
+    expect(await page.locator(`[id="${note}"]`).innerText()).toMatch(/100/);
+    await amount.fill('20');
+    expect(await amount.getAttribute('aria-invalid')).toBe('false');
+    await button(page, 'Review the changes').click();
+    const diff = page.getByRole('region', { name: 'What your edit changes' });
+    const changed = (await diff.innerText()).replaceAll(/(?<=Removed|Added):\s+/g, ': ');
+    expect(changed.split('\n').filter((line) => line.trim() !== '')).toEqual([
+      'text',
+      'Dear Eve,',
+      'Removed: the report',
+      'Added: the bill',
+      'is below.',
+      'Bob',
+      'amount',
+      'Removed: 5',
+      'Added: 20',
+      'rush',
+      'Removed: false',
+      'Added: true',
+      'pay (left out)',
+      'Removed: "card"',
+      'count (added)',
+      'Added: 3',
+      '1 other field stays as it is.',
+    ]);
+    await button(page, /^Allow once with these changes/).click();
+    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    expect(paid).toEqual([{ ...sent, amount: 20, count: 3 }]);
   });
 
   test('allows, rejects with a message, and continues with the next', async () => {
@@ -262,8 +400,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
   test('shows what an edit changes before it is sent', async () => {
     await pay('eve@evil.example', 'for the books');
     const page = await open();
-    await button(page, 'Edit …').click();
-    const field = page.getByRole('textbox');
+    const field = await editJson(page);
     const text = await field.inputValue();
     await field.fill(text.replace('{', '['));
     await page.getByText(/^This is not JSON\./).waitFor();
@@ -283,8 +420,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expected = /status of 400/;
     await pay('eve@evil.example', 'for the books');
     const page = await open();
-    await button(page, 'Edit …').click();
-    const field = page.getByRole('textbox');
+    const field = await editJson(page);
     const text = await field.inputValue();
     await field.fill(text.replace('"eve@evil.example"', '5'));
     await button(page, 'Review the changes').click();
@@ -389,8 +525,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expected = /status of 401/;
     await pay('one');
     const page = await open();
-    await page.keyboard.press('e');
-    await page.getByRole('textbox').fill('{ "to": "two", "note": "" }');
+    await (await editJson(page)).fill('{ "to": "two", "note": "" }');
     people.clear();
     await page.getByText('You are signed out. Sign in again in another tab').waitFor();
     await button(page, 'Review the changes').click();
@@ -467,9 +602,12 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await page.keyboard.press('Escape');
     await rows(page).nth(1).click();
     await page.keyboard.press('e');
+    await page.getByRole('textbox', { name: 'note' }).waitFor();
+    await check('an edit');
+    await button(page, 'Raw JSON').click();
     const field = page.getByRole('textbox');
     await field.waitFor();
-    await check('an edit');
+    await check('an edit as JSON');
     await field.fill('{ "to": "three" }');
     await button(page, 'Review the changes').click();
     await check('a review');

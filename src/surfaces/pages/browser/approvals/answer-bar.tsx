@@ -1,10 +1,11 @@
 /** The ways to answer. They stay in sight, at one place, however long the input is. */
 import type { JSX } from 'preact';
+import type { ReadInput } from '../parts/edited-input.ts';
 import type { Fold } from '../parts/input-shape.ts';
 import { visibleText } from '../parts/visible.ts';
-import { EditButtons, type ReadInput, ReviewButtons } from './edit-form.tsx';
+import { EditButtons, ReviewButtons } from './edit-form.tsx';
 import { labelOf } from './heading.tsx';
-import { focusSoon } from './keys.ts';
+import { firstField, focusSoon } from './keys.ts';
 import type { PaneProps } from './pane-props.ts';
 import { RejectForm } from './reject-form.tsx';
 
@@ -23,7 +24,7 @@ export function AnswerBar(props: Props): JSX.Element {
   const waiting = known.entries.some((other) => other !== entry && other.ended === undefined);
   return (
     <div class="answer-bar">
-      <p class={trouble === '' ? 'unseen' : 'notice bad'} role="alert">
+      <p class={trouble === '' ? 'unseen' : 'notice bad pre'} role="alert">
         {trouble}
       </p>
       <p class="unseen" role="status">
@@ -77,11 +78,7 @@ function FirstButtons({
   off,
 }: Pick<PaneProps, 'inbox' | 'entry'> & { readonly off: boolean }): JSX.Element {
   const { id, editable, hiddenFields } = entry.asked;
-  const { sending, text } = inbox.draftOf(id);
-  const begin = (doing: 'reject' | 'edit'): void => {
-    inbox.change(id, { doing });
-    focusSoon('.pane textarea');
-  };
+  const { sending, edited } = inbox.draftOf(id);
   return (
     <div class="row">
       <button
@@ -99,16 +96,32 @@ function FirstButtons({
         {sending ? 'Sent …' : 'Allow once'}
         <span class="unseen">: {labelOf(entry.asked)}</span>
       </button>
-      <button type="button" class="button no" disabled={off} onClick={() => begin('reject')}>
+      <button
+        type="button"
+        class="button no"
+        disabled={off}
+        onClick={() => {
+          inbox.change(id, { doing: 'reject' });
+          focusSoon('.pane textarea');
+        }}
+      >
         Reject …
       </button>
       {editable ? (
-        <button type="button" class="button" disabled={off} onClick={() => begin('edit')}>
-          {text === undefined ? 'Edit …' : 'Go on editing …'}
+        <button
+          type="button"
+          class="button"
+          disabled={off}
+          onClick={() => {
+            inbox.edit(entry);
+            focusSoon(firstField);
+          }}
+        >
+          {edited === undefined ? 'Edit …' : 'Go on editing …'}
         </button>
       ) : null}
       <span class="soft small">
-        {text !== undefined
+        {edited !== undefined
           ? 'Allow once runs the input as it was asked.'
           : hiddenFields.length > 0
             ? 'What is hidden cannot be edited.'

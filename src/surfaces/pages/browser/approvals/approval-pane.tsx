@@ -9,7 +9,8 @@ import { JsonText } from '../parts/json-text.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
 import { aboutOf, shortTimeOf } from '../parts/words.ts';
 import { AnswerBar } from './answer-bar.tsx';
-import { EditForm, Review, useEdit } from './edit-form.tsx';
+import { ChangesView } from './changes-view.tsx';
+import { EditForm, useEdit } from './edit-form.tsx';
 import { Below, Heading, labelOf } from './heading.tsx';
 import type { PaneProps } from './pane-props.ts';
 import { Part } from './part.tsx';
@@ -71,13 +72,29 @@ function PaneHead({
 function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
   const { inbox, entry, input, now, back } = props;
   const { asked, ended } = entry;
-  const { doing, text } = inbox.draftOf(asked.id);
-  const read = useEdit(text, input);
+  const { doing, edited } = inbox.draftOf(asked.id);
+  const edit = useEdit(asked, input, edited);
+  const { read } = edit;
   const [open, setOpen] = useState<ReadonlySet<string>>(nothing);
   const [isRaw, setRaw] = useState(false);
   const isShown = doing === 'look' || doing === 'reject';
   const folds = useMemo(() => (isRaw ? [] : foldsIn(input, open)), [input, open, isRaw]);
-  const unfold = (pointers: readonly string[]): void => setOpen(new Set([...open, ...pointers]));
+  const label = `Input of ${asked.tool.name}`;
+  // Drawn once, and not each second with the clock. It may be long.
+  const shown = useMemo(
+    () =>
+      isRaw ? (
+        <JsonText value={input} label={label} />
+      ) : (
+        <InputView
+          input={input}
+          label={label}
+          open={open}
+          unfold={(pointer) => setOpen((before) => new Set([...before, pointer]))}
+        />
+      ),
+    [input, label, open, isRaw],
+  );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section class="pane detail" tabIndex={0} aria-label={labelOf(asked)}>
@@ -85,9 +102,9 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
       <Message asked={asked} />
       {doing === 'review' && 'input' in read ? (
-        <Review asked={input} input={read.input} />
+        <ChangesView asked={input} input={read.input} />
       ) : !isShown ? (
-        <EditForm inbox={inbox} id={asked.id} asked={input} read={read} />
+        <EditForm inbox={inbox} asked={asked} edit={edit} />
       ) : (
         <Part
           title={ended === undefined ? 'Input that will run' : 'Input'}
@@ -102,16 +119,7 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
             </button>
           }
         >
-          {isRaw ? (
-            <JsonText value={input} label={`Input of ${asked.tool.name}`} />
-          ) : (
-            <InputView
-              input={input}
-              label={`Input of ${asked.tool.name}`}
-              open={open}
-              unfold={(pointer) => unfold([pointer])}
-            />
-          )}
+          {shown}
         </Part>
       )}
       {asked.hiddenFields.length === 0 ? null : (
@@ -125,7 +133,7 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
         {...props}
         read={read}
         folds={isShown && ended === undefined ? folds : []}
-        unfoldAll={() => unfold(everyFold(input, open))}
+        unfoldAll={() => setOpen(everyFold(input, open))}
       />
     </section>
   );
@@ -134,11 +142,11 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
 const nothing: ReadonlySet<string> = new Set();
 
 /** Folded members may have folded texts in them. */
-function everyFold(input: JsonObject, open: ReadonlySet<string>): readonly string[] {
+function everyFold(input: JsonObject, open: ReadonlySet<string>): ReadonlySet<string> {
   const all = new Set(open);
   for (;;) {
     const more = foldsIn(input, all);
-    if (more.length === 0) return [...all];
+    if (more.length === 0) return all;
     for (const { pointer } of more) all.add(pointer);
   }
 }

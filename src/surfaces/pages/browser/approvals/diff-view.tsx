@@ -1,47 +1,32 @@
-/** An edited input beside the original one. */
+/** The lines of a diff, removed ones before new ones. */
 import type { JSX } from 'preact';
-import { Scroll } from '../parts/scroll.tsx';
 import { several } from '../parts/words.ts';
-import {
-  type ChangedParts,
-  changedParts,
-  type DiffLine,
-  diffLines,
-  nearChanges,
-} from './input-diff.ts';
+import { type ChangedParts, changedParts, type DiffLine, nearChanges } from './input-diff.ts';
 
 /** Most characters that are shown beside a change within a line. */
 const mostBeside = 120;
 
-export function DiffView({
-  before,
-  after,
-}: {
-  readonly before: string;
-  readonly after: string;
-}): JSX.Element {
-  const lines = nearChanges(diffLines(before, after));
+export function DiffView({ lines: all }: { readonly lines: readonly DiffLine[] }): JSX.Element {
+  const lines = nearChanges(all);
   const parts = partsOf(lines);
   return (
-    <Scroll name="json diff" label="What your edit changes">
-      <ol>
-        {lines.map((line, at) =>
-          line.kind === 'left-out' ? (
-            <li key={at} class="left-out">
-              {several(line.count, 'line')} unchanged
-            </li>
-          ) : (
-            <li key={at} class={line.kind}>
-              {line.kind === 'same' ? (
-                <pre>{shortMiddle(line.text)}</pre>
-              ) : (
-                <Changed line={line} parts={parts.get(at)} />
-              )}
-            </li>
-          ),
-        )}
-      </ol>
-    </Scroll>
+    <ol class="diff">
+      {lines.map((line, at) =>
+        line.kind === 'left-out' ? (
+          <li key={at} class="left-out">
+            {several(line.count, 'line')} unchanged
+          </li>
+        ) : (
+          <li key={at} class={line.kind}>
+            {line.kind === 'same' ? (
+              <pre>{shortMiddle(line.text)}</pre>
+            ) : (
+              <Changed line={line} parts={parts.get(at)} />
+            )}
+          </li>
+        ),
+      )}
+    </ol>
   );
 }
 

@@ -1,66 +1,113 @@
-/** The input as JSON to edit, and the changes of the edit before it is sent. */
+/** The input in a form or as JSON to edit, and the changes of the edit before it is sent. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { JsonObject, JsonValue } from '../../../../json/value.ts';
-import { visibleJson } from '../parts/visible.ts';
-import { DiffView } from './diff-view.tsx';
+import type { JsonObject } from '../../../../json/value.ts';
+import type { WaitingApproval } from '../../approvals-wire.ts';
+import {
+  type Edited,
+  type ReadInput,
+  readEdited,
+  startEdit,
+  toggled,
+} from '../parts/edited-input.ts';
+import { type Field, fieldsFor } from '../parts/schema-fields.ts';
+import { SchemaForm } from '../parts/schema-form.tsx';
+import { visibleText } from '../parts/visible.ts';
 import { labelOf } from './heading.tsx';
 import type { Inbox } from './inbox.ts';
-import { focusSoon } from './keys.ts';
+import { firstField, focusSoon } from './keys.ts';
 import type { PaneProps } from './pane-props.ts';
 import { Part } from './part.tsx';
 
-/** The text that a person has written, and its value. */
-export type ReadInput = { readonly input: JsonObject } | { readonly fault: string };
+/** The edit of an approval. Without one, this is the original input. */
+export interface Edit {
+  readonly edited: Edited;
+  /** Undefined if there are too many for a form. */
+  readonly fields: readonly Field[] | undefined;
+  readonly read: ReadInput;
+}
 
 /** Most lines that are in sight at once. */
 const mostRows = 40;
 
-interface EditProps {
+export function useEdit(
+  asked: WaitingApproval,
+  input: JsonObject,
+  begun: Edited | undefined,
+): Edit {
+  const { schema } = asked;
+  const edited = useMemo(() => begun ?? startEdit(schema, input), [begun, schema, input]);
+  const fields = useMemo(() => fieldsFor(schema, edited.base), [schema, edited.base]);
+  const read = useMemo(() => readEdited(fields, edited), [fields, edited]);
+  return { edited, fields, read };
+}
+
+/** Longer than 60 lines: the form, the text, and what they have in common. */
+export function EditForm({
+  inbox,
+  asked: { id },
+  edit: { edited, fields, read },
+}: {
   readonly inbox: Inbox;
-  readonly id: string;
-  readonly asked: JsonObject;
-  readonly read: ReadInput;
-}
-
-/** Reads the edit of an approval. Without an edit, this is the original input. */
-export function useEdit(text: string | undefined, asked: JsonObject): ReadInput {
-  return useMemo(() => (text === undefined ? { input: asked } : readInput(text)), [text, asked]);
-}
-
-export function EditForm({ inbox, id, asked, read }: EditProps): JSX.Element {
-  const { text } = inbox.draftOf(id);
-  const before = useMemo(() => visibleJson(asked), [asked]);
-  const rows = useMemo(() => Math.min(mostRows, before.split('\n').length + 2), [before]);
+  readonly asked: WaitingApproval;
+  readonly edit: Edit;
+}): JSX.Element {
+  const { faults } = inbox.draftOf(id);
+  const change = (to: Partial<Edited>): void =>
+    inbox.change(id, { edited: { ...edited, ...to }, faults: new Map(), trouble: '' });
+  const { asText } = edited;
+  const other = useMemo(() => toggled(fields, edited), [fields, edited]);
+  const isTextOnly = fields === undefined && asText;
   return (
     <form
-      class="part"
       id="edit"
       onSubmit={(event) => {
         event.preventDefault();
         if (!('input' in read)) return;
         inbox.change(id, { doing: 'review', trouble: '' });
-        focusSoon('.diff');
+        focusSoon('.changes');
       }}
     >
-      <label class="named">
-        Input to run instead, as JSON
-        <textarea
-          class="field json-field"
-          rows={rows}
-          spellcheck={false}
-          autocomplete="off"
-          value={text ?? before}
-          aria-invalid={'fault' in read}
-          aria-describedby="edit-fault"
-          onInput={({ currentTarget }) => inbox.change(id, { text: currentTarget.value })}
-        />
-      </label>
-      <p id="edit-fault" class={'fault' in read ? 'notice bad' : 'soft small'}>
-        {'fault' in read
-          ? read.fault
-          : 'It is validated and judged again. If the tool does not accept it, the call ends.'}
-      </p>
+      <Part
+        title="Input to run instead"
+        beside={
+          isTextOnly ? null : (
+            <button
+              type="button"
+              class="button small"
+              aria-pressed={asText}
+              disabled={other === undefined}
+              onClick={() => other !== undefined && inbox.change(id, { edited: other })}
+            >
+              Raw JSON
+            </button>
+          )
+        }
+      >
+        {asText || fields === undefined ? (
+          <textarea
+            class="field json-field"
+            aria-label="Input to run instead, as JSON"
+            rows={Math.min(mostRows, edited.text.split('\n').length + 2)}
+            spellcheck={false}
+            autocomplete="off"
+            value={edited.text}
+            aria-invalid={'fault' in read}
+            aria-describedby="edit-fault"
+            onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+          />
+        ) : (
+          <SchemaForm
+            fields={fields}
+            changes={edited.changes}
+            faults={'faults' in read ? read.faults : faults}
+            change={(changes) => change({ changes })}
+          />
+        )}
+        <p id="edit-fault" class={'fault' in read ? 'notice bad' : 'soft small'}>
+          {'fault' in read ? read.fault : 'It is validated and judged again before it runs.'}
+        </p>
+      </Part>
     </form>
   );
 }
@@ -69,7 +116,12 @@ export function EditButtons({
   inbox,
   id,
   read,
-}: Pick<EditProps, 'inbox' | 'id' | 'read'>): JSX.Element {
+}: {
+  readonly inbox: Inbox;
+  readonly id: string;
+  readonly read: ReadInput;
+}): JSX.Element {
+  const [wrong] = 'faults' in read ? read.faults : [];
   return (
     <div class="row">
       <button type="submit" form="edit" class="button main" disabled={'fault' in read}>
@@ -88,36 +140,20 @@ export function EditButtons({
       <button
         type="button"
         class="button"
-        disabled={inbox.draftOf(id).text === undefined}
+        disabled={inbox.draftOf(id).edited === undefined}
         onClick={() => {
-          inbox.change(id, { text: undefined });
-          focusSoon('.pane textarea');
+          inbox.change(id, { edited: undefined, faults: new Map(), trouble: '' });
+          focusSoon(firstField);
         }}
       >
         Discard the edit
       </button>
-    </div>
-  );
-}
-
-/** The value that is sent is compared, whatever the text looks like. */
-export function Review({
-  asked,
-  input,
-}: {
-  readonly asked: JsonObject;
-  readonly input: JsonObject;
-}): JSX.Element {
-  const before = useMemo(() => visibleJson(asked), [asked]);
-  const after = useMemo(() => visibleJson(input), [input]);
-  return (
-    <Part title="What your edit changes">
-      {before === after ? (
-        <p class="notice">Nothing. This is the input as it was asked.</p>
-      ) : (
-        <DiffView before={before} after={after} />
+      {wrong === undefined ? null : (
+        <span class="fault small wrap">
+          {visibleText(wrong[0])}: {wrong[1]}
+        </span>
       )}
-    </Part>
+    </div>
   );
 }
 
@@ -153,22 +189,11 @@ export function ReviewButtons({
         disabled={inbox.draftOf(id).sending}
         onClick={() => {
           inbox.change(id, { doing: 'edit' });
-          focusSoon('.pane textarea');
+          focusSoon(firstField);
         }}
       >
         Back to editing
       </button>
     </div>
   );
-}
-
-function readInput(text: string): ReadInput {
-  try {
-    const input = JSON.parse(text) as JsonValue;
-    return typeof input === 'object' && input !== null && !Array.isArray(input)
-      ? { input: input as JsonObject }
-      : { fault: 'Expected a JSON object: { … }.' };
-  } catch (error) {
-    return { fault: `This is not JSON. ${error instanceof Error ? error.message : ''}` };
-  }
 }

@@ -76,8 +76,13 @@ export async function askOne(token: string, id: string): Promise<WaitingApproval
 /** What is sent back stays as it came. */
 function exactly(visible: WaitingApproval, exact: WaitingApproval | undefined): WaitingApproval {
   if (exact === undefined) return visible;
-  const { id, input } = exact;
-  return input === undefined ? { ...visible, id } : { ...visible, id, input };
+  const { id, input, schema } = exact;
+  return {
+    ...visible,
+    id,
+    ...(input === undefined ? {} : { input }),
+    ...(schema === undefined ? {} : { schema }),
+  };
 }
 
 /** Rejects with {@link Refused}. */

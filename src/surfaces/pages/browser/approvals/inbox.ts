@@ -1,6 +1,7 @@
 /** The state of the page: the waiting approvals, what a person is typing, and the outcomes. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { SentDecision, WaitingApproval } from '../../approvals-wire.ts';
+import type { Edited } from '../parts/edited-input.ts';
 import type { Refused } from '../parts/server.ts';
 import { askList, askOne, readList, sendDecision } from './inbox-server.ts';
 import { type Ended, endedBy, endedFor } from './outcome-words.ts';
@@ -14,7 +15,9 @@ export interface Draft {
   readonly doing: 'look' | 'reject' | 'edit' | 'review';
   readonly message: string;
   /** The edited input. Undefined before the first edit. */
-  readonly text: string | undefined;
+  readonly edited: Edited | undefined;
+  /** What the server says about the edit, by the names of fields. */
+  readonly faults: ReadonlyMap<string, string>;
   readonly sending: boolean;
   readonly trouble: string;
 }
@@ -50,6 +53,8 @@ export interface Inbox {
   choose(n: number): void;
   draftOf(id: string): Draft;
   change(id: string, part: Partial<Draft>): void;
+  /** Begins to edit an approval, and asks for the schema of its tool. */
+  edit(entry: Entry): void;
   answer(entry: Entry, decision: SentDecision): Promise<void>;
   /** Asks for the list now. */
   refresh(): void;
@@ -58,7 +63,8 @@ export interface Inbox {
 const noDraft: Draft = {
   doing: 'look',
   message: '',
-  text: undefined,
+  edited: undefined,
+  faults: new Map(),
   sending: false,
   trouble: '',
 };
@@ -109,10 +115,14 @@ export function openInbox(token: PageToken): Inbox {
       drafts.set(id, { ...(drafts.get(id) ?? noDraft), ...part });
       set({});
     },
+    edit({ asked }) {
+      inbox.change(asked.id, { doing: 'edit' });
+      if (asked.schema === undefined) void load(true);
+    },
     async answer({ asked }, decision) {
       const { id } = asked;
       if (inbox.draftOf(id).sending) return;
-      inbox.change(id, { sending: true, trouble: '' });
+      inbox.change(id, { sending: true, trouble: '', faults: noDraft.faults });
       try {
         const outcome = await sendDecision(token.now(), id, decision);
         drafts.delete(id);
@@ -122,7 +132,11 @@ export function openInbox(token: PageToken): Inbox {
         const ended = endedFor(error);
         if (ended !== undefined) end(id, ended);
         if (status === 401) set({ connection: 'signed-out', trouble: message });
-        inbox.change(id, { sending: false, trouble: ended === undefined ? troubleOf(error) : '' });
+        inbox.change(id, {
+          sending: false,
+          trouble: ended === undefined ? troubleOf(error) : '',
+          faults: faultsOf(error),
+        });
       }
       wake();
     },
@@ -142,12 +156,13 @@ export function openInbox(token: PageToken): Inbox {
   }
   /**
    * Requests what the list leaves out of the chosen approval. After a failure, the next list tries
-   * again.
+   * again. @param always Also if only the schema of its tool is missing.
    */
-  async function load(): Promise<void> {
+  async function load(always = false): Promise<void> {
     const { entries, chosen } = inbox.known;
     const asked = entries.find(({ n }) => n === chosen)?.asked;
-    if (asked?.leftOut === undefined || loading.has(asked.id)) return;
+    if (asked === undefined || (asked.leftOut === undefined && !always)) return;
+    if (loading.has(asked.id)) return;
     const { id } = asked;
     loading.add(id);
     try {
@@ -167,8 +182,8 @@ export function openInbox(token: PageToken): Inbox {
   /** Keeps an ended entry that the person is looking at or has begun to answer. */
   function isKept({ n, asked, ended }: Entry): boolean {
     if (ended === undefined || n === inbox.known.chosen) return true;
-    const { text, message } = inbox.draftOf(asked.id);
-    return text !== undefined || message !== '';
+    const { edited, message } = inbox.draftOf(asked.id);
+    return edited !== undefined || message !== '';
   }
   function take(text: string): void {
     if (text === last) return;
@@ -246,6 +261,17 @@ const endedElsewhere: Ended = {
 
 function lastExpiry(approvals: readonly WaitingApproval[]): number {
   return approvals.at(-1)?.expiresAt ?? Number.POSITIVE_INFINITY;
+}
+
+/** By the first names of paths such as `to.0`, which are the names of fields. */
+function faultsOf(error: unknown): ReadonlyMap<string, string> {
+  const faults = new Map<string, string>();
+  for (const { path, message } of (error as Refused).issues ?? []) {
+    const [name = ''] = path.split('.', 1);
+    const said = name === path ? message : `${path}: ${message}`;
+    faults.set(name, [faults.get(name), said].filter((one) => one !== undefined).join('\n'));
+  }
+  return faults;
 }
 
 function troubleOf(error: unknown): string {

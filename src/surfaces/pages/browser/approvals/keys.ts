@@ -5,6 +5,9 @@
 import { useEffect } from 'preact/hooks';
 import type { Entry, Inbox } from './inbox.ts';
 
+/** Where the first key of an edit goes. */
+export const firstField = '#edit :is(input, textarea, select)';
+
 const keptOff = 'host-tools-keys-off';
 
 /**
@@ -64,8 +67,8 @@ function pressed(key: string, inbox: Inbox, help: () => void): boolean {
       return true;
     case 'e':
       if (!editable || !canBegin(inbox, entry)) return false;
-      inbox.change(id, { doing: 'edit' });
-      focusSoon('.pane textarea');
+      inbox.edit(entry);
+      focusSoon(firstField);
       return true;
     case 'Escape':
       if (inbox.draftOf(id).doing !== 'look') inbox.change(id, { doing: 'look' });

@@ -1,9 +1,10 @@
 /** A form that is made from the schema of a tool. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
-import { type Field, fieldsOf, inputOf } from './schema-fields.ts';
+import { useMemo, useState } from 'preact/hooks';
+import { readEdited, startEdit, toggled } from '../parts/edited-input.ts';
+import { fieldsFor, fieldsOf } from '../parts/schema-fields.ts';
+import { SchemaForm } from '../parts/schema-form.tsx';
 
-/** Longer than 60 lines: the markup of one form, and the functions that it calls. */
 export function CallForm({
   schema,
   busy,
@@ -15,28 +16,27 @@ export function CallForm({
   readonly send: (what: 'run' | 'explain', input: unknown) => Promise<void>;
   readonly trouble: (text: string) => void;
 }): JSX.Element {
-  const fields = fieldsOf(schema);
-  const [asText, setAsText] = useState(fields === undefined);
-  const [text, setText] = useState('{}');
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const read = (): { input: unknown } | undefined => {
-    try {
-      return { input: asText ? JSON.parse(text) : inputOf(fields ?? [], values) };
-    } catch (error) {
-      trouble(error instanceof Error ? error.message : String(error));
-      return undefined;
-    }
-  };
+  const known = useMemo(() => fieldsOf(schema), [schema]);
+  const [edited, setEdited] = useState(() =>
+    known === undefined
+      ? { ...startEdit(schema, {}), asText: true, text: '{}' }
+      : startEdit(schema, {}),
+  );
+  // The defaults of the schema are there as long as nothing was written as JSON.
+  const { base, asText, changes } = edited;
+  const isFirst = Object.keys(base).length === 0;
+  const fields = useMemo(
+    () => (isFirst ? known : fieldsFor(schema, base)),
+    [schema, base, isFirst, known],
+  );
+  const read = useMemo(() => readEdited(fields, edited), [fields, edited]);
+  const [isTried, setTried] = useState(false);
   const submit = (what: 'run' | 'explain'): void => {
-    const found = read();
-    if (found !== undefined) void send(what, found.input);
+    setTried(true);
+    if ('input' in read) void send(what, read.input);
+    else trouble(read.fault);
   };
-  const toText = (): void => {
-    const found = read();
-    if (found === undefined) return;
-    setText(JSON.stringify(found.input, null, 2));
-    setAsText(true);
-  };
+  const faults = 'faults' in read && isTried ? read.faults : new Map<string, string>();
   return (
     <form
       class="form"
@@ -45,35 +45,24 @@ export function CallForm({
         submit('run');
       }}
     >
-      {asText ? (
+      {asText || fields === undefined ? (
         <label class="named">
           Input as JSON
           <textarea
             class="field"
             rows={8}
             spellcheck={false}
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
+            value={edited.text}
+            onInput={({ currentTarget }) => setEdited({ ...edited, text: currentTarget.value })}
           />
         </label>
       ) : (
-        fields?.map((field) => (
-          // biome-ignore lint/a11y/noLabelWithoutControl: its control is `Control`.
-          <label key={field.name} class="named">
-            <span class="wrap">
-              {field.name}
-              <span class="hint">
-                {field.required ? '' : ' (optional)'}
-                {field.description === '' ? '' : `: ${field.description}`}
-              </span>
-            </span>
-            <Control
-              field={field}
-              value={values[field.name] ?? field.initial}
-              change={(value) => setValues({ ...values, [field.name]: value })}
-            />
-          </label>
-        ))
+        <SchemaForm
+          fields={fields}
+          changes={changes}
+          faults={faults}
+          change={(to) => setEdited({ ...edited, changes: to })}
+        />
       )}
       <div class="row">
         <button type="submit" class="button main" disabled={busy}>
@@ -82,67 +71,21 @@ export function CallForm({
         <button type="button" class="button" disabled={busy} onClick={() => submit('explain')}>
           Explain only
         </button>
-        {fields === undefined ? null : (
+        {known === undefined ? null : (
           <button
             type="button"
             class="button"
-            onClick={() => (asText ? setAsText(false) : toText())}
+            onClick={() => {
+              const other = toggled(fields, edited);
+              if (other !== undefined) setEdited(other);
+              else if ('fault' in read) trouble(read.fault);
+              setTried(other === undefined);
+            }}
           >
             {asText ? 'As a form' : 'As JSON'}
           </button>
         )}
       </div>
     </form>
-  );
-}
-
-function Control({
-  field,
-  value,
-  change,
-}: {
-  readonly field: Field;
-  readonly value: string;
-  readonly change: (value: string) => void;
-}): JSX.Element {
-  const { kind, choices, required } = field;
-  if (kind === 'choice' || kind === 'yes-no')
-    return (
-      <select
-        class="field"
-        value={value}
-        onChange={({ currentTarget }) => change(currentTarget.value)}
-      >
-        <option value="">{required ? 'choose …' : 'not given'}</option>
-        {(kind === 'choice' ? choices : [true, false]).map((choice) => (
-          <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>
-            {kind === 'yes-no' ? (choice === true ? 'yes' : 'no') : String(choice)}
-          </option>
-        ))}
-      </select>
-    );
-  if (kind === 'long' || kind === 'json')
-    return (
-      <textarea
-        class="field"
-        rows={3}
-        spellcheck={kind === 'long'}
-        placeholder={kind === 'json' ? 'JSON' : ''}
-        value={value}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-    );
-  const onInput = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void =>
-    change(currentTarget.value);
-  return kind === 'text' ? (
-    <input class="field" type="text" value={value} onInput={onInput} />
-  ) : (
-    <input
-      class="field"
-      type="number"
-      step={kind === 'integer' ? 1 : 'any'}
-      value={value}
-      onInput={onInput}
-    />
   );
 }

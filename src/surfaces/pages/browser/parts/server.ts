@@ -18,10 +18,19 @@ export function takeToken(kept: string): string {
 /** The server's message instead of an answer. */
 export class Refused extends Error {
   readonly status: number;
-  constructor(status: number, message: string) {
+  /** What is wrong with a value that was sent. */
+  readonly issues: readonly Issue[];
+  constructor(status: number, message: string, issues: readonly Issue[] = []) {
     super(message);
     this.status = status;
+    this.issues = issues;
   }
+}
+
+/** Something that is wrong at a dotted path. */
+interface Issue {
+  readonly path: string;
+  readonly message: string;
 }
 
 /** Sends a request below `api/`. Rejects with {@link Refused}. */
@@ -32,8 +41,12 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
   if (response.ok) return response;
   // Only for requests that must not follow a redirect to a login page.
   if (response.type === 'opaqueredirect') throw new Refused(401, 'Sign in first.');
-  const told = (await response.json().catch(() => undefined)) as { error?: string } | undefined;
-  throw new Refused(response.status, told?.error ?? `The server answered ${response.status}.`);
+  const told = await response
+    .text()
+    .then(parseVisible, () => undefined)
+    .catch(() => undefined);
+  const { error, issues } = (told ?? {}) as { error?: string; issues?: readonly Issue[] };
+  throw new Refused(response.status, error ?? `The server answered ${response.status}.`, issues);
 }
 
 /** Requests something below `api/` with a token. Rejects with {@link Refused}. */

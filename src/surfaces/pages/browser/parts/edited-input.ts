@@ -1,0 +1,56 @@
+/** An input that a person edits, in a form or as JSON. */
+import type { JsonObject, JsonValue } from '../../../../json/value.ts';
+import { type Changes, type Field, fieldsFor, inputOf } from './schema-fields.ts';
+import { visibleJson } from './visible.ts';
+
+/** What has been edited. */
+export interface Edited {
+  /** Whether it is edited as JSON. */
+  readonly asText: boolean;
+  /** The JSON text. */
+  readonly text: string;
+  /** The input that the form begins with. */
+  readonly base: JsonObject;
+  /** What was changed in the form. */
+  readonly changes: Changes;
+}
+
+/** The edited input, or what is wrong with it: as a whole, and by the names of fields. */
+export type ReadInput =
+  | { readonly input: JsonObject }
+  | { readonly fault: string; readonly faults: ReadonlyMap<string, string> };
+
+/** An input before it is edited. If it has too many members for a form, it is edited as JSON. */
+export function startEdit(schema: unknown, input: JsonObject): Edited {
+  const asText = fieldsFor(schema, input) === undefined;
+  return { asText, text: asText ? visibleJson(input) : '', base: input, changes: new Map() };
+}
+
+export function readEdited(fields: readonly Field[] | undefined, edited: Edited): ReadInput {
+  if (edited.asText || fields === undefined) return readText(edited.text);
+  const read = inputOf(fields, edited.changes);
+  return 'input' in read
+    ? read
+    : { fault: 'Some fields are not filled in as the tool expects.', faults: read.faults };
+}
+
+/** Goes on in the form, or as JSON; undefined if what there is cannot be read yet. */
+export function toggled(fields: readonly Field[] | undefined, edited: Edited): Edited | undefined {
+  const read = readEdited(fields, edited);
+  if (!('input' in read)) return undefined;
+  return edited.asText
+    ? { asText: false, text: edited.text, base: read.input, changes: new Map() }
+    : { ...edited, asText: true, text: visibleJson(read.input) };
+}
+
+function readText(text: string): ReadInput {
+  const faults = new Map<string, string>();
+  try {
+    const input = JSON.parse(text) as JsonValue;
+    return typeof input === 'object' && input !== null && !Array.isArray(input)
+      ? { input: input as JsonObject }
+      : { fault: 'Expected a JSON object: { … }.', faults };
+  } catch (error) {
+    return { fault: `This is not JSON. ${error instanceof Error ? error.message : ''}`, faults };
+  }
+}
