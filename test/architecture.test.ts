@@ -327,7 +327,6 @@ const maxColumns = 100;
  */
 const wideFiles: Readonly<Record<string, string>> = {
   'surfaces/agents/shell/programs': 'a regular expression',
-  'surfaces/pages/browser/parts/visible': 'a regular expression',
 };
 
 /** Functions that are longer give the reason in a comment above them: {@link longReason}. */

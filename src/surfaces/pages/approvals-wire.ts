@@ -49,8 +49,8 @@ export interface WaitingApproval {
    */
   readonly editable: boolean;
   /**
-   * The JSON schema of the tool's input. Absent in lists, and if the input is not editable, the tool
-   * is unknown here or has changed, or the schema is long.
+   * The JSON schema of the tool's input. Absent in lists, and if the input is not editable, the
+   * tool is unknown here or has changed, or the schema is long.
    */
   readonly schema?: JsonValue;
 }

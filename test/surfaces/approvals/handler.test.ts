@@ -260,17 +260,20 @@ describe('the page', () => {
     const own = (await registry.approvals.pending()).find(({ tool }) => tool.name === 'own');
     expect(await schemaOf(own?.id ?? '')).toMatchObject({ properties: { mine: {} } });
     // A tool that has changed since, and one with a long schema.
-    registration.update(
+    registration.update({ description: 'Pays twice.' });
+    expect(await schemaOf(id)).toBeUndefined();
+    session.register(
       defineTool({
-        name: 'pay',
-        description: 'Pays.',
+        name: 'long',
+        description: 'Long.',
         parameters: z.object({ to: z.string().describe('x'.repeat(70_000)) }),
         requiresApproval: true,
         handler: () => 'x',
       }),
     );
-    expect(await schemaOf(id)).toBeUndefined();
-    expect(await schemaOf((await suspend()).id)).toBeUndefined();
+    await session.call('long', { to: 'x' });
+    const long = (await registry.approvals.pending()).find(({ tool }) => tool.name === 'long');
+    expect(await schemaOf(long?.id ?? '')).toBeUndefined();
     const fixed = setUp({ allowEdits: false });
     expect(await schemaOf((await fixed.suspend()).id, fixed.ask)).toBeUndefined();
   });

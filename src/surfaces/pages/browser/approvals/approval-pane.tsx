@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../json/value.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
-import { foldsIn } from '../parts/input-shape.ts';
+import { type Fold, foldsIn } from '../parts/input-shape.ts';
 import { InputView } from '../parts/input-view.tsx';
 import { JsonText } from '../parts/json-text.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
@@ -75,26 +75,9 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
   const { doing, edited } = inbox.draftOf(asked.id);
   const edit = useEdit(asked, input, edited);
   const { read } = edit;
-  const [open, setOpen] = useState<ReadonlySet<string>>(nothing);
-  const [isRaw, setRaw] = useState(false);
   const isShown = doing === 'look' || doing === 'reject';
-  const folds = useMemo(() => (isRaw ? [] : foldsIn(input, open)), [input, open, isRaw]);
-  const label = `Input of ${asked.tool.name}`;
-  // Drawn once, and not each second with the clock. It may be long.
-  const shown = useMemo(
-    () =>
-      isRaw ? (
-        <JsonText value={input} label={label} />
-      ) : (
-        <InputView
-          input={input}
-          label={label}
-          open={open}
-          unfold={(pointer) => setOpen((before) => new Set([...before, pointer]))}
-        />
-      ),
-    [input, label, open, isRaw],
-  );
+  const title = ended === undefined ? 'Input that will run' : 'Input';
+  const { part, folds, unfoldAll } = useShownInput(input, title, `Input of ${asked.tool.name}`);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section class="pane detail" tabIndex={0} aria-label={labelOf(asked)}>
@@ -106,21 +89,7 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
       ) : !isShown ? (
         <EditForm inbox={inbox} asked={asked} edit={edit} />
       ) : (
-        <Part
-          title={ended === undefined ? 'Input that will run' : 'Input'}
-          beside={
-            <button
-              type="button"
-              class="button small"
-              aria-pressed={isRaw}
-              onClick={() => setRaw(!isRaw)}
-            >
-              Raw JSON
-            </button>
-          }
-        >
-          {shown}
-        </Part>
+        part
       )}
       {asked.hiddenFields.length === 0 ? null : (
         <p class="soft small wrap">
@@ -133,10 +102,56 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
         {...props}
         read={read}
         folds={isShown && ended === undefined ? folds : []}
-        unfoldAll={() => setOpen(everyFold(input, open))}
+        unfoldAll={unfoldAll}
       />
     </section>
   );
+}
+
+/** The input, field by field or as JSON, and what of it is folded. */
+function useShownInput(
+  input: JsonObject,
+  title: string,
+  label: string,
+): {
+  readonly part: JSX.Element;
+  readonly folds: readonly Fold[];
+  readonly unfoldAll: () => void;
+} {
+  const [open, setOpen] = useState<ReadonlySet<string>>(nothing);
+  const [isRaw, setRaw] = useState(false);
+  const folds = useMemo(() => (isRaw ? [] : foldsIn(input, open)), [input, open, isRaw]);
+  // Drawn once, and not each second with the clock. It may be long.
+  const part = useMemo(
+    () => (
+      <Part
+        title={title}
+        beside={
+          <button
+            type="button"
+            class="button small"
+            aria-pressed={isRaw}
+            onClick={() => setRaw(!isRaw)}
+          >
+            Raw JSON
+          </button>
+        }
+      >
+        {isRaw ? (
+          <JsonText value={input} label={label} />
+        ) : (
+          <InputView
+            input={input}
+            label={label}
+            open={open}
+            unfold={(pointer) => setOpen((before) => new Set([...before, pointer]))}
+          />
+        )}
+      </Part>
+    ),
+    [input, title, label, open, isRaw],
+  );
+  return { part, folds, unfoldAll: () => setOpen(everyFold(input, open)) };
 }
 
 const nothing: ReadonlySet<string> = new Set();

@@ -5,6 +5,7 @@ import { readEdited, startEdit, toggled } from '../parts/edited-input.ts';
 import { fieldsFor, fieldsOf } from '../parts/schema-fields.ts';
 import { SchemaForm } from '../parts/schema-form.tsx';
 
+/** Longer than 60 lines: the markup of one form, and the functions that it calls. */
 export function CallForm({
   schema,
   busy,
