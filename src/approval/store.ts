@@ -61,6 +61,8 @@ export type SettledApproval = {
   readonly by?: string;
   /** The result of the call; absent while it runs, and if it is over 1 048 576 characters. */
   readonly result?: JsonObject;
+  /** The output of the result was made from content parts. */
+  readonly content?: true;
   /** Signs the other members, so that an edited outcome does not count. */
   readonly seal: string;
 };

@@ -8,6 +8,7 @@ import {
   startOperation,
 } from '../approval/store.ts';
 import { jsonDigest, type TokenClaims, type TokenSigner } from '../approval/token.ts';
+import { contentParts, markContent } from '../content.ts';
 import { MisuseError } from '../errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../json/index.ts';
 import type { ToolResult } from '../result.ts';
@@ -81,6 +82,7 @@ function outcomeOf(
     ...(text === undefined || text.length > maxResultChars
       ? {}
       : { result: JSON.parse(text) as JsonObject }),
+    ...(contentParts(result?.output) === undefined ? {} : { content: true }),
   };
   return { ...body, seal: signer.seal(jsonDigest(body)) };
 }
@@ -119,7 +121,9 @@ export async function outcomeIn(session: Asker, id: string): Promise<ApprovalOut
     return Number(body.expiresAt) <= registry.now() ? { status: 'expired' } : { status: 'pending' };
   if (!Object.hasOwn(body, 'settled') || !signer.isSeal(jsonDigest(body), seal))
     return { status: 'settled' };
-  const { decision, by, result } = body as Partial<SettledApproval>;
+  const { decision, by, result, content } = body as Partial<SettledApproval>;
+  // A surface then shows the images of a late result as it shows those of any other.
+  if (content === true && result?.output !== undefined) markContent(result.output);
   return {
     status: 'settled',
     ...(decision === undefined ? {} : { decision }),

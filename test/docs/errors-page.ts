@@ -297,6 +297,13 @@ export const reasons: readonly {
   { code: 'approval_denied', reason: 'token_used', meaning: 'The call was answered before.' },
   {
     code: 'approval_denied',
+    reason: 'unknown_approval',
+    meaning:
+      'No call waits for approval under this id. In a chat of the AI SDK: it is not known any ' +
+      'more how the call ended, and it may have run.',
+  },
+  {
+    code: 'approval_denied',
     reason: 'token_foreign',
     meaning: 'The token belongs to another session id or principal.',
   },

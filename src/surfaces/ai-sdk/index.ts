@@ -6,6 +6,7 @@
 export type { AiSdkFailure } from './failure.ts';
 export type { AiSdkShownName, AiSdkToolSet } from './named-tools.ts';
 export type { AiSdkOptions } from './options.ts';
+export type { AiSdkMessage } from './outcomes.ts';
 export type {
   AiSdkCall,
   AiSdkJson,

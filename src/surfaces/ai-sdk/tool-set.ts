@@ -24,6 +24,7 @@ import { failureError } from './failure.ts';
 import { markedResult, modelOutput } from './model-output.ts';
 import { type AiSdkToolSet, typedName } from './named-tools.ts';
 import { type AiSdkOptions, type ReadAiSdkOptions, readAiSdkOptions } from './options.ts';
+import { type AiSdkMessage, withOutcomes } from './outcomes.ts';
 import { withPreliminary, yields } from './preliminary.ts';
 import { wrapSchema } from './schema.ts';
 import type { AiSdkResult, AiSdkTool } from './tool.ts';
@@ -57,6 +58,14 @@ export interface AiSdkTools<Tools extends readonly AnyTool[] | undefined = undef
    * run. With `approvals: "sdk"` it also runs at each call.
    */
   readonly takeDenials: (messages: readonly unknown[]) => Promise<void>;
+  /**
+   * Returns the messages of a chat with the results of suspended calls that have ended since, in
+   * this or another process, in the place of `approval_pending`. Calls that still wait stay as they
+   * are. Call it before each run with the messages of the SDK's UI, such as those of `useChat`, and
+   * show what it returns. The messages are not trusted: only approvals of this session id and
+   * principal have a result here. Rejects if the store fails.
+   */
+  readonly withOutcomes: <M extends AiSdkMessage>(messages: readonly M[]) => Promise<M[]>;
   /**
    * With `defer`, for the SDK's `prepareStep`: which of the tools the model is shown at a step.
    * Without `defer` it changes nothing.
@@ -146,6 +155,7 @@ function makeSet(
     warnings: listing.warnings,
     repairToolCall: (attempt) => recordUnseen(session, listing, surface, attempt.toolCall),
     takeDenials: (messages) => takeDenials(session, messages, true),
+    withOutcomes: (messages) => withOutcomes(session, messages),
     prepareStep: () => (defer === undefined ? {} : { activeTools: listedOf(session, tools) }),
   } satisfies AiSdkTools);
 }
