@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { forgetOld } from './test/runner/old-entries.ts';
 import Order from './test/runner/order.ts';
-import { outside, sameOnEveryNode } from './test/runner/projects.ts';
+import { outside, packed, sameOnEveryNode } from './test/runner/projects.ts';
 
 /**
  * The order of files and tests, and what the properties draw. It is fixed, so that a commit that
@@ -63,13 +63,7 @@ export default defineConfig({
           name: 'inside',
           sequence: { ...shared.sequence, groupOrder: 1 },
           include: ['test/**/*.test.ts'],
-          exclude: [
-            '**/node_modules/**',
-            'test/agents/**',
-            'test/package.test.ts',
-            ...outside,
-            ...leftOut,
-          ],
+          exclude: ['**/node_modules/**', 'test/agents/**', ...packed, ...outside, ...leftOut],
           setupFiles: 'test/setup.ts',
         },
       },
@@ -103,7 +97,9 @@ export default defineConfig({
           ...shared,
           name: 'package',
           sequence: { ...shared.sequence, groupOrder: 2 },
-          include: ['test/package.test.ts'],
+          globalSetup: 'test/runner/pack.ts',
+          include: packed,
+          exclude: leftOut,
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },
       },

@@ -1,33 +1,26 @@
 /**
- * The package as its users get it: built, packed, installed in an empty project, imported and
- * compiled there. All of it happens in a temporary folder, so that neither `dist` nor another test
- * is touched.
+ * The package as its users get it: packed, installed in an empty project, imported and compiled
+ * there. All of it happens in a temporary folder, so that neither `dist` nor another test is touched.
  */
 import { execFile, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { get } from 'node:http';
 import { builtinModules } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'esbuild';
 import ts from 'typescript';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { application, consumer } from './compat/programs.ts';
 import { recipe, wordsOf } from './examples/relay-container.ts';
 
@@ -79,46 +72,11 @@ const specifiers = Object.keys(manifest.exports)
 /** What a hook runs, and the texts of what is bundled with it. */
 const hookBundle = ['dist/hook/hook.cjs', 'dist/hook/hook-judge.cjs', 'dist/hook/LICENSES.txt'];
 
-let work: string;
-let built: string;
-let project: string;
-let tarball: string;
-let packed: string[];
+const { work, built, tarball, files: packed } = inject('packed');
+const project = join(work, 'project');
 
 beforeAll(async () => {
-  work = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-package-')));
-  built = join(work, 'built');
-  project = join(work, 'project');
-  mkdirSync(built);
   mkdirSync(project);
-  for (const name of [
-    'package.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'tsup.config.ts',
-    'tsup.build.config.ts',
-    'README.md',
-    'LICENSE',
-    'CHANGELOG.md',
-    'SECURITY.md',
-    'host-tools.schema.json',
-    'rules',
-    'docs',
-    'src',
-  ]) {
-    if (existsSync(join(root, name)))
-      cpSync(join(root, name), join(built, name), { recursive: true });
-  }
-  symlinkSync(join(root, 'node_modules'), join(built, 'node_modules'), 'junction');
-  await buildOnce();
-  const [archive] = JSON.parse(
-    await run(built, 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', work]),
-  ) as {
-    filename: string;
-    files: { path: string }[];
-  }[];
-  tarball = join(work, archive!.filename);
-  packed = archive!.files.map(({ path }) => path).sort();
   writeFileSync(
     join(project, 'package.json'),
     JSON.stringify({ name: 'empty', private: true, type: 'module' }),
@@ -132,10 +90,6 @@ beforeAll(async () => {
     tarball,
   ]);
 }, 600_000);
-
-afterAll(() => {
-  rmSync(work, { recursive: true, force: true });
-});
 
 describe('what is in the package', () => {
   test('has the build, its texts, the schema of tool files and starter rules only', () => {
@@ -544,46 +498,6 @@ describe('in an empty project', () => {
     60_000,
   );
 });
-
-/**
- * Bundling the declarations takes many seconds of a core, on every Node alike. So what was built is
- * kept, under a name that says from what: further runs over the same sources take it from there.
- * `.ci/run` says that it has just built `dist`: then that is what is tested.
- */
-async function buildOnce(): Promise<void> {
-  if (process.env.HOST_TOOLS_BUILT === '1')
-    return cpSync(join(root, 'dist'), join(built, 'dist'), { recursive: true });
-  const hash = createHash('sha256');
-  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .sort()
-    .map((name) => join('src', name));
-  for (const name of [
-    'package.json',
-    'package-lock.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'tsup.config.ts',
-    'tsup.build.config.ts',
-    ...sources,
-  ])
-    hash.update(`${name}\0${readFileSync(join(root, name), 'utf8')}\0`);
-  const cache = join(root, 'node_modules/.cache/test-package');
-  const kept = join(cache, hash.digest('hex').slice(0, 16));
-  const dist = join(built, 'dist');
-  if (existsSync(kept)) return cpSync(kept, dist, { recursive: true });
-  // As `npm run build`, without what npm prints.
-  const tool = (path: string): string => join(root, 'node_modules', path);
-  await run(built, 'node', [tool('typescript/bin/tsc'), '-p', 'tsconfig.build.json']);
-  await run(built, 'node', [
-    tool('tsup/dist/cli-default.js'),
-    ...['--config', 'tsup.build.config.ts', '--silent'],
-  ]);
-  rmSync(cache, { recursive: true, force: true });
-  const draft = `${kept}.${process.pid}`;
-  cpSync(dist, draft, { recursive: true });
-  renameSync(draft, kept);
-}
 
 /**
  * Runs a program to its end and returns what it printed; anything on its error output or an exit

@@ -28,6 +28,9 @@ export const outside = [
   'test/docs.test.ts',
 ];
 
+/** Tests of the package as npm packs it, which `test/runner/pack.ts` does for them. */
+export const packed = ['test/package.test.ts', 'test/commands/**/*.test.ts'];
+
 /**
  * What the other versions of Node need not repeat: these read texts and types, drive a browser, or
  * try what happens between processes by the programs that they start: Redis, git, official servers,
@@ -35,7 +38,7 @@ export const outside = [
  */
 export const sameOnEveryNode = [
   'test/{architecture,docs,docstrings,types-budget}.test.ts',
-  'test/release/**/*.test.ts',
+  'test/{commands,release}/**/*.test.ts',
   'test/cli/gateway-servers.test.ts',
   'test/cli/hook/starter-rules.test.ts',
   'test/surfaces/bullmq/{ledger,lost}.test.ts',
