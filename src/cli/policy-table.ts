@@ -1,17 +1,10 @@
 /** Reads the file of `policy test`: a table of calls with the expected decisions. */
 import { errorCodes, type JsonObject, type JsonValue } from '../index.ts';
 import { suggestion } from '../options/index.ts';
+import type { Expectation } from '../surfaces/policy/policy-case.ts';
 import { nearestNames } from '../text/names.ts';
 import { failure } from './fault.ts';
 import { type LineOf, readDocument } from './read-document.ts';
-
-/** What a case expects. */
-export interface Expectation {
-  /** `allow`, `ask`, `deny`, `hidden`, or an error code. */
-  readonly decision: string;
-  readonly reason?: string;
-  readonly ruleId?: string;
-}
 
 /** An output that the model has already seen, for a case. */
 export interface SeenOutput {

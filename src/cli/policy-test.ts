@@ -4,34 +4,23 @@
  */
 
 import { messageOf } from '../errors/index.ts';
-import { type Explanation, isMisuseError, type JsonValue } from '../index.ts';
+import { isMisuseError } from '../index.ts';
 import { explainCall, rememberSeen, stateOf } from '../surface-port.ts';
+import {
+  type Expectation,
+  type Found,
+  foundOf,
+  meets,
+  type Shadow,
+} from '../surfaces/policy/policy-case.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
 import { type CoverageLog, coverageText, createCoverage } from './policy-coverage.ts';
-import { type Expectation, type PolicyCase, readPolicyTable } from './policy-table.ts';
+import { type PolicyCase, readPolicyTable } from './policy-table.ts';
 import { headline, jsonText, printable } from './printable.ts';
 import { readTextFile } from './read-text.ts';
 import type { World } from './world.ts';
-
-/** The decision of a case. */
-interface Found {
-  readonly decision: string;
-  readonly reason?: string | undefined;
-  readonly ruleId?: string | undefined;
-  readonly source?: string | undefined;
-  readonly hiddenBy?: string | undefined;
-  readonly code?: string | undefined;
-  /** The shadow rules that would change the decision. */
-  readonly shadow?: readonly Shadow[] | undefined;
-}
-
-interface Shadow {
-  readonly ruleId: string;
-  readonly source: string;
-  readonly wouldBe: string;
-}
 
 interface Checked {
   readonly name: string;
@@ -155,54 +144,6 @@ function openSession(
   } catch (error) {
     throw isMisuseError(error) ? failure(`${where}: ${error.message}`) : error;
   }
-}
-
-function foundOf({ decision, ruleId, source, hiddenBy, code, steps }: Explanation): Found {
-  const said: JsonValue | undefined = steps[steps.length - 1]?.reason;
-  const reason =
-    decision === undefined
-      ? typeof said === 'string'
-        ? said
-        : hiddenBy
-      : decision.effect === 'deny'
-        ? decision.reason
-        : undefined;
-  return {
-    decision: decision?.effect ?? (hiddenBy === undefined ? (code ?? 'allow') : 'hidden'),
-    reason,
-    ruleId,
-    source,
-    hiddenBy,
-    code,
-    shadow: shadowsOf(steps, decision?.effect),
-  };
-}
-
-/**
- * Undefined if there are none, so that tables without shadow rules have the same output as before.
- */
-function shadowsOf(
-  steps: Explanation['steps'],
-  decision: string | undefined,
-): readonly Shadow[] | undefined {
-  const changing = steps.flatMap(({ shadow, ruleId, source, wouldBe }) =>
-    shadow === true && wouldBe !== undefined && wouldBe !== decision
-      ? [{ ruleId: String(ruleId), source: String(source), wouldBe: String(wouldBe) }]
-      : [],
-  );
-  return changing.length === 0 ? undefined : changing;
-}
-
-function meets({ decision, reason, ruleId }: Expectation, found: Found): boolean {
-  const named =
-    decision === found.decision ||
-    decision === found.code ||
-    (decision === 'hidden' && found.hiddenBy !== undefined);
-  return (
-    named &&
-    (reason === undefined || reason === found.reason) &&
-    (ruleId === undefined || ruleId === found.ruleId)
-  );
 }
 
 /** `; did you mean …?`, or nothing. */

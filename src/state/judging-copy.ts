@@ -1,6 +1,7 @@
 /**
  * A registry that judges calls like another one and runs none of them. Of the host's functions it
- * calls only `attributes`, since rules read their answers. The two share nothing that changes.
+ * calls only `attributes`, since rules read their answers, and the gates if they are wanted. The two
+ * share nothing that changes.
  */
 import type { Rule } from '../policy/rule.ts';
 import type { QuotaStore } from '../quota/store.ts';
@@ -16,24 +17,30 @@ export interface JudgingCopyOptions {
   readonly quotaStore: QuotaStore;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /**
+   * Keeps policies, `check` and `requiresApproval`, which also decide. @default false
+   */
+  readonly hostGates?: boolean;
 }
 
 /**
- * Copies a registry as it is now, without its policies, its handlers and what it has counted.
+ * Copies a registry as it is now, without its handlers and what it has counted, and without its
+ * policies unless they are wanted.
  * @throws MisuseError `invalid_rule`.
  */
 export function judgingCopy(
   registry: RegistryState,
-  { rules, quotaStore, now }: JudgingCopyOptions,
+  { rules, quotaStore, now, hostGates = false }: JudgingCopyOptions,
 ): RegistryState {
   const { default: fallback, policyTimeoutMs, redact, logger, spine } = registry;
+  const policies = hostGates ? registry.policies : [];
   const copy = new RegistryState(
-    { default: fallback, policyTimeoutMs, redact, logger, now, quotaStore },
+    { default: fallback, policies, policyTimeoutMs, redact, logger, now, quotaStore },
     spine,
   );
   copy.rules.takeOver(registry.rules, rules);
   copy.quotas.takeOver(registry.quotas);
-  copyTools(registry, copy);
+  copyTools(registry, copy, hostGates);
   for (const [id, { given, resolved }] of registry.profiles)
     copy.profiles.set(id, {
       given,
@@ -43,12 +50,20 @@ export function judgingCopy(
 }
 
 /** Copies all versions of all tools, and which version is shown. */
-function copyTools({ tools, versions }: RegistryState, copy: RegistryState): void {
+function copyTools(
+  { tools, versions }: RegistryState,
+  copy: RegistryState,
+  hostGates: boolean,
+): void {
   const copies = new Map<ToolEntry, ToolEntry>();
   const copyOf = (entry: ToolEntry): ToolEntry => {
     const known = copies.get(entry);
     if (known !== undefined) return known;
-    const inert = new ToolEntry(inertDefinition(entry.definition), entry.owner, copy.waits);
+    const inert = new ToolEntry(
+      inertDefinition(entry.definition, hostGates),
+      entry.owner,
+      copy.waits,
+    );
     inert.enabled = entry.enabled;
     copies.set(entry, inert);
     return inert;

@@ -279,16 +279,18 @@ export function renameDefinition(definition: AnyTool, name: string): AnyTool {
 /**
  * Returns a copy of a definition that runs nothing. It has no handler, and none of the host's code
  * that decides about calls. Plain data stays, such as a `requiresApproval` that is not a function.
+ * @param hostGates Keeps that code: `check` and `requiresApproval`.
  */
-export function inertDefinition(definition: AnyTool): AnyTool {
+export function inertDefinition(definition: AnyTool, hostGates = false): AnyTool {
   const base = internalsOf(definition);
-  const { requiresApproval } = base;
+  const { check, requiresApproval } = base;
   return seal(faceOf(definition), {
     ...base,
     handler: undefined,
     create: undefined,
     executor: undefined,
-    check: undefined,
-    requiresApproval: typeof requiresApproval === 'function' ? false : requiresApproval,
+    check: hostGates ? check : undefined,
+    requiresApproval:
+      typeof requiresApproval === 'function' && !hostGates ? false : requiresApproval,
   });
 }

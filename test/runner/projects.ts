@@ -13,7 +13,7 @@ export const outside = [
   'test/surfaces/config/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'test/surfaces/approvals/page.test.ts',
-  'test/surfaces/inspector/{inspector,page}.test.ts',
+  'test/surfaces/inspector/{inspector,make,page*}.test.ts',
   'test/surfaces/mcp/{client,server}/**/*.test.ts',
   'test/surfaces/policy-engines/opa/server.test.ts',
   'test/surfaces/telemetry/otel/elsewhere.test.ts',
@@ -43,7 +43,7 @@ export const sameOnEveryNode = [
   'test/cli/hook/starter-rules.test.ts',
   'test/surfaces/bullmq/{ledger,lost}.test.ts',
   'test/examples/{approvals,demo-inspect,relay-browser,git-*}.test.ts',
-  'test/surfaces/{approvals,inspector}/page.test.ts',
+  'test/surfaces/{approvals,inspector}/page*.test.ts',
   'test/surfaces/redis/{ledger,redis-cluster,two-nodes}.test.ts',
   'test/surfaces/relay/server/proxies.test.ts',
 ];

@@ -8,9 +8,18 @@ import type { Viewer } from '../pages/inspector-wire.ts';
 import { createQuestions, type Questions } from './approvals.ts';
 import { type CallLog, createCallLog, mostCalls } from './call-log.ts';
 import { createFeed, type Feed } from './feed.ts';
+import { createMakers, type Makers } from './makers.ts';
 import { recordCalls } from './record-calls.ts';
 import { createRegistryView } from './registry-view.ts';
-import { maxBytes, readAnswer, readCall, readObject, readViewer } from './requests.ts';
+import {
+  maxBytes,
+  readAnswer,
+  readCall,
+  readObject,
+  readRule,
+  readTest,
+  readViewer,
+} from './requests.ts';
 import { type CallRunner, createCallRunner } from './run-calls.ts';
 import { listSessions, type SessionList } from './session-list.ts';
 import { detailOf, listTools, sessionForLooking } from './tool-views.ts';
@@ -57,7 +66,8 @@ export function createAnswers(registry: HostToolRegistry<never>, allowCalls: boo
     state: async () => view.read(await questions.read()),
   });
   const stop = recordCalls(registry, log, feed.changed);
-  const parts: Parts = { registry, log, sessions, questions, feed, runner };
+  const makers = createMakers(registry, log, sessions);
+  const parts: Parts = { registry, log, sessions, questions, feed, runner, makers };
   const gets = getsOf(parts);
   const posts = postsOf(parts);
   return {
@@ -74,6 +84,7 @@ export function createAnswers(registry: HostToolRegistry<never>, allowCalls: boo
       stop();
       sessions.stop();
       feed.close();
+      makers.close();
       await runner?.close();
     },
   };
@@ -88,12 +99,13 @@ interface Parts {
   readonly feed: Feed;
   /** Undefined if calls are not allowed. */
   readonly runner: CallRunner | undefined;
+  readonly makers: Makers;
 }
 
 type Gets = Readonly<Record<string, (query: URLSearchParams) => Promise<Response>>>;
 type Posts = Readonly<Record<string, (request: Request, text: string) => Promise<Response>>>;
 
-function getsOf({ registry, log, sessions, feed }: Parts): Gets {
+function getsOf({ registry, log, sessions, feed, makers }: Parts): Gets {
   return {
     async stream() {
       const stream = feed.open();
@@ -106,6 +118,9 @@ function getsOf({ registry, log, sessions, feed }: Parts): Gets {
       if (call === undefined) return refuse(404, 'This call is no longer kept.');
       const { line, kept } = call;
       return json(kept === undefined ? { line } : { line, kept });
+    },
+    async rule(query) {
+      return made(makers.propose(Number(query.get('n') ?? Number.NaN)));
     },
     async tools(query) {
       const found = sessionOf(registry, sessions, readViewer(query));
@@ -120,7 +135,7 @@ function getsOf({ registry, log, sessions, feed }: Parts): Gets {
   };
 }
 
-function postsOf({ questions, runner }: Parts): Posts {
+function postsOf({ questions, runner, makers }: Parts): Posts {
   return {
     async answer(_, text) {
       const read = readAnswer(readObject(text) ?? {});
@@ -128,6 +143,18 @@ function postsOf({ questions, runner }: Parts): Posts {
         return refuse(400, 'Expected a question, a decision, and who decides.');
       const refusal = await questions.answer(read);
       return refusal === undefined ? json({}) : refuse(409, refusal);
+    },
+    async rule(request, text) {
+      const read = readRule(readObject(text) ?? {});
+      return read === undefined
+        ? refuse(400, 'Expected a call, an effect, and the values to test.')
+        : told(async () => await makers.rule(read, request.signal), made);
+    },
+    async test(_, text) {
+      const read = readTest(readObject(text) ?? {});
+      return read === undefined
+        ? refuse(400, 'Expected a call, and what to expect.')
+        : made(await makers.test(read));
     },
     async run(request, text) {
       const read = readCall(readObject(text) ?? {});
@@ -147,13 +174,21 @@ function postsOf({ questions, runner }: Parts): Posts {
 }
 
 /** The host's mistakes, such as an unknown profile, are shown to the person. */
-async function told(run: () => Promise<object>): Promise<Response> {
+async function told<T extends object>(
+  run: () => Promise<T>,
+  answer: (result: T) => Response = json,
+): Promise<Response> {
   try {
-    return json(await run());
+    return answer(await run());
   } catch (error) {
     if (isMisuseError(error)) return refuse(400, error.message);
     throw error;
   }
+}
+
+/** What was made, or why it was not. */
+function made(result: object): Response {
+  return 'cannot' in result ? refuse(409, String(result.cannot)) : json(result);
 }
 
 function unknownViewer(): Response {

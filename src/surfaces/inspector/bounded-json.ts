@@ -10,13 +10,24 @@ const maxDepth = 24;
  * on `maxChars`, not on the size of the value.
  */
 export function boundedJson(value: JsonValue, maxChars: number): string {
-  const budget = { left: maxChars };
+  return boundedCopy(value, maxChars).json;
+}
+
+/** The same text, and whether it is the whole value: nothing was left out or replaced. */
+export function boundedCopy(
+  value: JsonValue,
+  maxChars: number,
+): { readonly json: string; readonly whole: boolean } {
+  const budget = { left: maxChars, whole: true };
   const json = write(value, budget, 0);
-  return json.includes('\\ud') ? wireText(JSON.parse(json) as JsonValue) : json;
+  if (!json.includes('\\ud')) return { json, whole: budget.whole };
+  const wire = wireText(JSON.parse(json) as JsonValue);
+  return { json: wire, whole: budget.whole && wire === json };
 }
 
 interface Budget {
   left: number;
+  whole: boolean;
 }
 
 function write(value: JsonValue, budget: Budget, depth: number): string {
@@ -27,7 +38,7 @@ function write(value: JsonValue, budget: Budget, depth: number): string {
     return plain;
   }
   budget.left -= 2;
-  if (depth === maxDepth) return quoted('… (deeper values are left out)');
+  if (depth === maxDepth) return left(budget, '… (deeper values are left out)');
   return Array.isArray(value) ? list(value, budget, depth) : members(value, budget, depth);
 }
 
@@ -35,7 +46,13 @@ function text(value: string, budget: Budget): string {
   const room = Math.max(0, budget.left);
   budget.left -= Math.min(value.length, room) + 2;
   if (value.length <= room) return quoted(value);
-  return quoted(`${value.slice(0, room)}… (${value.length - room} more characters)`);
+  return left(budget, `${value.slice(0, room)}… (${value.length - room} more characters)`);
+}
+
+/** The text at a cut. */
+function left(budget: Budget, text: string): string {
+  budget.whole = false;
+  return quoted(text);
 }
 
 function quoted(value: string): string {
@@ -46,7 +63,7 @@ function list(values: readonly JsonValue[], budget: Budget, depth: number): stri
   const parts: string[] = [];
   for (const value of values) {
     if (budget.left <= 0) {
-      parts.push(quoted(`… (${values.length - parts.length} more)`));
+      parts.push(left(budget, `… (${values.length - parts.length} more)`));
       break;
     }
     parts.push(write(value, budget, depth + 1));
@@ -60,7 +77,7 @@ function members(value: object, budget: Budget, depth: number): string {
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
     if (budget.left <= 0) {
-      parts.push(`"…":${quoted('(more members)')}`);
+      parts.push(`"…":${left(budget, '(more members)')}`);
       break;
     }
     const name = text(key, budget);

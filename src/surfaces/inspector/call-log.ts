@@ -5,7 +5,8 @@
  */
 import type { JsonValue } from '../../json/index.ts';
 import type { CallDetail, CallLine, CallStage } from '../pages/inspector-wire.ts';
-import { boundedJson } from './bounded-json.ts';
+import { boundedCopy, boundedJson } from './bounded-json.ts';
+import { previewOf } from './input-preview.ts';
 
 /** Most calls that are kept. */
 export const mostCalls = 10_000;
@@ -28,11 +29,13 @@ export interface KeptCall {
   readonly startedAt: number;
   /** Undefined once the log had to drop it. */
   kept: Kept | undefined;
+  /** Whether `kept.input` is the whole input, as far as events tell it. */
+  isWhole: boolean;
   chars: number;
 }
 
 /** The first data of a call. */
-export type Arrival = Omit<CallLine, 'n' | 'phase'>;
+export type Arrival = Omit<CallLine, 'n' | 'phase' | 'preview'>;
 
 /** The calls of one inspector. */
 export interface CallLog {
@@ -42,6 +45,8 @@ export interface CallLog {
   find(sessionId: string, callId: string): KeptCall | undefined;
   /** The call with this number. */
   get(n: number): KeptCall | undefined;
+  /** All calls, oldest first. */
+  all(): Iterable<KeptCall>;
   /** Records a stage, now. */
   stage(call: KeptCall, name: CallStage['name'], note: string): void;
   /** Keeps a report of the handler. */
@@ -97,18 +102,20 @@ export function createCallLog(monotonic: () => number): CallLog {
   const since = (call: KeptCall): number => Math.max(0, monotonic() - call.startedAt);
   const keep: CallLog['keep'] = (call, member, value) => {
     if (call.kept === undefined) return;
-    const text = boundedJson(value, mostOfOne);
-    grow(call, text.length - (call.kept[member]?.length ?? 0));
-    if (call.kept !== undefined) call.kept[member] = text;
+    const { json, whole } = boundedCopy(value, mostOfOne);
+    grow(call, json.length - (call.kept[member]?.length ?? 0));
+    if (call.kept !== undefined) call.kept[member] = json;
+    if (member === 'input') call.isWhole = whole;
   };
   return {
     add(arrival, input) {
       const n = ++last;
       if (n > mostCalls) forget(n - mostCalls);
       const call: KeptCall = {
-        line: { n, ...arrival, phase: 'gates' },
+        line: { n, ...arrival, preview: previewOf(input), phase: 'gates' },
         startedAt: monotonic(),
         kept: { stages: [], input: '', origins: [], shadow: [], told: [] },
+        isWhole: false,
         chars: 0,
       };
       calls.set(n, call);
@@ -121,6 +128,7 @@ export function createCallLog(monotonic: () => number): CallLog {
     },
     find: (sessionId, callId) => newest.get(keyOf(sessionId, callId)),
     get: (n) => calls.get(n),
+    all: () => calls.values(),
     stage(call, name, note) {
       const { kept } = call;
       if (kept === undefined || kept.stages.length >= mostStages) return;

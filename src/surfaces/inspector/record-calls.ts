@@ -65,7 +65,7 @@ function note(log: CallLog, event: AnyEvent): void {
     case 'policy:check':
       call.line.effect = event.effect;
       setDecider(call, event.ruleId, event.source, event.reason);
-      log.stage(call, 'judged', `${event.effect}${by(event.ruleId, event.source)}.`);
+      log.stage(call, 'judged', `${event.effect}${by(call)}.`);
       setOrigins(call, event.origins);
       break;
     case 'policy:shadow':
@@ -77,6 +77,9 @@ function note(log: CallLog, event: AnyEvent): void {
       break;
     case 'approval:required':
       toPhase(call, 'approval');
+      // Only the question tells that a quota asks, and not a rule with the same id.
+      if (event.request.quotas?.some(({ quota }) => quota === call.line.ruleId))
+        call.line.byQuota = true;
       log.stage(call, 'asked', event.request.title);
       setOrigins(call, event.request.origins);
       break;
@@ -203,8 +206,10 @@ function setDecider(
   if (ruleId !== undefined) line.ruleId = ruleId;
   if (layer !== undefined) line.layer = layer;
   if (reason !== undefined) line.reason = reason;
+  if (reason?.startsWith('quota_')) line.byQuota = true;
 }
 
-function by(ruleId: string | undefined, layer: string | undefined): string {
-  return (ruleId === undefined ? '' : ` by ${ruleId}`) + (layer === undefined ? '' : ` (${layer})`);
+function by({ line: { ruleId, byQuota, layer } }: KeptCall): string {
+  const who = ruleId === undefined ? '' : ` by ${byQuota === true ? 'quota ' : ''}${ruleId}`;
+  return who + (layer === undefined ? '' : ` (${layer})`);
 }

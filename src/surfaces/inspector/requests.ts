@@ -1,6 +1,11 @@
 /** Reads the requests of a page. Everything from outside is checked here. */
-import { isJsonObject, type JsonObject } from '../../json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { excessOf } from '../../text/json-bounds.ts';
+import {
+  type RuleRequest,
+  type TestRequest,
+  testExpectations,
+} from '../pages/inspector-make-wire.ts';
 import type { AnswerRequest, CallRequest, Viewer } from '../pages/inspector-wire.ts';
 
 /** Most bytes of a request. */
@@ -48,6 +53,51 @@ export function readAnswer(body: JsonObject): AnswerRequest | undefined {
     by: by.trim(),
     ...(message === undefined || message === '' ? {} : { message }),
   };
+}
+
+const effects = ['allow', 'ask', 'deny'] as const;
+const fieldTests = ['equals', 'glob', 'gte', 'lte'] as const;
+/** Most values that one rule tests, and most characters of a glob. */
+const [mostTests, longestGlob] = [40, 1_000];
+
+function oneOf<T>(known: readonly T[], value: unknown): T | undefined {
+  return known.find((one) => one === value);
+}
+
+function numberIn(object: JsonObject, name: string): number | undefined {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** Undefined for anything but a rule from one call. */
+export function readRule(body: JsonObject): RuleRequest | undefined {
+  const n = numberIn(body, 'n');
+  const effect = oneOf(effects, textIn(body, 'effect', 5));
+  const { principal, fields } = body;
+  if (n === undefined || effect === undefined || typeof principal !== 'boolean') return undefined;
+  if (!Array.isArray(fields) || fields.length > mostTests) return undefined;
+  const read = (fields as readonly JsonValue[]).map(readField);
+  return read.includes(undefined)
+    ? undefined
+    : { n, effect, principal, fields: read as RuleRequest['fields'] };
+}
+
+function readField(field: JsonValue): RuleRequest['fields'][number] | undefined {
+  if (!isJsonObject(field)) return undefined;
+  const at = numberIn(field, 'at');
+  const test = oneOf(fieldTests, textIn(field, 'test', 6));
+  const value = Object.hasOwn(field, 'value') ? field.value : undefined;
+  if (at === undefined || test === undefined) return undefined;
+  if (value === undefined) return { at, test };
+  const fits = typeof value === 'string' ? value.length <= longestGlob : Number.isFinite(value);
+  return fits ? { at, test, value: value as string | number } : undefined;
+}
+
+/** Undefined for anything but a policy test of one call. */
+export function readTest(body: JsonObject): TestRequest | undefined {
+  const n = numberIn(body, 'n');
+  const expect = oneOf(testExpectations, textIn(body, 'expect', 20));
+  return n === undefined || expect === undefined ? undefined : { n, expect };
 }
 
 /** Whose tools are requested; undefined if neither a session nor a profile is named. */

@@ -23,12 +23,16 @@ export interface CallLine {
   /** `""` if it acts for no one. Likewise for a direct call. */
   readonly principal: string;
   readonly surface: string;
+  /** The beginning of its arguments on one line, without secrets; `""` without arguments. */
+  readonly preview: string;
   readonly parentCallId?: string;
   readonly phase: CallPhase;
   /** The decision of the gates, once there is one. */
   readonly effect?: VerdictEffect;
   /** The rule, policy or quota that decided. */
   readonly ruleId?: string;
+  /** Whether `ruleId` is a quota. */
+  readonly byQuota?: true;
   /** The layer that decided. */
   readonly layer?: string;
   /** How it ended. */
