@@ -1,7 +1,7 @@
 /**
  * A registry that judges calls like another one and runs none of them. Of the host's functions it
- * calls only `attributes`, since rules read their answers, and the gates if they are wanted. The two
- * share nothing that changes.
+ * calls only `attributes`, since rules read their answers, and its gates if they are wanted. The
+ * two share nothing that changes.
  */
 import type { Rule } from '../policy/rule.ts';
 import type { QuotaStore } from '../quota/store.ts';

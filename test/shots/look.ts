@@ -22,6 +22,14 @@ const choose =
   (page) =>
     page.getByRole('option').filter({ hasText: text }).first().click();
 
+const make =
+  (call: string, what: string): Steps =>
+  async (page) => {
+    await choose(call)(page);
+    await press(what)(page);
+    await page.getByRole('button', { name: 'Copy' }).waitFor();
+  };
+
 const looks: readonly (readonly [name: string, page: keyof BusyHost['pages'], steps: Steps])[] = [
   ['inbox', 'inbox', async () => {}],
   ['inbox-refund', 'inbox', choose('refund')],
@@ -37,6 +45,8 @@ const looks: readonly (readonly [name: string, page: keyof BusyHost['pages'], st
   ],
   ['inspector-calls', 'inspector', async () => {}],
   ['inspector-call', 'inspector', choose('write_file')],
+  ['inspector-rule', 'inspector', make('refund', 'Make a rule')],
+  ['inspector-test', 'inspector', make('no-env', 'Make a policy test')],
   ['inspector-overview', 'inspector', tab('Overview')],
   ['inspector-tools', 'inspector', tab('Sessions and tools')],
   ['inspector-rules', 'inspector', tab('Rules')],

@@ -1,4 +1,5 @@
 /** Answers the requests of the page, once they are known to be allowed. */
+import { randomUUID } from 'node:crypto';
 import { readBodyText } from '../../http/body.ts';
 import { type HostToolRegistry, isMisuseError } from '../../index.ts';
 import { wireText } from '../../json/index.ts';
@@ -62,7 +63,7 @@ export function createAnswers(registry: HostToolRegistry<never>, allowCalls: boo
   const feed = createFeed({
     log,
     monotonic,
-    hello: { type: 'hello', version: packageVersion, allowCalls, mostCalls },
+    hello: { type: 'hello', run: randomUUID(), version: packageVersion, allowCalls, mostCalls },
     state: async () => view.read(await questions.read()),
   });
   const stop = recordCalls(registry, log, feed.changed);

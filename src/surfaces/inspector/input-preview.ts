@@ -1,12 +1,11 @@
 /** The arguments of a call on one line, so that people can tell two calls apart in a list. */
 import { isJsonObject, type JsonValue } from '../../json/index.ts';
 import { detached } from '../../text/shortened.ts';
+import { escapeUnseen } from '../../text/unseen.ts';
 import { boundedJson } from './bounded-json.ts';
 
 /** Most characters of a preview. All lines of calls are sent to each page. */
 const most = 120;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
-const control = /[\u0000-\u001f]/;
 /** Most members that are looked at. */
 const mostMembers = 20;
 
@@ -38,12 +37,12 @@ function valueText(value: JsonValue): string {
 }
 
 function oneLine(text: string): string {
-  const line = text
-    .slice(0, most + 1)
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  // JSON writes control characters as escapes, and the page escapes the other invisible ones.
-  return control.test(line) ? JSON.stringify(line) : line;
+  return escapeUnseen(
+    text
+      .slice(0, most + 1)
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  );
 }
 
 /** No half of a character is left, and the long text of the input is not kept. */

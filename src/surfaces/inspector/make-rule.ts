@@ -1,6 +1,6 @@
 /** Makes a rule from a recorded call, and tries it on all recorded calls. Nothing runs. */
 import type { HostToolRegistry, Rule } from '../../index.ts';
-import type { JsonObject, JsonPrimitive, JsonValue } from '../../json/index.ts';
+import type { JsonPrimitive, JsonValue } from '../../json/index.ts';
 import { redacted } from '../../redaction/spellings.ts';
 import { compileRules, everyQuota, everyRule, registryStateOf } from '../../surface-port.ts';
 import type { RuleProposal, RuleRequest, RuleTrial } from '../pages/inspector-make-wire.ts';
@@ -12,7 +12,21 @@ import type { SessionList } from './session-list.ts';
 import { yamlText } from './yaml-text.ts';
 
 type State = ReturnType<typeof registryStateOf>;
-type Test = JsonPrimitive | JsonObject;
+type Comparison = { readonly glob?: string; readonly gte?: number; readonly lte?: number };
+type Test = JsonPrimitive | Comparison;
+/** A rule in the form of files. */
+type MadeRule = {
+  readonly id: string;
+  readonly effect: RuleRequest['effect'];
+  readonly tools: string;
+  readonly principal?: string;
+  readonly when?:
+    | { readonly [path: string]: Test }
+    | readonly ({
+        readonly path: readonly string[];
+        readonly equals?: JsonPrimitive;
+      } & Comparison)[];
+};
 
 /** Most changed calls that the page lists. */
 const mostListed = 20;
@@ -61,10 +75,10 @@ export function createRuleMaker(
       });
       const { judged, changes, unknown, invalid, redacted: hidden, unasked } = summary;
       return {
-        yaml: yamlText({ rules: [rule as unknown as JsonObject] }),
+        yaml: yamlText({ rules: [rule] }),
         calls: calls + counts.cut,
         judged,
-        matched: byRule[rule.id as string]?.matched ?? 0,
+        matched: byRule[rule.id]?.matched ?? 0,
         changed: summary.changed,
         changes,
         first: changed.map(({ callId, before, after }) => ({ n: Number(callId), before, after })),
@@ -111,7 +125,7 @@ function ruleOf(
   { effect, principal: named, fields }: RuleRequest,
   { line: { tool, principal } }: KeptCall,
   offered: readonly InputField[],
-): Rule | CannotMake {
+): MadeRule | CannotMake {
   if (named && (principal.includes(redacted) || principal.length > 1_000))
     return { cannot: 'The principal is not known completely, so no rule can name it.' };
   const conditions: [path: readonly string[], test: Test][] = [];
@@ -124,7 +138,10 @@ function ruleOf(
       return { cannot: `Expected ${test === 'glob' ? 'a glob' : 'a number'}.` };
     if (typeof operand === 'string' && operand.includes(redacted))
       return { cannot: 'A secret that is not known cannot be tested.' };
-    conditions.push([field.path, test === 'equals' ? field.value : { [test]: operand }]);
+    conditions.push([
+      field.path,
+      test === 'equals' ? field.value : ({ [test]: operand } as Comparison),
+    ]);
   }
   return {
     id: freeId(state, `${effect}-${tool}`.slice(0, 200)),
@@ -138,7 +155,7 @@ function ruleOf(
 /** The map from dotted paths, which people read best, unless a name means something there. */
 function whenOf(
   conditions: readonly (readonly [path: readonly string[], test: Test])[],
-): NonNullable<Rule['when']> {
+): NonNullable<MadeRule['when']> {
   const paths = conditions.map(([path]) => path.join('.'));
   const isPlain = conditions.every(([path]) => path.every((name) => /^[^.@]+$/.test(name)));
   if (isPlain && new Set(paths).size === paths.length)
@@ -158,7 +175,7 @@ function freeId(state: State, wanted: string): string {
 }
 
 /** The registry's own rules, as they were written. */
-export function ownRules(state: State): readonly Rule[] {
+function ownRules(state: State): readonly Rule[] {
   return state
     .allRules()
     .filter((rule) => state.rules.sourceOf(rule) === undefined)

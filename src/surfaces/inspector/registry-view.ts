@@ -155,14 +155,6 @@ function ruleLine(
 }
 
 function toolLine([name, counts]: [string, CallMetrics['byTool'][string]]): ToolLine {
-  const { calls, denied, failed, durationMs } = counts;
-  return {
-    name,
-    calls,
-    denied,
-    failed,
-    timed: durationMs.count,
-    sumMs: durationMs.sum,
-    buckets: durationMs.buckets,
-  };
+  const { calls, denied, failed } = counts;
+  return { name, calls, denied, failed };
 }

@@ -10,7 +10,7 @@ export const longestKey = 500;
 const plain = /^[A-Za-z_/][\w./*@-]*$/;
 const word = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 /** Characters that JSON leaves as they are, and that a person would not see. */
-const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** Writes a value as a block. */
 export function yamlText(value: JsonValue): string {

@@ -36,6 +36,7 @@ export async function buildPage({ name, title, packages }: PageSource): Promise<
     legalComments: 'none',
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    loader: { '.svg': 'dataurl' },
     define: { 'process.env.NODE_ENV': '"production"' },
     // The folder of the sources has settings only for the compiler.
     tsconfigRaw: {},
@@ -54,7 +55,7 @@ export async function buildPage({ name, title, packages }: PageSource): Promise<
       '<meta name="viewport" content="width=device-width,initial-scale=1">' +
       '<meta name="color-scheme" content="light dark"><meta name="referrer" ' +
       `content="no-referrer"><title>${title}</title><link rel="icon" ` +
-      `href="data:,">\n<!--\n${licences.join('\n')}-->\n<style>${style}</style></head><body><div ` +
+      `href="${await icon()}">\n<!--\n${licences.join('\n')}-->\n<style>${style}</style></head><body><div ` +
       'id="page"></div>\n<noscript>This page needs ' +
       `JavaScript.</noscript><script>${script}</script></body></html>\n`,
     policy: [
@@ -69,6 +70,12 @@ export async function buildPage({ name, title, packages }: PageSource): Promise<
       "require-trusted-types-for 'script'",
     ].join('; '),
   };
+}
+
+/** The mark of the project, which the docs have too. */
+async function icon(): Promise<string> {
+  const svg = await readFile(join(browser, 'parts/logo.svg'), 'base64');
+  return `data:image/svg+xml;base64,${svg}`;
 }
 
 function hashOf(text: string): string {

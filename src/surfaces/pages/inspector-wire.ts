@@ -100,11 +100,6 @@ export interface ToolLine {
   readonly calls: number;
   readonly denied: number;
   readonly failed: number;
-  /** Calls with a known duration, and their milliseconds together. */
-  readonly timed: number;
-  readonly sumMs: number;
-  /** How many calls took at most `le` milliseconds. */
-  readonly buckets: readonly { readonly le: number; readonly count: number }[];
 }
 
 /** A rule and what it has matched. */
@@ -176,6 +171,8 @@ export interface InspectorState {
 export type FeedMessage =
   | {
       readonly type: 'hello';
+      /** Names the inspector. Numbers of calls have a meaning only in one of them. */
+      readonly run: string;
       readonly version: string;
       readonly allowCalls: boolean;
       /** Most calls that are kept. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { approvalsPage } from '../../../src/surfaces/pages/approvals-page.ts';
 import { buildPage } from '../../../src/surfaces/pages/build-page.ts';
@@ -20,10 +21,27 @@ describe('a built page', () => {
       for (const hash of hashes) expect(policy).toContain(hash);
       expect(policy).toMatch(/^default-src 'none'; /);
       expect(policy).not.toMatch(/unsafe|\*|https?:/);
-      expect(html).not.toMatch(/<(?:link|script|img|iframe)[^>]+(?:src|href)="(?!data:,")/);
+      expect(html).not.toMatch(/<(?:link|script|img|iframe)[^>]+(?:src|href)="(?!data:)/);
       expect(html).not.toMatch(/@import|url\(\s*['"]?(?!data:)/);
     },
   );
+
+  test('has the mark of the docs, in its head and as its icon', async () => {
+    const files = ['docs/public/logo.svg', 'src/surfaces/pages/browser/parts/logo.svg'];
+    const [docs, own] = files.map((name) =>
+      readFileSync(new URL(`../../../${name}`, import.meta.url)),
+    );
+    expect(own).toEqual(docs);
+    for (const make of [inspectorPage, approvalsPage]) {
+      const { html } = await make();
+      expect(html).toContain(
+        `<link rel="icon" href="data:image/svg+xml;base64,${own?.toString('base64')}">`,
+      );
+      // The bundler writes the same picture in its own way.
+      const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(html) ?? [];
+      expect(script.match(/data:image\/svg\+xml/g)).toHaveLength(1);
+    }
+  });
 
   test('brings the licences of what it contains', async () => {
     const { html } = await inspectorPage();

@@ -63,6 +63,13 @@ export function App({ store }: { readonly store: Store }): JSX.Element {
           </button>
         ))}
       </nav>
+      <div class="slot">
+        {known.connection === 'lost' ? (
+          <p class="lost" role="alert">
+            {known.trouble} What you typed is kept, and the page tries to connect again.
+          </p>
+        ) : null}
+      </div>
       <main ref={main} tabIndex={-1} aria-label={views[place.view]}>
         {known.connection === 'refused' ? (
           <Empty title="This page has no valid token">{known.trouble}</Empty>

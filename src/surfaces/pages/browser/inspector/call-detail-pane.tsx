@@ -1,5 +1,6 @@
 /** Everything about one call. */
 import type { JSX, RefObject } from 'preact';
+import { useState } from 'preact/hooks';
 import type { CallDetail, CallLine, CallStage } from '../../inspector-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
 import { JsonText, parsed } from '../parts/json-text.tsx';
@@ -7,23 +8,32 @@ import { OriginsTable } from '../parts/origins-table.tsx';
 import { durationOf, timeOf } from '../parts/words.ts';
 import { Outcome } from './outcome.tsx';
 import type { Place } from './place.ts';
+import { RuleMaker } from './rule-maker.tsx';
 import { type Store, useAnswer } from './store.ts';
+import { TestMaker } from './test-maker.tsx';
 
 /** Longer than 60 lines: the parts of the page, in their order. */
 export function CallDetailPane({
   store,
+  calls,
   line,
+  gone,
   pane,
   back,
   go,
 }: {
   readonly store: Store;
+  readonly calls: ReadonlyMap<number, CallLine>;
   readonly line: CallLine;
+  /** Whether the server does not have the call any more. */
+  readonly gone: boolean;
   readonly pane: RefObject<HTMLElement | null>;
   readonly back: () => void;
   readonly go: (to: Place) => void;
 }): JSX.Element {
-  const { answer, trouble } = useAnswer<CallDetail>(store, `call?n=${line.n}`, line);
+  const version = gone ? undefined : line;
+  const { answer, trouble } = useAnswer<CallDetail>(store, `call?n=${line.n}`, version);
+  const [making, make] = useState<'rule' | 'test' | undefined>(undefined);
   const kept = answer?.kept;
   return (
     <section
@@ -54,6 +64,22 @@ export function CallDetailPane({
         <p class={`notice ${line.status === 'pending' ? 'warn' : 'bad'}`}>{kept.message}</p>
       )}
       {trouble === '' ? null : <p class="notice warn">{trouble}</p>}
+      {gone ? <p class="notice warn">The server does not have this call any more.</p> : null}
+      <p class="row">
+        {(['rule', 'test'] as const).map((what) => (
+          <button
+            key={what}
+            type="button"
+            class="button"
+            aria-expanded={making === what}
+            onClick={() => make(making === what ? undefined : what)}
+          >
+            {what === 'rule' ? 'Make a rule' : 'Make a policy test'}
+          </button>
+        ))}
+      </p>
+      {making === 'rule' ? <RuleMaker store={store} calls={calls} line={line} gone={gone} /> : null}
+      {making === 'test' ? <TestMaker store={store} line={line} gone={gone} /> : null}
       {line.phase === 'approval' || line.status === 'pending' ? (
         <p>
           <button type="button" class="button main" onClick={() => go({ view: 'approvals' })}>
@@ -147,7 +173,7 @@ function Verdict({
   readonly line: CallLine;
   readonly shadow: NonNullable<CallDetail['kept']>['shadow'];
 }): JSX.Element | null {
-  const { effect, ruleId, layer, reason } = line;
+  const { effect, ruleId, byQuota, layer } = line;
   if (effect === undefined && ruleId === undefined && shadow.length === 0) return null;
   return (
     <div class="part">
@@ -158,7 +184,7 @@ function Verdict({
           <span class="soft small">{effect === undefined ? '' : 'No rule decided.'}</span>
         ) : (
           <span class="wrap">
-            by {reason?.startsWith('quota_') ? 'quota ' : ''}
+            by {byQuota === true ? 'quota ' : ''}
             <code>{ruleId}</code>
           </span>
         )}

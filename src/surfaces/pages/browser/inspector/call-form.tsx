@@ -4,21 +4,27 @@ import { useMemo, useState } from 'preact/hooks';
 import { readEdited, startEdit, toggled } from '../parts/edited-input.ts';
 import { fieldsFor, fieldsOf } from '../parts/schema-fields.ts';
 import { SchemaForm } from '../parts/schema-form.tsx';
+import { type Store, useDraft } from './store.ts';
 
 /** Longer than 60 lines: the markup of one form, and the functions that it calls. */
 export function CallForm({
+  store,
+  name,
   schema,
   busy,
   send,
   trouble,
 }: {
+  readonly store: Store;
+  /** Names what is typed into it. */
+  readonly name: string;
   readonly schema: unknown;
   readonly busy: boolean;
   readonly send: (what: 'run' | 'explain', input: unknown) => Promise<void>;
   readonly trouble: (text: string) => void;
 }): JSX.Element {
   const known = useMemo(() => fieldsOf(schema), [schema]);
-  const [edited, setEdited] = useState(() =>
+  const [edited, setEdited] = useDraft(store, `edited ${name}`, () =>
     known === undefined
       ? { ...startEdit(schema, {}), asText: true, text: '{}' }
       : startEdit(schema, {}),

@@ -5,12 +5,12 @@ import type { CallLine } from '../../inspector-wire.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { durationOf, several, timeOf } from '../parts/words.ts';
+import { durationOf, fractionOf, several, shortTimeOf } from '../parts/words.ts';
 import { CallDetailPane } from './call-detail-pane.tsx';
 import { Outcome } from './outcome.tsx';
 import type { ViewProps } from './place.ts';
 
-const rowHeight = 38;
+const rowHeight = 52;
 
 type Kind = 'all' | 'running' | 'succeeded' | 'denied' | 'failed' | 'shadow';
 
@@ -23,9 +23,19 @@ const kinds: Readonly<Record<Kind, [label: string, fits: (line: CallLine) => boo
   shadow: ['Shadow rule differs', ({ shadowed }) => shadowed === true],
 };
 
+/** A call of one inspector. */
+interface Chosen {
+  readonly n: number;
+  readonly run: string | undefined;
+}
+
 /** Longer than 60 lines: the parts of the page, in their order. */
 export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
-  const [chosen, choose] = useState<number | undefined>(place.call);
+  const run = known.hello?.run;
+  const [chosen, setChosen] = useState<Chosen | undefined>(
+    place.call === undefined ? undefined : { n: place.call, run },
+  );
+  const held = useRef<CallLine | undefined>(undefined);
   const [text, setText] = useState(place.text ?? '');
   const [kind, setKind] = useState<Kind>('all');
   const [frozen, setFrozen] = useState<readonly number[] | undefined>(undefined);
@@ -43,9 +53,17 @@ export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
     }
     return found;
   }, [order, text, kind, calls]);
-  const line = chosen === undefined ? undefined : calls.get(chosen);
+  const choose = (n: number): void => {
+    held.current = undefined;
+    setChosen({ n, run });
+  };
+  const present = chosen?.run === run && chosen !== undefined ? calls.get(chosen.n) : undefined;
+  if (present !== undefined) held.current = present;
+  // What a person reads stays, even if the server has forgotten the call or is another one.
+  const line = chosen === undefined ? undefined : held.current;
   const back = (): void => {
-    choose(undefined);
+    held.current = undefined;
+    setChosen(undefined);
     list.current?.querySelector<HTMLElement>('[role=listbox]')?.focus();
   };
   return (
@@ -55,7 +73,7 @@ export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
           <input
             class="field grow"
             type="search"
-            placeholder="Find a tool, session, rule, reason …"
+            placeholder="Find a tool, person, argument, rule …"
             aria-label="Find calls"
             value={text}
             onInput={({ currentTarget }) => setText(currentTarget.value)}
@@ -86,9 +104,8 @@ export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
         </p>
         <div class="head call-row" aria-hidden="true">
           <span class="when">Time</span>
-          <span class="tool">Tool</span>
+          <span class="tool">Tool, who, arguments</span>
           <span class="end">Outcome</span>
-          <span class="who">Who</span>
           <span class="took">Took</span>
         </div>
         {keys.length === 0 ? (
@@ -102,7 +119,7 @@ export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
             label="Calls, newest first"
             keys={keys}
             rowHeight={rowHeight}
-            chosen={chosen}
+            chosen={chosen?.n}
             choose={choose}
             enter={() => detail.current?.focus()}
             row={(key) => <CallRow line={calls.get(key)} />}
@@ -110,7 +127,16 @@ export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
         )}
       </section>
       {line === undefined ? null : (
-        <CallDetailPane store={store} line={line} pane={detail} back={back} go={go} />
+        <CallDetailPane
+          key={`${chosen?.run} ${line.n}`}
+          store={store}
+          calls={calls}
+          line={line}
+          gone={present === undefined}
+          pane={detail}
+          back={back}
+          go={go}
+        />
       )}
     </div>
   );
@@ -119,7 +145,8 @@ export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
 function holds(line: CallLine, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { tool, sessionId, principal, surface, callId, ruleId, code, reason, status } = line;
-  const text = [tool, sessionId, principal, surface, callId, ruleId, code, reason, status]
+  const { preview } = line;
+  const text = [tool, sessionId, principal, surface, callId, ruleId, code, reason, status, preview]
     .join(' ')
     .toLowerCase();
   return words.every((word) => text.includes(word));
@@ -127,11 +154,15 @@ function holds(line: CallLine, words: readonly string[]): boolean {
 
 function CallRow({ line }: { readonly line: CallLine | undefined }): JSX.Element | null {
   if (line === undefined) return null;
-  const { at, tool, sessionId, principal, durationMs, shadowed, ruleId, parentCallId } = line;
+  const { at, tool, sessionId, principal, preview, durationMs } = line;
+  const { shadowed, ruleId, byQuota, parentCallId } = line;
   const who = principal === '' ? sessionId : `${principal} in ${sessionId}`;
   return (
     <div class="call-row">
-      <span class="when mono soft">{timeOf(at)}</span>
+      <span class="when mono soft">
+        {shortTimeOf(at)}
+        <span class="wide">{fractionOf(at)}</span>
+      </span>
       <span class="tool cut" title={tool}>
         {parentCallId === undefined ? null : (
           <span class="soft" title="Called by another tool">
@@ -145,15 +176,21 @@ function CallRow({ line }: { readonly line: CallLine | undefined }): JSX.Element
         {shadowed ? <Badge tone="shadow">shadow</Badge> : null}
         {ruleId === undefined || line.status === 'succeeded' ? null : (
           <span class="soft small cut" title={ruleId}>
-            {line.reason?.startsWith('quota_') ? 'quota ' : ''}
+            {byQuota === true ? 'quota ' : ''}
             {ruleId}
           </span>
         )}
       </span>
-      <span class="who cut small soft" title={who}>
-        {who}
-      </span>
       <span class="took mono soft">{durationOf(durationMs)}</span>
+      <span class="about small soft">
+        <span class="who cut" title={who}>
+          {principal === '' ? sessionId : principal}
+          {principal === '' ? null : <span class="wide"> in {sessionId}</span>}
+        </span>
+        <span class="arguments mono cut" title={preview}>
+          {preview}
+        </span>
+      </span>
     </div>
   );
 }

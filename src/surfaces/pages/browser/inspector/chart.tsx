@@ -66,6 +66,9 @@ export function Chart({
   );
 }
 
+const isShort: uPlot.Series.Points.Show = ({ data }, series) =>
+  (data[series] ?? []).filter((value) => value !== null).length < 3;
+
 function optionsOf(
   box: HTMLElement,
   lines: readonly ChartLine[],
@@ -89,7 +92,8 @@ function optionsOf(
       {
         ...axis,
         space: 80,
-        size: 30,
+        size: 34,
+        gap: 9,
         values: (_, splits) => splits.map((at) => shortTimeOf(at * 1_000)),
       },
       { ...axis, size: 56, space: 36, values: (_, splits) => splits.map(unit) },
@@ -101,7 +105,8 @@ function optionsOf(
         stroke: colour(name),
         width: 2,
         spanGaps: true,
-        points: { show: false },
+        // A line of one point is nothing that can be seen.
+        points: { show: isShort, size: 7 },
         ...(fill === true ? { fill: `${colour(name)}2e` } : {}),
       })),
     ],

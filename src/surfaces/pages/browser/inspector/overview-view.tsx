@@ -3,17 +3,18 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { CallLine, InspectorState } from '../../inspector-wire.ts';
 import { Empty } from '../parts/empty.tsx';
+import { Hint } from '../parts/hint.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { countOf, durationOf, several, shareOf } from '../parts/words.ts';
 import { Chart } from './chart.tsx';
 import type { ViewProps } from './place.ts';
-import { quantile, seriesOf } from './series.ts';
+import { seriesOf, type Times, timesByTool } from './series.ts';
 
 export function OverviewView({ known }: ViewProps): JSX.Element {
   const { state, order, calls } = known;
-  const series = useMemo(() => {
+  const { series, times } = useMemo(() => {
     const lines = order.flatMap((n): CallLine | CallLine[] => calls.get(n) ?? []);
-    return seriesOf(lines, Date.now());
+    return { series: seriesOf(lines, Date.now()), times: timesByTool(lines) };
   }, [order, state]);
   if (state === undefined || state.totals.calls + order.length === 0)
     return <Empty title="No calls yet">Counts and charts appear with the first call.</Empty>;
@@ -22,32 +23,54 @@ export function OverviewView({ known }: ViewProps): JSX.Element {
     <Scroll name="scroll" label="Overview">
       <div class="column">
         <dl class="tiles">
-          <Tile name="Calls" value={countOf(totals.calls)} />
-          <Tile name="Succeeded" value={countOf(totals.succeeded)} />
+          <Tile
+            name="Calls"
+            means="All calls since the registry was made, whatever became of them."
+            value={countOf(totals.calls)}
+          />
+          <Tile
+            name="Succeeded"
+            means="The handler ran, and the model got its result."
+            value={countOf(totals.succeeded)}
+          />
+          <Tile
+            name="Refused"
+            means={
+              'The handler did not run: the call was denied, its input was invalid, there is no ' +
+              'such tool, or a limit was reached.'
+            }
+            value={countOf(totals.rejected)}
+          />
           <Tile
             name="Denied"
-            means="A rule, a policy, a quota or a person said no"
+            means={
+              'A rule, a policy, a quota or a person said no. Denied calls are among the refused ' +
+              'ones. The share is that of all calls.'
+            }
             value={countOf(totals.denied)}
             more={shareOf(totals.denied, totals.calls)}
           />
           <Tile
-            name="Refused in all"
-            means="The handler did not run: denied calls, invalid input, unknown tools, limits"
-            value={countOf(totals.rejected)}
-          />
-          <Tile
             name="Failed"
-            means="The handler may have run: it threw, failed or took too long"
+            means="The handler may have run: it threw, reported a failure or took too long."
             value={countOf(totals.failed)}
           />
           <Tile
+            name="Cancelled"
+            means="The caller withdrew the call before its end."
+            value={countOf(totals.cancelled)}
+          />
+          <Tile
             name="Suspended"
-            means="Ended for now, until a person answers"
+            means={
+              'The call ended for now, until a person answers. It counts once more when it is ' +
+              'resumed.'
+            }
             value={countOf(totals.pending)}
           />
         </dl>
         <Charts series={series} />
-        <Tools state={state} />
+        <Tools state={state} times={times} />
         <Reasons state={state} />
       </div>
     </Scroll>
@@ -94,7 +117,7 @@ function Charts({ series }: { readonly series: ReturnType<typeof seriesOf> }): J
               { label: 'median', colour: '--good-mark', values: series.half },
               { label: '95th percentile', colour: '--warn-mark', values: series.most },
             ]}
-            unit={durationOf}
+            unit={(value) => (value === 0 ? '0' : durationOf(value))}
             says={`Latency over time: the 95th percentile is at most ${slowest} in any ${per}.`}
           />
         </div>
@@ -110,14 +133,16 @@ function Tile({
   more,
 }: {
   readonly name: string;
-  /** What is counted, where the name does not say it. */
-  readonly means?: string;
+  /** What is counted. */
+  readonly means: string;
   readonly value: string;
   readonly more?: string;
 }): JSX.Element {
   return (
-    <div class="card tile" title={means}>
-      <dt>{name}</dt>
+    <div class="card tile">
+      <dt>
+        <Hint word={name}>{means}</Hint>
+      </dt>
       <dd>
         {value} {more === undefined ? null : <span class="soft small">{more}</span>}
       </dd>
@@ -125,12 +150,27 @@ function Tile({
   );
 }
 
-/** Why a mean may be above the median that is shown. */
-const bounds =
-  'Durations are counted in steps of 1, 5, 10 ms and so on. A few slow calls raise the mean, and ' +
-  'not the median.';
+/** The calls whose times are shown. */
+const timed =
+  ' It is about the calls on this page that succeeded or failed: of all tools together, the newest ' +
+  '10 000.';
+const columns: readonly (readonly [word: string, means: string])[] = [
+  ['Calls', 'All calls of the tool.'],
+  ['Failed', 'The handler may have run: it threw, reported a failure or took too long.'],
+  ['Denied', 'A rule, a policy, a quota or a person said no.'],
+  ['Deny rate', 'The denied calls as a share of all calls of the tool.'],
+  ['Mean', `The sum of all times, divided by the number of calls. A slow call raises it.${timed}`],
+  ['Median', `Half of the calls took at most this long. A slow call does not raise it.${timed}`],
+  ['95 %', `95 of 100 calls took at most this long.${timed}`],
+];
 
-function Tools({ state }: { readonly state: InspectorState }): JSX.Element | null {
+function Tools({
+  state,
+  times,
+}: {
+  readonly state: InspectorState;
+  readonly times: ReadonlyMap<string, Times>;
+}): JSX.Element | null {
   const { tools, more } = state;
   if (tools.length === 0) return null;
   return (
@@ -138,39 +178,25 @@ function Tools({ state }: { readonly state: InspectorState }): JSX.Element | nul
       <header>
         <h2>Tools</h2>
       </header>
-      <div class="table">
+      <Scroll name="table" label="Table of tools">
         <table>
           <thead>
             <tr>
               <th scope="col">Tool</th>
-              <th scope="col" class="number">
-                Calls
-              </th>
-              <th scope="col" class="number">
-                Failed
-              </th>
-              <th scope="col" class="number">
-                Denied
-              </th>
-              <th scope="col">Deny rate</th>
-              <th scope="col" class="number">
-                Mean
-              </th>
-              <th scope="col" class="number" title={bounds}>
-                Median
-              </th>
-              <th scope="col" class="number" title={bounds}>
-                95 %
-              </th>
+              {columns.map(([word, means]) => (
+                <th key={word} scope="col" class={word === 'Deny rate' ? '' : 'number'}>
+                  <Hint word={word}>{means}</Hint>
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
             {tools.map((tool) => (
-              <ToolRow key={tool.name} tool={tool} />
+              <ToolRow key={tool.name} tool={tool} times={times.get(tool.name)} />
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       {more.tools === 0 ? null : (
         <p class="body soft">{several(more.tools, 'more tool')} not shown.</p>
       )}
@@ -178,8 +204,15 @@ function Tools({ state }: { readonly state: InspectorState }): JSX.Element | nul
   );
 }
 
-function ToolRow({ tool }: { readonly tool: InspectorState['tools'][number] }): JSX.Element {
-  const { name, calls, failed, denied, timed, sumMs, buckets } = tool;
+function ToolRow({
+  tool,
+  times,
+}: {
+  readonly tool: InspectorState['tools'][number];
+  /** Undefined if none of its calls is on the page. */
+  readonly times: Times | undefined;
+}): JSX.Element {
+  const { name, calls, failed, denied } = tool;
   return (
     <tr>
       <td class="wrap">{name}</td>
@@ -194,9 +227,11 @@ function ToolRow({ tool }: { readonly tool: InspectorState['tools'][number] }): 
           </span>
         </span>
       </td>
-      <td class="number">{timed === 0 ? '–' : durationOf(sumMs / timed)}</td>
-      <td class="number">{quantile(buckets, timed, 0.5)}</td>
-      <td class="number">{quantile(buckets, timed, 0.95)}</td>
+      {(['mean', 'half', 'most'] as const).map((which) => (
+        <td key={which} class="number">
+          {times === undefined ? '–' : durationOf(times[which])}
+        </td>
+      ))}
     </tr>
   );
 }
@@ -210,7 +245,7 @@ function Reasons({ state }: { readonly state: InspectorState }): JSX.Element | n
       <header>
         <h2>Reasons of refusals and failures</h2>
       </header>
-      <div class="table">
+      <Scroll name="table" label="Table of reasons">
         <table>
           <thead>
             <tr>
@@ -237,7 +272,7 @@ function Reasons({ state }: { readonly state: InspectorState }): JSX.Element | n
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

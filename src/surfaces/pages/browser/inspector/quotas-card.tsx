@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import type { QuotaLine } from '../../inspector-quota-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
+import { Scroll } from '../parts/scroll.tsx';
 import { countOf, several } from '../parts/words.ts';
 import { Concerned } from './concerned.tsx';
 
@@ -16,7 +17,7 @@ export function QuotasCard({
       <header>
         <h2 class="grow">{several(quotas.length, 'quota')}</h2>
       </header>
-      <div class="table">
+      <Scroll name="table" label="Table of quotas">
         <table>
           <thead>
             <tr>
@@ -35,7 +36,7 @@ export function QuotasCard({
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

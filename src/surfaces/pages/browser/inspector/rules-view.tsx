@@ -38,7 +38,7 @@ export function RulesView({ known, go }: ViewProps): JSX.Element {
               only the {countOf(unused)} that had no effect yet
             </label>
           </header>
-          <div class="table">
+          <Scroll name="table" label="Table of rules">
             <table>
               <thead>
                 <tr>
@@ -59,7 +59,7 @@ export function RulesView({ known, go }: ViewProps): JSX.Element {
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scroll>
         </section>
         <QuotasCard quotas={known.state?.quotas ?? []} />
         {(known.state?.more.rules ?? 0) > 0 ? (

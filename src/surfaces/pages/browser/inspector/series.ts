@@ -35,32 +35,42 @@ export function seriesOf(lines: readonly CallLine[], now: number): Series {
     if (durationMs !== undefined && status !== 'rejected') took[index]?.push(durationMs);
   }
   for (const list of took) list.sort((a, b) => a - b);
-  const at = (share: number) => (list: readonly number[]) =>
-    list.length === 0
-      ? null
-      : (list[Math.min(list.length - 1, Math.floor(list.length * share))] ?? null);
   return {
     times: calls.map((_, index) => ((begin + index) * bucketMs) / 1_000),
     bucketMs,
     calls,
     refused,
-    half: took.map(at(0.5)),
-    most: took.map(at(0.95)),
+    half: took.map((list) => ranked(list, 0.5)),
+    most: took.map((list) => ranked(list, 0.95)),
   };
 }
 
-/** The bound of the bucket in which the call of this rank is. */
-export function quantile(
-  buckets: readonly { readonly le: number; readonly count: number }[],
-  count: number,
-  share: number,
-): string {
-  if (count === 0) return '–';
-  const found = buckets.find((bucket) => bucket.count >= count * share);
-  const last = buckets.at(-1)?.le ?? 0;
-  return found === undefined ? `> ${bound(last)}` : `≤ ${bound(found.le)}`;
+/** The value in ascending order below or at which this share of them is; null without any. */
+function ranked(list: readonly number[], share: number): number | null {
+  return list[Math.max(0, Math.ceil(list.length * share) - 1)] ?? null;
 }
 
-function bound(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
+/** How long the calls of one tool took, in milliseconds. All are about the same calls. */
+export interface Times {
+  readonly mean: number;
+  readonly half: number;
+  readonly most: number;
+}
+
+/** The times of the calls that ran to an end, by their tools. */
+export function timesByTool(lines: readonly CallLine[]): ReadonlyMap<string, Times> {
+  const took = new Map<string, number[]>();
+  for (const { tool, status, durationMs } of lines) {
+    if (durationMs === undefined || (status !== 'succeeded' && status !== 'failed')) continue;
+    const list = took.get(tool);
+    if (list === undefined) took.set(tool, [durationMs]);
+    else list.push(durationMs);
+  }
+  return new Map(
+    [...took].map(([tool, list]) => {
+      list.sort((a, b) => a - b);
+      const mean = list.reduce((sum, value) => sum + value, 0) / list.length;
+      return [tool, { mean, half: ranked(list, 0.5) ?? 0, most: ranked(list, 0.95) ?? 0 }];
+    }),
+  );
 }

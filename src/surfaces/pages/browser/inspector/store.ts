@@ -11,6 +11,8 @@ export interface Known {
   readonly connection: Connection;
   /** Why there is no connection. */
   readonly trouble: string;
+  /** How often a connection was made. */
+  readonly lives: number;
   readonly hello: Extract<FeedMessage, { type: 'hello' }> | undefined;
   readonly state: InspectorState | undefined;
   readonly calls: ReadonlyMap<number, CallLine>;
@@ -22,6 +24,8 @@ export interface Known {
 export interface Store {
   readonly known: Known;
   readonly token: string;
+  /** What was typed, by the names of fields. It outlives its view. */
+  readonly drafts: Map<string, unknown>;
   subscribe(changed: () => void): () => void;
 }
 
@@ -36,9 +40,11 @@ export function openStore(token: string): Store {
   const calls = new Map<number, CallLine>();
   const store = {
     token,
+    drafts: new Map<string, unknown>(),
     known: {
       connection: 'connecting',
       trouble: '',
+      lives: 0,
       hello: undefined,
       state: undefined,
       calls,
@@ -68,9 +74,17 @@ export function openStore(token: string): Store {
   };
   const take = (message: FeedMessage): void => {
     if (message.type === 'hello') {
-      // The server may be another one, so its state replaces that of the page.
-      calls.clear();
-      set({ hello: message, connection: 'live', trouble: '', order: [] });
+      const { hello, lives, order } = store.known;
+      const isSame = hello?.run === message.run;
+      // The calls of another server have the same numbers.
+      if (!isSame) calls.clear();
+      set({
+        hello: message,
+        connection: 'live',
+        trouble: '',
+        lives: lives + 1,
+        order: isSame ? order : [],
+      });
     } else if (message.type === 'state') set({ state: message.state });
     else if (message.type === 'calls') set({ order: merge(calls, message.calls, store.known) });
   };
@@ -131,26 +145,52 @@ export function useKnown(store: Store): Known {
   return store.known;
 }
 
-/** A request to the server, which is repeated whenever `path` or `version` changes. */
+/** A value that a person types, kept while the page is open. */
+export function useDraft<T>(
+  { drafts }: Store,
+  name: string,
+  initial: () => T,
+): readonly [value: T, set: (value: T) => void] {
+  const [value, set] = useState<T>(() => (drafts.has(name) ? (drafts.get(name) as T) : initial()));
+  return [
+    value,
+    (next) => {
+      drafts.set(name, next);
+      set(next);
+    },
+  ];
+}
+
+/**
+ * A request to the server, which is repeated whenever `path` or `version` changes, and with each
+ * new connection. An answer stays while the server cannot be reached.
+ * @param version Undefined to keep the present answer.
+ */
 export function useAnswer<T>(
   store: Store,
   path: string | undefined,
   version: unknown,
 ): { readonly answer: T | undefined; readonly trouble: string } {
   const [held, hold] = useState<{ path?: string; answer?: T; trouble: string }>({ trouble: '' });
+  const { lives } = store.known;
   useEffect(() => {
-    if (path === undefined) return;
+    if (path === undefined || version === undefined) return;
     const left = new AbortController();
     ask<T>(store.token, path, undefined, left.signal).then(
       (answer) => {
         if (!left.signal.aborted) hold({ path, answer, trouble: '' });
       },
       (error: Error) => {
-        if (!left.signal.aborted) hold({ path, trouble: error.message });
+        if (left.signal.aborted) return;
+        const isAway = error instanceof Refused && error.status === 0;
+        hold((before) => ({
+          ...(isAway && before.path === path ? before : { path }),
+          trouble: error.message,
+        }));
       },
     );
     return () => left.abort();
-  }, [store, path, version]);
+  }, [store, path, version, lives]);
   const fits = held.path === path;
   return { answer: fits ? held.answer : undefined, trouble: fits ? held.trouble : '' };
 }

@@ -11,7 +11,7 @@ import { ask } from '../parts/server.ts';
 import { durationOf } from '../parts/words.ts';
 import { CallForm } from './call-form.tsx';
 import type { ViewProps } from './place.ts';
-import { useAnswer } from './store.ts';
+import { useAnswer, useDraft } from './store.ts';
 import { Verdict } from './tool-detail-pane.tsx';
 
 type Outcome =
@@ -23,9 +23,9 @@ type Outcome =
 /** Longer than 60 lines: the fields of the page, in their order. */
 export function TryView({ store, known, go }: ViewProps): JSX.Element {
   const profiles = known.state?.profiles ?? [];
-  const [profile, setProfile] = useState('');
-  const [principal, setPrincipal] = useState('');
-  const [name, setName] = useState('');
+  const [profile, setProfile] = useDraft(store, 'profile', () => '');
+  const [principal, setPrincipal] = useDraft(store, 'principal', () => '');
+  const [name, setName] = useDraft(store, 'tool', () => '');
   const query = `profile=${encodeURIComponent(profile)}`;
   const listing = useAnswer<ToolListing>(store, `tools?${query}`, '').answer;
   const names = [...(listing?.shown ?? []), ...(listing?.hidden ?? [])].map((tool) => tool.name);
@@ -92,6 +92,8 @@ export function TryView({ store, known, go }: ViewProps): JSX.Element {
                 <p class="soft small pre wrap">{tool.description}</p>
                 <CallForm
                   key={`${profile} ${chosen}`}
+                  store={store}
+                  name={`${profile} ${chosen}`}
                   schema={tool.inputSchema}
                   busy={outcome?.kind === 'asking'}
                   send={send}

@@ -10,7 +10,12 @@ const number = new Intl.NumberFormat('en');
 
 /** The time of day, with milliseconds. */
 export function timeOf(at: number): string {
-  return `${clock.format(at)}.${String(Math.floor(at) % 1_000).padStart(3, '0')}`;
+  return clock.format(at) + fractionOf(at);
+}
+
+/** The milliseconds of a second, as they follow the time of day: `.042`. */
+export function fractionOf(at: number): string {
+  return `.${String(Math.floor(at) % 1_000).padStart(3, '0')}`;
 }
 
 /** The time of day. */
