@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/json/index.ts';
-import { boundedJson } from '../../../src/surfaces/inspector/bounded-json.ts';
+import { boundedCopy, boundedJson } from '../../../src/surfaces/inspector/bounded-json.ts';
 
 describe('boundedJson', () => {
   test('writes what fits as JSON does', () => {
@@ -24,6 +24,16 @@ describe('boundedJson', () => {
         expect(text.length).toBeLessThan(6 * most + 600);
       }),
     );
+  });
+
+  test('knows whether it has the whole value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), fc.nat(60), (value, most) => {
+        const { json, whole } = boundedCopy(value as JsonValue, most);
+        expect(whole).toBe(json === JSON.stringify(value));
+      }),
+    );
+    expect(boundedCopy('\ud800', 100)).toEqual({ json: '"\ufffd"', whole: false });
   });
 
   test('says how much is left out', () => {

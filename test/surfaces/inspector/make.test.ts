@@ -9,6 +9,7 @@ import { HostToolRegistry, type Policy, type RegistryOptions } from '../../../sr
 import type { JsonObject } from '../../../src/json/index.ts';
 import { readRules } from '../../../src/surfaces/config/read-rules.ts';
 import { yamlReader } from '../../../src/surfaces/config/read-yaml.ts';
+import { parseVisible } from '../../../src/surfaces/pages/browser/parts/visible.ts';
 import type {
   RuleProposal,
   RuleRequest,
@@ -316,11 +317,14 @@ describe('a rule that is made from a call', () => {
           const { rules: made } = await readRules(file('any.yaml', trial.yaml));
           expect(made).toEqual(value.rules);
           expect(trial.matched).toBeGreaterThan(0);
+          // The page makes invisible characters visible, which must not change what is copied.
+          expect(parseVisible(JSON.stringify(trial.yaml))).toBe(trial.yaml);
           const tested = await policyTest(n);
           const table = read(tested.yaml) as { value: { tests: [{ input: unknown }] } };
           expect(JSON.stringify(table.value.tests[0].input)).toBe(
             JSON.stringify(JSON.parse(JSON.stringify(input))),
           );
+          expect(parseVisible(JSON.stringify(tested.yaml))).toBe(tested.yaml);
           expect(tested.passes).toBe(true);
         },
       ),
