@@ -11,7 +11,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { launchChromium } from '../examples/chromium.ts';
+import { startBusyHost } from './busy-host.ts';
 import { look } from './look.ts';
+import { smallerPng } from './smaller-png.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -51,12 +53,36 @@ async function readme(browser: Browser): Promise<void> {
   await once(host, 'close');
 }
 
+/** The page of the inspector in the docs: thirty calls, and a rule that is made from one of them. */
+async function inspector(browser: Browser): Promise<void> {
+  const host = await startBusyHost();
+  kept.push(() => host.close());
+  const page = await browser.newPage({
+    viewport: { width: 1_200, height: 720 },
+    deviceScaleFactor: 1.5,
+  });
+  await page.goto(host.pages.inspector);
+  await page.getByRole('option').filter({ hasText: 'A-21' }).click();
+  await page.getByRole('button', { name: 'Make a rule' }).click();
+  await page.getByLabel('order', { exact: true }).uncheck();
+  await page.getByLabel('amount', { exact: true }).check();
+  await page.getByLabel('How amount is tested').selectOption('gte');
+  await page.getByText('recorded calls would change').waitFor();
+  // The maker begins at the top of the pane.
+  await page.evaluate("document.querySelector('.detail').scrollTop = 90");
+  await page.mouse.move(0, 0);
+  const picture = await page.screenshot({ animations: 'disabled' });
+  writeFileSync(join(root, 'docs/images/inspector.png'), smallerPng(picture));
+}
+
 const [what, ...only] = process.argv.slice(2);
 try {
   const browser = await launchChromium();
   kept.push(() => browser.close());
-  if (what === undefined) await readme(browser);
-  else if (what === '--look') await look(browser, join(root, '.cache/shots/look'), only);
+  if (what === undefined) {
+    await readme(browser);
+    await inspector(browser);
+  } else if (what === '--look') await look(browser, join(root, '.cache/shots/look'), only);
   else throw new Error(`expected nothing or --look [WORD…], got ${what}`);
 } finally {
   for (const step of kept.reverse()) await step();
