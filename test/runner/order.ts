@@ -29,6 +29,8 @@ export const slow = [
 /** Other files of the project `outside` that take five seconds and more. */
 export const long = [
   'test/surfaces/inspector/page.test.ts',
+  'test/surfaces/inspector/page-make.test.ts',
+  'test/surfaces/inspector/page-words.test.ts',
   'test/surfaces/approvals/page.test.ts',
   'test/cli/hook/hook-process.test.ts',
   'test/surfaces/bullmq/fleet.test.ts',

@@ -201,11 +201,12 @@ function sessionOf(
   sessions: SessionList,
   viewer: Viewer | undefined,
 ): { readonly session: SessionState; readonly status: SessionStatus } | undefined {
-  const { profiles } = registryStateOf(registry);
+  const state = registryStateOf(registry);
+  const { profiles } = state;
   if (viewer === undefined) return undefined;
   if ('profile' in viewer)
     return viewer.profile === '' || profiles.has(viewer.profile)
-      ? { session: sessionForLooking(registry, viewer.profile), status: 'open' }
+      ? { session: sessionForLooking(state, viewer.profile), status: 'open' }
       : undefined;
   const line = sessions.get(viewer.session);
   if (line === undefined) return undefined;
@@ -213,5 +214,5 @@ function sessionOf(
   const { status } = line;
   if (open !== undefined) return { session: open.state, status };
   const profile = profiles.has(line.profile) ? line.profile : '';
-  return { session: sessionForLooking(registry, profile, line.principal), status };
+  return { session: sessionForLooking(state, profile, line.principal), status };
 }

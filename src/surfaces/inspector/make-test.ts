@@ -2,13 +2,7 @@
 import { type ErrorCode, errorCodes, type HostToolRegistry, memoryQuotas } from '../../index.ts';
 import type { JsonObject, JsonValue } from '../../json/index.ts';
 import { redacted } from '../../redaction/spellings.ts';
-import {
-  explainCall,
-  judgingCopy,
-  readSessionOptions,
-  registryStateOf,
-  SessionState,
-} from '../../surface-port.ts';
+import { explainCall, judgingCopy, registryStateOf } from '../../surface-port.ts';
 import type { TestDecision, TestRequest, TestTrial } from '../pages/inspector-make-wire.ts';
 import type { CallLine } from '../pages/inspector-wire.ts';
 import { type Expectation, type Found, foundOf, meets } from '../policy/policy-case.ts';
@@ -16,6 +10,7 @@ import type { KeptCall } from './call-log.ts';
 import type { CannotMake } from './make-rule.ts';
 import { knownSessions } from './recorded-calls.ts';
 import type { SessionList } from './session-list.ts';
+import { sessionForLooking } from './tool-views.ts';
 import { longestKey, yamlText } from './yaml-text.ts';
 
 /** Makes policy tests. */
@@ -47,7 +42,7 @@ export function createTestMaker(
         ...(line.principal === '' ? {} : { principal: line.principal }),
         ...(line.surface === '' ? {} : { surface: line.surface }),
       };
-      const found = await judge(registry, given);
+      const found = await judge(state, given);
       const now = decisionOf(found);
       const expected =
         expect === 'now' ? now : expect === 'recorded' ? outcome : { decision: expect };
@@ -69,21 +64,16 @@ export function createTestMaker(
 
 /** The case, judged as `policy test` does: in a session of its own, with empty quotas. */
 async function judge(
-  registry: HostToolRegistry<never>,
+  state: ReturnType<typeof registryStateOf>,
   given: { readonly tool: string; readonly input: JsonValue } & Partial<
     Record<'profile' | 'principal' | 'surface', string>
   >,
 ): Promise<Found> {
-  const { now } = registryStateOf(registry);
-  const copy = judgingCopy(registryStateOf(registry), {
-    rules: undefined,
-    quotaStore: memoryQuotas({ now }),
-    now,
-    hostGates: true,
-  });
-  const { tool, input, surface, ...who } = given;
-  const options = { sessionId: 'inspector', ...who };
-  const session = new SessionState(copy, readSessionOptions(options as never, copy));
+  const { now } = state;
+  const quotaStore = memoryQuotas({ now });
+  const copy = judgingCopy(state, { rules: undefined, quotaStore, now, hostGates: true });
+  const { tool, input, surface, profile, principal } = given;
+  const session = sessionForLooking(copy, profile, principal);
   return foundOf(await explainCall(session, tool, input, surface));
 }
 

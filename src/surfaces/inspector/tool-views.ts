@@ -1,12 +1,12 @@
 /** What a session, or a session of a profile, shows of the tools, and why it hides the others. */
-import type { Explanation, HostToolRegistry } from '../../index.ts';
-import type { JsonObject, JsonValue } from '../../json/index.ts';
+import type { Explanation } from '../../index.ts';
+import type { JsonValue } from '../../json/index.ts';
 import type { Redactor } from '../../redaction/redactor.ts';
 import {
   explainCall,
   listingOf,
   readSessionOptions,
-  registryStateOf,
+  type registryStateOf,
   SessionState,
 } from '../../surface-port.ts';
 import type { SessionStatus } from '../pages/inspector-session-wire.ts';
@@ -22,15 +22,12 @@ const flagNames = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as cons
 
 /** A session that is used only for looking. It makes no call, and emits no events. */
 export function sessionForLooking(
-  registry: HostToolRegistry<never>,
-  profile: string,
+  state: ReturnType<typeof registryStateOf>,
+  profile = '',
   principal = '',
-  facts: JsonObject = {},
 ): SessionState {
-  const state = registryStateOf(registry);
   const options = {
     sessionId: 'inspector',
-    facts,
     ...(profile === '' ? {} : { profile }),
     ...(principal === '' ? {} : { principal }),
   };

@@ -36,7 +36,6 @@ export async function buildPage({ name, title, packages }: PageSource): Promise<
     legalComments: 'none',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    loader: { '.svg': 'dataurl' },
     define: { 'process.env.NODE_ENV': '"production"' },
     // The folder of the sources has settings only for the compiler.
     tsconfigRaw: {},
@@ -55,8 +54,8 @@ export async function buildPage({ name, title, packages }: PageSource): Promise<
       '<meta name="viewport" content="width=device-width,initial-scale=1">' +
       '<meta name="color-scheme" content="light dark"><meta name="referrer" ' +
       `content="no-referrer"><title>${title}</title><link rel="icon" ` +
-      `href="${await icon()}">\n<!--\n${licences.join('\n')}-->\n<style>${style}</style></head><body><div ` +
-      'id="page"></div>\n<noscript>This page needs ' +
+      `href="${await icon()}">\n<!--\n${licences.join('\n')}-->\n<style>${style}</style></head>` +
+      '<body><div id="page"></div>\n<noscript>This page needs ' +
       `JavaScript.</noscript><script>${script}</script></body></html>\n`,
     policy: [
       "default-src 'none'",

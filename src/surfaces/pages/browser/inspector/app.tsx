@@ -13,6 +13,7 @@ import { type Known, type Store, useKnown } from './store.ts';
 import { ToolsView } from './tools-view.tsx';
 import { TryView } from './try-view.tsx';
 
+/** Longer than 60 lines: the head of the page, its tabs and its notices. */
 export function App({ store }: { readonly store: Store }): JSX.Element {
   const known = useKnown(store);
   const [place, setPlace] = useState<Place>({ view: 'calls' });

@@ -10,6 +10,7 @@ import { Chart } from './chart.tsx';
 import type { ViewProps } from './place.ts';
 import { seriesOf, type Times, timesByTool } from './series.ts';
 
+/** Longer than 60 lines: the totals with their meanings, in their order. */
 export function OverviewView({ known }: ViewProps): JSX.Element {
   const { state, order, calls } = known;
   const { series, times } = useMemo(() => {
@@ -152,8 +153,8 @@ function Tile({
 
 /** The calls whose times are shown. */
 const timed =
-  ' It is about the calls on this page that succeeded or failed: of all tools together, the newest ' +
-  '10 000.';
+  ' It is about the calls on this page that succeeded or failed: of all tools together, the ' +
+  'newest 10 000.';
 const columns: readonly (readonly [word: string, means: string])[] = [
   ['Calls', 'All calls of the tool.'],
   ['Failed', 'The handler may have run: it threw, reported a failure or took too long.'],

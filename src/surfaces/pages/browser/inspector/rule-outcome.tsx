@@ -67,10 +67,13 @@ function aboutCall(n: number, line: CallLine | undefined): string {
 
 /** `2 of the 30 recorded calls would change: 1 from allow to deny, 1 from ask to deny.` */
 function changesText({ calls, matched, changed, changes }: RuleTrial): string {
+  const kinds = changes.map(
+    ({ before, after, calls: n }) => `${countOf(n)} from ${before} to ${after}`,
+  );
   if (changed > 0)
     return (
       `${countOf(changed)} of the ${several(calls, 'recorded call')} would change: ` +
-      `${changes.map(({ before, after, calls: n }) => `${countOf(n)} from ${before} to ${after}`).join(', ')}.`
+      `${kinds.join(', ')}.`
     );
   const none = `None of the ${several(calls, 'recorded call')} would change`;
   return matched === 0

@@ -62,10 +62,7 @@ export function TestMaker({
           <div role="status" class={isCurrent ? '' : 'outdated'}>
             <p class={`notice ${answer.passes ? 'good' : 'bad'}`}>
               {isCurrent ? '' : 'Before your last change: '}
-              {answer.passes
-                ? `The present rules pass the test: ${decisionText(answer.found)}.`
-                : `The present rules do not pass the test: it expects ` +
-                  `${decisionText(answer.expected)}, and they decide ${decisionText(answer.found)}.`}
+              {outcomeText(answer)}
             </p>
           </div>
           {answer.notes.map((note) => (
@@ -77,6 +74,14 @@ export function TestMaker({
         </>
       )}
     </section>
+  );
+}
+
+function outcomeText({ passes, expected, found }: TestTrial): string {
+  if (passes) return `The present rules pass the test: ${decisionText(found)}.`;
+  return (
+    `The present rules do not pass the test: it expects ${decisionText(expected)}, and they ` +
+    `decide ${decisionText(found)}.`
   );
 }
 

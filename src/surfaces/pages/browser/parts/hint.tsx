@@ -5,6 +5,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 /** Pixels between the meaning and the word, and between it and the edges of the window. */
 const gap = 6;
 
+/** Longer than 60 lines, since opening, placing and closing share one state. */
 export function Hint({
   word,
   children,
