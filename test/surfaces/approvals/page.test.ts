@@ -143,6 +143,16 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
         },
       }),
       defineTool({
+        name: 'pay_all',
+        description: 'Pays all.',
+        parameters: z.object({ to: z.array(z.string()) }),
+        uses: ['pay'],
+        handler: async ({ to }, { tools }) => {
+          await Promise.all(to.map((one) => tools.call('pay', { to: one, note: '' })));
+          return 'paid all';
+        },
+      }),
+      defineTool({
         name: 'slow',
         description: 'Takes long.',
         parameters: z.object({}),
@@ -281,6 +291,33 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(await page.getByText('Folded above').count()).toBe(0);
     await button(page, /^Allow once/).click();
     await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+  });
+
+  test('keeps the questions of one program together, to be answered one after another', async () => {
+    const asking = registry.createSession({
+      sessionId: 'batch',
+      principal: 'dora',
+      approver: () => new Promise(() => {}),
+    });
+    const all = asking.call('pay_all', { to: ['x', 'y', 'z'] });
+    await pay('alone');
+    const page = await open();
+    const group = page.getByRole('group', { name: '3 calls of pay_all' });
+    await group.getByRole('option').nth(2).waitFor();
+    expect(await rows(page).count()).toBe(4);
+    await group.getByText('3 calls of pay_all').waitFor();
+    await group.getByRole('option').first().click();
+    for (const [at, to] of ['x', 'y', 'z'].entries()) {
+      await page.getByRole('region', { name: `Pay ${to}?` }).waitFor();
+      // What was answered leaves the group.
+      if (at < 2) await page.getByText(`1 of ${3 - at} calls of pay_all`).waitFor();
+      await button(page, /^Allow once/).click();
+      await page.getByText('You have allowed this.').first().waitFor();
+      expect(paid).toHaveLength(at + 1);
+      if (at < 2) await page.keyboard.press('j');
+    }
+    expect((await all).success).toBe(true);
+    expect(await violations(page)).toEqual([]);
   });
 
   test('edits in a form that is made from the schema, and as JSON, whichever one likes', async () => {

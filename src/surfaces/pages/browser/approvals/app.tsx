@@ -133,7 +133,6 @@ function Head({
 
 /** Announces what has arrived, for people who do not see it. */
 function useAnnounced({ connection, entries }: Known): string {
-  const newest = entries.at(-1)?.n ?? 0;
   const seen = useRef<number | undefined>(undefined);
   const [said, say] = useState('');
   useEffect(() => {
@@ -143,7 +142,7 @@ function useAnnounced({ connection, entries }: Known): string {
     if (before !== undefined && most > before)
       say(`${several(most - before, 'new approval')}, ${several(entries.length, 'call')} in all.`);
     seen.current = most;
-  }, [connection, newest, entries]);
+  }, [connection, entries]);
   return said;
 }
 

@@ -11,6 +11,7 @@ import { aboutOf, shortTimeOf } from '../parts/words.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { ChangesView } from './changes-view.tsx';
 import { EditForm, useEdit } from './edit-form.tsx';
+import { groupsOf } from './groups.ts';
 import { Below, Heading, labelOf } from './heading.tsx';
 import type { PaneProps } from './pane-props.ts';
 import { Part } from './part.tsx';
@@ -28,27 +29,25 @@ export function ApprovalPane(props: Props): JSX.Element {
   );
 }
 
-function IncompletePane({ entry: { asked, ended }, now, back }: Props): JSX.Element {
+function IncompletePane(props: Props): JSX.Element {
+  const { asked, ended } = props.entry;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section class="pane detail" tabIndex={0} aria-label={labelOf(asked)}>
-      <PaneHead asked={asked} now={now} back={back} />
+      <PaneHead {...props} />
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
       {ended === undefined ? <p class="soft">Loading the rest of this call …</p> : null}
-      <Details asked={asked} now={now} />
+      <Details asked={asked} now={props.now} />
     </section>
   );
 }
 
-function PaneHead({
-  asked,
-  now,
-  back,
-}: {
-  readonly asked: WaitingApproval;
-  readonly now: number;
-  readonly back: () => void;
-}): JSX.Element {
+function PaneHead({ entry, known: { entries }, now, back }: Props): JSX.Element {
+  const { asked } = entry;
+  const group = useMemo(
+    () => groupsOf(entries).find(({ members }) => members.includes(entry)),
+    [entries, entry],
+  );
   const { expiresAt, risk } = asked;
   return (
     <div class="detail-head">
@@ -63,6 +62,11 @@ function PaneHead({
           <Below asked={asked} />
           {expiresAt > now ? ` · expires in ${aboutOf(expiresAt - now)}` : ' · expired'}
         </p>
+        {group === undefined || group.members.length === 1 ? null : (
+          <p class="soft small wrap">
+            {group.members.indexOf(entry) + 1} of {group.members.length} {group.words}
+          </p>
+        )}
       </div>
       <RiskBadge risk={risk} />
     </div>
@@ -70,7 +74,7 @@ function PaneHead({
 }
 
 function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
-  const { inbox, entry, input, now, back } = props;
+  const { inbox, entry, input, now } = props;
   const { asked, ended } = entry;
   const { doing, edited } = inbox.draftOf(asked.id);
   const edit = useEdit(asked, input, edited);
@@ -81,7 +85,7 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section class="pane detail" tabIndex={0} aria-label={labelOf(asked)}>
-      <PaneHead asked={asked} now={now} back={back} />
+      <PaneHead {...props} />
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
       <Message asked={asked} />
       {doing === 'review' && 'input' in read ? (

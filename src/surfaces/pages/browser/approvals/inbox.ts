@@ -3,6 +3,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import type { SentDecision, WaitingApproval } from '../../approvals-wire.ts';
 import type { Edited } from '../parts/edited-input.ts';
 import type { Refused } from '../parts/server.ts';
+import { groupsOf } from './groups.ts';
 import { askList, askOne, readList, sendDecision } from './inbox-server.ts';
 import { type Ended, endedBy, endedFor } from './outcome-words.ts';
 import type { PageToken } from './page-token.ts';
@@ -37,7 +38,7 @@ export interface Known {
   readonly trouble: string;
   /** The name under which answers count. */
   readonly by: string;
-  /** Newest last. */
+  /** Oldest first, those of a group one after another. */
   readonly entries: readonly Entry[];
   /** Whether there are more approvals than the list contains. */
   readonly more: boolean;
@@ -209,14 +210,14 @@ export function openInbox(token: PageToken): Inbox {
     }
     const ids = new Set(after.map(({ asked }) => asked.id));
     for (const id of wholes.keys()) if (!ids.has(id)) wholes.delete(id);
-    after.sort((a, b) => a.asked.requestedAt - b.asked.requestedAt || a.n - b.n);
     const { chosen } = inbox.known;
+    const entries = groupsOf(after).flatMap(({ members }) => members);
     const isThere = after.some(({ n }) => n === chosen);
     set({
       by: list.by,
-      entries: after,
+      entries,
       more: list.next !== undefined,
-      chosen: isThere ? chosen : after[0]?.n,
+      chosen: isThere ? chosen : entries[0]?.n,
     });
   }
   async function run(): Promise<never> {

@@ -1,8 +1,10 @@
 /** The list of waiting approvals, newest last. */
 import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { Badge, type Tone } from '../parts/badge.tsx';
-import { VirtualList } from '../parts/virtual-list.tsx';
+import { type RowGroup, VirtualList } from '../parts/virtual-list.tsx';
 import { aboutOf } from '../parts/words.ts';
+import { groupsOf } from './groups.ts';
 import { Below, Heading } from './heading.tsx';
 import type { Entry, Known } from './inbox.ts';
 
@@ -31,12 +33,14 @@ export function WaitingListBox({
   readonly show: () => void;
 }): JSX.Element {
   const byNumber = new Map(entries.map((entry) => [entry.n, entry]));
+  const groups = useMemo(() => headedGroups(entries), [entries]);
   return (
     <div class="list">
       <VirtualList
         label="Approvals, newest last"
         keys={entries.map(({ n }) => n)}
         rowHeight={rowHeight}
+        groupOf={(n) => groups.get(n)}
         chosen={chosen}
         choose={choose}
         clicked={show}
@@ -51,6 +55,18 @@ export function WaitingListBox({
       ) : null}
     </div>
   );
+}
+
+/** What stands above the questions of a group. A question by itself needs no heading. */
+function headedGroups(entries: readonly Entry[]): ReadonlyMap<number, RowGroup> {
+  const found = new Map<number, RowGroup>();
+  for (const { words, members } of groupsOf(entries)) {
+    const [first] = members;
+    if (first === undefined || members.length === 1) continue;
+    const group = { first: first.n, label: `${members.length} ${words}` };
+    for (const { n } of members) found.set(n, group);
+  }
+  return found;
 }
 
 function Row({

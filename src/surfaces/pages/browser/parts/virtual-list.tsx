@@ -9,6 +9,16 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 /** Rows beyond the edges, so that fast scrolling shows no gaps. */
 const spare = 10;
 
+/** Rows one after another under a heading. */
+export interface RowGroup {
+  /** The key of its first row. */
+  readonly first: number;
+  /** The text of the heading. */
+  readonly label: string;
+}
+
+const headingHeight = 30;
+
 export interface VirtualListProps {
   readonly label: string;
   /** Keys of the rows, from the top down. */
@@ -21,16 +31,30 @@ export interface VirtualListProps {
   /** Called for a click, after `choose`. */
   readonly clicked?: () => void;
   readonly row: (key: number) => ComponentChildren;
+  /** The group of a row, the same object for each of its rows. */
+  readonly groupOf?: (key: number) => RowGroup | undefined;
 }
 
 /** Longer than 60 lines, since scrolling, keys and markup share the position of the list. */
 export function VirtualList(props: VirtualListProps): JSX.Element {
-  const { label, keys, rowHeight, chosen, choose, enter, clicked, row } = props;
+  const { label, keys, rowHeight, chosen, choose, enter, clicked, row, groupOf } = props;
   const box = useRef<HTMLDivElement>(null);
   const anchor = useRef<{ key: number; off: number } | undefined>(undefined);
   const [view, setView] = useState({ top: 0, height: 600 });
-  const first = Math.max(0, Math.floor(view.top / rowHeight) - spare);
-  const last = Math.min(keys.length, Math.ceil((view.top + view.height) / rowHeight) + spare);
+  // Positions of the rows below a heading. A list without groups has none.
+  const headed: number[] = [];
+  if (groupOf !== undefined)
+    for (const [at, key] of keys.entries()) if (groupOf(key)?.first === key) headed.push(at);
+  const topOf = (at: number): number =>
+    at * rowHeight + headingHeight * headed.filter((one) => one <= at).length;
+  /** The row at a height, or the one whose heading is there. */
+  const rowAt = (top: number): number => {
+    let at = Math.max(0, Math.floor((top - headed.length * headingHeight) / rowHeight));
+    while (at < keys.length - 1 && topOf(at) + rowHeight <= top) at++;
+    return at;
+  };
+  const first = Math.max(0, rowAt(view.top) - spare);
+  const last = Math.min(keys.length, rowAt(view.top + view.height) + 1 + spare);
   const chosenAt = chosen === undefined ? -1 : keys.indexOf(chosen);
 
   useLayoutEffect(() => {
@@ -49,19 +73,17 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     if (own === null || anchor.current === undefined) return;
     const at = keys.indexOf(anchor.current.key);
     if (at === -1) return;
-    const top = at * rowHeight + anchor.current.off;
+    const top = topOf(at) + anchor.current.off;
     if (Math.abs(own.scrollTop - top) > 1) own.scrollTop = top;
   }, [keys]);
 
   const onScroll = (): void => {
     const own = box.current;
     if (own === null) return;
-    const at = Math.floor(own.scrollTop / rowHeight);
+    const at = rowAt(own.scrollTop);
     const key = keys[at];
     anchor.current =
-      own.scrollTop < 2 || key === undefined
-        ? undefined
-        : { key, off: own.scrollTop - at * rowHeight };
+      own.scrollTop < 2 || key === undefined ? undefined : { key, off: own.scrollTop - topOf(at) };
     setView({ top: own.scrollTop, height: own.clientHeight });
   };
   const go = (to: number): void => {
@@ -70,8 +92,9 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     const key = keys[at];
     if (own === null || key === undefined) return;
     choose(key);
-    const top = at * rowHeight;
-    if (top < own.scrollTop) own.scrollTop = top;
+    const top = topOf(at);
+    const start = headed.includes(at) ? top - headingHeight : top;
+    if (start < own.scrollTop) own.scrollTop = start;
     else if (top + rowHeight > own.scrollTop + own.clientHeight)
       own.scrollTop = top + rowHeight - own.clientHeight;
   };
@@ -92,9 +115,30 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     event.preventDefault();
   };
   const rows: JSX.Element[] = [];
+  let inGroup: JSX.Element[] = [];
   for (let at = first; at < last; at++) {
     const key = keys[at] as number;
-    rows.push(
+    const group = groupOf?.(key);
+    const isNew =
+      at === first || group === undefined || group !== groupOf?.(keys[at - 1] as number);
+    if (isNew) inGroup = group === undefined ? rows : [];
+    if (isNew && group !== undefined)
+      rows.push(
+        // biome-ignore lint/a11y/useSemanticElements: a group of options is no fieldset.
+        <div key={`group ${group.first}`} role="group" aria-label={group.label}>
+          {group.first === key ? (
+            <div
+              class="heading cut"
+              aria-hidden="true"
+              style={{ top: `${topOf(at) - headingHeight}px`, height: `${headingHeight}px` }}
+            >
+              {group.label}
+            </div>
+          ) : null}
+          {inGroup}
+        </div>,
+      );
+    inGroup.push(
       // biome-ignore lint/a11y/useKeyWithClickEvents: the list box has the keys.
       // biome-ignore lint/a11y/useFocusableInteractive: the list box has the focus.
       <div
@@ -105,7 +149,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
         aria-selected={key === chosen}
         aria-posinset={at + 1}
         aria-setsize={keys.length}
-        style={{ top: `${at * rowHeight}px`, height: `${rowHeight}px` }}
+        style={{ top: `${topOf(at)}px`, height: `${rowHeight}px` }}
         onClick={() => {
           choose(key);
           clicked?.();
@@ -126,7 +170,11 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
       onScroll={onScroll}
       onKeyDown={onKeyDown}
     >
-      <div role="presentation" class="tall" style={{ height: `${keys.length * rowHeight}px` }}>
+      <div
+        role="presentation"
+        class="tall"
+        style={{ height: `${keys.length * rowHeight + headed.length * headingHeight}px` }}
+      >
         {rows}
       </div>
     </div>
