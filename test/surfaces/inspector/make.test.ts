@@ -256,6 +256,42 @@ describe('a rule that is made from a call', () => {
     await kit.inspector.close();
   });
 
+  test('is added to the present rules as they were written, of whatever form', async () => {
+    const { registry, session, rule, kit } = make({
+      default: 'ask',
+      rules: [
+        { effect: 'allow', tools: ['pay', 'op*'], annotations: { readOnly: true } },
+        { id: 'who', effect: 'deny', principal: { in: ['eve', 'mallory'] }, reason: 'not_you' },
+        { id: 'via', effect: 'deny', surface: 'mcp', shadow: true },
+        { id: 'night', effect: 'deny', facts: { open: { equals: false } } },
+        { id: 'list', effect: 'ask', when: [{ path: ['a.b'], equals: 1 }] },
+        { id: 'far', effect: 'ask', tools: 'open', origins: { of: ['untrusted'], only: 'urls' } },
+        { id: 'tag', effect: 'deny', tags: 'none', source: 'host' },
+      ],
+    });
+    registry.addRules([{ id: 'later', effect: 'deny', when: { cents: { gt: 100 } } }]);
+    registry.defineProfile({ id: 'own', tools: ['pay'], rules: [{ effect: 'ask', tools: 'pay' }] });
+    const sessions = [
+      session,
+      registry.createSession({ sessionId: 's2', principal: 'eve' }),
+      registry.createSession({ sessionId: 's3', facts: { open: false } }),
+      registry.createSession({ sessionId: 's4', profile: 'own' }),
+    ];
+    for (const one of sessions) {
+      await one.call('pay', { to: 'bob', cents: 5 });
+      await one.call('pay', { to: 'bob', cents: 500 }, { surface: { name: 'mcp' } });
+      await one.call('open', { 'a.b': 1, url: 'https://evil.example' });
+    }
+    const never = { n: 1, fields: [{ at: 0, test: 'glob', value: 'no one' }] } as const;
+    for (const effect of ['deny', 'ask', 'allow'] as const)
+      expect(await rule({ ...never, effect })).toMatchObject({
+        judged: 12,
+        matched: 0,
+        changed: 0,
+      });
+    await kit.inspector.close();
+  });
+
   test('uses the facts and the profile of each session', async () => {
     const { registry, rule, kit } = make({
       rules: [{ id: 'closed', effect: 'deny', facts: { open: false } }],

@@ -27,7 +27,7 @@ export function RuleOutcome({
           {first.map(({ n, before, after }) => (
             <li key={n} class="row small">
               <Change before={before} after={after} />
-              <span class="cut grow">{aboutCall(n, calls.get(n))}</span>
+              <span class="wrap grow">{aboutCall(n, calls.get(n))}</span>
             </li>
           ))}
         </ul>
