@@ -16,7 +16,7 @@ import {
 } from '../surfaces/redis/redis-server.ts';
 import { isInstall, likeTranscript, ownRow, packagesOf } from './own-rows.ts';
 import { type Group, type Printed, printedCommands } from './printed-commands.ts';
-import { gateway, hello, startServer, tools } from './reader-files.ts';
+import { client, gateway, hello, startServer, tools } from './reader-files.ts';
 import { type Registry, startRegistry } from './registry.ts';
 import type { PageRows } from './rows.ts';
 import { addresses } from './shared-rows.ts';
@@ -112,6 +112,7 @@ describe.concurrent('under `npx`, a missing package is named with a line that wo
       ['bullmq', 'ioredis'],
       /Serving `q`/,
     ],
+    ['gateway import', client, ['@modelcontextprotocol/client'], /gateway\.yaml with 1 server/],
   ])('%s', async (command, files, names, until) => {
     if (redis === undefined && command.includes(addresses.redis)) return;
     const place = stage.place();
@@ -124,6 +125,18 @@ describe.concurrent('under `npx`, a missing package is named with a line that wo
     const ran = await place.run(line, until, hello);
     expect(ran.exit, `${line}\n${ran.said}`).toBe('ready');
   });
+});
+
+test('installed for all projects, the line installs what is missing there', async () => {
+  const place = stage.place();
+  place.write(tools);
+  await place.run('npm install --global host-tools');
+  const { exit, said } = await place.run('host-tools serve tools.yaml');
+  const line = 'npm install --global @modelcontextprotocol/server@2';
+  expect([exit, said]).toEqual([1, expect.stringContaining(`\`${line}\``)]);
+  await place.run(line);
+  const ran = await place.run('host-tools serve tools.yaml', /"serverInfo"/, hello);
+  expect(ran.exit, ran.said).toBe('ready');
 });
 
 /** The groups that share a folder. A line that only installs packages is tried once. */

@@ -37,7 +37,9 @@ server.on('listening', () => console.log('listens'));
 `,
     },
     commands: {
-      'npx host-tools init': { says: /Next:\n {2}npm install\n {2}npm test/ },
+      'npx host-tools init my-tools': {
+        says: /Next:\n {2}cd my-tools\n {2}npm install\n {2}npm test/,
+      },
       'node refunds.mjs': {
         before: ({ run }) => run('npm install host-tools zod').then(() => {}),
         until: /listens/,
@@ -49,7 +51,7 @@ server.on('listening', () => console.log('listens'));
         says: /gateway\.yaml with 1 server of `\.mcp\.json`: files/,
       },
       [`${npxGateway} serve gateway.yaml`]: answered,
-      'npx host-tools relay': relay,
+      'npx -y -p host-tools -p ws@8 -p @modelcontextprotocol/server@2 host-tools relay': relay,
     },
   },
   'docs/README.md': { commands: { 'npx host-tools hook': name } },

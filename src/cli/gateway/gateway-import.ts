@@ -16,9 +16,6 @@ import { type Found, foundServers } from './found-servers.ts';
 import { askServers } from './reading-tools.ts';
 
 const target = 'gateway.yaml';
-const header = `\
-# For: npx host-tools serve ${target}
-`;
 const review = `\
 # The labels say which tools only read, by the word of their servers. Review them: a tool without
 # such a label needs an approval.
@@ -32,6 +29,9 @@ const remarks = `\
 `;
 /** What a gateway needs in addition to this package. */
 const optionalPackages = ['@modelcontextprotocol/client', '@modelcontextprotocol/server'] as const;
+const header = `\
+# For: npx ${npxArguments(optionalPackages).join(' ')} serve ${target}
+`;
 
 export const gatewayImport: Command = {
   name: 'gateway import',
