@@ -10,6 +10,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as core from '../src/index.ts';
 import tsupConfig from '../tsup.config.ts';
+import { ownRow } from './commands/own-rows.ts';
+import { printedCommands } from './commands/printed-commands.ts';
+import { table } from './commands/table.ts';
 import { benchmarksPicture } from './docs/benchmarks-picture.ts';
 import { errorsPage, reasons } from './docs/errors-page.ts';
 import {
@@ -34,6 +37,7 @@ import { createWorkbench, type Workbench } from './docs/workbench.ts';
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string;
   exports: Record<string, unknown>;
+  scripts: Record<string, string>;
 };
 const entries = tsupConfig.entry as Readonly<Record<string, string>>;
 const subpaths = new Map(
@@ -162,6 +166,32 @@ describe('what is not run', () => {
       'dockerfile',
     ];
     expect(all.filter(({ info }) => !known.includes(info)).map(({ place }) => place)).toEqual([]);
+  });
+});
+
+describe('command lines', () => {
+  const printed = [...printedCommands()];
+
+  // `npm run test:package` runs them.
+  test('each is in the table of test/commands/table.ts, which has no other', () => {
+    const inPages = printed.flatMap(([page, groups]) =>
+      [...new Set(groups.flat().map(({ text }) => text))]
+        .filter((text) => !ownRow(text) || Object.hasOwn(table[page]?.commands ?? {}, text))
+        .map((text) => `${page}: ${text}`),
+    );
+    const inTable = Object.entries(table).flatMap(([page, { commands }]) =>
+      Object.keys(commands).map((text) => `${page}: ${text}`),
+    );
+    expect(inPages.sort()).toEqual(inTable.sort());
+  });
+
+  test('those of the repository name scripts that it has', () => {
+    const named = printed
+      .flatMap(([, groups]) => groups.flat())
+      .flatMap(({ text }) => [...text.matchAll(/^npm run ([\w:]+)|&& npm run ([\w:]+)/g)])
+      .map((match) => match[1] ?? match[2]);
+    expect(named.length).toBeGreaterThan(1);
+    expect(named.filter((script) => !Object.hasOwn(manifest.scripts, script ?? ''))).toEqual([]);
   });
 });
 

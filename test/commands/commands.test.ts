@@ -1,7 +1,7 @@
 /**
  * Every command line that README.md and the pages of docs print does what the page says: in an empty
  * folder, with the package as npm packs it, from a registry. What a page takes for granted, such as a
- * file of tools, is in the table.
+ * file of tools, is in the table. `test/docs.test.ts` compares the table with the pages.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,6 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string;
   version: string;
-  scripts: Record<string, string>;
 };
 const printed = printedCommands();
 const none: PageRows = { commands: {} };
@@ -56,31 +55,6 @@ afterAll(async () => {
   registry?.close();
   mcp?.close();
   await redis?.stop();
-});
-
-test('the table has every command line that is printed, and no other', () => {
-  const inPages = [...printed].flatMap(([page, groups]) =>
-    [...new Set(groups.flat().map(({ text }) => text))]
-      .filter(
-        (text) => ownRow(text) === undefined || Object.hasOwn((table[page] ?? none).commands, text),
-      )
-      .map((text) => `${page}: ${text}`),
-  );
-  const inTable = Object.entries(table).flatMap(([page, { commands }]) =>
-    Object.keys(commands).map((text) => `${page}: ${text}`),
-  );
-  expect(inPages.sort()).toEqual(inTable.sort());
-});
-
-test('a script of the repository that a page names is there', () => {
-  const named = [...printed.values()]
-    .flat(2)
-    .flatMap(({ text }) =>
-      [...text.matchAll(/npm run ([\w:]+)/g)].map((match) => match[1] as string),
-    )
-    .filter((script) => script !== 'validate');
-  expect(named.length).toBeGreaterThan(1);
-  expect(named.filter((script) => !Object.hasOwn(manifest.scripts, script))).toEqual([]);
 });
 
 describe.concurrent('each command runs as it is printed', () => {

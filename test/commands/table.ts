@@ -197,6 +197,7 @@ server.on('listening', () => console.log('listens'));
         says: /^greet/m,
       },
       'cd /home/ann/my-tools': { instead: { '/home/ann/': '' } },
+      'npx host-tools init my-tools': { says: /Next:/ },
       [`npx host-tools explain read_file --host-tools tools.yaml --input '{"path":"prod.env"}'`]: {
         files: {
           'tools.yaml':
