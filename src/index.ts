@@ -20,6 +20,7 @@ export type { Executor } from './tool/executor.ts';
 export type { FactRule } from './tool/fact-rule.ts';
 export type { HostTool } from './tool/host-tool.ts';
 export type { PolicyCall } from './tool/policy-call.ts';
+export type { KnobsOf, ToolSpecBase } from './tool/spec-base.ts';
 export type {
   AnyTool,
   DefineTool,
@@ -27,11 +28,9 @@ export type {
   ExternalToolConfig,
   HandlerReturn,
   HostToolDefinition,
-  KnobsOf,
   OutputFor,
   SessionToolConfig,
   ToolConfig,
-  ToolSpecBase,
 } from './tool/tool-config.ts';
 export type { ToolAnnotations, ToolRef, ToolSummary } from './tool-summary.ts';
 

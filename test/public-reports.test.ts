@@ -413,7 +413,7 @@ describe('an approval', () => {
   });
 
   // temporalio/sdk-typescript#2418
-  test.each(['requireConfirmation', 'requireApproval', 'needsApproval', 'requiresAproval'])(
+  test.each(['requireConfirmation', 'requireApproval', 'needApproval', 'requiresAproval'])(
     'that is demanded by a field that does not exist is no definition: %s',
     (field) => {
       expect(() => world({}, { [field]: true })).toThrow(
@@ -421,6 +421,13 @@ describe('an approval', () => {
       );
     },
   );
+
+  // temporalio/sdk-typescript#2418
+  test.each(everyWay)('that is demanded as `needsApproval` is demanded by: %s', async (_, send) => {
+    const { session, ran } = world({}, { requiresApproval: undefined, needsApproval: true });
+    expect(await send(session, { path: 'a' })).toBe('approval_denied');
+    expect(ran).toEqual([]);
+  });
 });
 
 /** All that can be reached from here by reading members, three levels deep. */

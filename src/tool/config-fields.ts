@@ -29,6 +29,8 @@ import type { ToolAnnotations } from '../tool-summary.ts';
 import { isDefinition, type RawHandler, type ToolInternals } from './definition.ts';
 import type { Executor } from './executor.ts';
 import type { FactRule } from './fact-rule.ts';
+import type { ToolHints } from './spec-base.ts';
+import { otherHints, withOwnNames } from './spellings.ts';
 
 /** A config without its types. */
 export type LooseConfig = { readonly [key: string]: unknown };
@@ -46,8 +48,10 @@ export const toolTable = {
     ),
   ),
   parameters: anything(),
+  inputSchema: anything(),
   outputSchema: anything(),
   handler: fn<RawHandler>(),
+  execute: fn<RawHandler>(),
   create: fn<NonNullable<ToolInternals['create']>>(),
   external: flag,
   executor: withMethods<Executor>(['execute'], 'an object with `execute`'),
@@ -59,6 +63,7 @@ export const toolTable = {
   tags: texts,
   annotations: object(),
   requiresApproval: anything(),
+  needsApproval: anything(),
   attributes: object(),
   timeoutMs: duration,
   idleTimeoutMs: duration,
@@ -84,8 +89,12 @@ const annotationTable = {
   destructive: flag,
   idempotent: flag,
   openWorld: flag,
-} satisfies TableOf<ToolAnnotations>;
-const annotationNames = Object.keys(annotationTable) as readonly (keyof ToolAnnotations)[];
+  readOnlyHint: flag,
+  destructiveHint: flag,
+  idempotentHint: flag,
+  openWorldHint: flag,
+} satisfies TableOf<ToolAnnotations & ToolHints>;
+const annotationNames = Object.keys(otherHints) as readonly (keyof ToolAnnotations)[];
 const factTable = {
   fact: required(text(1)),
   equals: anything(),
@@ -102,7 +111,8 @@ export const toolFieldNames: readonly string[] = Object.keys(toolTable);
 
 export function readAnnotations(value: object | undefined, where: string): ToolAnnotations {
   if (value === undefined) return noAnnotations;
-  const given = readOptions(where, value, annotationTable, { ...asField, path: 'annotations' });
+  const read = readOptions(where, value, annotationTable, { ...asField, path: 'annotations' });
+  const given = withOwnNames(where, read, otherHints, 'annotations.');
   const kept: { -readonly [K in keyof ToolAnnotations]: ToolAnnotations[K] } = {};
   for (const name of annotationNames) if (given[name] !== undefined) kept[name] = given[name];
   return Object.freeze(kept);
@@ -148,15 +158,20 @@ export function readFactRules(
   );
 }
 
-export function readApproval(value: unknown, where: string): ToolInternals['requiresApproval'] {
+/** @param name The name that the config has for the field. */
+export function readApproval(
+  value: unknown,
+  where: string,
+  name: string,
+): ToolInternals['requiresApproval'] {
   if (value === undefined) return false;
   if (typeof value === 'boolean' || typeof value === 'function')
     return value as ToolInternals['requiresApproval'];
-  const prompt = reading(where, 'requiresApproval', () => readPrompt(value), asField);
+  const prompt = reading(where, name, () => readPrompt(value), asField);
   if (prompt === undefined)
     throw wrongOption(
       where,
-      'requiresApproval',
+      name,
       'a boolean, { title, message?, risk? }, or a function that answers either',
       value,
       asField,

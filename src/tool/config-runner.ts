@@ -7,9 +7,12 @@ import { checkSpelling, reading, suggestion, wrongOption } from '../options/inde
 import type { ToolFields } from './config-fields.ts';
 import type { Executor } from './executor.ts';
 
-const ways = ['handler', 'create', 'executor', 'external'] as const;
+const ways = ['handler', 'execute', 'create', 'executor', 'external'] as const;
 
-/** @throws MisuseError `invalid_definition` */
+/**
+ * @param config as it was given
+ * @throws MisuseError `invalid_definition`
+ */
 export function checkRunner(config: ToolFields, where: string): void {
   const given = ways.filter((way) => config[way] !== undefined && config[way] !== false);
   const [way] = given;

@@ -22,6 +22,7 @@ import { checkRunner } from './config-runner.ts';
 import { type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
 import { readDeprecation } from './deprecation.ts';
 import { runsIn } from './runs-in.ts';
+import { spelling, withOwnNames } from './spellings.ts';
 import type { AnyTool, DefineTool } from './tool-config.ts';
 
 /**
@@ -43,15 +44,22 @@ export function createDefinition(
     );
   const name = checkToolName(nameIn(given));
   const where = `Tool \`${name}\``;
-  const config = readOptions(where, given, toolTable, asField);
-  checkRunner(config, where);
+  const read = readOptions(where, given, toolTable, asField);
+  const config = withOwnNames(where, read);
+  checkRunner(read, where);
   const { description, title, version, category } = config;
   const annotations = readAnnotations(config.annotations, where);
   const tags = Object.freeze(config.tags);
   const deprecated = readDeprecation(config.deprecated, where);
   const face = { name, description, title, version, category, deprecated, annotations, tags };
-  const { input, output } = readSchemas(config, where, origin === true);
+  const { input, output } = readSchemas(
+    config,
+    where,
+    spelling(read, 'parameters'),
+    origin === true,
+  );
   const { knobs, check } = readPolicy(config, where);
+  const asksBy = spelling(read, 'requiresApproval');
   // One literal without spreads: every call reads these members.
   const internals: Omit<ToolInternals, 'definition'> = {
     input,
@@ -62,7 +70,7 @@ export function createDefinition(
     create: config.create,
     executor: config.executor,
     runsIn: runsIn(config, where),
-    requiresApproval: readApproval(config.requiresApproval, where),
+    requiresApproval: readApproval(config.requiresApproval, where, asksBy),
     attributes: readAttributes(config.attributes, where),
     timeoutMs: config.timeoutMs,
     idleTimeoutMs: config.idleTimeoutMs,
@@ -97,12 +105,13 @@ function nameIn(given: LooseConfig): unknown {
 function readSchemas(
   { parameters, outputSchema }: ToolFields,
   where: string,
+  named: string,
   trusted: boolean,
 ): Pick<ToolInternals, 'input' | 'output'> {
   return {
     input: bindSchema(parameters, {
       direction: 'input',
-      where: `${where}, \`parameters\``,
+      where: `${where}, \`${named}\``,
       objectOnly: true,
       trusted,
     }),

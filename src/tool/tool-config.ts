@@ -1,18 +1,14 @@
 /** The config of a tool, and the types that follow from it. */
-import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
 import type { JsonValue } from '../json/index.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { OutputOrigin } from '../origins/origin.ts';
-import type { Decision } from '../policy/decision.ts';
 import type { Fail, Ok } from '../result.ts';
 import type { InputOf, JsonSchema, ParsedOf, Schema } from '../schema/schema.ts';
 import type { ToolAnnotations, ToolRef } from '../tool-summary.ts';
-import type { Attribute } from './attributes.ts';
 import type { Deprecation } from './deprecation.ts';
+import type { EitherSpelling } from './either-spelling.ts';
 import type { Executor } from './executor.ts';
-import type { FactRule } from './fact-rule.ts';
-import type { PolicyCall } from './policy-call.ts';
+import type { KnobsOf, RequiresApproval, ToolSpecBase } from './spec-base.ts';
 
 declare const toolServices: unique symbol;
 
@@ -77,128 +73,6 @@ type OutputFromReturn<R> =
 type Needed<OS> = [OS] extends [Schema] ? InputOf<OS> : unknown;
 /** The type of a call's output: that of the output schema, or what the handler returns. */
 export type OutputFor<OS, R> = [OS] extends [Schema] ? ParsedOf<OS> : OutputFromReturn<R>;
-/** The type of a tool's parsed knobs. An empty object if it declares none. */
-export type KnobsOf<KS> = [KS] extends [Schema] ? ParsedOf<KS> : Readonly<Record<string, never>>;
-
-/** Everything in a tool's config except how it runs. */
-export interface ToolSpecBase<
-  Name extends string,
-  P extends Schema,
-  OS extends Schema | undefined,
-  KS extends Schema | undefined,
-  S,
-> {
-  /**
-   * The tool's stable id: not blank, at most 1024 characters, in NFC, without white space at its
-   * ends and without control, bidirectional or invisible characters.
-   */
-  name: Name;
-  /** What the tool does and when to use it, for the model. Not blank. */
-  description: string;
-  /**
-   * The schema of the input, of type object at its root. Every call is validated against it before
-   * rules, policies and the handler see the input.
-   */
-  parameters: P;
-  /**
-   * The schema of the output. An output that violates it fails with `invalid_output`.
-   * @default none
-   */
-  outputSchema?: OS;
-  /** A name for people. Models and rules use `name`. @default none */
-  title?: string | undefined;
-  /** Part of the fingerprint: a new version voids older tokens and grants. @default none */
-  version?: string | undefined;
-  /** Says not to use the tool, in its description and at its first call. @default none */
-  deprecated?: Deprecation | undefined;
-  /** A grouping of your own, for your lists. No check reads it. @default none */
-  category?: string | undefined;
-  /** Labels that rules can name. @default none */
-  tags?: readonly string[] | undefined;
-  /** Hints that rules and surfaces read. @default {}: every hint is false */
-  annotations?: ToolAnnotations | undefined;
-  /** The tool's own settings and check, besides the rules. @default none */
-  policy?: {
-    /**
-     * The schema of the tool's settings in a profile. A profile without them gives the parse of
-     * `{}`.
-     */
-    knobs?: KS;
-    /**
-     * The tool's own check, after all rules. If it throws or returns no decision, the call is
-     * denied.
-     */
-    check?(call: PolicyCall<ParsedOf<P>, KnobsOf<KS>, S>): MaybePromise<Decision>;
-  };
-  /** Asks for an approval before each call. A function can decide by the input. @default false */
-  requiresApproval?:
-    | boolean
-    | ApprovalPrompt
-    | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>)
-    | undefined;
-  /**
-   * What only the host knows about values of the input, for rules and policies: a function for each
-   * path. See {@link Attribute}.
-   * @default none
-   */
-  attributes?: Readonly<Record<string, Attribute<S>>> | undefined;
-  /**
-   * How long the handler may run, in milliseconds. Above 0, at most 2^31-1. Waits for reviewers and
-   * for slots do not count.
-   * @default the registry's `defaultTimeoutMs`
-   */
-  timeoutMs?: number | undefined;
-  /**
-   * Milliseconds without `context.progress()` after which the call times out. Above 0, at most
-   * 2^31-1.
-   * @default no idle timeout
-   */
-  idleTimeoutMs?: number | undefined;
-  /** Facts that must hold for the tool to be available. @default none */
-  requires?: readonly FactRule[] | undefined;
-  /**
-   * Facts that this tool can make true. `effectiveTools` lists it as a prerequisite of the tools
-   * that require them.
-   * @default none
-   */
-  provides?: readonly string[] | undefined;
-  /** Whether a batch may run it in parallel with other calls. @default `annotations.readOnly` */
-  parallelSafe?: boolean | undefined;
-  /** Calls with the same key never overlap. @default no key */
-  resourceKey?: string | ((input: ParsedOf<P>) => string) | undefined;
-  /**
-   * The origin of its output's text. Use `untrusted` for what others have written, such as mail and
-   * web pages. `"x-origin"` in the output schema labels a single field, and overrides this.
-   * @default "untrusted" if `annotations.openWorld` is set, otherwise "trusted"
-   */
-  origin?: OutputOrigin | undefined;
-  /** The most that the model sees of an output, in UTF-16 code units. @default no limit */
-  maxOutputChars?: number | undefined;
-  /**
-   * What the model sees of an output that is over its budget: the start, the start and the end, or
-   * with `offload` the start and a handle, with which it can read the rest. `offload` needs the
-   * registry's option of this name. Without that, it means `head_tail`.
-   * @default "head"
-   */
-  outputStrategy?: 'head' | 'head_tail' | 'offload' | undefined;
-  /** How many calls may run at once in the whole registry. @default no limit */
-  maxConcurrency?: number | undefined;
-  /** The tools that the handler may call with `context.tools.call`. @default none */
-  uses?: readonly (string | ToolRef)[] | undefined;
-  /** The event names that the handler may send with `context.emit`. @default any name */
-  events?: readonly string[] | undefined;
-  /**
-   * `session`: `create` makes a handler for each session.
-   * @default "global", or "session" with `create`
-   */
-  scope?: 'global' | 'session' | undefined;
-  /**
-   * `internal`: never listed, and only tools that list it in `uses` can call it.
-   * @default "model"
-   */
-  exposure?: 'model' | 'internal' | undefined;
-}
-
 /** A tool with one handler for all sessions, which runs in this process. */
 export interface ToolConfig<
   Name extends string,
@@ -274,7 +148,8 @@ export interface SessionToolConfig<
 
 /**
  * The type of {@link defineTool} for services `S`. A config has exactly one of `handler`, `create`,
- * `executor` and `external`.
+ * `executor` and `external`. The words of other libraries are accepted: `inputSchema` for
+ * `parameters`, `execute` for `handler`, and `needsApproval` for `requiresApproval`.
  * @throws MisuseError `invalid_definition` or `invalid_schema`.
  */
 export type DefineTool<S> = <
@@ -283,10 +158,7 @@ export type DefineTool<S> = <
   const OS extends Schema | undefined = undefined,
   const KS extends Schema | undefined = undefined,
   R extends HandlerReturn<Needed<OS>> = HandlerReturn<Needed<OS>>,
+  Asks extends RequiresApproval<P, S> = undefined,
 >(
-  config:
-    | ToolConfig<Name, P, OS, KS, S, R>
-    | SessionToolConfig<Name, P, OS, KS, S, R>
-    | ExecutorToolConfig<Name, P, OS, KS, S>
-    | ExternalToolConfig<Name, P, OS, KS, S>,
+  config: EitherSpelling<Name, P, OS, KS, S, R, Asks>,
 ) => HostToolDefinition<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S>;

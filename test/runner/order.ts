@@ -64,6 +64,7 @@ export const heavy = [
   'test/policy/rules-oracle.test.ts',
   'test/call/own-members.test.ts',
   'test/types-budget.test.ts',
+  'test/types/messages.test.ts',
   'test/surfaces/shared/strict/to-strict-schema.test.ts',
   'test/surfaces/agents/shell/read-line.test.ts',
   'test/origins/echoes.test.ts',

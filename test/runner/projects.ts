@@ -37,7 +37,7 @@ export const packed = ['test/package.test.ts', 'test/commands/**/*.test.ts'];
  * this library's own nodes, whose parts all have tests that do run.
  */
 export const sameOnEveryNode = [
-  'test/{architecture,docs,docstrings,types-budget}.test.ts',
+  'test/{architecture,docs,docstrings,types-budget,types/messages}.test.ts',
   'test/{commands,release}/**/*.test.ts',
   'test/cli/gateway-servers.test.ts',
   'test/cli/hook/starter-rules.test.ts',

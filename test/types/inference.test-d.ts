@@ -15,6 +15,7 @@ import {
   defineTool,
   type Executor,
   fail,
+  type HandlerReturn,
   type HostTool,
   type HostToolDefinition,
   HostToolRegistry,
@@ -22,6 +23,8 @@ import {
   type JsonValue,
   jsonSchema,
   ok,
+  type Schema,
+  type ToolConfig,
   type ToolContext,
   type ToolResult,
   type ToolSession,
@@ -219,6 +222,110 @@ defineTool({
   timeoutMs: undefined,
   requiresApproval: undefined,
   uses: undefined,
+  handler: () => 1,
+});
+
+// ---------- The names of other libraries, alone and mixed
+
+const place = z.object({ city: z.string(), days: z.number().default(1) });
+const inOtherWords = defineTool({
+  name: 'in-other-words',
+  description: text,
+  inputSchema: place,
+  outputSchema: z.object({ n: z.number() }),
+  policy: {
+    knobs: z.object({ max: z.number() }),
+    check: ({ input, knobs, allow, ask }) => {
+      same<typeof input, { city: string; days: number }>(true);
+      return input.days > knobs.max ? ask() : allow();
+    },
+  },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  needsApproval: (input, context) => {
+    same<typeof input, { city: string; days: number }>(true);
+    same<typeof context.services, unknown>(true);
+    return input.days > 3 && { title: 'So long?' };
+  },
+  execute: async (input, context) => {
+    same<typeof input, { city: string; days: number }>(true);
+    same<typeof context, ToolContext<unknown, { max: number }>>(true);
+    return { n: input.days };
+  },
+});
+same<InputType<typeof inOtherWords>, { city: string; days?: number | undefined }>(true);
+same<OutputType<typeof inOtherWords>, { n: number }>(true);
+same<KnobsType<typeof inOtherWords>, { max: number }>(true);
+const otherInput = defineTool({
+  name: 'other-input',
+  description: text,
+  inputSchema: place,
+  requiresApproval: ({ days }) => days > 3,
+  handler: (input) => {
+    same<typeof input, { city: string; days: number }>(true);
+    return input.days;
+  },
+});
+same<OutputType<typeof otherInput>, number>(true);
+const otherHandler = defineTool({
+  name: 'other-handler',
+  description: text,
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  needsApproval: async ({ city }) => city === 'Oslo',
+  execute: async function* (input) {
+    same<typeof input, { readonly city: string }>(true);
+    yield 'half way';
+    return input.city;
+  },
+});
+same<OutputType<typeof otherHandler>, string>(true);
+const otherMade = defineTool.for<{ readonly db: { query(sql: string): number } }>()({
+  name: 'other-made',
+  description: text,
+  inputSchema: place,
+  needsApproval: ({ days }, { services }) => services.db.query(String(days)) > 1,
+  create: () => ({
+    handler: (input, { services }) => {
+      same<typeof input, { city: string; days: number }>(true);
+      return services.db.query(input.city);
+    },
+  }),
+});
+same<OutputType<typeof otherMade>, number>(true);
+defineTool({
+  name: 'other-external',
+  description: text,
+  inputSchema: place,
+  needsApproval: true,
+  external: true,
+});
+defineTool({
+  name: 'other-executor',
+  description: text,
+  inputSchema: place,
+  needsApproval: { title: 'Run it?', risk: 'high' },
+  executor: { execute: async () => 1 },
+});
+// One name of a pair may be undefined.
+defineTool({
+  name: 'other-left-out',
+  description: text,
+  parameters: undefined,
+  inputSchema: place,
+  handler: undefined,
+  execute: ({ days }) => fits<number>(days),
+  needsApproval: undefined,
+  requiresApproval: true,
+});
+// A function of the host that passes configs on.
+const passedOn = <P extends Schema, R extends HandlerReturn<unknown>>(
+  config: ToolConfig<string, P, undefined, undefined, unknown, R>,
+) => defineTool(config);
+same<OutputType<ReturnType<typeof passedOn<typeof place, Promise<number>>>>, number>(true);
+fits<Parameters<typeof defineTool>[0]>({
+  name: 'any',
+  description: text,
+  parameters: place,
+  requiresApproval: true,
   handler: () => 1,
 });
 
@@ -472,6 +579,14 @@ const mock = mockTool({
 });
 same<InputType<typeof mock>, { a: string; b?: number | undefined }>(true);
 same<typeof mock.lastInput, { a: string; b: number } | undefined>(true);
+const mockInOtherWords = mockTool({
+  name: 'mock-in-other-words',
+  inputSchema: z.object({ a: z.string(), b: z.number().default(1) }),
+  needsApproval: ({ b }) => b > 1,
+  execute: ({ a, b }) => a.length + b,
+});
+same<InputType<typeof mockInOtherWords>, { a: string; b?: number | undefined }>(true);
+same<OutputType<typeof mockInOtherWords>, number>(true);
 const bare = mockTool({ name: 'bare' });
 plain.registerAll([mock, bare, mockTool({ name: 'failing', error: 'no' })]);
 const testSession = createTestSession({ tools: [mock, bare, zod4] });

@@ -40,6 +40,55 @@ defineTool({ ...base, name: 'x', executor: { kind: 1, execute: async () => 1 } }
 // @ts-expect-error an executor without `execute`
 defineTool({ ...base, name: 'x', executor: { kind: 'worker' } });
 
+// ---------- One name of each pair
+
+const unnamed = { name: 'x', description: 'words' } as const;
+const { parameters } = base;
+// @ts-expect-error both names of the input
+defineTool({ ...unnamed, parameters, inputSchema: parameters, handler });
+// @ts-expect-error neither name of the input
+defineTool({ ...unnamed, handler });
+// @ts-expect-error neither name of the input, and another name of the handler
+defineTool({ ...unnamed, execute: handler });
+// @ts-expect-error both names of the handler
+defineTool({ ...unnamed, inputSchema: parameters, handler, execute: handler });
+// @ts-expect-error neither name of the handler
+defineTool({ ...unnamed, inputSchema: parameters });
+// @ts-expect-error another name of the handler, and an executor
+defineTool({ ...unnamed, parameters, execute: handler, executor });
+// @ts-expect-error another name of the handler, and other code that runs the tool
+defineTool({ ...unnamed, parameters, execute: handler, external: true });
+// @ts-expect-error both names of the approval
+defineTool({ ...unnamed, parameters, handler, requiresApproval: true, needsApproval: true });
+defineTool({
+  ...base,
+  name: 'x',
+  handler,
+  // @ts-expect-error both names of the approval, with functions
+  requiresApproval: () => true,
+  needsApproval: () => true,
+});
+// @ts-expect-error both names of a hint
+defineTool({ ...base, name: 'x', handler, annotations: { readOnly: true, readOnlyHint: true } });
+// @ts-expect-error the input has no `b`
+defineTool({ ...unnamed, inputSchema: parameters, execute: ({ b }) => b });
+// @ts-expect-error the input has no `b`
+defineTool({ ...unnamed, inputSchema: parameters, handler, needsApproval: ({ b }) => b });
+// @ts-expect-error an approval question that is a number
+defineTool({ ...unnamed, parameters, handler, needsApproval: () => 1 });
+// @ts-expect-error an unknown risk
+defineTool({ ...unnamed, parameters, handler, needsApproval: { title: 'Sure?', risk: 'extreme' } });
+// @ts-expect-error an unknown hint
+defineTool({ ...unnamed, parameters, handler, annotations: { safeHint: true } });
+// @ts-expect-error the schema says a number
+defineTool({ ...unnamed, inputSchema: parameters, outputSchema: z.number(), execute: () => 'one' });
+// @ts-expect-error a mock with both names of the input
+mockTool({ name: 'm', parameters, inputSchema: parameters });
+// @ts-expect-error a mock with both names of the handler
+mockTool({ name: 'm', handler, execute: handler });
+// @ts-expect-error a mock with both names of the approval
+mockTool({ name: 'm', requiresApproval: true, needsApproval: true });
+
 // ---------- Fields
 
 // @ts-expect-error no name

@@ -10,6 +10,7 @@ import {
   type RelayClientOptions,
   type RelayConnection,
   type RelayTool,
+  type RelayToolInput,
   relayTool,
 } from '../../src/surfaces/relay-client/index.ts';
 import { fits, given, same } from './proof.ts';
@@ -55,6 +56,19 @@ const connected = connectRelay({
       },
     }),
     given<RelayTool>(),
+    // The names of other libraries.
+    {
+      name: 'd',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: ({ path }: { path: string }) => path,
+    },
+    relayTool<ReadArguments>({
+      name: 'e',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: (args) => same<typeof args, ReadArguments>(true),
+    }),
   ],
   onStatus({ status, error, retryInMs }) {
     same<typeof status, 'connecting' | 'connected' | 'reconnecting' | 'closed'>(true);
@@ -71,6 +85,10 @@ fits<AsyncDisposable>(given<RelayConnection>());
 
 // @ts-expect-error a tool without a handler
 fits<RelayTool>({ name: 'a', description: '', parameters: {} });
+// @ts-expect-error both names of the handler
+fits<RelayToolInput>({ name: 'a', description: '', parameters: {}, handler() {}, execute() {} });
+// @ts-expect-error neither name of the input
+fits<RelayToolInput>({ name: 'a', description: '', handler() {} });
 // @ts-expect-error no such transport
 fits<RelayClientOptions>({ url: '', code: '', token: '', tools: [], transport: 'pigeon' });
 // @ts-expect-error the token is needed

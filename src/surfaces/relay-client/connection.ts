@@ -24,7 +24,7 @@ import {
 } from './relay-client-error.ts';
 import { createRelayClock, type RelayClock } from './relay-clock.ts';
 import { createScope, type Scope, tell } from './scope.ts';
-import type { RelayTool } from './tool.ts';
+import type { RelayTool, RelayToolInput } from './tool.ts';
 import { prepareTools, type ToolList } from './tool-list.ts';
 
 /** Called with the outcome of the attempt to connect. Only the first call counts. */
@@ -215,7 +215,7 @@ function shownConnection(state: State): RelayConnection {
   return connection;
 }
 
-async function update(state: State, tools: readonly RelayTool[], reason: string): Promise<void> {
+async function update(state: State, tools: readonly RelayToolInput[], reason: string) {
   const next = prepareTools(tools);
   state.latest = next;
   state.handlers = new Map([...state.handlers, ...next.handlers]);

@@ -16,11 +16,12 @@ export type {
 } from './options.ts';
 export type { RelayClientError, RelayFailedTool, RelayToolWarning } from './relay-client-error.ts';
 export { isRelayClientError } from './relay-client-error.ts';
+export { relayTool } from './relay-tool.ts';
 export type {
   RelayArguments,
   RelayCallContext,
   RelayTool,
   RelayToolAnnotations,
+  RelayToolInput,
   TypedRelayTool,
 } from './tool.ts';
-export { relayTool } from './tool.ts';

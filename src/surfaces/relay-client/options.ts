@@ -1,7 +1,7 @@
 /** The options of `connectRelay`, and the connection that it makes. */
 import type { JsonObject } from './json.ts';
 import type { RelayClientError, RelayFailedTool, RelayToolWarning } from './relay-client-error.ts';
-import type { RelayTool } from './tool.ts';
+import type { RelayToolInput } from './tool.ts';
 
 /** How events come from the relay: a WebSocket, a stream of server-sent events, or long polling. */
 export type RelayTransport = 'websocket' | 'sse' | 'poll';
@@ -68,7 +68,7 @@ export interface RelayClientOptions {
    * The tools that agents may call. If empty, nothing is registered until
    * {@link RelayConnection.update}.
    */
-  readonly tools: readonly RelayTool[];
+  readonly tools: readonly RelayToolInput[];
   /** Called on each change of status. Errors that it throws are ignored. */
   readonly onStatus?: ((event: RelayStatusEvent) => void) | undefined;
   /**
@@ -131,7 +131,7 @@ export interface RelayConnection {
    * ignore the promise: `onStatus` reports the error too.
    * @param reason shown to agents. @default "application-update"
    */
-  update(tools: readonly RelayTool[], reason?: string): Promise<void>;
+  update(tools: readonly RelayToolInput[], reason?: string): Promise<void>;
   /**
    * Connects now. While the connection is `reconnecting`, the next attempt is made at once instead
    * of after its pause. If another connection has taken over (`closed`, reason `replaced`), this

@@ -6,10 +6,8 @@ import { relayClientError } from './relay-client-error.ts';
 
 /** Names that other libraries use, with those of this one. */
 const wordsOfOthers: ReadonlyMap<string, string> = new Map([
-  ['execute', 'handler'],
   ['run', 'handler'],
   ['func', 'handler'],
-  ['inputSchema', 'parameters'],
   ['input_schema', 'parameters'],
   ['schema', 'parameters'],
   ['baseUrl', 'url'],

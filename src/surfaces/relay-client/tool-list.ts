@@ -2,9 +2,10 @@
  * Checks the application's tools, copies them as JSON, and compares them with what the relay knows.
  */
 import { canonicalJson, isJsonObject, type JsonObject } from './json.ts';
+import { toolFields, withOwnNames } from './own-names.ts';
 import { checkSpelling, ownOptions } from './own-options.ts';
 import { relayClientError } from './relay-client-error.ts';
-import type { RelayTool, RelayToolAnnotations } from './tool.ts';
+import type { RelayTool, RelayToolAnnotations, RelayToolInput } from './tool.ts';
 
 /** A definition as it goes to the relay. */
 export interface PreparedTool {
@@ -32,26 +33,17 @@ const hintFields: readonly (keyof RelayToolAnnotations)[] = [
   'idempotent',
   'openWorld',
 ];
-const toolFields: readonly (keyof RelayTool)[] = [
-  'name',
-  'description',
-  'parameters',
-  'outputSchema',
-  'title',
-  'annotations',
-  'handler',
-];
-
 /**
  * Checks and copies a list, so that later changes to the objects have no effect. Throws
  * `invalid_options`.
  */
-export function prepareTools(tools: readonly RelayTool[]): ToolList {
+export function prepareTools(tools: readonly RelayToolInput[]): ToolList {
   if (!Array.isArray(tools))
     throw invalid(`tools must be an array of tools, not ${kindOf(tools)}.`);
   const prepared = new Map<string, PreparedTool>();
   const handlers = new Map<string, RelayTool['handler']>();
-  for (const [index, tool] of tools.entries()) {
+  for (const [index, given] of tools.entries()) {
+    const tool = withOwnNames(given);
     const { name } = tool ?? {};
     if (typeof name !== 'string' || name === '')
       throw invalid(`tools[${index}].name must be a non-empty string, not ${kindOf(name)}.`);

@@ -73,31 +73,25 @@ export interface RelayTool {
   handler(args: RelayArguments, context: RelayCallContext): unknown;
 }
 
+/**
+ * A {@link RelayTool}, or the same with the names of other libraries: `inputSchema` for
+ * `parameters`, and `execute` for `handler`. A tool has one name of each pair.
+ */
+export type RelayToolInput<Args extends object = RelayArguments> = Omit<
+  RelayTool,
+  'parameters' | 'handler'
+> &
+  (
+    | { readonly inputSchema: object; readonly parameters?: undefined }
+    | { readonly parameters: object; readonly inputSchema?: undefined }
+  ) &
+  (
+    | { execute(args: Args, context: RelayCallContext): unknown; readonly handler?: undefined }
+    | { handler(args: Args, context: RelayCallContext): unknown; readonly execute?: undefined }
+  );
+
 /** A {@link RelayTool} whose arguments have a type. */
 export interface TypedRelayTool<Args extends object> extends Omit<RelayTool, 'handler'> {
   /** The same as {@link RelayTool.handler}. */
   handler(args: Args, context: RelayCallContext): unknown;
-}
-
-/**
- * Gives a tool's arguments a type that cannot be written in place, such as an interface:
- * `relayTool<ReadArgs>({ … })`. The type is not checked at run time; the relay checks `parameters`.
- *
- * @example
- * ```ts
- * import { relayTool } from 'host-tools/relay/client';
- *
- * interface ReadArgs {
- *   path: string;
- * }
- * const read = relayTool<ReadArgs>({
- *   name: 'read',
- *   description: 'Reads a page.',
- *   parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
- *   handler: ({ path }) => `the text of ${path}`,
- * });
- * ```
- */
-export function relayTool<Args extends object>(tool: TypedRelayTool<Args>): RelayTool {
-  return tool as RelayTool;
 }

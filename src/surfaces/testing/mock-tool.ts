@@ -25,7 +25,7 @@ export type AnyObject = TypedJsonSchema<JsonObject>;
 
 /**
  * Takes at most one of `output`, `error` and `handler`. The other fields are those of `defineTool`;
- * only `name` is required.
+ * only `name` is required. As there, a field that has two names may have one of them.
  */
 export interface MockToolConfig<
   Name extends string,
@@ -46,12 +46,23 @@ export interface MockToolConfig<
   error?: string | Failure | Error;
   /** Computes each call's outcome. */
   handler?: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
+  /** The same as `handler`. */
+  execute?: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
+  /** The same as `parameters`. */
+  inputSchema?: P;
+  /** The same as `requiresApproval`. */
+  needsApproval?: ToolSpecBase<Name, P, OS, KS, S>['requiresApproval'];
   /**
    * How long the handler waits before it answers, in milliseconds. Fake timers drive the wait, and
    * the end of the call ends it. @default no wait
    */
   delayMs?: number;
 }
+
+/** Refuses both names of a field. */
+type OneNameEach = ({ parameters?: undefined } | { inputSchema?: undefined }) &
+  ({ handler?: undefined } | { execute?: undefined }) &
+  ({ requiresApproval?: undefined } | { needsApproval?: undefined });
 
 /** One run of a mock's handler. */
 export interface MockCall<I = unknown> {
@@ -106,14 +117,16 @@ export function mockTool<
   S = unknown,
   R = string,
 >(
-  config: MockToolConfig<Name, P, OS, KS, S, R>,
+  config: MockToolConfig<Name, P, OS, KS, S, R> & OneNameEach,
 ): MockTool<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S, ParsedOf<P>> {
-  const { output, error, handler, delayMs, ...rest } = readOptions('mockTool', config, mockTable, {
-    code: 'invalid_definition',
-    noun: 'field',
-  });
+  const { output, error, handler, execute, delayMs, ...rest } = readOptions(
+    'mockTool',
+    config,
+    mockTable,
+    { code: 'invalid_definition', noun: 'field' },
+  );
   const { name } = rest;
-  const given = Object.entries({ output, error, handler }).filter(
+  const given = Object.entries({ output, error, handler, execute }).filter(
     ([, value]) => value !== undefined,
   );
   if (given.length > 1)
@@ -123,9 +136,10 @@ export function mockTool<
         `${given.map(([key]) => `\`${key}\``).join(' and ')}.`,
     );
 
+  const script = handler ?? execute;
   const calls: MockCall[] = [];
   const outcome = (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>): unknown => {
-    if (handler !== undefined) return handler(input, context);
+    if (script !== undefined) return script(input, context);
     if (error instanceof Error) throw error;
     if (error !== undefined) return fail(error);
     return output === undefined ? 'Success' : output;
@@ -148,7 +162,7 @@ export function mockTool<
   };
   const {
     description = `Mock tool: ${typeof name === 'string' ? name : 'without a name'}`,
-    parameters = { type: 'object' },
+    parameters = rest.inputSchema === undefined ? { type: 'object' } : undefined,
   } = rest;
   return createDefinition({ ...rest, description, parameters, handler: run }, spies) as never;
 }
@@ -161,10 +175,12 @@ const mockTable = {
     (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
   ),
   handler: fn<(input: unknown, context: unknown) => unknown>(),
+  execute: fn<(input: unknown, context: unknown) => unknown>(),
   delayMs: milliseconds(0),
   name: anything(),
   description: anything(),
   parameters: anything(),
+  inputSchema: anything(),
 };
 
 /** A generator, so that a handler that is itself a generator can follow the delay. */

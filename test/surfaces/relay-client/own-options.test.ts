@@ -37,15 +37,15 @@ describe('an unknown option', () => {
       `connectRelay: unknown option \`x${'y'.repeat(59)}\`; expected one of`,
     ],
     [
-      { ...good, tools: [{ ...tool, handler: undefined, execute: () => 1 }] },
-      'tools[0]: unknown field `execute`; did you mean `handler`?',
+      { ...good, tools: [{ ...tool, handler: undefined, run: () => 1 }] },
+      'tools[0]: unknown field `run`; did you mean `handler`?',
     ],
     [
       {
         ...good,
-        tools: [tool, { name: 'b', description: 'B.', inputSchema: {}, handler: () => 1 }],
+        tools: [tool, { name: 'b', description: 'B.', input_schema: {}, handler: () => 1 }],
       },
-      'tools[1]: unknown field `inputSchema`; did you mean `parameters`?',
+      'tools[1]: unknown field `input_schema`; did you mean `parameters`?',
     ],
     [null as never, 'connectRelay: expected an object of options.'],
   ])('is refused, and the right one named: %#', async (options, message) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, type JsonValue } from '../../../src/surfaces/relay-client/json.ts';
+import { relayTool } from '../../../src/surfaces/relay-client/relay-tool.ts';
 import type { RelayTool } from '../../../src/surfaces/relay-client/tool.ts';
 import {
   prepareTools,
@@ -41,6 +42,21 @@ describe('a list of tools', () => {
       /tools\[0\]\.annotations: unknown field `readonly`; did you mean `readOnly`\?/,
     ],
     [
+      'both names of the input',
+      [tool('a', { inputSchema: { type: 'object' } })],
+      /tool "a" has both `parameters` and `inputSchema`, .* Leave one of them out/,
+    ],
+    [
+      'both names of the handler',
+      [tool('a', { execute: () => 1 })],
+      /tool "a" has both `handler` and `execute`/,
+    ],
+    [
+      'a misspelt field beside the names of other libraries',
+      [{ name: 'a', inputSchema: { type: 'object' }, execute: () => 1, descripton: 'a' }],
+      /tools\[0\]: unknown field `descripton`; did you mean `description`\?/,
+    ],
+    [
       'a schema that is no JSON',
       [tool('a', { parameters: { n: 1n } })],
       /"a" cannot be written as JSON/,
@@ -49,6 +65,32 @@ describe('a list of tools', () => {
     expect(() => prepareTools(tools as RelayTool[])).toThrow(
       expect.objectContaining({ code: 'invalid_options', message: expect.stringMatching(message) }),
     );
+  });
+
+  test('is the same with the names of other libraries, also for an object of a class', () => {
+    class Counter {
+      readonly name = 'a';
+      readonly description = 'a';
+      readonly inputSchema = { type: 'object' };
+      calls = 0;
+      execute(): number {
+        this.calls++;
+        return this.calls;
+      }
+    }
+    const counter = new Counter();
+    const inOtherWords = prepareTools([counter]);
+    expect(inOtherWords.tools).toEqual(prepareTools([tool('a')]).tools);
+    const run = inOtherWords.handlers.get('a');
+    expect([run?.({}, {} as never), run?.({}, {} as never), counter.calls]).toEqual([1, 2, 2]);
+    const typed = relayTool<{ path: string }>({
+      name: 'a',
+      description: 'a',
+      inputSchema: { type: 'object' },
+      execute: ({ path }) => path,
+    });
+    expect(Object.keys(typed).sort()).toEqual(['description', 'handler', 'name', 'parameters']);
+    expect(typed.handler({ path: 'x' }, {} as never)).toBe('x');
   });
 
   test('is a copy: what changes later changes nothing', () => {
