@@ -1,6 +1,6 @@
 /** The calls of the log as records for a backtest. */
 import type { JsonObject, JsonValue } from '../../json/index.ts';
-import { openSessions, type registryStateOf } from '../../surface-port.ts';
+import { everyRule, openSessions, type registryStateOf } from '../../surface-port.ts';
 import type { BacktestRecord } from '../policy/index.ts';
 import type { CallLog, KeptCall } from './call-log.ts';
 import type { SessionList } from './session-list.ts';
@@ -11,7 +11,7 @@ export interface RecordedCalls {
   readonly counts: {
     /** Calls that cannot be judged, since their input is not kept whole. */
     cut: number;
-    /** Records of sessions that are not open, so that their facts are not known. */
+    /** Records of sessions that are not open, so that facts that rules test are not known. */
     withoutFacts: number;
   };
 }
@@ -31,6 +31,9 @@ export function recordedCalls(
 ): RecordedCalls {
   const counts = { cut: 0, withoutFacts: 0 };
   const knownOf = knownSessions(state, sessions);
+  const testsFacts = everyRule(state).some(({ conditions }) =>
+    JSON.stringify(conditions).includes('"fact'),
+  );
   function* read(): Generator<BacktestRecord> {
     for (const call of [...log.all()]) {
       signal.throwIfAborted();
@@ -42,7 +45,7 @@ export function recordedCalls(
       }
       const { n, at, tool, principal, sessionId, surface } = call.line;
       const { facts, profile } = knownOf(sessionId);
-      if (facts === undefined) counts.withoutFacts++;
+      if (facts === undefined && testsFacts) counts.withoutFacts++;
       yield {
         callId: String(n),
         toolName: tool,

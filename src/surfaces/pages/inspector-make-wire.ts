@@ -68,7 +68,7 @@ export interface RuleTrial {
   readonly redacted: number;
   /** Judged calls about which code of the host decides too, which was not asked. */
   readonly unasked: number;
-  /** Judged calls of sessions whose facts are not known any more. */
+  /** Calls of sessions whose facts are not known any more, if rules test facts. */
   readonly withoutFacts: number;
 }
 

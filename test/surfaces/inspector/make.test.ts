@@ -91,6 +91,18 @@ describe('a rule that is made from a call', () => {
     ]);
   });
 
+  test('allows by proposal what only the default denied, and asks about what was allowed', async () => {
+    const { registry, session, propose, rule, kit } = make({ rules: [], default: 'deny' });
+    await session.call('pay', { to: 'bob', cents: 5 });
+    expect((await propose(1)).effect).toBe('allow');
+    const made = await rule({ effect: 'allow', fields: [{ at: 0, test: 'equals' }] });
+    expect(made.changes).toEqual([{ before: 'deny', after: 'allow', calls: 1 }]);
+    registry.addRules([{ effect: 'allow' }]);
+    await session.call('pay', { to: 'bob', cents: 5 });
+    expect((await propose(2)).effect).toBe('ask');
+    await kit.inspector.close();
+  });
+
   test('is tried on the recorded calls, which do not change, and nothing runs', async () => {
     const asked: string[] = [];
     const policy: Policy = {
@@ -238,8 +250,10 @@ describe('a rule that is made from a call', () => {
       matched: 3,
       unjudged: { cut: 1, unknown: 1, invalid: 1 },
       redacted: 1,
-      withoutFacts: 1,
+      withoutFacts: 0,
     });
+    registry.addRules([{ effect: 'ask', facts: { a: 2 } }]);
+    expect((await rule({})).withoutFacts).toBe(1);
     expect((await rule({ n: 2 })).error).toContain('not kept the whole input');
     expect((await rule({ n: 3 })).error).toContain('no tool with this name');
     expect((await rule({ n: 99 })).error).toContain('no longer kept');

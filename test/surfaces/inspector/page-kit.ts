@@ -22,9 +22,13 @@ export interface ServedInspector {
 
 const token = 'page-token-0123456789-0123456789-abc';
 
-/** An inspector with the token of {@link serveInspector}. */
-export function inspectorOf(registry: HostToolRegistry, allowCalls = false): Inspector {
-  return createInspector(registry, { token, allowCalls });
+/** An inspector with the token of {@link serveInspector}, unless it is given another one. */
+export function inspectorOf(
+  registry: HostToolRegistry,
+  allowCalls = false,
+  own = token,
+): Inspector {
+  return createInspector(registry, { token: own, allowCalls });
 }
 
 export async function serveInspector(

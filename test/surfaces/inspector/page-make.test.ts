@@ -194,6 +194,24 @@ describe.skipIf(!chromiumAvailable)(`rules and tests from calls, in Chromium${wh
     served.said.splice(0);
   });
 
+  test('what was typed stays where the server does not know the page any more', async () => {
+    const page = await served.open(browser);
+    const pane = await callTo(page, 'bob');
+    await pane.getByRole('button', { name: 'Make a rule' }).click();
+    await pane.getByLabel('How to is tested').selectOption('glob');
+    await pane.getByLabel('to is like').fill('b?b');
+    // Escape in a field does not leave what is typed.
+    await page.keyboard.press('Escape');
+    await served.leave();
+    const other = inspectorOf(registry, false, 'x'.repeat(40));
+    await served.comeBack(other);
+    await page.getByRole('alert').getByText('does not know this page any more').waitFor();
+    expect(await pane.getByLabel('to is like').inputValue()).toBe('b?b');
+    expect(await violations(page)).toEqual([]);
+    await other.close();
+    served.said.splice(0);
+  });
+
   test('a form that is half filled in outlives the server and its tab', async () => {
     await served.close();
     served = await serveInspector(registry, true);

@@ -65,14 +65,10 @@ export function App({ store }: { readonly store: Store }): JSX.Element {
         ))}
       </nav>
       <div class="slot">
-        {known.connection === 'lost' ? (
-          <p class="lost" role="alert">
-            {known.trouble} What you typed is kept, and the page tries to connect again.
-          </p>
-        ) : null}
+        <Away known={known} />
       </div>
       <main ref={main} tabIndex={-1} aria-label={views[place.view]}>
-        {known.connection === 'refused' ? (
+        {known.connection === 'refused' && known.lives === 0 ? (
           <Empty title="This page has no valid token">{known.trouble}</Empty>
         ) : (
           <View store={store} known={known} place={place} go={go} />
@@ -97,6 +93,22 @@ function View(props: ViewProps): JSX.Element {
     case 'try':
       return <TryView {...props} />;
   }
+}
+
+/** Says that the server is away, above what a person reads and types. */
+function Away({ known: { connection, trouble, lives } }: { readonly known: Known }) {
+  if (connection === 'lost')
+    return (
+      <p class="lost" role="alert">
+        {trouble} What you typed is kept, and the page tries to connect again.
+      </p>
+    );
+  // Another process may have begun there, with a token of its own.
+  return connection === 'refused' && lives > 0 ? (
+    <p class="lost" role="alert">
+      The server does not know this page any more. What you typed is still here. {trouble}
+    </p>
+  ) : null;
 }
 
 function Live({ known }: { readonly known: Known }): JSX.Element {

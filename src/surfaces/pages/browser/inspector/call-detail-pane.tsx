@@ -41,8 +41,10 @@ export function CallDetailPane({
       ref={pane}
       tabIndex={-1}
       aria-label={`Call of ${line.tool}`}
-      onKeyDown={({ key }) => {
-        if (key === 'Escape') back();
+      onKeyDown={({ key, target }) => {
+        // In a field, Escape belongs to what is typed there.
+        const isField = target instanceof Element && target.matches('input.field, select');
+        if (key === 'Escape' && !isField) back();
       }}
     >
       <div class="detail-head">
