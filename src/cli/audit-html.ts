@@ -81,8 +81,8 @@ export function auditPage(
         `<div class="tile"><b>${escaped(value)}</b>${escaped(cut(name))}</div>`,
     )
     .join('')}</div>
-<p class="soft">Rejected calls ended before their handler ran. The denied ones among them were stopped by a
-rule, a policy or a quota. Pending calls waited for a person.</p>
+<p class="soft">Rejected calls ended before their handler ran. The denied ones among them were
+stopped by a rule, a policy or a quota. Pending calls waited for a person.</p>
 ${list(noted(summary))}
 ${chart(summary.periods)}
 ${toolTable(summary)}
@@ -134,7 +134,8 @@ function chart(periods: readonly Period[]): string {
   return `<h2>Calls over time</h2>
 <p class="soft key"><i></i>calls<i class="deny"></i>denied</p>
 <p class="axis">${most}</p>
-<svg viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img" aria-label="${label}">
+<svg viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img"
+aria-label="${label}">
 ${line(0)}${line(chartHeight)}${bars}</svg>
 <p class="axis"><span>${day(first.from)}</span>${
     periods.length > 1 ? `<span>${day(last.from)}</span>` : ''
