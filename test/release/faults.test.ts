@@ -69,6 +69,7 @@ test.each<[string, unknown, string]>([
   ['repository', {}, 'is missing'],
   ['repository', { type: 'git', url: 'git+https://fill-in.invalid/x.git' }, 'is a placeholder'],
   ['repository', { type: 'git', url: 'your repository' }, 'is not an address'],
+  ['repository', 'git+https://github.com/<owner>/host-tools.git', 'is not an address'],
   ['bugs', { url: 'https://bugs.test/' }, 'is a placeholder'],
   ['bugs', { email: 'owner@example.org' }, 'is a placeholder'],
   ['bugs', [], 'is missing'],
