@@ -62,7 +62,7 @@ test('a server that asks for a login is shown with what to do', async () => {
   const { state, error } = await list();
   expect(state).toBe('waiting');
   expect(error).toContain(
-    'It asks for a login. Run `host-tools gateway login mail --host-tools gateway.json`.',
+    'It asks for a login. Run `npx host-tools gateway login mail --host-tools gateway.json`.',
   );
   // Only a person who wants to log in registers a client.
   expect(there.registered()).toBe(0);
@@ -101,7 +101,7 @@ test('a login that was revoked is asked for again', async () => {
   await login();
   there.revoke();
   expect((await list()).error).toContain(
-    'Run `host-tools gateway login mail --host-tools gateway.json`.',
+    'Run `npx host-tools gateway login mail --host-tools gateway.json`.',
   );
   expect(await login()).toMatchObject({ exit: 0 });
   expect(await list()).toMatchObject({ state: 'ready' });
@@ -274,7 +274,7 @@ describe('a server that turns hostile after the login', () => {
       there.expire();
       const { error: told = '', stderr } = await list();
       expect(told).toContain('Its login could not be renewed');
-      expect(told).toContain('Run `host-tools gateway login mail --host-tools gateway.json`.');
+      expect(told).toContain('Run `npx host-tools gateway login mail --host-tools gateway.json`.');
       const said = told + stderr + warned.join('');
       expect(said).not.toContain(token);
       expect(said.length).toBeLessThan(10_000);

@@ -34,10 +34,10 @@ export function guardCommand({ name }: Agent, user: UserHome): string {
 /** What starts the hook. With Node named here, the agent's settings outlive an update of Node. */
 export function launcher(): string {
   const { hook } = guardFiles;
-  const missing = 'host-tools: the guard has no hook.cjs: run `host-tools hook install` again.';
+  const missing = 'host-tools: the guard has no hook.cjs: run `npx host-tools hook install` again.';
   return [
     '#!/bin/sh',
-    '# Installed by `host-tools hook install`.',
+    '# Installed by `npx host-tools hook install`.',
     `[ -f "\${0%/*}/${hook}" ] || { echo '${missing} The call is blocked.' >&2; exit 2; }`,
     `exec "${quotable(process.execPath)}" "\${0%/*}/${hook}"`,
     '',

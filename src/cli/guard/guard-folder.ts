@@ -53,7 +53,7 @@ export function readRecord(folder: string): GuardRecord {
     // Continues below.
   }
   throw new Error(
-    `${path} is missing or was changed. Run \`host-tools hook install AGENT\` again.`,
+    `${path} is missing or was changed. Run \`npx host-tools hook install AGENT\` again.`,
   );
 }
 
@@ -73,9 +73,9 @@ export function verifiedFiles(
     if (content === undefined || digestOf(content) !== digest)
       throw new Error(
         content === undefined
-          ? `${path} is missing. Run \`host-tools hook install ${agent}\` again.`
+          ? `${path} is missing. Run \`npx host-tools hook install ${agent}\` again.`
           : `${path} is not as it was installed. If you changed it yourself, run ` +
-              `\`host-tools hook install ${agent}\` to accept it.`,
+              `\`npx host-tools hook install ${agent}\` to accept it.`,
       );
     files.set(name, content);
   }

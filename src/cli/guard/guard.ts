@@ -97,7 +97,7 @@ function installedRules(agent: Agent | undefined, user: UserHome): string {
   throw usageFault(
     agent === undefined
       ? '`guard` needs `--host-tools FILE`: COMMAND is none of claude, codex and gemini.'
-      : '`guard` needs `--host-tools FILE`, or a guard: `host-tools hook install ' +
+      : '`guard` needs `--host-tools FILE`, or a guard: `npx host-tools hook install ' +
           `${agent.name}\`.`,
   );
 }

@@ -74,7 +74,7 @@ export const hookInstall: Command = {
         .split('\n')
         .map((line) => `     ${line}`),
       `3. ${agent.setup.trust}`,
-      `4. Check that the agent runs it: \`host-tools hook check ${agent.name}\`.`,
+      `4. Check that the agent runs it: \`npx host-tools hook check ${agent.name}\`.`,
     ];
     return {
       exit: 0,

@@ -18,7 +18,7 @@ export function authOf({
   const where = shown === 'gateway.yaml' ? '' : ` --host-tools ${shown}`;
   const told = new Set<string>();
   return bearerOf(url, tokenFile(ports.tokens(), name, url), {
-    hint: `Run \`host-tools gateway login ${name}${where}\`.`,
+    hint: `Run \`npx host-tools gateway login ${name}${where}\`.`,
     told(secret) {
       if (told.has(secret)) return;
       // Each renewal brings new tokens. Old ones no longer count.

@@ -618,7 +618,7 @@ describe('what is refused before anything starts', () => {
       2,
       /needs `--host-tools FILE`: COMMAND is none of/,
     ],
-    ['an agent without a guard', ['--', 'codex'], 2, /`host-tools hook install codex`/],
+    ['an agent without a guard', ['--', 'codex'], 2, /`npx host-tools hook install codex`/],
     [
       'two files',
       ['--host-tools', 'a', '--host-tools', 'b', '--', 'touch', 'started'],
