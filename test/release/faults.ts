@@ -11,7 +11,8 @@ export const reserved =
   /\b(?:example\.(?:com|net|org)|[\w-]+\.(?:example|invalid|localhost|test))\b/i;
 
 /** An address, a short form such as `github:owner/name`, or an address of mail for `bugs`. */
-const address = /^(?:(?:git\+)?(?:https|ssh):\/\/[^\s<>{}]+|(?:\w+:)?[\w.-]+\/[\w.-]+|[^\s@]+@[^\s@]+)$/;
+const address =
+  /^(?:(?:git\+)?(?:https|ssh):\/\/[^\s<>{}]+|(?:\w+:)?[\w.-]+\/[\w.-]+|[^\s@]+@[^\s@]+)$/;
 
 /**
  * One line for each member of a package.json that a release needs and that is missing or still a
