@@ -287,6 +287,23 @@ describe('the package', () => {
 });
 
 describe('the site', () => {
+  test('can read what its home page says', () => {
+    const home = pages.find(({ path }) => path === siteHome)!.text;
+    const [, front = ''] = /^---\n([\s\S]*?)\n---\n/.exec(home) ?? [];
+    const { hero, features } = parse(front) as {
+      hero: { actions: object[] };
+      features: { title: string; details: string; link: string; linkText: string }[];
+    };
+    expect(hero.actions.length).toBeGreaterThan(0);
+    expect(features.length).toBeGreaterThan(3);
+    const linked = features.map(({ title, details, link, linkText }) => {
+      expect([title, details, linkText].every(Boolean)).toBe(true);
+      const [page, anchor] = link.split('#');
+      return { page: siteHome, line: 1, target: `.${page}.md${anchor ? `#${anchor}` : ''}` };
+    });
+    expect(linked.flatMap((link) => linkFault(link) ?? [])).toEqual([]);
+  });
+
   test('shows the first example of README.md on its home page', () => {
     const home = pages.find(({ path }) => path === siteHome)!.text;
     expect(home).toContain('<!--@include: ../README.md#first-tool-->');

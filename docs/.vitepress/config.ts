@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig } from 'vitepress';
-import { boost, boostDocument, fuzzy, processTerm } from './search.ts';
+import { boost, boostDocument, filter, fuzzy, processTerm } from './search.ts';
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
@@ -104,7 +104,10 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        miniSearch: { options: { processTerm }, searchOptions: { boost, boostDocument, fuzzy } },
+        miniSearch: {
+          options: { processTerm },
+          searchOptions: { boost, boostDocument, filter, fuzzy },
+        },
       },
     },
     outline: [2, 3],

@@ -7,26 +7,40 @@
  * Guides come first. Then what describes a protocol, an option or a measurement for those who
  * already know what they look for; then the reference, where each option occurs several times; and
  * last the decisions, which are for developers of this library. Where a page begins comes before
- * its sections and before sections of other pages that have the word in their heading. A name such
- * as `defineTool` leads to its page in the reference.
+ * its sections and before sections of other pages that have the word in their heading.
  */
 export function boostDocument(
   page: string,
-  term = '',
-  section?: { readonly title?: string; readonly titles?: readonly string[] },
+  _term?: string,
+  section?: { readonly titles?: readonly string[] },
 ): number {
   const begins = section?.titles?.length === 0 ? 2 : 1;
   if (page.includes('/decisions/')) return 0.02 * begins;
-  if (page.includes('/api/')) {
-    const name = /^\w*[a-z][A-Z]\w*/.exec(section?.title ?? '')?.[0].toLowerCase() ?? '';
-    const isNamed = name.startsWith(term) && name.length - term.length < 3;
-    return (isNamed ? 2 : 0.2) * begins;
-  }
+  if (page.includes('/api/')) return 0.2 * begins;
   // The list of all pages has the words of all of them.
   if (/\/(?:README|pages)\b/.test(page)) return 0.2;
   return /\/(?:relay-protocol|errors|imports|performance|public-reports|architecture)\b/.test(page)
     ? 0.4 * begins
     : begins;
+}
+
+/**
+ * A whole name, such as `defineTool`, leads to its page in the reference. The search calls this for
+ * each result before it sorts them. Nothing is left out.
+ */
+export function filter(result: {
+  readonly id: string;
+  readonly title?: string;
+  readonly titles?: readonly string[];
+  readonly queryTerms: readonly string[];
+  score: number;
+}): boolean {
+  const name = /^\w*[a-z][A-Z]\w*/.exec(result.title ?? '')?.[0].toLowerCase() ?? '';
+  const isNamed = result.queryTerms.some(
+    (term) => name.startsWith(term) && name.length - term.length < 3,
+  );
+  if (isNamed && result.id.includes('/api/') && result.titles?.length === 0) result.score *= 20;
+  return true;
 }
 
 /** A word in a heading says more than one in a text, and less than VitePress believes. */
