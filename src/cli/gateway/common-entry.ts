@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { own } from './client-scopes.ts';
 
-/** An entry with the keys that all clients share. */
+/** An entry with the keys that all clients share. Its `timeout` is in milliseconds. */
 export interface CommonEntry {
   readonly entry: JsonObject;
   /** The server's own names of tools that the client does not use. */
@@ -27,9 +27,10 @@ export function commonEntry(given: JsonObject, isGemini: boolean): CommonEntry {
     excludeTools,
     disabled_tools = excludeTools,
     timeout,
-    tool_timeout_sec = typeof timeout === 'number' ? timeout / 1_000 : undefined,
+    tool_timeout_sec,
     ...rest
   } = given as Record<string, JsonValue | undefined>;
+  const timeoutMs = typeof tool_timeout_sec === 'number' ? tool_timeout_sec * 1_000 : timeout;
   const filled = (value: JsonValue | undefined): JsonValue | undefined =>
     isGemini ? withBraces(value) : value;
   const forwarded = textsIn(env_vars).map((name): [string, string] => [name, variable(name)]);
@@ -47,8 +48,7 @@ export function commonEntry(given: JsonObject, isGemini: boolean): CommonEntry {
     env: joined(filled(env), forwarded),
     headers: joined(filled(headers), [...fromEnv, ...bearer]),
     tools: taken.length === 0 ? undefined : taken,
-    timeout:
-      typeof tool_timeout_sec === 'number' && tool_timeout_sec > 0 ? tool_timeout_sec : undefined,
+    timeout: typeof timeoutMs === 'number' && timeoutMs > 0 ? timeoutMs : undefined,
   };
   return {
     entry: Object.fromEntries(

@@ -106,7 +106,7 @@ function convert(
   const { tools, timeout } = entry;
   const settings: JsonObject = {
     ...(tools === undefined ? {} : { tools }),
-    ...(timeout === undefined ? {} : { labels: { '*': { timeout } } }),
+    ...(timeout === undefined ? {} : { labels: { '*': { timeoutMs: timeout } } }),
   };
   if (typeof url === 'string')
     return { url, ...filledOf('headers', entry, notes, warn), ...settings };

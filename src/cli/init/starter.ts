@@ -74,7 +74,7 @@ tools:
         environment: { type: string, enum: [staging, production] }
       required: [service, environment]
       additionalProperties: false
-    timeout: 30 # seconds
+    timeoutMs: 30000
 
 profiles:
   agent:

@@ -19,6 +19,7 @@ import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf } from './profile-entry.ts';
 import { profilesOf, removeProfiles, together } from './registry-profiles.ts';
 import type { FileReport, LoadFailure } from './report.ts';
+import { tellSeconds } from './tell-seconds.ts';
 import { isOpen } from './try-hosted.ts';
 
 /** The error of an edit that failed, with the entries that failed. */
@@ -59,6 +60,7 @@ export function applyFile(
     together(registry, () => commit(registry, file, before, trial)),
   );
   if (file.sections === 'all') host?.take(trial.hosted);
+  tellSeconds(registry, file);
   return {
     file: file.path,
     loaded: [...trial.tools.values()].map(({ definition }) => definition.name),

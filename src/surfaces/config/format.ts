@@ -3,13 +3,13 @@
  * here.
  */
 import { z } from 'zod';
-import { longestTimerMs } from '../../options/index.ts';
 import { networkEntry } from './network-format.ts';
 import { profileEntry } from './profile-format.ts';
 import { quotaEntry } from './quota-format.ts';
 import { ruleEntry } from './rule-format.ts';
 import { sandboxEntry } from './sandbox-format.ts';
 import { approvalsEntry, auditEntry, serverEntry } from './server-format.ts';
+import { timeoutOrSeconds } from './time-format.ts';
 import {
   annotations,
   count,
@@ -51,7 +51,10 @@ const factRule = exactlyOne(
 
 /** Pairs of spellings of the same field. A tool may have at most one spelling of each pair. */
 export const spellings = [
+  ['parameters', 'inputSchema'],
   ['requires_approval', 'requiresApproval'],
+  ['needsApproval', 'requiresApproval'],
+  ['needsApproval', 'requires_approval'],
   ['timeout', 'timeoutMs'],
 ] as const;
 
@@ -99,25 +102,27 @@ export const toolEntry = strict({
   parameters: objectSchema
     .optional()
     .describe('The JSON Schema of the input, of type object. Default: { "type": "object" }.'),
+  inputSchema: objectSchema.optional().describe('The same as parameters.'),
   outputSchema: schema.optional().describe('The JSON Schema that outputs must satisfy.'),
   requires_approval: approval.optional().describe('The same as requiresApproval.'),
+  needsApproval: approval.optional().describe('The same as requiresApproval.'),
   requiresApproval: approval
     .optional()
     .describe(
       'Whether a reviewer must approve each call: true, or the question to ask. Default: false.',
     ),
-  timeout: z
-    .number()
-    .gt(0)
-    .lte(longestTimerMs / 1_000)
+  timeout: timeoutOrSeconds
     .optional()
     .describe(
-      "The time limit of the handler, in SECONDS. Default: the registry's limit, which is " +
-        '120 unless set.',
+      'The same as timeoutMs, as a text with its unit: "500ms", "5s", "2m" or "1h". A number is ' +
+        'in SECONDS; write a unit instead.',
     ),
   timeoutMs: milliseconds
     .optional()
-    .describe('The time limit of the handler, in milliseconds. Use this or timeout.'),
+    .describe(
+      "The time limit of the handler, in milliseconds. Default: the registry's limit, which is " +
+        '120000 unless set.',
+    ),
   idleTimeoutMs: milliseconds
     .optional()
     .describe('Milliseconds without progress after which a call times out. Default: off.'),

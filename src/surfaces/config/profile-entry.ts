@@ -6,6 +6,7 @@ import { maxDepth } from './places.ts';
 import { type ProfileEntry, profileEntry } from './profile-format.ts';
 import { isMapEntry } from './profile-tool-format.ts';
 import type { RawEntry } from './read-file.ts';
+import { timeoutMsOf } from './time-format.ts';
 
 /** The outcome of an entry: a profile, or the reason why there is none. */
 export type PreparedProfile = { readonly entry: RawEntry; readonly id: string } & (
@@ -132,12 +133,27 @@ function prepare(entry: RawEntry, prefixes: readonly string[]): PreparedProfile 
     : Object.entries(tools ?? {}).map(([name, given]) =>
         given === null ? name : isMapEntry(given) ? { ...given, name } : { name, knobs: given },
       );
-  return { entry, id, profile: { id, ...rest, tools: list.map(lateTool(prefixes)) } as Profile };
+  const settled = list.map(inMilliseconds).map(lateTool(prefixes));
+  return { entry, id, profile: { id, ...rest, tools: settled } as Profile };
+}
+
+/** A tool of a profile in a file. */
+interface ToolOfFile {
+  readonly name: string;
+  readonly optional?: boolean | undefined;
+  readonly timeout?: string | undefined;
+}
+
+/** A tool as code has it, with its time limit as `timeoutMs`. */
+function inMilliseconds(tool: string | ToolOfFile): string | ToolOfFile {
+  if (typeof tool === 'string' || tool.timeout === undefined) return tool;
+  const { timeout, ...rest } = tool;
+  return { ...rest, ...{ timeoutMs: timeoutMsOf({ timeout }) } };
 }
 
 /** A tool of a server may be missing when the profile is defined, and come later. */
 function lateTool(prefixes: readonly string[]) {
-  return (tool: string | { readonly name: string; readonly optional?: boolean | undefined }) => {
+  return (tool: string | ToolOfFile) => {
     const named = typeof tool === 'string' ? { name: tool } : tool;
     return prefixes.some((prefix) => prefix !== '' && named.name.startsWith(prefix))
       ? { optional: true, ...named }

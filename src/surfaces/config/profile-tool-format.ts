@@ -1,6 +1,7 @@
 /** The format of a tool in a profile: in a list, and in a map. */
 import { z } from 'zod';
-import { count, milliseconds, oneOf, strict, text, values } from './value-formats.ts';
+import { timeoutWithUnit } from './time-format.ts';
+import { count, milliseconds, oneNameEach, oneOf, strict, text, values } from './value-formats.ts';
 
 const knobs = values.describe(
   "Settings for the tool. They override a parent's settings key by key.",
@@ -26,6 +27,9 @@ const toolSettings = {
       'Whether a reviewer must approve each call. A profile can add this requirement but not ' +
         'remove it.',
     ),
+  timeout: timeoutWithUnit
+    .optional()
+    .describe('The same as timeoutMs, as a text with its unit: "500ms", "5s", "2m" or "1h".'),
   timeoutMs: milliseconds.optional().describe('The time limit of the handler, in milliseconds.'),
   maxOutputChars: count
     .optional()
@@ -38,18 +42,22 @@ const toolSettings = {
     .describe('What fields of the input are for, by dotted path.'),
 };
 const settingNames: readonly string[] = Object.keys(toolSettings);
+const timeouts = [['timeout', 'timeoutMs']] as const;
 const ownKnobs = "a tool's own settings go into `knobs`";
 
 /** A tool in a list. */
-export const listedTool = strict(
-  {
-    name: text.describe(
-      "The tool's registered name. It may end in a range of versions, such as git@^2.",
-    ),
-    knobs: knobs.optional(),
-    ...toolSettings,
-  },
-  ownKnobs,
+export const listedTool = oneNameEach(
+  strict(
+    {
+      name: text.describe(
+        "The tool's registered name. It may end in a range of versions, such as git@^2.",
+      ),
+      knobs: knobs.optional(),
+      ...toolSettings,
+    },
+    ownKnobs,
+  ),
+  timeouts,
 );
 
 /** Whether a tool's value in a map has the keys of an entry. Otherwise it is the knobs alone. */
@@ -64,7 +72,7 @@ export function isMapEntry(value: object): boolean {
  */
 export const mappedTool = oneOf(
   [
-    strict({ knobs, ...toolSettings }, ownKnobs),
+    oneNameEach(strict({ knobs, ...toolSettings }, ownKnobs), timeouts),
     values
       .check((context) => {
         // Not a custom issue, so that the message is about the other branch.

@@ -1,8 +1,8 @@
 /** The format of an MCP server that a file names, in the shape that MCP clients use. */
 import { z } from 'zod';
-import { longestTimerMs } from '../../options/index.ts';
 import { explainIssues } from './issues.ts';
-import { annotations, strict, text, texts } from './value-formats.ts';
+import { timeoutOrSeconds } from './time-format.ts';
+import { annotations, milliseconds, oneNameEach, strict, text, texts } from './value-formats.ts';
 
 /**
  * Where `${NAME}` may occur. Anything else after `${` is refused, because it would not be filled
@@ -51,7 +51,7 @@ function fieldLabels<Label extends z.ZodType>(label: Label): z.ZodRecord<z.ZodSt
   return z.record(z.string().regex(/^[^.]+(?:\.[^.]+)*$/, 'expected names joined by dots'), label);
 }
 
-const toolLabels = strict({
+const labels = strict({
   annotations: annotations
     .optional()
     .describe("Replaces those of the server's hints that it names."),
@@ -65,17 +65,21 @@ const toolLabels = strict({
   roles: fieldLabels(z.enum(['target', 'content', 'free']))
     .optional()
     .describe('What fields of the input are for, by dotted path.'),
-  timeout: z
-    .number()
-    .gt(0)
-    .lte(longestTimerMs / 1_000)
+  timeout: timeoutOrSeconds
     .optional()
-    .describe('The time limit of a call, in SECONDS. Default: 120.'),
+    .describe(
+      'The same as timeoutMs, as a text with its unit: "500ms", "5s", "2m" or "1h". A number is ' +
+        'in SECONDS; write a unit instead.',
+    ),
+  timeoutMs: milliseconds
+    .optional()
+    .describe('The time limit of a call, in milliseconds. Default: 120000.'),
   requiresApproval: z
     .boolean()
     .optional()
     .describe('Whether a reviewer must approve each call. Default: false.'),
 });
+const toolLabels = oneNameEach(labels, [['timeout', 'timeoutMs']]);
 
 /** One entry of `mcpServers`; its key is the name of the server. */
 export const serverEntry = strict({

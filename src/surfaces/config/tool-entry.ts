@@ -19,6 +19,8 @@ import { ModuleFault } from './module-fault.ts';
 import type { RawEntry } from './read-file.ts';
 import { resolveModule } from './resolve-module.ts';
 import type { SandboxEntry } from './sandbox-format.ts';
+import { timeoutMsOf } from './time-format.ts';
+import { bothNames } from './value-formats.ts';
 
 /** The outcome of an entry: a definition, or the reason why there is none. */
 export type PreparedTool = { readonly entry: RawEntry; readonly name: string | undefined } & (
@@ -47,13 +49,9 @@ export async function prepareTool(
       return { entry, name, reason: explainIssues(checked.error.issues, entry.value) };
     // Uses the entry as written, because the checked copy may lack keys such as `__proto__`.
     const config = entry.value as ToolEntry;
-    for (const [one, other] of spellings)
-      if (config[one] !== undefined && config[other] !== undefined)
-        return {
-          entry,
-          name,
-          reason: `\`${one}\` and \`${other}\` are spellings of the same field; use one of them`,
-        };
+    for (const pair of spellings)
+      if (pair.every((key) => config[key] !== undefined))
+        return { entry, name, reason: bothNames(pair) };
     const unclear = whoRuns(config);
     if (unclear !== undefined) return { entry, name, reason: unclear };
     if (config.module === undefined)
@@ -125,12 +123,12 @@ function settingsOf(
     | { readonly external: true },
 ): Parameters<typeof createDefinition>[0] {
   const { module: _, function: __, external: ___, sandbox: ____, ...settings } = config;
-  const { timeout, requires_approval: asks, ...rest } = settings;
+  const { timeout, timeoutMs, requires_approval: asks, ...rest } = settings;
   return {
-    parameters: { type: 'object' },
+    ...(rest.inputSchema === undefined ? { parameters: { type: 'object' } } : {}),
     ...rest,
     ...runner,
-    ...(timeout === undefined ? {} : { timeoutMs: Math.round(timeout * 1e6) / 1e3 }),
+    timeoutMs: timeoutMsOf({ timeout, timeoutMs }),
     ...(asks === undefined ? {} : { requiresApproval: asks }),
   };
 }

@@ -1,5 +1,6 @@
 /** The kinds of values from which the format of a file is built, with their messages. */
 import { z } from 'zod';
+import type { ToolAnnotations } from '../../index.ts';
 import { longestTimerMs } from '../../options/index.ts';
 import { unknownKeys } from './issues.ts';
 
@@ -69,7 +70,46 @@ export function exactlyOne<Shape extends z.ZodRawShape>(
     .meta({ minProperties: beside + 1, maxProperties: beside + 1 });
 }
 
-export const annotations = strict({
+/** The hints of a tool with the names that MCP has for them. */
+const hintNames = [
+  ['readOnly', 'readOnlyHint'],
+  ['destructive', 'destructiveHint'],
+  ['idempotent', 'idempotentHint'],
+  ['openWorld', 'openWorldHint'],
+] as const;
+
+/** The hints by the names of this library. */
+export function ownHints(given: Readonly<Record<string, boolean | undefined>>): ToolAnnotations {
+  return Object.fromEntries(
+    hintNames.flatMap(([name, other]) => {
+      const value = given[name] ?? given[other];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/**
+ * An object in which no two keys of a pair are given, because they are names of the same field.
+ */
+export function oneNameEach<Shape extends z.ZodRawShape>(
+  object: z.ZodObject<Shape, z.core.$strict>,
+  pairs: readonly (readonly [string, string])[],
+): z.ZodObject<Shape, z.core.$strict> {
+  return object
+    .check((context) => {
+      const both = pairs.find((pair) => pair.every((key) => Object.hasOwn(context.value, key)));
+      if (both !== undefined)
+        context.issues.push({ code: 'custom', message: bothNames(both), input: context.value });
+    })
+    .meta({ allOf: pairs.map((pair) => ({ not: { required: [...pair] } })) });
+}
+
+/** Why an entry with both of these keys is refused. */
+export function bothNames([one, other]: readonly [string, string]): string {
+  return `\`${one}\` and \`${other}\` are spellings of the same field; use one of them`;
+}
+
+const hints = strict({
   readOnly: z
     .boolean()
     .optional()
@@ -83,4 +123,9 @@ export const annotations = strict({
     .boolean()
     .optional()
     .describe('Interacts with something that the host does not control, such as the network.'),
+  readOnlyHint: z.boolean().optional().describe('The same as readOnly.'),
+  destructiveHint: z.boolean().optional().describe('The same as destructive.'),
+  idempotentHint: z.boolean().optional().describe('The same as idempotent.'),
+  openWorldHint: z.boolean().optional().describe('The same as openWorld.'),
 });
+export const annotations = oneNameEach(hints, hintNames);

@@ -2,6 +2,8 @@
 
 import { globTest } from '../../text/glob.ts';
 import type { ServerEntry, ToolLabelsEntry } from '../config/server-format.ts';
+import { timeoutMsOf } from '../config/time-format.ts';
+import { ownHints } from '../config/value-formats.ts';
 import type { McpToolLabels } from '../mcp/client/definition.ts';
 
 /** Whether clients get these from the server. */
@@ -39,13 +41,13 @@ function merged(found: readonly ToolLabelsEntry[]): McpToolLabels {
   const record = <V>(parts: readonly Readonly<Record<string, V>>[]): Record<string, V> =>
     Object.fromEntries(parts.flatMap((part) => Object.entries(part)));
   const [annotations, origins, roles] = [of('annotations'), of('origins'), of('roles')];
-  const timeout = of('timeout').at(-1);
   return {
-    annotations: annotations.length === 0 ? undefined : Object.assign({}, ...annotations),
+    annotations:
+      annotations.length === 0 ? undefined : Object.assign({}, ...annotations.map(ownHints)),
     origin: of('origin').at(-1),
     origins: origins.length === 0 ? undefined : record(origins),
     roles: roles.length === 0 ? undefined : record(roles),
-    timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
+    timeoutMs: found.map(timeoutMsOf).findLast((ms) => ms !== undefined),
     requiresApproval: of('requiresApproval').at(-1),
   };
 }

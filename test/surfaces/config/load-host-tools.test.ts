@@ -203,7 +203,7 @@ describe('a file of tools', () => {
 });
 
 describe('handlers from files run through the whole spine', () => {
-  test('timeout is in seconds', async () => {
+  test('a timeout without a unit is in seconds', async () => {
     const { at } = folder({
       'a.yaml':
         'tools: [{ name: slow, description: Waits., module: ./handlers.mjs, timeout: 0.02 }]',
@@ -527,9 +527,36 @@ profiles:
     ['timeout below 0', { ...base, timeout: -1 }, /`timeout`/],
     ['a timeout that no timer holds', { ...base, timeout: 2 ** 31 }, /`timeout`/],
     [
-      'a timeout of text',
-      { ...base, timeout: '5s' },
-      /`timeout`: expected a number, got `5s` \(string\)/,
+      'a timeout with an unknown unit',
+      { ...base, timeout: '5 sec' },
+      /`timeout`: expected a number and a unit, such as "500ms", "5s", "2m" or "1h", got `5 sec`/,
+    ],
+    ['a timeout of text without a unit', { ...base, timeout: '5' }, /expected a number and a unit/],
+    ['a timeout of 0 s', { ...base, timeout: '0s' }, /`timeout`: expected a time above 0/],
+    [
+      'a time that no timer holds',
+      { ...base, timeout: '597h' },
+      /`timeout`: expected a time above/,
+    ],
+    [
+      'a timeout that is no time',
+      { ...base, timeout: true },
+      /`timeout`: expected a time with its/,
+    ],
+    [
+      'both names of the input',
+      { ...base, parameters: { type: 'object' }, inputSchema: { type: 'object' } },
+      /`parameters` and `inputSchema` are spellings of the same field/,
+    ],
+    [
+      'two names of the approval',
+      { ...base, requires_approval: false, needsApproval: true },
+      /`needsApproval` and `requires_approval` are spellings/,
+    ],
+    [
+      'both names of a hint',
+      { ...base, annotations: { readOnly: true, readOnlyHint: true } },
+      /`annotations`: `readOnly` and `readOnlyHint` are spellings/,
     ],
     [
       'a version that YAML took for a number',

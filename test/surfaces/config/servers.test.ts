@@ -35,7 +35,13 @@ describe('what is wrong with a server is said', () => {
     [{ command: 'x', env: { A: '$' + '{env:X}' } }, '`env.A`: expected each $' + '{ to begin'],
     [{ command: 'x', tools: [] }, '`tools`: expected a list of at least 1'],
     [{ command: 'x', labels: { a: { origin: 'trustd' } } }, 'did you mean `trusted`?'],
-    [{ command: 'x', labels: { a: { timeoutMs: 1 } } }, 'unknown key `timeoutMs`'],
+    [{ command: 'x', labels: { a: { timeOut: 1 } } }, 'unknown key `timeOut`'],
+    [{ command: 'x', labels: { a: { timeout: '1s', timeoutMs: 1 } } }, 'are spellings of the same'],
+    [{ command: 'x', labels: { a: { timeout: '1 sec' } } }, 'expected a number and a unit'],
+    [
+      { command: 'x', labels: { a: { annotations: { openWorld: true, openWorldHint: true } } } },
+      '`openWorld` and `openWorldHint` are spellings',
+    ],
   ])('%j', async (entry, said) => {
     const [reason = ''] = await reasonsOf({ one: entry });
     expect(reason).toContain(said);

@@ -36,6 +36,24 @@ test('of labels that match, a later one counts, member by member', () => {
   });
 });
 
+test('labels are merged by what they mean, whichever names and units they have', () => {
+  const labels = labelsBy({
+    command: 'x',
+    labels: {
+      '*': { annotations: { destructive: true, readOnlyHint: false }, timeoutMs: 5_000 },
+      'read_*': { annotations: { destructiveHint: false, readOnly: true }, timeout: '1.5 m' },
+      read_later: { timeout: 2 },
+    },
+  });
+  expect(labels?.('read_now')).toMatchObject({
+    annotations: { destructive: false, readOnly: true },
+    timeoutMs: 90_000,
+  });
+  expect(Object.keys(labels?.('read_now')?.annotations ?? {})).toHaveLength(2);
+  expect(labels?.('read_later')?.timeoutMs).toBe(2_000);
+  expect(labels?.('write')?.timeoutMs).toBe(5_000);
+});
+
 test('a tool that no label matches has none', () => {
   expect(labelsBy({ command: 'x', labels: { a: { origin: 'trusted' } } })?.('b')).toBeUndefined();
   expect(labelsBy({ command: 'x' })).toBeUndefined();
