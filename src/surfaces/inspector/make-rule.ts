@@ -9,7 +9,7 @@ import type { CallLog, KeptCall } from './call-log.ts';
 import { recordedCalls } from './recorded-calls.ts';
 import { fieldsOf, type InputField, shownField } from './rule-fields.ts';
 import type { SessionList } from './session-list.ts';
-import { yamlText } from './yaml-text.ts';
+import { fitsKey, yamlText } from './yaml-text.ts';
 
 type State = ReturnType<typeof registryStateOf>;
 type Comparison = { readonly glob?: string; readonly gte?: number; readonly lte?: number };
@@ -97,6 +97,9 @@ function inputFieldsOf(
 ): ReturnType<typeof fieldsOf> | CannotMake {
   if (!state.tools.has(tool))
     return { cannot: 'The registry has no tool with this name, so a rule would concern nothing.' };
+  // No rule can name it alone. Whoever serves a tool chooses its name.
+  if (/[*?]/.test(tool))
+    return { cannot: 'Rules read the name of this tool as a pattern, which concerns other tools.' };
   if (kept === undefined)
     return { cannot: 'This call is so old that its input is no longer kept.' };
   if (!isWhole) return { cannot: 'The inspector has not kept the whole input of this call.' };
@@ -152,13 +155,16 @@ function ruleOf(
   };
 }
 
-/** The map from dotted paths, which people read best, unless a name means something there. */
+/**
+ * The map from dotted paths, which people read best, unless a name means something there or a path
+ * is too long for a key.
+ */
 function whenOf(
   conditions: readonly (readonly [path: readonly string[], test: Test])[],
 ): NonNullable<MadeRule['when']> {
   const paths = conditions.map(([path]) => path.join('.'));
   const isPlain = conditions.every(([path]) => path.every((name) => /^[^.@]+$/.test(name)));
-  if (isPlain && new Set(paths).size === paths.length)
+  if (isPlain && paths.every(fitsKey) && new Set(paths).size === paths.length)
     return Object.fromEntries(conditions.map(([, test], at) => [paths[at], test]));
   return conditions.map(([path, test]) => ({
     path,

@@ -11,7 +11,7 @@ import type { CannotMake } from './make-rule.ts';
 import { knownSessions } from './recorded-calls.ts';
 import type { SessionList } from './session-list.ts';
 import { sessionForLooking } from './tool-views.ts';
-import { longestKey, yamlText } from './yaml-text.ts';
+import { fitsKey, longestKey, yamlText } from './yaml-text.ts';
 
 /** Makes policy tests. */
 export interface TestMaker {
@@ -31,7 +31,9 @@ export function createTestMaker(
       if (!isWhole) return { cannot: 'The inspector has not kept the whole input of this call.' };
       const input = JSON.parse(kept.input) as JsonValue;
       if (hasLongKey(input))
-        return { cannot: `The input has a name of more than ${longestKey} characters.` };
+        return {
+          cannot: `The input has a name of more than ${longestKey} characters, with its escapes.`,
+        };
       if (outcome === undefined && expect === 'recorded')
         return { cannot: 'The gates have not decided this call yet.' };
       const { facts = {}, profile } = knownSessions(state, sessions)(line.sessionId);
@@ -48,7 +50,8 @@ export function createTestMaker(
         expect === 'now' ? now : expect === 'recorded' ? outcome : { decision: expect };
       if (expected === undefined) return { cannot: 'The gates have not decided this call yet.' };
       const notes: TestTrial['notes'][number][] = [];
-      if (kept.input.includes(redacted)) notes.push('redacted');
+      if ([kept.input, line.principal].some((text) => text.includes(redacted)))
+        notes.push('redacted');
       if (Object.keys(facts).length > 0) notes.push('facts');
       if (line.byQuota === true) notes.push('quota');
       return {
@@ -117,6 +120,6 @@ function written({ decision, reason, ruleId }: TestDecision): JsonValue {
 function hasLongKey(value: JsonValue): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(
-    ([key, member]) => key.length > longestKey || hasLongKey(member as JsonValue),
+    ([key, member]) => !fitsKey(key) || hasLongKey(member as JsonValue),
   );
 }

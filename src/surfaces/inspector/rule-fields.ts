@@ -3,7 +3,7 @@ import { isJsonObject, type JsonPrimitive, type JsonValue } from '../../json/ind
 import { redacted } from '../../redaction/spellings.ts';
 import { shortened } from '../../text/shortened.ts';
 import type { FieldTest, RuleField } from '../pages/inspector-make-wire.ts';
-import { longestKey } from './yaml-text.ts';
+import { fitsKey } from './yaml-text.ts';
 
 /** A value, and the path that leads a rule to it. */
 export interface InputField {
@@ -47,7 +47,7 @@ export function fieldsOf(
     else if (isJsonObject(value)) {
       // A rule reads such a name as a pattern, or its file could not have it as a key.
       for (const [name, member] of Object.entries(value))
-        if (name === '*' || name.length > longestKey || name.includes(redacted)) more++;
+        if (name === '*' || !fitsKey(name) || name.includes(redacted)) more++;
         else walk(member, [...path, name]);
     } else if (Array.isArray(value)) {
       // A test of a list is one of its elements. Only a longer path names them.

@@ -4,13 +4,18 @@
  */
 import { isJsonObject, type JsonValue } from '../../json/index.ts';
 
-/** Most characters of a key. Readers of YAML refuse a key of more than 1 024. */
+/** Most characters of a key as it is written. Readers of YAML refuse a key of more than 1 024. */
 export const longestKey = 500;
 
 const plain = /^[A-Za-z_/][\w./*@-]*$/;
 const word = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 /** Characters that JSON leaves as they are, and that a person would not see. */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** Whether a name can be a key: with its escapes, it may be several times as long. */
+export function fitsKey(name: string): boolean {
+  return name.length <= longestKey && scalar(name).length <= longestKey;
+}
 
 /** Writes a value as a block. */
 export function yamlText(value: JsonValue): string {

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { HostToolRegistry, type Policy, type RegistryOptions } from '../../../src/index.ts';
+import { z } from 'zod';
+import {
+  defineTool,
+  HostToolRegistry,
+  type Policy,
+  type RegistryOptions,
+} from '../../../src/index.ts';
 import type { JsonObject } from '../../../src/json/index.ts';
 import { readRules } from '../../../src/surfaces/config/read-rules.ts';
 import { yamlReader } from '../../../src/surfaces/config/read-yaml.ts';
@@ -380,6 +386,42 @@ describe('a rule that is made from a call', () => {
       ),
       { numRuns: 100 },
     );
+    await kit.inspector.close();
+  });
+
+  test('has keys that YAML can read, however they are written', async () => {
+    const { session, rule, propose, policyTest, kit } = make();
+    const deep = { ['k'.repeat(400)]: { ['l'.repeat(400)]: { ['m'.repeat(400)]: 1 } } };
+    const names = ['\u200b', '\u0001', '"', '\u{e0001}'].map((one) => one.repeat(240));
+    const inputs = [
+      deep,
+      ...names.map((name) => ({ [name]: 1, a: 1 })),
+      { ['\u200b'.repeat(70)]: 1 },
+    ];
+    for (const [at, input] of inputs.entries()) {
+      const n = at + 1;
+      await session.call('open', input);
+      const { fields } = await propose(n);
+      const trial = await rule({ n, fields: fields.map((_, of) => ({ at: of, test: 'equals' })) });
+      expect(trial).toMatchObject({ matched: expect.any(Number) });
+      expect((await readRules(file('keys.yaml', trial.yaml))).rules).toHaveLength(1);
+      const tested = await policyTest(n);
+      if (tested.error === undefined)
+        expect((await yamlReader())(tested.yaml).value).toMatchObject({ tests: [{ input }] });
+      else expect(tested.error).toContain('more than 500 characters, with its escapes');
+    }
+    await kit.inspector.close();
+  });
+
+  test.each(['*', 'pa?', 'p*'])('about the tool `%s` would be about others', async (name) => {
+    const { registry, session, rule, propose, policyTest, kit } = make();
+    registry.register(
+      defineTool({ name, description: 'A.', parameters: z.object({}), handler: () => 'done' }),
+    );
+    await session.call(name, {});
+    const why = expect.stringContaining('read the name of this tool as a pattern');
+    expect([await propose(1), await rule({})]).toEqual([{ error: why }, { error: why }]);
+    expect((await policyTest(1)).passes).toBe(true);
     await kit.inspector.close();
   });
 
