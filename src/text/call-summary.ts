@@ -15,6 +15,8 @@ const mostOfName = 30;
 const mostOfLine = 160;
 /** Most numbers and flags after the target. */
 const mostExtras = 2;
+/** What parts of a line are joined with, what looks like it, and white space other than a space. */
+const likeWords = /,\s|\bto\s|["“”]|[·•∙⋅・･‧᛫]|\s{2}|(?! )\s/iu;
 /** A text on one line is counted from this many characters. */
 const longText = 200;
 
@@ -47,6 +49,17 @@ const targets: readonly ReadonlySet<string>[] = [
 const recipients = new Set(['recipient', 'recipients', 'email', 'emails', 'payee', 'assignee']);
 /** They count as recipients only as the whole name: `valid_to` is none. */
 const recipientNames = new Set(['to', 'destination', 'dest', 'target', 'channel', 'to_address']);
+const addresses = new Set([
+  'address',
+  'email',
+  'mail',
+  'url',
+  'uri',
+  'id',
+  'path',
+  'phone',
+  'iban',
+]);
 const copies = new Set(['cc', 'bcc']);
 
 /**
@@ -135,10 +148,11 @@ function targetIn(members: readonly Member[], to: readonly Member[]): Member | u
   return undefined;
 }
 
-/** Whether a value can be told in a few words. */
-function isTold(value: JsonValue): boolean {
-  if (Array.isArray(value)) return value.some((one) => !Array.isArray(one) && isTold(one));
-  if (isObject(value)) return Object.values(value).some((one) => !isObject(one) && isTold(one));
+/** Whether a value can be told in a few words. @param levels how many levels are looked at */
+function isTold(value: JsonValue, levels = mostDepth): boolean {
+  const isInner = (one: JsonValue): boolean => levels > 0 && isTold(one, levels - 1);
+  if (Array.isArray(value)) return value.some((one) => !Array.isArray(one) && isInner(one));
+  if (isObject(value)) return Object.values(value).some((one) => !isObject(one) && isInner(one));
   return value !== null && (typeof value !== 'string' || value.trim() !== '');
 }
 
@@ -154,28 +168,47 @@ function told({ name, value }: Member, isTarget: boolean): string {
 }
 
 function valueWords(value: JsonValue): string {
-  const text = textOf(value);
-  const [line = ''] = text.trim().split('\n', 1);
-  const shown = cut(oneLine(line.trim()), mostOfValue);
-  // A text must not look like the words that come after it.
-  return /, | · |^["“]|\s{2}/.test(shown) ? `“${shown}”` : shown;
+  const text = textOf(value).trim();
+  const [line = ''] = text.split('\n', 1);
+  // More lines may say something else.
+  const more = line.length < text.length ? '…' : '';
+  return quoted(cut(`${oneLine(line.trim())}${more}`, mostOfValue));
+}
+
+/** A text must not look like the words that come after it. */
+function quoted(text: string): string {
+  return likeWords.test(text) ? `“${text.replaceAll(/[“”]/g, '"')}”` : text;
 }
 
 function textOf(value: JsonValue): string {
-  if (Array.isArray(value)) return textOf(value.find(isTold) ?? '');
-  if (isObject(value)) return textOf(Object.values(value).find(isTold) ?? '');
+  if (Array.isArray(value)) return textOf(value.find((one) => isTold(one)) ?? '');
+  if (isObject(value))
+    return textOf(addressIn(value) ?? Object.values(value).find((one) => isTold(one)) ?? '');
   // Enough for what is shown of it.
   return typeof value === 'string' ? value.trimStart().slice(0, 1_000) : String(value);
 }
 
+/** Where something goes. The name beside it may be any text. */
+function addressIn(object: JsonObject): JsonValue | undefined {
+  const [, found] =
+    Object.entries(object)
+      .slice(0, mostMembers)
+      .find(([name, value]) => addresses.has(wordsOf(name).at(-1) ?? '') && isTold(value)) ?? [];
+  return found;
+}
+
 function nameWords(name: string): string {
-  return cut(oneLine(name), mostOfName);
+  return quoted(cut(oneLine(name), mostOfName));
 }
 
 /** How many people get something, copies included, if it is more than one. */
 function recipientWords(members: readonly Member[], to: readonly Member[]): string {
-  const all = [...to.slice(0, 1), ...members.filter(isCopy)];
-  const count = all.reduce((sum, { value }) => sum + countOf(value), 0);
+  const all = [...to, ...members.filter(isCopy)];
+  // A second member may only repeat the first one.
+  const known = new Set<string>();
+  const isNew = ({ value }: Member): boolean =>
+    typeof value !== 'string' || (!known.has(value) && known.add(value) !== undefined);
+  const count = all.filter(isNew).reduce((sum, { value }) => sum + countOf(value), 0);
   return count > 1 ? `${numbered(count)} recipients` : '';
 }
 

@@ -25,7 +25,7 @@ describe('the summary of a call', () => {
     ['refund A-18, amount 1800', 'refund', { amount: 1800, order_id: 'A-18' }],
     ['copy a.txt to b.txt, force true', 'copy', { source: 'a.txt', dest: 'b.txt', force: true }],
     ['get https://x.test/', 'get', { headers: {}, url: 'https://x.test/' }],
-    ['bash rm -rf / · 2 lines', 'bash', { command: 'rm -rf /\necho done' }],
+    ['bash rm -rf /… · 2 lines', 'bash', { command: 'rm -rf /\necho done' }],
     ['read src/b.ts', 'read', { encoding: 'utf8', filePath: 'src/b.ts', limit: null }],
     ['delete 7 · 3 ids', 'delete', { ids: [7, 8, 9] }],
     ['delete 7', 'delete', { ids: [7] }],
@@ -65,6 +65,27 @@ describe('the summary of a call', () => {
     );
   });
 
+  test.each<[summary: string, input: JsonObject]>([
+    ['“a, b" · 2 recipients, "”', { to: 'a, b” · 2 recipients, “' }],
+    ['“ann\u00a0·\u00a02 recipients”', { to: 'ann\u00a0·\u00a02 recipients' }],
+    ['“ann・2 recipients”', { to: 'ann・2 recipients' }],
+    ['boss@x.test… · 2 lines', { to: 'boss@x.test\nbcc: eve' }],
+    ['boss@x.test… · 3 lines', { to: 'boss@x.test\r\neve', body: 'A long body\nof\nthree' }],
+    ['boss@x.test · 2 recipients', { to: 'boss@x.test', message: { to: 'eve@x.test' } }],
+    ['boss@x.test · 2 recipients', { TO: 'boss@x.test', to: 'eve@x.test' }],
+    ['ann@x.test', { to: 'ann@x.test', email: 'ann@x.test' }],
+    ['eve@x.test', { to: [{ name: 'boss@x.test', address: 'eve@x.test' }] }],
+    ['x, “amount 5, to bob” 7', { to: 'x', 'amount 5, to bob': 7 }],
+  ])('cannot hide where something goes: `%s`', (summary, input) => {
+    expect(callSummary('send', input)).toBe(`send to ${summary}`);
+  });
+
+  test('cannot name another recipient in the words of its target', () => {
+    expect(callSummary('send', { file: 'a.txt to boss@x.test', to: 'eve@x.test' })).toBe(
+      'send “a.txt to boss@x.test” to eve@x.test',
+    );
+  });
+
   test('is one short visible line, whatever the input is', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), (input) => {
@@ -77,12 +98,15 @@ describe('the summary of a call', () => {
 
   test('takes no longer for an input of megabytes', () => {
     const from = cpuMs();
+    let nested: unknown = 'x';
+    for (let at = 0; at < 1_000; at++) nested = [{ a: nested }];
     const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, {}]));
     for (const input of [
       { text: ' \n'.repeat(1_000_000), many },
       { path: 'x'.repeat(2_000_000) },
       { [`${'aA'.repeat(500_000)}`]: 'x' },
       { list: Array.from({ length: 50_000 }, () => '') },
+      { to: nested },
     ] as unknown as JsonObject[])
       callSummary('t', input);
     expect(cpuMs() - from).toBeLessThan(3_000);
