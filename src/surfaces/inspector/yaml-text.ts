@@ -10,7 +10,8 @@ export const longestKey = 500;
 const plain = /^[A-Za-z_/][\w./*@-]*$/;
 const word = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 /** Characters that JSON leaves as they are, and that a person would not see. */
-const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const hidden =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{10})\p{M}/gu;
 
 /** Whether a name can be a key: with its escapes, it may be several times as long. */
 export function fitsKey(name: string): boolean {

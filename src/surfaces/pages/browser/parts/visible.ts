@@ -4,8 +4,11 @@
  */
 
 // As `text/unseen.ts`, but for the selector that colours emoji. JSON escapes other controls itself.
-const unseen =
-  /(?!\ufe0f)[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const unseen = new RegExp(
+  '(?!\\ufe0f)(?:[\\u007f-\\u009f\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]' +
+    '|(?<=\\p{M}{10})\\p{M})',
+  'gu',
+);
 /** The same, and control characters other than tabs and line feeds. */
 const inText = new RegExp(`(?![\\t\\n])\\p{Cc}|${unseen.source}`, 'gu');
 
