@@ -10,7 +10,7 @@ import { escapeUnseen } from './unseen.ts';
 const mostMembers = 64;
 const mostDepth = 3;
 /** Most characters of a value, of a name, and of the line after the name of the tool. */
-const mostOfValue = 48;
+const mostOfValue = 40;
 const mostOfName = 30;
 const mostOfLine = 160;
 /** Most numbers and flags after the target. */

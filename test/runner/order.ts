@@ -31,6 +31,7 @@ export const long = [
   'test/surfaces/inspector/page.test.ts',
   'test/surfaces/inspector/page-make.test.ts',
   'test/surfaces/inspector/page-words.test.ts',
+  'test/surfaces/inspector/page-approvals.test.ts',
   'test/surfaces/approvals/page.test.ts',
   'test/cli/hook/hook-process.test.ts',
   'test/surfaces/bullmq/fleet.test.ts',

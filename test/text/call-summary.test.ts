@@ -61,7 +61,7 @@ describe('the summary of a call', () => {
     );
     expect(callSummary('pay', { to: 'ann\u202etset' })).toBe('pay to ann\\u202etset');
     expect(callSummary('pay', { to: `${'a'.repeat(99)}end` })).toBe(
-      `pay to ${'a'.repeat(31)}…${'a'.repeat(13)}end`,
+      `pay to ${'a'.repeat(26)}…${'a'.repeat(10)}end`,
     );
   });
 

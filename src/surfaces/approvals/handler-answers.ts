@@ -9,10 +9,11 @@ import {
 } from '../../index.ts';
 import { type JsonValue, wireText } from '../../json/index.ts';
 import type { ToolResult } from '../../result.ts';
-import { refusalOf, toldOrigins } from '../../surface-port.ts';
+import { toldOrigins } from '../../surface-port.ts';
 import { callSummary } from '../../text/call-summary.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/page.ts';
+import { answeredBy } from '../shared/answered.ts';
 import { schemaOfAsked } from '../shared/tool-schema.ts';
 import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
 import { sentRequest } from './sent-request.ts';
@@ -39,21 +40,6 @@ const mostOfId = 512;
 
 const unknownId = 'No call waits for approval under this id.';
 const answeredBefore = 'The approval was answered before.';
-
-/** Why nothing was answered, and the HTTP status for it. */
-const refusals: ReadonlyMap<string, number> = new Map([
-  ['unknown_approval', 404],
-  ['four_eyes', 403],
-  ['invalid_edit', 400],
-  ['token_used', 409],
-  ['token_invalid', 409],
-  ['expired', 409],
-  ['definition_changed', 409],
-  ['duplicate_call_id', 409],
-  ['token_foreign', 503],
-  ['session_unavailable', 503],
-  ['store_unavailable', 503],
-]);
 
 const faults = {
   too_large: 'The body is too large.',
@@ -177,35 +163,19 @@ async function list(
   return json(`{"by":${wireText(by)},"approvals":[${texts.join()}]${next}}`);
 }
 
-/** What the caller learns about an answer: how the call ended, but not what it returned. */
 async function outcomeOf(
   id: string,
   answer: () => Promise<ToolResult>,
   decision: string,
 ): Promise<Response> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), waitMs);
-  });
   try {
-    const result = await Promise.race([answer(), late]);
-    if (result === undefined) return json(wireText({ id, decision, status: 'running' }), 202);
-    const { status } = result.metadata;
-    if (result.success) return json(wireText({ id, decision, status }));
-    const { code, reason, message, details } = result.error;
-    const refusal = refusalOf(result);
-    if (refusal !== undefined)
-      return refuse(
-        refusals.get(refusal) ?? 409,
-        message,
-        refusal === 'invalid_edit' ? details : undefined,
-      );
-    return json(wireText({ id, decision, status, code, reason }));
+    const answered = await answeredBy(id, decision, answer, waitMs);
+    return 'outcome' in answered
+      ? json(wireText(answered.outcome), answered.status)
+      : refuse(answered.status, answered.refused, answered.issues);
   } catch (error) {
     if (isMisuseError(error)) return refuse(400, error.message);
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

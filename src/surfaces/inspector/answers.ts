@@ -5,7 +5,7 @@ import { type HostToolRegistry, isMisuseError } from '../../index.ts';
 import { wireText } from '../../json/index.ts';
 import { packageVersion, registryStateOf, type SessionState } from '../../surface-port.ts';
 import type { SessionStatus } from '../pages/inspector-session-wire.ts';
-import type { Viewer } from '../pages/inspector-wire.ts';
+import type { Refusal, Viewer } from '../pages/inspector-wire.ts';
 import { createQuestions, type Questions } from './approvals.ts';
 import { type CallLog, createCallLog, mostCalls } from './call-log.ts';
 import { createFeed, type Feed } from './feed.ts';
@@ -42,8 +42,8 @@ function json(value: object, status = 200): Response {
 }
 
 /** An answer with an error message. */
-export function refuse(status: number, error: string): Response {
-  return json({ error }, status);
+export function refuse(status: number, error: string, more: Partial<Refusal> = {}): Response {
+  return json({ error, ...more }, status);
 }
 
 /** The sources of the answers. */
@@ -57,7 +57,7 @@ export function createAnswers(registry: HostToolRegistry<never>, allowCalls: boo
   const monotonic = (): number => state.monotonic();
   const log = createCallLog(monotonic);
   const sessions = listSessions(registry);
-  const questions = createQuestions(registry);
+  const questions = createQuestions(registry, allowCalls);
   const view = createRegistryView(registry, sessions);
   const runner = allowCalls ? createCallRunner(registry) : undefined;
   const feed = createFeed({
@@ -106,7 +106,7 @@ interface Parts {
 type Gets = Readonly<Record<string, (query: URLSearchParams) => Promise<Response>>>;
 type Posts = Readonly<Record<string, (request: Request, text: string) => Promise<Response>>>;
 
-function getsOf({ registry, log, sessions, feed, makers }: Parts): Gets {
+function getsOf({ registry, log, sessions, questions, feed, makers }: Parts): Gets {
   return {
     async stream() {
       const stream = feed.open();
@@ -122,6 +122,9 @@ function getsOf({ registry, log, sessions, feed, makers }: Parts): Gets {
     },
     async rule(query) {
       return made(makers.propose(Number(query.get('n') ?? Number.NaN)));
+    },
+    async schema(query) {
+      return json(await questions.schema(query.get('id') ?? ''));
     },
     async tools(query) {
       const found = sessionOf(registry, sessions, readViewer(query));
@@ -142,8 +145,13 @@ function postsOf({ questions, runner, makers }: Parts): Posts {
       const read = readAnswer(readObject(text) ?? {});
       if (read === undefined)
         return refuse(400, 'Expected a question, a decision, and who decides.');
-      const refusal = await questions.answer(read);
-      return refusal === undefined ? json({}) : refuse(409, refusal);
+      const answered = await questions.answer(read);
+      if ('outcome' in answered) return json(answered.outcome);
+      const { refused, over, issues } = answered;
+      return refuse(409, refused, {
+        ...(over ? { over } : {}),
+        ...(issues === undefined ? {} : { issues }),
+      });
     },
     async rule(request, text) {
       const read = readRule(readObject(text) ?? {});

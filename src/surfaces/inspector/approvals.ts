@@ -7,10 +7,13 @@ import {
   type PendingApproval,
   type ToolSession,
 } from '../../index.ts';
-import { wireText } from '../../json/index.ts';
+import { type JsonObject, type JsonValue, wireText } from '../../json/index.ts';
 import type { ToolResult } from '../../result.ts';
-import { isInboxStore, openSessions, refusalOf, registryStateOf } from '../../surface-port.ts';
-import type { AnswerRequest, ApprovalLine } from '../pages/inspector-wire.ts';
+import { isInboxStore, openSessions, registryStateOf, toldOrigins } from '../../surface-port.ts';
+import { callSummary } from '../../text/call-summary.ts';
+import type { AnswerRequest, ApprovalLine, QuestionSchema } from '../pages/inspector-wire.ts';
+import { answeredBy } from '../shared/answered.ts';
+import { schemaOfAsked } from '../shared/tool-schema.ts';
 
 /** Most questions that are shown. */
 const mostShown = 100;
@@ -18,10 +21,15 @@ const mostShown = 100;
 const mostChars = 2_000_000;
 /** Most sessions whose questions are requested. */
 const mostAsked = 1_000;
-/** Milliseconds that an answer waits to find out whether it was refused. */
-const refusalMs = 2_000;
+/** Milliseconds that an answer waits to find out how the call ends, or whether it was refused. */
+const endMs = 2_000;
 
-const overMessage = 'This question no longer waits for an answer.';
+const over = { refused: 'This question no longer waits for an answer.', over: true } as const;
+const noEdits = {
+  refused:
+    'Inputs cannot be edited here. The input of a question without hidden fields can be edited ' +
+    'in an inspector with `allowCalls`.',
+} as const;
 
 /** The waiting questions, as the page shows them. */
 export interface WaitingQuestions {
@@ -36,9 +44,16 @@ export interface WaitingQuestions {
 export interface Questions {
   /** The waiting questions, oldest first. */
   read(): Promise<WaitingQuestions>;
-  /** Why nothing was answered, for the person; undefined if the answer counted. */
-  answer(request: AnswerRequest): Promise<string | undefined>;
+  /** How the call ended, or why nothing was answered. */
+  answer(request: AnswerRequest): Promise<QuestionAnswered>;
+  /** The schema of the tool of a question whose input may be edited. */
+  schema(id: string): Promise<QuestionSchema>;
 }
+
+/** What came of an answer. */
+type QuestionAnswered =
+  | { readonly outcome: JsonObject }
+  | { readonly refused: string; readonly over?: true; readonly issues?: JsonValue | undefined };
 
 /** Where the questions are: in an inbox over all sessions, or in the separate sessions. */
 interface Source {
@@ -48,15 +63,19 @@ interface Source {
   answer(request: AnswerRequest): Promise<boolean | { readonly ended: Promise<ToolResult> }>;
 }
 
-export function createQuestions(registry: HostToolRegistry<never>): Questions {
+/** @param allowEdits whether a person may change the input of a call. It is judged again. */
+export function createQuestions(registry: HostToolRegistry<never>, allowEdits: boolean): Questions {
   const state = registryStateOf(registry);
   const hasInbox = state.signer === undefined || isInboxStore(state.store);
   const source = hasInbox ? fromInbox(registry) : fromSessions(registry);
+  // Without an inbox, an edit that does not fit would end the call.
+  const canEdit = ({ hiddenFields }: PendingApproval): boolean =>
+    allowEdits && hasInbox && hiddenFields.length === 0;
   return {
     async read() {
       try {
         const { asked, more } = await source.pending();
-        return shownOf(asked, more, false);
+        return shownOf(asked, more, false, canEdit);
       } catch {
         // An unavailable store must not hide the rest of the page.
         const here = [...state.asking].flatMap(({ desk }) => [...(desk?.waiting.values() ?? [])]);
@@ -64,18 +83,32 @@ export function createQuestions(registry: HostToolRegistry<never>): Questions {
           here.map(({ request }) => request),
           0,
           true,
+          canEdit,
         );
       }
     },
     async answer(request) {
+      const { id, decision, input } = request;
+      if (input !== undefined) {
+        const asked = hasInbox ? await registry.approvals.get(id) : undefined;
+        if (asked === undefined || !canEdit(asked)) return asked === undefined ? over : noEdits;
+      }
       try {
         const given = await source.answer(request);
-        if (typeof given === 'boolean') return given ? undefined : overMessage;
-        return await refusedIn(given.ended);
+        if (typeof given === 'boolean')
+          return given ? { outcome: { id, decision, status: 'running' } } : over;
+        given.ended.catch(() => {});
+        return await answeredBy(id, decision, () => given.ended, endMs);
       } catch (error) {
-        if (isMisuseError(error)) return error.message;
+        if (isMisuseError(error)) return { refused: error.message };
         throw error;
       }
+    },
+    async schema(id) {
+      const asked = hasInbox && allowEdits ? await registry.approvals.get(id) : undefined;
+      const schema =
+        asked !== undefined && canEdit(asked) ? schemaOfAsked(registry, asked) : undefined;
+      return schema === undefined ? {} : { schema: wireText(schema) };
     },
   };
 }
@@ -135,27 +168,13 @@ function fromSessions(registry: HostToolRegistry<never>): Source {
   };
 }
 
-function answerOf({ decision, by, message }: AnswerRequest): NamedAnswer {
-  return { decision, by, ...(message === undefined ? {} : { message }) };
-}
-
-/**
- * Why an answer was refused. The call may run for long; the page sees in its list how it ends. A
- * refusal comes before that.
- */
-async function refusedIn(ended: Promise<ToolResult>): Promise<string | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), refusalMs);
-  });
-  try {
-    const result = await Promise.race([ended, late]);
-    if (result === undefined || result.success || refusalOf(result) === undefined) return undefined;
-    return result.error.message;
-  } finally {
-    clearTimeout(timer);
-    ended.catch(() => {});
-  }
+function answerOf({ decision, by, message, input }: AnswerRequest): NamedAnswer {
+  return {
+    decision,
+    by,
+    ...(message === undefined ? {} : { message }),
+    ...(input === undefined ? {} : { input }),
+  };
 }
 
 function isWhole(row: ListedApproval): row is ListedApproval & PendingApproval {
@@ -166,12 +185,17 @@ function byAge(a: Pick<PendingApproval, 'requestedAt'>, b: typeof a): number {
   return a.requestedAt - b.requestedAt;
 }
 
-function shownOf(all: readonly PendingApproval[], more: number, unread: boolean): WaitingQuestions {
+function shownOf(
+  all: readonly PendingApproval[],
+  more: number,
+  unread: boolean,
+  canEdit: (asked: PendingApproval) => boolean,
+): WaitingQuestions {
   const sorted = [...all].sort(byAge);
   const shown: ApprovalLine[] = [];
   let chars = 0;
   for (const asked of sorted.slice(0, mostShown)) {
-    const line = lineOf(asked);
+    const line = lineOf(asked, canEdit(asked));
     chars += line.input.length + line.title.length + (line.message?.length ?? 0);
     // Each question is shown completely, because a person judges it, so fewer of them are shown.
     if (chars > mostChars && shown.length > 0) break;
@@ -181,28 +205,39 @@ function shownOf(all: readonly PendingApproval[], more: number, unread: boolean)
 }
 
 /** Copied member by member, because a token must never reach the page. */
-function lineOf(asked: PendingApproval): ApprovalLine {
-  const { message, risk, ruleId } = asked;
+function lineOf(asked: PendingApproval, editable: boolean): ApprovalLine {
+  const { message, parent, risk, ruleId, tool, input, hiddenFields } = asked;
   return {
     id: asked.id,
     sessionId: asked.sessionId,
     principal: asked.principal ?? '',
     callId: asked.callId,
-    tool: asked.tool.name,
+    ...(parent === undefined ? {} : { parent }),
+    tool: tool.name,
     title: asked.title,
+    // Records of earlier versions have none.
+    summary: asked.summary ?? callSummary(tool.name, input, hiddenFields),
     ...(message === undefined ? {} : { message }),
     ...(risk === undefined ? {} : { risk }),
     ...(ruleId === undefined ? {} : { ruleId }),
     layer: asked.source,
-    input: wireText(asked.input),
-    hiddenFields: asked.hiddenFields,
+    input: wireText(input),
+    hiddenFields,
+    originWords: toldOrigins(asked).origins,
     origins: (asked.origins ?? []).map(({ path, origin, seen, approvedBy }) => ({
       path,
       origin,
       ...(seen === undefined ? {} : { seen }),
       ...(approvedBy === undefined ? {} : { approvedBy }),
     })),
+    quotas: (asked.quotas ?? []).map(({ quota, max, used, amount }) => ({
+      quota,
+      max,
+      used,
+      amount,
+    })),
     requestedAt: asked.requestedAt,
     expiresAt: asked.expiresAt,
+    editable,
   };
 }

@@ -47,11 +47,14 @@ export function readAnswer(body: JsonObject): AnswerRequest | undefined {
   const message = textIn(body, 'message', 4_000);
   if (id === undefined || by === undefined || by.trim() === '') return undefined;
   if (decision !== 'allow_once' && decision !== 'reject_once') return undefined;
+  const input = Object.hasOwn(body, 'input') ? body.input : undefined;
+  if (input !== undefined && !isJsonObject(input)) return undefined;
   return {
     id,
     decision,
     by: by.trim(),
     ...(message === undefined || message === '' ? {} : { message }),
+    ...(input === undefined ? {} : { input }),
   };
 }
 

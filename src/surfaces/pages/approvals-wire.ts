@@ -28,7 +28,7 @@ export interface WaitingApproval {
   readonly originWords: readonly string[];
   readonly origins?: readonly {
     readonly path: string;
-    readonly value: JsonValue;
+    readonly value?: JsonValue;
     readonly origin: string;
     readonly seen?: { readonly callId: string; readonly toolName: string };
     readonly approvedBy?: string;

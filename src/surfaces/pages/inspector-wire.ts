@@ -1,5 +1,5 @@
 /** What the inspector's server and its page send to each other, as JSON. */
-import type { JsonValue } from '../../json/value.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { QuotaLine } from './inspector-quota-wire.ts';
 import type { SessionLine, SessionStatus } from './inspector-session-wire.ts';
 
@@ -128,8 +128,13 @@ export interface ApprovalLine {
   readonly sessionId: string;
   readonly principal: string;
   readonly callId: string;
+  /** The call whose handler made this one. */
+  readonly parent?: { readonly callId: string; readonly tool: string };
   readonly tool: string;
   readonly title: string;
+  /** The call in one line: the name of the tool, and what it is about. */
+  readonly summary: string;
+  /** Its last lines are `originWords`. */
   readonly message?: string;
   readonly risk?: string;
   readonly ruleId?: string;
@@ -137,9 +142,27 @@ export interface ApprovalLine {
   /** JSON, in full, because a person judges it. */
   readonly input: string;
   readonly hiddenFields: readonly string[];
+  readonly originWords: readonly string[];
   readonly origins: readonly CallOrigin[];
+  readonly quotas: readonly QuotaLevelLine[];
   readonly requestedAt: number;
   readonly expiresAt: number;
+  /** Whether a changed input may be sent. */
+  readonly editable: boolean;
+}
+
+/** A quota that a call would exceed. */
+export interface QuotaLevelLine {
+  readonly quota: string;
+  readonly max: number;
+  readonly used: number;
+  readonly amount: number;
+}
+
+/** What a form needs to edit the input of a question. */
+export interface QuestionSchema {
+  /** A JSON schema as JSON; absent if the tool is unknown here, has changed, or is long. */
+  readonly schema?: string;
 }
 
 /** What the page shows in addition to calls. */
@@ -282,9 +305,15 @@ export interface AnswerRequest {
   readonly decision: 'allow_once' | 'reject_once';
   readonly by: string;
   readonly message?: string;
+  /** Runs the call with these arguments instead. */
+  readonly input?: JsonObject;
 }
 
 /** Why a request was refused. */
 export interface Refusal {
   readonly error: string;
+  /** The question no longer waits for an answer. */
+  readonly over?: true;
+  /** What is wrong with a changed input, by dotted path. */
+  readonly issues?: JsonValue;
 }

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { ApprovalRecord, ApprovalStore, HostToolRegistry } from '../../../src/index.ts';
+import { z } from 'zod';
+import {
+  type ApprovalRecord,
+  type ApprovalStore,
+  defineTool,
+  type HostToolRegistry,
+} from '../../../src/index.ts';
 import { registryStateOf } from '../../../src/surface-port.ts';
 import { memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
 import { createInspector } from '../../../src/surfaces/inspector/index.ts';
@@ -439,6 +445,94 @@ describe('questions', () => {
     await expect
       .poll(async () => (await linesOf(kit)).at(-1))
       .toMatchObject({ attempt: 2, code: 'approval_denied' });
+    await kit.inspector.close();
+  });
+});
+
+describe('a question whose input is edited', () => {
+  const asks = async (allowCalls: boolean) => {
+    const registry = makeRegistry({ approvals: { secret: 'x'.repeat(32) } });
+    const kit = inspect(registry, { allowCalls });
+    const session = registry.createSession({
+      sessionId: 's1',
+      principal: 'ann',
+      approvalMode: 'suspend',
+    });
+    const ran: unknown[] = [];
+    registry.register(
+      defineTool({
+        name: 'buy',
+        description: 'Buys.',
+        parameters: z.object({ to: z.string() }),
+        requiresApproval: true,
+        handler: (input) => {
+          ran.push(input);
+          return 'bought';
+        },
+      }),
+    );
+    await session.call('buy', { to: 'bob' });
+    const asked = await stateOf(kit, ({ approvals }) => approvals[0]);
+    const answer = (input: unknown) =>
+      kit.post('answer', { id: asked.id, decision: 'allow_once', by: 'eve', input });
+    return { registry, kit, asked, answer, ran };
+  };
+
+  test('runs as it was edited, where the page may make calls', async () => {
+    const { registry, kit, asked, answer, ran } = await asks(true);
+    expect(asked).toMatchObject({ editable: true, summary: 'buy to bob' });
+    const { schema = '' } = await kit.get<{ schema?: string }>(`schema?id=${asked.id}`);
+    expect(JSON.parse(schema)).toMatchObject({ properties: { to: { type: 'string' } } });
+    const wrong = await answer({ to: 5 });
+    expect([wrong.status, await wrong.json()]).toEqual([
+      409,
+      {
+        error: expect.stringContaining('does not fit the tool'),
+        issues: [{ path: 'to', message: expect.any(String) }],
+      },
+    ]);
+    expect((await answer('{}')).status).toBe(400);
+    expect(await (await answer({ to: 'carol' })).json()).toEqual({
+      id: asked.id,
+      decision: 'allow_once',
+      status: 'succeeded',
+    });
+    expect(ran).toEqual([{ to: 'carol' }]);
+    expect(await (await answer({ to: 'carol' })).json()).toMatchObject({ over: true });
+    expect(await registry.approvals.pending()).toEqual([]);
+    await kit.inspector.close();
+  });
+
+  test('is refused elsewhere, and the question stays', async () => {
+    const { registry, kit, asked, answer, ran } = await asks(false);
+    expect(asked.editable).toBe(false);
+    expect(await kit.get(`schema?id=${asked.id}`)).toEqual({});
+    const refused = await answer({ to: 'carol' });
+    expect([refused.status, await refused.text()]).toEqual([
+      409,
+      expect.stringContaining('allowCalls'),
+    ]);
+    expect([ran, (await registry.approvals.pending()).length]).toEqual([[], 1]);
+    await kit.inspector.close();
+  });
+
+  test('has no hidden fields, which an edit would lose', async () => {
+    const registry = makeRegistry({
+      approvals: { secret: 'x'.repeat(32) },
+      rules: [{ effect: 'ask', tools: 'read' }],
+    });
+    const kit = inspect(registry, { allowCalls: true });
+    const session = registry.createSession({
+      sessionId: 's1',
+      principal: 'ann',
+      approvalMode: 'suspend',
+    });
+    await session.call('read', { path: 'a', password: 's3cret-word' });
+    const asked = await stateOf(kit, ({ approvals }) => approvals[0]);
+    expect(asked).toMatchObject({ editable: false, summary: 'read a' });
+    const body = { id: asked.id, decision: 'allow_once', by: 'eve', input: { path: 'b' } };
+    expect((await kit.post('answer', body)).status).toBe(409);
+    expect(await registry.approvals.pending()).toHaveLength(1);
     await kit.inspector.close();
   });
 });

@@ -246,7 +246,7 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
     await tabTo(/^Allow once/);
     await page.keyboard.press('Enter');
     expect((await asked).success).toBe(true);
-    await page.getByText('Nothing waits for a person').waitFor();
+    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
   });
 
   test('calls a tool with a form that is made from its schema', async () => {

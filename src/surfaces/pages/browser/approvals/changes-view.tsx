@@ -31,7 +31,7 @@ export function ChangesView({
       {changes.length === 0 ? (
         <p class="notice">Nothing. This is the input as it was asked.</p>
       ) : (
-        <Scroll name="changes" label="What your edit changes">
+        <Scroll name="edit-changes" label="What your edit changes">
           {changes.map(({ name, what, lines }) => (
             <div key={name} class="change">
               <p class="mono wrap">

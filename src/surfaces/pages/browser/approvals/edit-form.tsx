@@ -65,7 +65,7 @@ export function EditForm({
         event.preventDefault();
         if (!('input' in read)) return;
         inbox.change(id, { doing: 'review', trouble: '' });
-        focusSoon('.changes');
+        focusSoon('.edit-changes');
       }}
     >
       <Part

@@ -10,6 +10,82 @@ import type {
 } from '../../approvals-wire.ts';
 import { Refused, send } from '../parts/server.ts';
 import { parseVisible } from '../parts/visible.ts';
+import type { PageToken } from './page-token.ts';
+
+/** Where an inbox gets its approvals, and sends its answers. */
+export interface InboxServer {
+  /** Begins to ask, and goes on as long as the page is open. Returns what asks at once. */
+  open(heard: Heard): () => void;
+  /** One approval, with what a list leaves out. Rejects with {@link Refused}. */
+  one(id: string): Promise<WaitingApproval>;
+  /** Rejects with {@link Refused}. */
+  answer(id: string, decision: SentDecision): Promise<DecisionOutcome>;
+}
+
+/** What an inbox hears from its server. */
+export interface Heard {
+  /** The server answers. @param aheadMs how far its clock is ahead */
+  live(aheadMs: number): void;
+  /** What waits, if it is not what waited before. */
+  list(list: WaitingList): void;
+  /** The server does not answer, or refuses to. */
+  failed(error: unknown): void;
+}
+
+/** Milliseconds between two lists. */
+const pauseMs = 3_000;
+const hiddenPauseMs = 15_000;
+/** A list that takes long is requested less often. */
+const pausePerMs = 10;
+const mostPauseMs = 60_000;
+
+/** The approvals handler. It is asked again and again. */
+export function handlerServer(token: PageToken): InboxServer {
+  return {
+    one: (id) => askOne(token.now(), id),
+    answer: (id, decision) => sendDecision(token.now(), id, decision),
+    open(heard) {
+      let wake = (): void => {};
+      document.addEventListener('visibilitychange', () => {
+        if (!document.hidden) wake();
+      });
+      token.onChange(() => wake());
+      void listen(token, heard, (now) => {
+        wake = now;
+      });
+      return () => wake();
+    },
+  };
+}
+
+async function listen(
+  token: PageToken,
+  heard: Heard,
+  onWait: (wake: () => void) => void,
+): Promise<never> {
+  let last = '';
+  for (;;) {
+    const from = performance.now();
+    try {
+      const { text, aheadMs } = await askList(token.now());
+      const list = text === last ? undefined : readList(text);
+      last = text;
+      heard.live(aheadMs);
+      if (list !== undefined) heard.list(list);
+    } catch (error) {
+      heard.failed(error);
+    }
+    const took = performance.now() - from;
+    const least = document.hidden ? hiddenPauseMs : pauseMs;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.min(mostPauseMs, Math.max(least, took * pausePerMs)));
+      onWait(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
 
 /** Most approvals that are requested. */
 const mostListed = 200;
@@ -20,7 +96,7 @@ const mostMs = 30_000;
 const direct = { redirect: 'manual' } as const;
 
 /** A list, and how far the server's clock is ahead. */
-export interface Listed {
+interface Listed {
   /** The answer as it was sent. */
   readonly text: string;
   readonly aheadMs: number;
@@ -31,7 +107,7 @@ function authorization(token: string): Record<string, string> {
 }
 
 /** Rejects with {@link Refused}. */
-export async function askList(token: string): Promise<Listed> {
+async function askList(token: string): Promise<Listed> {
   const quiet = new AbortController();
   const timer = setTimeout(() => quiet.abort(), mostMs);
   try {
@@ -54,8 +130,8 @@ export async function askList(token: string): Promise<Listed> {
  * Reads a list. Characters that hide or reorder text are made visible, except in inputs. Those are
  * edited and sent back, and are made visible where they are shown.
  */
-export function readList(text: string): WaitingList {
-  const exact = JSON.parse(text) as WaitingList;
+function readList(text: string): WaitingList {
+  const exact = read<WaitingList>(text);
   const visible = parseVisible(text) as WaitingList;
   return {
     ...visible,
@@ -64,13 +140,13 @@ export function readList(text: string): WaitingList {
 }
 
 /** Requests one approval, with what a list leaves out. Rejects with {@link Refused}. */
-export async function askOne(token: string, id: string): Promise<WaitingApproval> {
+async function askOne(token: string, id: string): Promise<WaitingApproval> {
   const response = await send(`approvals/${encodeURIComponent(id)}`, {
     ...direct,
     headers: authorization(token),
   });
   const text = await response.text();
-  return exactly(parseVisible(text) as WaitingApproval, JSON.parse(text) as WaitingApproval);
+  return exactly(parseVisible(text) as WaitingApproval, read<WaitingApproval>(text));
 }
 
 /** What is sent back stays as it came. */
@@ -86,7 +162,7 @@ function exactly(visible: WaitingApproval, exact: WaitingApproval | undefined): 
 }
 
 /** Rejects with {@link Refused}. */
-export async function sendDecision(
+async function sendDecision(
   token: string,
   id: string,
   decision: SentDecision,
@@ -97,5 +173,16 @@ export async function sendDecision(
     headers: { 'content-type': 'application/json', ...authorization(token) },
     body: JSON.stringify(decision),
   });
-  return parseVisible(await response.text()) as DecisionOutcome;
+  const text = await response.text();
+  read(text);
+  return parseVisible(text) as DecisionOutcome;
+}
+
+/** A page to sign in on, for example, may come instead of an answer. */
+function read<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new Refused(0, 'What came is not an answer of the server.');
+  }
 }

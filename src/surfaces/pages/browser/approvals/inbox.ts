@@ -1,12 +1,11 @@
 /** The state of the page: the waiting approvals, what a person is typing, and the outcomes. */
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { SentDecision, WaitingApproval } from '../../approvals-wire.ts';
+import type { SentDecision, WaitingApproval, WaitingList } from '../../approvals-wire.ts';
 import type { Edited } from '../parts/edited-input.ts';
 import type { Refused } from '../parts/server.ts';
 import { groupsOf } from './groups.ts';
-import { askList, askOne, readList, sendDecision } from './inbox-server.ts';
+import type { InboxServer } from './inbox-server.ts';
 import { type Ended, endedBy, endedFor } from './outcome-words.ts';
-import type { PageToken } from './page-token.ts';
 
 /** The state of the page's connection. */
 export type Connection = 'connecting' | 'live' | 'away' | 'signed-out';
@@ -70,26 +69,17 @@ const noDraft: Draft = {
   trouble: '',
 };
 
-/** Milliseconds between two lists. */
-const pauseMs = 3_000;
-const hiddenPauseMs = 15_000;
-/** A list that takes long is requested less often. */
-const pausePerMs = 10;
-const mostPauseMs = 60_000;
-
 /**
  * Begins to ask for approvals, and continues as long as the page is open. Longer than 60 lines,
  * since its short functions share the entries and the drafts.
  */
-export function openInbox(token: PageToken): Inbox {
+export function openInbox(server: InboxServer): Inbox {
   const subscribers = new Set<() => void>();
   const drafts = new Map<string, Draft>();
   /** Long approvals that were opened. A list has only their heads. */
   const wholes = new Map<string, WaitingApproval>();
   const loading = new Set<string>();
   let numbered = 0;
-  let last = '';
-  let wake = (): void => {};
 
   const inbox: { -readonly [Name in keyof Inbox]: Inbox[Name] } = {
     known: {
@@ -125,7 +115,7 @@ export function openInbox(token: PageToken): Inbox {
       if (inbox.draftOf(id).sending) return;
       inbox.change(id, { sending: true, trouble: '', faults: noDraft.faults });
       try {
-        const outcome = await sendDecision(token.now(), id, decision);
+        const outcome = await server.answer(id, decision);
         drafts.delete(id);
         end(id, endedBy(outcome));
       } catch (error) {
@@ -139,9 +129,9 @@ export function openInbox(token: PageToken): Inbox {
           faults: faultsOf(error),
         });
       }
-      wake();
+      refresh();
     },
-    refresh: () => wake(),
+    refresh: () => refresh(),
   };
 
   function set(change: Partial<Known>): void {
@@ -167,7 +157,7 @@ export function openInbox(token: PageToken): Inbox {
     const { id } = asked;
     loading.add(id);
     try {
-      const whole = await askOne(token.now(), id);
+      const whole = await server.one(id);
       wholes.set(id, whole);
       set({
         entries: inbox.known.entries.map((entry) =>
@@ -186,10 +176,7 @@ export function openInbox(token: PageToken): Inbox {
     const { edited, message } = inbox.draftOf(asked.id);
     return edited !== undefined || message !== '';
   }
-  function take(text: string): void {
-    if (text === last) return;
-    last = text;
-    const list = readList(text);
+  function take(list: WaitingList): void {
     const before = new Map(inbox.known.entries.map((entry) => [entry.asked.id, entry]));
     const after: Entry[] = list.approvals.map((row) => {
       const asked = wholes.get(row.id) ?? row;
@@ -220,37 +207,20 @@ export function openInbox(token: PageToken): Inbox {
       chosen: isThere ? chosen : entries[0]?.n,
     });
   }
-  async function run(): Promise<never> {
-    for (;;) {
-      const from = performance.now();
-      try {
-        const { text, aheadMs } = await askList(token.now());
+  const refresh = server.open({
+    live(aheadMs) {
+      if (inbox.known.connection !== 'live' || Math.abs(inbox.known.aheadMs - aheadMs) > 500)
         set({ connection: 'live', trouble: '', aheadMs });
-        take(text);
-        void load();
-      } catch (error) {
-        const { status, message } = error as Refused;
-        set({ connection: status === 401 ? 'signed-out' : 'away', trouble: message });
-      }
-      const took = performance.now() - from;
-      const least = document.hidden ? hiddenPauseMs : pauseMs;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(
-          resolve,
-          Math.min(mostPauseMs, Math.max(least, took * pausePerMs)),
-        );
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-  }
-  document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) wake();
+      void load();
+    },
+    list: take,
+    failed(error) {
+      const { status, message } = error as Refused;
+      // A sign-in may also be refused, and what stands before the server may do so.
+      const isOut = status === 401 || status === 403;
+      set({ connection: isOut ? 'signed-out' : 'away', trouble: message });
+    },
   });
-  token.onChange(() => wake());
-  void run();
   return inbox;
 }
 

@@ -2,6 +2,10 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { openInbox } from './inbox.ts';
+import { handlerServer } from './inbox-server.ts';
 import { tokenOfPage } from './page-token.ts';
 
-render(<App inbox={openInbox(tokenOfPage())} />, document.getElementById('page') as HTMLElement);
+render(
+  <App inbox={openInbox(handlerServer(tokenOfPage()))} />,
+  document.getElementById('page') as HTMLElement,
+);

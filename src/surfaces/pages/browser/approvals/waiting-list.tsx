@@ -35,7 +35,7 @@ export function WaitingListBox({
   const byNumber = new Map(entries.map((entry) => [entry.n, entry]));
   const groups = useMemo(() => headedGroups(entries), [entries]);
   return (
-    <div class="list">
+    <div class="questions">
       <VirtualList
         label="Approvals, newest last"
         keys={entries.map(({ n }) => n)}

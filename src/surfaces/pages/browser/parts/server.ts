@@ -20,10 +20,17 @@ export class Refused extends Error {
   readonly status: number;
   /** What is wrong with a value that was sent. */
   readonly issues: readonly Issue[];
-  constructor(status: number, message: string, issues: readonly Issue[] = []) {
+  /** Whether what was asked about is no longer there. */
+  readonly over: boolean;
+  constructor(
+    status: number,
+    message: string,
+    { issues = [], over = status === 404 }: { issues?: readonly Issue[]; over?: boolean } = {},
+  ) {
     super(message);
     this.status = status;
     this.issues = issues;
+    this.over = over;
   }
 }
 
@@ -45,8 +52,12 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
     .text()
     .then(parseVisible, () => undefined)
     .catch(() => undefined);
-  const { error, issues } = (told ?? {}) as { error?: string; issues?: readonly Issue[] };
-  throw new Refused(response.status, error ?? `The server answered ${response.status}.`, issues);
+  const { error, ...more } = (told ?? {}) as {
+    error?: string;
+    issues?: readonly Issue[];
+    over?: boolean;
+  };
+  throw new Refused(response.status, error ?? `The server answered ${response.status}.`, more);
 }
 
 /** Requests something below `api/` with a token. Rejects with {@link Refused}. */

@@ -1,0 +1,56 @@
+/** What a person learns about an answer to an approval: how the call ended, not what it returned. */
+import type { JsonObject, JsonValue } from '../../json/index.ts';
+import type { ToolResult } from '../../result.ts';
+import { refusalOf } from '../../surface-port.ts';
+
+/** Why nothing was answered, and the HTTP status for it. */
+const refusals: ReadonlyMap<string, number> = new Map([
+  ['unknown_approval', 404],
+  ['four_eyes', 403],
+  ['invalid_edit', 400],
+  ['token_used', 409],
+  ['token_invalid', 409],
+  ['expired', 409],
+  ['definition_changed', 409],
+  ['duplicate_call_id', 409],
+  ['token_foreign', 503],
+  ['session_unavailable', 503],
+  ['store_unavailable', 503],
+]);
+
+/** What came of an answer. */
+export type Answered =
+  | { readonly outcome: JsonObject; readonly status: 200 | 202 }
+  /** Nothing was answered. `issues` say what is wrong with an edit, by path. */
+  | { readonly refused: string; readonly status: number; readonly issues: JsonValue | undefined };
+
+/** Waits for the end of the call that was answered, but no longer than this many milliseconds. */
+export async function answeredBy(
+  id: string,
+  decision: string,
+  answer: () => Promise<ToolResult>,
+  waitMs: number,
+): Promise<Answered> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), waitMs);
+  });
+  try {
+    const result = await Promise.race([answer(), late]);
+    if (result === undefined) return { outcome: { id, decision, status: 'running' }, status: 202 };
+    const { status } = result.metadata;
+    if (result.success) return { outcome: { id, decision, status }, status: 200 };
+    const { code, reason, message, details } = result.error;
+    const refusal = refusalOf(result);
+    if (refusal !== undefined)
+      return {
+        refused: message,
+        status: refusals.get(refusal) ?? 409,
+        issues: refusal === 'invalid_edit' ? details : undefined,
+      };
+    const ended = { id, decision, status, code };
+    return { outcome: reason === undefined ? ended : { ...ended, reason }, status: 200 };
+  } finally {
+    clearTimeout(timer);
+  }
+}
