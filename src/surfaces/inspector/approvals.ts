@@ -11,7 +11,8 @@ import { type JsonObject, type JsonValue, wireText } from '../../json/index.ts';
 import type { ToolResult } from '../../result.ts';
 import { isInboxStore, openSessions, registryStateOf, toldOrigins } from '../../surface-port.ts';
 import { callSummary } from '../../text/call-summary.ts';
-import type { AnswerRequest, ApprovalLine, QuestionSchema } from '../pages/inspector-wire.ts';
+import type { AnswerRequest, QuestionSchema } from '../pages/inspector-question-wire.ts';
+import type { ApprovalLine } from '../pages/inspector-wire.ts';
 import { answeredBy } from '../shared/answered.ts';
 import { schemaOfAsked } from '../shared/tool-schema.ts';
 

@@ -17,8 +17,8 @@ export interface InspectorOptions {
    */
   readonly token?: string | undefined;
   /**
-   * Whether the page may call tools, under a profile and for a principal of its choice. The calls
-   * pass all gates. @default false
+   * Whether the page may call tools, under a profile and for a principal of its choice, and edit
+   * the input of a call that waits for an approval. The calls pass all gates. @default false
    */
   readonly allowCalls?: boolean | undefined;
 }

@@ -6,7 +6,8 @@ import {
   type TestRequest,
   testExpectations,
 } from '../pages/inspector-make-wire.ts';
-import type { AnswerRequest, CallRequest, Viewer } from '../pages/inspector-wire.ts';
+import type { AnswerRequest } from '../pages/inspector-question-wire.ts';
+import type { CallRequest, Viewer } from '../pages/inspector-wire.ts';
 
 /** Most bytes of a request. */
 export const maxBytes = 1_048_576;

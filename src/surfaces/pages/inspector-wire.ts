@@ -1,5 +1,6 @@
 /** What the inspector's server and its page send to each other, as JSON. */
-import type { JsonObject, JsonValue } from '../../json/value.ts';
+import type { JsonValue } from '../../json/value.ts';
+import type { QuotaLevelLine } from './inspector-question-wire.ts';
 import type { QuotaLine } from './inspector-quota-wire.ts';
 import type { SessionLine, SessionStatus } from './inspector-session-wire.ts';
 
@@ -151,20 +152,6 @@ export interface ApprovalLine {
   readonly editable: boolean;
 }
 
-/** A quota that a call would exceed. */
-export interface QuotaLevelLine {
-  readonly quota: string;
-  readonly max: number;
-  readonly used: number;
-  readonly amount: number;
-}
-
-/** What a form needs to edit the input of a question. */
-export interface QuestionSchema {
-  /** A JSON schema as JSON; absent if the tool is unknown here, has changed, or is long. */
-  readonly schema?: string;
-}
-
 /** What the page shows in addition to calls. */
 export interface InspectorState {
   readonly totals: {
@@ -297,23 +284,4 @@ export interface CallAnswer {
   /** JSON, perhaps shortened. */
   readonly output?: string;
   readonly durationMs: number;
-}
-
-/** An answer to a question. */
-export interface AnswerRequest {
-  readonly id: string;
-  readonly decision: 'allow_once' | 'reject_once';
-  readonly by: string;
-  readonly message?: string;
-  /** Runs the call with these arguments instead. */
-  readonly input?: JsonObject;
-}
-
-/** Why a request was refused. */
-export interface Refusal {
-  readonly error: string;
-  /** The question no longer waits for an answer. */
-  readonly over?: true;
-  /** What is wrong with a changed input, by dotted path. */
-  readonly issues?: JsonValue;
 }

@@ -1,4 +1,4 @@
-/** What a person learns about an answer to an approval: how the call ended, not what it returned. */
+/** What a person learns about an answer: how the call ended, but not what it returned. */
 import type { JsonObject, JsonValue } from '../../json/index.ts';
 import type { ToolResult } from '../../result.ts';
 import { refusalOf } from '../../surface-port.ts';

@@ -575,6 +575,31 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(paid).toEqual([{ to: 'two', note: '' }]);
   });
 
+  test('says so if something before the server refuses, or answers with a page of its own', async () => {
+    expected = /status of 403/;
+    await pay('one');
+    const page = await open();
+    const field = await editJson(page);
+    await field.fill('{ "to": "half');
+    const list = '**/api/approvals?*';
+    await page.route(list, (route) =>
+      route.fulfill({ status: 403, body: 'Your session is over.' }),
+    );
+    await page.getByText('You are signed out. Sign in again in another tab').waitFor();
+    await page.getByText('signed out', { exact: true }).waitFor();
+    await page.unroute(list);
+    await page.route(list, (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Sign in</title>' }),
+    );
+    await button(page, 'Try now').click();
+    await page.getByText('What came is not an answer of the server.').waitFor();
+    expect(await field.inputValue()).toBe('{ "to": "half');
+    await page.unroute(list);
+    await button(page, 'Try now').click();
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(await field.inputValue()).toBe('{ "to": "half');
+  });
+
   test('says when the server is away, and finds it again', async () => {
     expected = /ERR_INTERNET_DISCONNECTED/;
     await pay('one');

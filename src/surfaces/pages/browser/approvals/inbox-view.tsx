@@ -9,6 +9,7 @@ import type { Entry, Inbox, Known } from './inbox.ts';
 import { openingPane, useKeys } from './keys.ts';
 import { WaitingListBox } from './waiting-list.tsx';
 
+/** Longer than 60 lines: the parts of the inbox, and the state that they share. */
 export function InboxView({
   inbox,
   known,
@@ -108,7 +109,8 @@ function Away({ known, inbox }: { readonly known: Known; readonly inbox: Inbox }
     connection === 'away'
       ? `${trouble} What you see may be out of date. The page tries again by itself.`
       : connection === 'signed-out' && entries.length > 0
-        ? `You are signed out. Sign in again in another tab; what you have typed stays here. ${trouble}`
+        ? 'You are signed out. Sign in again in another tab; what you have typed stays here. ' +
+          trouble
         : '';
   return (
     <div role="alert">
