@@ -19,7 +19,7 @@ import { announceQuestion, requestFor } from './approval-question.ts';
 import { defaultMaxPending } from './ask-approver.ts';
 import { waitingOf } from './pending-approvals.ts';
 import { reportFault } from './report-fault.ts';
-import { tellSeparateQuotas } from './separate-quotas.ts';
+import { tellSeparateStores } from './separate-stores.ts';
 import { shownNameOf } from './shown-name.ts';
 import type { Outcome } from './step.ts';
 
@@ -47,7 +47,7 @@ export async function suspend(
     own.refused = false;
     call.more.approval = { id: question.request.id };
     if (!(await store(call, question.request, own))) return undefined;
-    tellSeparateQuotas(call);
+    tellSeparateStores(call);
   } catch (error) {
     own.refused = true;
     reportFault(call, error, 'approvals.store', 'the approval store failed');

@@ -1,4 +1,5 @@
 /** The outcomes of calls with an idempotency key, in the memory of this process. */
+import { inProcess } from '../limits/in-process.ts';
 import { fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './store.ts';
 
@@ -108,7 +109,7 @@ export function memoryIdempotency(options: MemoryIdempotencyOptions = {}): Idemp
     return { state: 'claimed' };
   };
 
-  return {
+  return inProcess({
     claim(claim) {
       const time = clock();
       const { key, input, holder } = claim;
@@ -145,7 +146,7 @@ export function memoryIdempotency(options: MemoryIdempotencyOptions = {}): Idemp
       const record = held(key, holder, clock());
       if (record !== undefined) drop(key, record);
     },
-  };
+  });
 }
 
 type Asking = Pick<IdempotencyClaim, 'holder' | 'leaseMs' | 'ttlMs'>;

@@ -1,4 +1,5 @@
 /** Outputs that are kept as a whole, in the memory of this process. */
+import { inProcess } from '../limits/in-process.ts';
 import { fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import type { OffloadStore } from './store.ts';
 
@@ -79,7 +80,7 @@ export function memoryOffload(options: MemoryOffloadOptions = {}): OffloadStore 
     }
   };
 
-  return {
+  return inProcess({
     put({ session, key, text, about, maxBytes: most, ttlMs }) {
       const time = clock();
       const bytes = Buffer.byteLength(text);
@@ -112,7 +113,7 @@ export function memoryOffload(options: MemoryOffloadOptions = {}): OffloadStore 
       drop(session, key);
       return undefined;
     },
-  };
+  });
 }
 
 function timeOf(now: () => number): number {

@@ -5,6 +5,7 @@
 import type { FoundCall } from '../../state/call.ts';
 import { granted, keepAnswer, noteApproval, rejected, takeAnswer } from '../approval-outcome.ts';
 import { askApprover } from '../ask-approver.ts';
+import { tellSeparateStores } from '../separate-stores.ts';
 import { findGrant, takeGrant } from '../standing-grants.ts';
 import type { Step } from '../step.ts';
 import { suspend } from '../suspend.ts';
@@ -18,6 +19,7 @@ export function approve(call: FoundCall): Step {
   // A person's answer counts even if no rule asks any more, so a rejection stays a rejection.
   if (resumed !== undefined && !call.more.answered) {
     call.more.answered = true;
+    tellSeparateStores(call);
     return takeAnswer(call, resumed.approvalId, resumed.answer, resumed.quotas);
   }
   if (verdict?.effect !== 'ask') return undefined;
