@@ -137,17 +137,18 @@ export function EditButtons({
       >
         Back
       </button>
-      <button
-        type="button"
-        class="button"
-        disabled={inbox.draftOf(id).edited === undefined}
-        onClick={() => {
-          inbox.change(id, { edited: undefined, faults: new Map(), trouble: '' });
-          focusSoon(firstField);
-        }}
-      >
-        Discard the edit
-      </button>
+      {inbox.draftOf(id).edited === undefined ? null : (
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            inbox.change(id, { edited: undefined, faults: new Map(), trouble: '' });
+            focusSoon(firstField);
+          }}
+        >
+          Discard the edit
+        </button>
+      )}
       {wrong === undefined ? null : (
         <span class="fault small wrap">
           {visibleText(wrong[0])}: {wrong[1]}
