@@ -11,7 +11,6 @@ import { sandboxEntry } from './sandbox-format.ts';
 import { approvalsEntry, auditEntry, serverEntry } from './server-format.ts';
 import { timeoutOrSeconds } from './time-format.ts';
 import {
-  annotations,
   count,
   exactlyOne,
   milliseconds,
@@ -23,6 +22,7 @@ import {
   strict,
   text,
   texts,
+  toolAnnotations,
 } from './value-formats.ts';
 
 const approval = oneOf(
@@ -149,7 +149,7 @@ export const toolEntry = strict({
         'description, and the first call is logged.',
     ),
   tags: texts.optional().describe('Labels that rules can match.'),
-  annotations: annotations
+  annotations: toolAnnotations
     .optional()
     .describe('Hints that rules and surfaces read. Default of each: false.'),
   requires: z

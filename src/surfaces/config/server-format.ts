@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { explainIssues } from './issues.ts';
 import { timeoutOrSeconds } from './time-format.ts';
-import { annotations, milliseconds, oneNameEach, strict, text, texts } from './value-formats.ts';
+import {
+  milliseconds,
+  oneNameEach,
+  strict,
+  text,
+  texts,
+  toolAnnotations,
+} from './value-formats.ts';
 
 /**
  * Where `${NAME}` may occur. Anything else after `${` is refused, because it would not be filled
@@ -52,7 +59,7 @@ function fieldLabels<Label extends z.ZodType>(label: Label): z.ZodRecord<z.ZodSt
 }
 
 const labels = strict({
-  annotations: annotations
+  annotations: toolAnnotations
     .optional()
     .describe("Replaces those of the server's hints that it names."),
   origin: z

@@ -109,7 +109,7 @@ export function bothNames([one, other]: readonly [string, string]): string {
   return `\`${one}\` and \`${other}\` are spellings of the same field; use one of them`;
 }
 
-const hints = strict({
+const hints = {
   readOnly: z
     .boolean()
     .optional()
@@ -123,9 +123,19 @@ const hints = strict({
     .boolean()
     .optional()
     .describe('Interacts with something that the host does not control, such as the network.'),
-  readOnlyHint: z.boolean().optional().describe('The same as readOnly.'),
-  destructiveHint: z.boolean().optional().describe('The same as destructive.'),
-  idempotentHint: z.boolean().optional().describe('The same as idempotent.'),
-  openWorldHint: z.boolean().optional().describe('The same as openWorld.'),
-});
-export const annotations = oneNameEach(hints, hintNames);
+};
+
+/** Hints of a tool, as rules test them. */
+export const annotations = strict(hints);
+
+/** Hints of a tool, as its definition may have them. */
+export const toolAnnotations = oneNameEach(
+  strict({
+    ...hints,
+    readOnlyHint: z.boolean().optional().describe('The same as readOnly.'),
+    destructiveHint: z.boolean().optional().describe('The same as destructive.'),
+    idempotentHint: z.boolean().optional().describe('The same as idempotent.'),
+    openWorldHint: z.boolean().optional().describe('The same as openWorld.'),
+  }),
+  hintNames,
+);

@@ -71,6 +71,27 @@ describe('host-tools.schema.json', () => {
       'two other spellings',
       { tools: [{ name: 'a', module: 'b', requires_approval: true, requiresApproval: true }] },
     ],
+    ['a time without a unit', { tools: [{ name: 'a', module: 'b', timeout: '5' }] }],
+    [
+      'both names of the input',
+      { tools: [{ name: 'a', module: 'b', parameters: {}, inputSchema: {} }] },
+    ],
+    [
+      'both names of a hint',
+      { tools: [{ name: 'a', module: 'b', annotations: { readOnly: true, readOnlyHint: true } }] },
+    ],
+    [
+      'a limit of a server twice',
+      { mcpServers: { a: { command: 'b', labels: { c: { timeout: '1s', timeoutMs: 1 } } } } },
+    ],
+    [
+      'a limit of a profile in seconds',
+      { profiles: { p: { tools: [{ name: 'a', timeout: 5 }] } } },
+    ],
+    [
+      'a hint of MCP in a rule',
+      { rules: [{ effect: 'deny', annotations: { readOnlyHint: true } }] },
+    ],
     ['a rule without an effect', { rules: [{ tools: 'a' }] }],
     ['a rule without a test', { rules: [{ effect: 'deny', when: { a: {} } }] }],
     ['a bound that is no number', { rules: [{ effect: 'deny', when: { a: { gt: '1' } } }] }],
@@ -105,6 +126,15 @@ describe('host-tools.schema.json', () => {
     ],
   ])('refuses %s', (_, content) => {
     expect(validate(content)).toBe(false);
+  });
+
+  test.each<[string, object]>([
+    ['a time with its unit', { timeout: '2.5 m' }],
+    ['a time in seconds', { timeout: 2.5 }],
+    ['names of other libraries', { inputSchema: { type: 'object' }, needsApproval: true }],
+    ['hints of MCP', { annotations: { readOnlyHint: true, openWorld: false } }],
+  ])('takes a tool with %s', (_, entry) => {
+    expect(validate({ tools: [{ name: 'a', module: 'b', ...entry }] })).toBe(true);
   });
 
   test.each([
