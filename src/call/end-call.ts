@@ -142,6 +142,8 @@ function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
   const { registry } = call.session;
   if (extra.idle?.dlList !== undefined) registry.deadlines.remove(extra.idle);
   call.parent?.extra?.children?.delete(call);
+  if (extra.resumed !== undefined)
+    registry.suspending.release(call.session, extra.resumed.approvalId);
   const { cleanups, children } = extra;
   if (cleanups !== undefined) for (const cleanup of cleanups) cleanup(result);
   if (extra.holds !== undefined || extra.place !== undefined) {

@@ -142,8 +142,13 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
   }
   if (!kept) return false;
   call.more.pending = Object.freeze({ ...request, token });
+  const { id, expiresAt } = request;
+  if (registry.sessionFor === undefined)
+    registry.suspending.keep(session, id, expiresAt, registry.now());
   call.onEnd(({ error }) => {
-    if (error?.code !== 'approval_pending') takeBack();
+    if (error?.code === 'approval_pending') return;
+    registry.suspending.release(session, id);
+    takeBack();
   });
   return true;
 }
