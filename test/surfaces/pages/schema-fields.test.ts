@@ -162,6 +162,36 @@ describe('an edit', () => {
     expect(back && readEdited(fields, back)).toEqual({ input: { to: 'bob', more: [1] } });
   });
 
+  test.each(['9007199254740993', '1e400', '-1e999', '1e-400', '9007199254740993.0'])(
+    'does not send another number than %s',
+    (number) => {
+      const cannot = { fault: expect.stringContaining('cannot be sent exactly') };
+      const text = `{"a":"1e400","n":[${number}]}`;
+      expect(readEdited([], { ...startEdit({}, {}), asText: true, text })).toMatchObject(cannot);
+      const fields = fieldsFor(schema({ n: { type: 'number' }, j: {} }), {}) ?? [];
+      const faults = inputOf(fields, new Map(['n', 'j'].map((name) => [name, number])));
+      expect('faults' in faults && [...faults.faults.values()]).toEqual([
+        cannot.fault,
+        cannot.fault,
+      ]);
+    },
+  );
+
+  test.each(['9007199254740992', '12345678901234567000', '1e21', '0.1', '-0', '0e5', '5.00'])(
+    'sends the number %s',
+    (number) => {
+      const edited = { ...startEdit({}, {}), asText: true, text: `{"n":${number}}` };
+      expect(readEdited([], edited)).toEqual({ input: { n: Number(number) } });
+    },
+  );
+
+  test('stays in the form in which it was typed, whatever schema arrives later', () => {
+    const edited = { ...startEdit(undefined, { a: '5' }), changes: new Map([['a', '6']]) };
+    expect(readEdited(fieldsFor(edited.schema, edited.base), edited)).toEqual({
+      input: { a: '6' },
+    });
+  });
+
   test.each(['{', '[]', 'null', '""'])('does not leave %s, which is no input', (text) => {
     const edited = { ...startEdit({}, {}), asText: true, text };
     expect(toggled([], edited)).toBeUndefined();

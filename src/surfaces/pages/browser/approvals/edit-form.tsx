@@ -37,7 +37,7 @@ export function useEdit(
 ): Edit {
   const { schema } = asked;
   const edited = useMemo(() => begun ?? startEdit(schema, input), [begun, schema, input]);
-  const fields = useMemo(() => fieldsFor(schema, edited.base), [schema, edited.base]);
+  const fields = useMemo(() => fieldsFor(edited.schema, edited.base), [edited.schema, edited.base]);
   const read = useMemo(() => readEdited(fields, edited), [fields, edited]);
   return { edited, fields, read };
 }

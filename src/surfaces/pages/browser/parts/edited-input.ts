@@ -1,5 +1,6 @@
 /** An input that a person edits, in a form or as JSON. */
-import type { JsonObject, JsonValue } from '../../../../json/value.ts';
+import type { JsonObject } from '../../../../json/value.ts';
+import { readExact } from './exact-json.ts';
 import { type Changes, type Field, fieldsFor, inputOf } from './schema-fields.ts';
 import { visibleJson } from './visible.ts';
 
@@ -11,6 +12,8 @@ export interface Edited {
   readonly text: string;
   /** The input that the form begins with. */
   readonly base: JsonObject;
+  /** The schema of the form. What is typed stays what it is if another schema arrives later. */
+  readonly schema: unknown;
   /** What was changed in the form. */
   readonly changes: Changes;
 }
@@ -23,7 +26,13 @@ export type ReadInput =
 /** An input before it is edited. If it has too many members for a form, it is edited as JSON. */
 export function startEdit(schema: unknown, input: JsonObject): Edited {
   const asText = fieldsFor(schema, input) === undefined;
-  return { asText, text: asText ? visibleJson(input) : '', base: input, changes: new Map() };
+  return {
+    asText,
+    text: asText ? visibleJson(input) : '',
+    base: input,
+    schema,
+    changes: new Map(),
+  };
 }
 
 export function readEdited(fields: readonly Field[] | undefined, edited: Edited): ReadInput {
@@ -39,18 +48,16 @@ export function toggled(fields: readonly Field[] | undefined, edited: Edited): E
   const read = readEdited(fields, edited);
   if (!('input' in read)) return undefined;
   return edited.asText
-    ? { asText: false, text: edited.text, base: read.input, changes: new Map() }
+    ? { ...edited, asText: false, base: read.input, changes: new Map() }
     : { ...edited, asText: true, text: visibleJson(read.input) };
 }
 
 function readText(text: string): ReadInput {
   const faults = new Map<string, string>();
-  try {
-    const input = JSON.parse(text) as JsonValue;
-    return typeof input === 'object' && input !== null && !Array.isArray(input)
-      ? { input: input as JsonObject }
-      : { fault: 'Expected a JSON object: { … }.', faults };
-  } catch (error) {
-    return { fault: `This is not JSON. ${error instanceof Error ? error.message : ''}`, faults };
-  }
+  const read = readExact(text);
+  if ('fault' in read) return { fault: read.fault, faults };
+  const input = read.value;
+  return typeof input === 'object' && input !== null && !Array.isArray(input)
+    ? { input: input as JsonObject }
+    : { fault: 'Expected a JSON object: { … }.', faults };
 }

@@ -1,5 +1,6 @@
 /** Fields of a form, from a tool's schema and from an input. What no field can show is JSON. */
 import type { JsonObject, JsonValue } from '../../../../json/value.ts';
+import { readExact } from './exact-json.ts';
 import { visibleJson, visibleText } from './visible.ts';
 
 /** A field of a form. */
@@ -204,18 +205,10 @@ function readValue(
   text: string,
   kind: Field['kind'],
 ): { readonly value: JsonValue } | { readonly fault: string } {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    if (kind === 'integer' && !Number.isInteger(value))
-      return { fault: 'Expected a whole number.' };
-    if (kind === 'number' && typeof value !== 'number') return { fault: 'Expected a number.' };
-    return { value };
-  } catch (error) {
-    return {
-      fault:
-        kind === 'json'
-          ? `This is not JSON. ${error instanceof Error ? error.message : ''}`
-          : `Expected a ${kind === 'integer' ? 'whole number' : 'number'}.`,
-    };
-  }
+  const read = readExact(text);
+  if (kind === 'json' || ('fault' in read && read.isJson)) return read;
+  const value = 'fault' in read ? undefined : read.value;
+  if (kind === 'integer' && !Number.isInteger(value)) return { fault: 'Expected a whole number.' };
+  if (kind === 'number' && typeof value !== 'number') return { fault: 'Expected a number.' };
+  return read;
 }

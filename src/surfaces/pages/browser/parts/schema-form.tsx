@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { type Changes, type Field, textIn } from './schema-fields.ts';
-import { visibleText } from './visible.ts';
+import { visibleJson, visibleText } from './visible.ts';
 
 export function SchemaForm({
   fields,
@@ -70,6 +70,12 @@ function FieldRow(props: FieldProps & { readonly fault: string | undefined }): J
   );
 }
 
+/** The text `1` among numbers is in quotes, and so is the empty text. */
+function choiceWords(choice: unknown, choices: readonly unknown[]): string {
+  const isPlain = choices.every((one) => typeof one === 'string' && one.trim() !== '');
+  return isPlain ? visibleText(choice as string) : visibleJson(choice);
+}
+
 /** Longer than 60 lines: the kinds of fields, with what they have in common. */
 function Control({
   field: { kind, choices, required },
@@ -95,7 +101,7 @@ function Control({
         <option value="">{required ? 'choose …' : 'left out'}</option>
         {(kind === 'choice' ? choices : [true, false]).map((choice) => (
           <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>
-            {kind === 'yes-no' ? (choice === true ? 'yes' : 'no') : visibleText(String(choice))}
+            {kind === 'yes-no' ? (choice === true ? 'yes' : 'no') : choiceWords(choice, choices)}
           </option>
         ))}
       </select>
