@@ -26,7 +26,9 @@ export const timeoutOrSeconds = oneOf(
     z
       .number()
       .gt(0)
-      .lte(longestTimerMs / 1_000),
+      .lte(longestTimerMs / 1_000)
+      // A time that is rounded to nothing is none.
+      .refine((seconds) => isTimer(rounded(seconds * 1_000)), 'expected a time above 0'),
   ],
   'a time with its unit, such as "5s", or a number of seconds above 0',
 );

@@ -41,6 +41,7 @@ describe('a time', () => {
   test.each([
     ...['', '5', 's', '5S', '5 sec', '5  s', ' 5s', '5s ', '-5s', '+5s', '5e3ms', '.5s', '5.s'],
     ...['0s', '0.0h', '597h', '1d', '1h30m', '5,5s', '٥s', '9'.repeat(400), `${'9'.repeat(400)}s`],
+    ...[0, -1, 1e-10, 597 * 3_600, '0.0000001ms'],
   ])('%j is refused', (timeout) => {
     expect(timeoutOrSeconds.safeParse(timeout).success).toBe(false);
   });
