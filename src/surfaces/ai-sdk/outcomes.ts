@@ -49,6 +49,9 @@ function isWaiting(part: unknown): part is JsonObject & WaitingPart {
   return (
     isJsonObject(output) &&
     output.success === false &&
+    // Another tool of the chat may have approvals of its own.
+    isJsonObject(output.error) &&
+    output.error.code === 'approval_pending' &&
     typeof output.approvalId === 'string' &&
     output.approvalId.length <= 512
   );

@@ -19,6 +19,7 @@ type Convert = (
   options: { tools: object },
 ) => Promise<{ role: string; content: unknown }[]>;
 
+const pending = { success: false, error: { code: 'approval_pending' }, approvalId: 'x' };
 const png = Buffer.from('an image').toString('base64');
 let now = 1_000;
 
@@ -215,8 +216,10 @@ describe('withOutcomes', () => {
     ['parts that are no list', { parts: 'x' }],
     ['a part that is no object', { parts: [null, 1] }],
     ['no output', { parts: [{ state: 'output-available' }] }],
-    ['an id that is no text', { parts: [part({ success: false, approvalId: 1 })] }],
-    ['an id that is too long', { parts: [part({ success: false, approvalId: 'x'.repeat(513) })] }],
+    ['an id that is no text', { parts: [part({ ...pending, approvalId: 1 })] }],
+    ['an id that is too long', { parts: [part({ ...pending, approvalId: 'x'.repeat(513) })] }],
+    ['the answer of another tool', { parts: [part({ success: false, approvalId: 'x' })] }],
+    ['an id and another error', { parts: [part({ ...pending, error: { code: 'timeout' } })] }],
     ['a success with an id', { parts: [part({ success: true, approvalId: 'x' })] }],
     ['a call that has not ended', { parts: [{ ...part({}), state: 'input-available' }] }],
   ])('a message with %s is returned as it is', async (_, message) => {
@@ -241,9 +244,7 @@ describe('withOutcomes', () => {
     };
     const { withOutcomes } = toAiSdkTools(sessionIn(open(counting)));
     const ids = Array.from({ length: 500 }, (_, at) => `id-${at}`);
-    await withOutcomes(
-      ids.map((approvalId) => ({ parts: [part({ success: false, approvalId })] })),
-    );
+    await withOutcomes(ids.map((approvalId) => ({ parts: [part({ ...pending, approvalId })] })));
     expect(read).toEqual(ids.slice(-200));
   });
 
