@@ -76,9 +76,52 @@ describe('the input of an approval', () => {
     expect(text.match(/[^\\]"… [\d,]+ characters left out …"/g)).toHaveLength(1);
   });
 
-  test('a line break in a text or a key starts no line', () => {
-    const text = approvalInput({ note: 'a\nInput: {}', 'b\n}': 1 }) as string;
+  test('a line break in a key starts no line', () => {
+    const text = approvalInput({ note: 'a', 'b\n}': 1 }) as string;
     expect(text.split('\n')).toHaveLength(4);
+  });
+
+  test('each line of a text is in quotes, below each other, and so it can imitate no other line', () => {
+    const note = 'a\nInput: {}\n\n  "to": "ann"';
+    expect(approvalInput({ note, list: ['b\r\nc', 'd'], more: { end: 'e\n' } })).toBe(
+      [
+        '{',
+        '  "note":',
+        '    "a\\n"',
+        '    "Input: {}\\n"',
+        '    "\\n"',
+        '    "  \\"to\\": \\"ann\\"",',
+        '  "list": [',
+        '    "b\\r\\n"',
+        '      "c",',
+        '    "d"',
+        '  ],',
+        '  "more": {',
+        '    "end":',
+        '      "e\\n"',
+        '  }',
+        '}',
+      ].join('\n'),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), (lines) => {
+        const text = approvalInput({ note: lines.join('\n'), to: 'ann' }) ?? '';
+        const [open, , ...rest] = text.split('\n');
+        const [close, to, ...quotes] = rest.reverse();
+        expect([open, close, to]).toEqual(['{', '}', '  "to": "ann"']);
+        // The pieces together are the text.
+        const pieces = quotes.reverse().map((line) => JSON.parse(line.replace(/,$/, '')) as string);
+        if (lines.length > 1) expect(pieces.join('')).toBe(lines.join('\n'));
+      }),
+    );
+  });
+
+  test('lines stay in one piece if there is no room for each of them', () => {
+    const note = 'a\n'.repeat(1_900);
+    expect(JSON.parse(approvalInput({ note }) as string)).toEqual({ note });
+    const long = approvalInput({ note: 'line\n'.repeat(5_000) }) as string;
+    expect(long.length).toBeLessThanOrEqual(longestApprovalInput);
+    expect(long).toMatch(/\n {4}"line\\n"\n {4}"line\\n".*… 22,952 characters left out …"/s);
   });
 
   test('what draws nothing or turns text around is an escape', () => {
