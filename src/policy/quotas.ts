@@ -175,7 +175,7 @@ function readWindow(
   check(
     isJsonObject(per) && Object.keys(per).every((key) => key === 'ms'),
     'per',
-    '`minute`, `hour`, `day`, `session` or { ms }',
+    '`minute`, `hour`, `day`, `session` or { ms: … }, such as { ms: 604800000 } for a week',
     per,
   );
   const ms = Object.hasOwn(per, 'ms') ? per.ms : undefined;

@@ -41,7 +41,7 @@ describe('a malformed quota throws, and says what was expected and what came', (
     [
       'no per',
       { ...good, per: undefined },
-      'Expected `per` to be `minute`, `hour`, `day`, `session` or { ms }',
+      'Expected `per` to be `minute`, `hour`, `day`, `session` or { ms: … }, such as',
     ],
     ['per week', { ...good, per: 'week' }, 'Expected `per` to be'],
     ['per a number', { ...good, per: 60_000 }, 'Expected `per` to be'],

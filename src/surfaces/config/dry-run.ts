@@ -10,6 +10,7 @@ import type { HostedParts } from './file-host.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { behind, type LoadedFile, type LoadedTool } from './loaded-files.ts';
+import { atNamedPart } from './named-part.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf, prepareProfiles } from './profile-entry.ts';
 import type { RawEntry } from './read-file.ts';
@@ -62,8 +63,9 @@ export function dryRun(
     const reason =
       'reason' in prepared
         ? prepared.reason
-        : faultOf(() => tryRule(prepared.rule, 'registry'))?.replace(/^registry rule 0: /, '');
-    if (reason !== undefined) fail('rules', prepared.entry, idOf(prepared.entry.value), reason);
+        : faultOf(() => tryRule(prepared.rule, 'registry'))?.replace(ownPlace, '');
+    if (reason !== undefined)
+      fail('rules', placeOf(prepared, reason), idOf(prepared.entry.value), reason);
     else if ('rule' in prepared) rules.push(prepared.rule);
   }
   const quotas: Quota[] = [];
@@ -72,11 +74,9 @@ export function dryRun(
     const reason =
       'reason' in prepared
         ? prepared.reason
-        : faultOf(() => compileQuotas([prepared.quota], 'registry', taken))?.replace(
-            /^registry quota 0: /,
-            '',
-          );
-    if (reason !== undefined) fail('quotas', prepared.entry, idOf(prepared.entry.value), reason);
+        : faultOf(() => compileQuotas([prepared.quota], 'registry', taken))?.replace(ownPlace, '');
+    if (reason !== undefined)
+      fail('quotas', placeOf(prepared, reason), idOf(prepared.entry.value), reason);
     else if ('quota' in prepared) {
       taken.add(prepared.quota.id);
       quotas.push(prepared.quota);
@@ -115,7 +115,7 @@ export function dryRun(
     if (reason !== undefined)
       fail(
         'tools',
-        entry,
+        atNamedPart(entry, reason),
         name,
         tools.has(key) ? `the file already has a tool \`${definition.name}\`` : reason,
       );
@@ -133,14 +133,14 @@ export function dryRun(
     prefixes,
     [...profilesOf(registry).keys()].filter((id) => outside(id) !== undefined),
   )) {
-    const { entry, id } = prepared;
+    const { id } = prepared;
     const reason =
       'reason' in prepared
         ? prepared.reason
         : (fallen(prepared.profile, broken) ?? tryProfile(trial, prepared.profile, outside));
     if (reason !== undefined) {
       broken.add(id);
-      fail('profiles', entry, id.slice(0, 256), reason);
+      fail('profiles', placeOf(prepared, reason), id.slice(0, 256), reason);
     } else if ('profile' in prepared)
       profiles.set(id, {
         profile: prepared.profile,
@@ -148,6 +148,14 @@ export function dryRun(
       });
   }
   return { rules, quotas, tools, profiles, hosted, failed: inOrder(failed) };
+}
+
+/** Names the entry in messages about its rule or quota, which the report does as well. */
+export const ownPlace = /^registry (?:rule|quota) 0(?: \(`.{0,256}?`\))?: /s;
+
+/** The entry with the line of what is wrong. The form of an entry is checked with its lines. */
+function placeOf(prepared: { readonly entry: RawEntry }, reason: string): RawEntry {
+  return 'reason' in prepared ? prepared.entry : atNamedPart(prepared.entry, reason);
 }
 
 /** The ids of the registry's other quotas. */

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { describe } from '../../errors/index.ts';
 import { suggestion } from '../../options/index.ts';
 import { nearestNames } from '../../text/names.ts';
+import type { Located } from './places.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -11,11 +12,58 @@ const mostNamed = 4;
 /** Maximum length of a message, in characters. */
 const longest = 2_000;
 
+/** What is wrong with a part of a value. */
+interface PartFault {
+  readonly path: readonly PropertyKey[];
+  readonly text: string;
+}
+
 /** Joins issues into one line. @param value the value that was checked */
 export function explainIssues(issues: readonly Issue[], value: unknown): string {
-  const lines = [...new Set(issues.map((issue) => explain(issue, value, [])))];
-  const rest = lines.length - mostNamed;
-  return `${lines.slice(0, mostNamed).join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
+  return joined(faultsOf(issues, value).map(({ text }) => text));
+}
+
+/**
+ * Words the issues with an entry of a file. The entry that is returned has the line of the first
+ * fault; the line of a later fault is in its text, if it is another one.
+ */
+export function entryFault<Entry extends Located>(
+  issues: readonly Issue[],
+  entry: Entry,
+): { readonly entry: Entry; readonly reason: string } {
+  const placed = faultsOf(issues, entry.value)
+    .map(({ path, text }) => ({ line: entry.lineAt(path), text }))
+    .sort((a, b) => a.line - b.line);
+  const line = placed[0]?.line ?? entry.line;
+  const texts = placed.map((one) =>
+    one.line === line ? one.text : `line ${one.line}: ${one.text}`,
+  );
+  return { entry: { ...entry, line }, reason: joined(texts) };
+}
+
+function faultsOf(issues: readonly Issue[], value: unknown): readonly PartFault[] {
+  const faults = issues.flatMap((issue) => explain(issue, value, []));
+  const unlike = faults.filter((fault) => !faults.some((other) => isSpelt(fault, other)));
+  return [...new Map(unlike.map((fault) => [fault.text, fault])).values()];
+}
+
+/** Whether a field is missing only because its key was misspelt, as the other fault says. */
+function isSpelt({ path, text }: PartFault, other: PartFault): boolean {
+  const [, meant] = /; did you mean `([^`]+)`\?/.exec(other.text) ?? [];
+  if (meant === undefined) return false;
+  const [, ofThese] = /of ([^`]+), got none$/.exec(text) ?? [];
+  const missing = text.endsWith(', got nothing') ? [String(path.at(-1))] : ofThese?.split(', ');
+  const parent = ofThese === undefined ? path.slice(0, -1) : path;
+  return (
+    missing?.includes(meant) === true &&
+    parent.length === other.path.length - 1 &&
+    parent.every((key, at) => key === other.path[at])
+  );
+}
+
+function joined(texts: readonly string[]): string {
+  const rest = texts.length - mostNamed;
+  return `${texts.slice(0, mostNamed).join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }
 
 /**
@@ -56,7 +104,11 @@ export function unknownKey(key: string, known: readonly string[]): string {
   return `unknown key \`${shortened(key)}\`${suggestion(key, known)}`;
 }
 
-function explain(issue: Issue, root: unknown, before: readonly PropertyKey[]): string {
+function explain(
+  issue: Issue,
+  root: unknown,
+  before: readonly PropertyKey[],
+): readonly PartFault[] {
   const path = [...before, ...issue.path];
   if (issue.code === 'invalid_union') {
     // The branch that the value was meant for: the only one whose issues are all inside the value.
@@ -66,19 +118,18 @@ function explain(issue: Issue, root: unknown, before: readonly PropertyKey[]): s
       ),
     );
     const [taken] = branches.length === 1 ? branches : [];
-    if (taken !== undefined) return taken.map((one) => explain(one, root, path)).join('; ');
+    if (taken !== undefined) return taken.flatMap((one) => explain(one, root, path));
   }
   const where = path.length === 0 ? '' : `\`${shortened(pathText(path))}\`: `;
-  if (issue.code === 'unrecognized_keys' || issue.code === 'custom')
-    return `${where}${issue.message}`;
+  if (issue.code === 'unrecognized_keys')
+    return [{ path: [...path, ...issue.keys.slice(0, 1)], text: `${where}${issue.message}` }];
+  if (issue.code === 'custom') return [{ path, text: `${where}${issue.message}` }];
   // What is under a wrong key may be a secret, and is not what is wrong.
   if (issue.code === 'invalid_key')
-    return `${where}${issue.issues.map(({ message }) => message).join('; ')}`;
+    return [{ path, text: `${where}${issue.issues.map(({ message }) => message).join('; ')}` }];
   const value = valueAt(root, path);
-  return (
-    `${where}${expectation(issue)}, got ` +
-    `${value === undefined ? 'nothing' : describe(value)}${nearestValue(issue, value)}`
-  );
+  const got = value === undefined ? 'nothing' : describe(value);
+  return [{ path, text: `${where}${expectation(issue)}, got ${got}${nearestValue(issue, value)}` }];
 }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -113,13 +164,20 @@ function expectation(issue: Issue): string {
 }
 
 function nearestValue(issue: Issue, value: unknown): string {
-  if (issue.code !== 'invalid_value' || typeof value !== 'string') return '';
+  if (typeof value !== 'string') return '';
   const [nearest] = nearestNames(
     value,
-    issue.values.filter((one) => typeof one === 'string'),
+    valuesOf(issue).filter((one) => typeof one === 'string'),
     1,
   );
   return nearest === undefined ? '' : `, did you mean \`${nearest}\`?`;
+}
+
+/** The values of which one was expected, also if they are one of several kinds of value. */
+function valuesOf(issue: Issue): readonly unknown[] {
+  if (issue.code === 'invalid_value') return issue.values;
+  if (issue.code !== 'invalid_union') return [];
+  return issue.errors.flat().flatMap((one) => (one.path.length === 0 ? valuesOf(one) : []));
 }
 
 /** `tools[0].name`. */

@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { MisuseError } from '../../index.ts';
-import { explainIssues } from './issues.ts';
+import { entryFault } from './issues.ts';
 import { type NetworkEntry, networkEntry } from './network-format.ts';
 import { type RawEntry, readFile, writtenSections } from './read-file.ts';
 import { type AuditEntry, auditEntry } from './server-format.ts';
@@ -39,8 +39,9 @@ function check(
 ): void {
   const { error } = format.safeParse(entry?.value);
   if (entry === undefined || error === undefined) return;
+  const fault = entryFault(error.issues, entry);
   throw new MisuseError(
     'invalid_file',
-    `${path}:${entry.line}:1: ${section}: ${explainIssues(error.issues, entry.value)}`,
+    `${path}:${fault.entry.line}:1: ${section}: ${fault.reason}`,
   );
 }

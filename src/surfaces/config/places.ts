@@ -8,6 +8,15 @@ export interface Place {
   readonly inside?: ReadonlyMap<string | number, Place>;
 }
 
+/** A value with the lines of its parts. */
+export interface Located {
+  readonly value: unknown;
+  /** The line in the file, from 1. */
+  readonly line: number;
+  /** The line of a part, from 1. If there is no such part, that of what should have it. */
+  lineAt(path: readonly PropertyKey[]): number;
+}
+
 /** A parsed text: its value, and the place of each part. */
 export interface ParsedText {
   readonly value: unknown;

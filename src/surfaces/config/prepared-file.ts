@@ -5,7 +5,7 @@
 import type { Quota, Rule } from '../../index.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import type { ModuleVersions } from './import-module.ts';
-import { explainIssues } from './issues.ts';
+import { entryFault } from './issues.ts';
 import { type NetworkEntry, networkEntry } from './network-format.ts';
 import { quotaEntry } from './quota-format.ts';
 import type { RawEntry, RawFile } from './read-file.ts';
@@ -16,7 +16,7 @@ import {
   approvalsEntry,
   auditEntry,
   type ServerEntry,
-  serverFault,
+  serverEntry,
 } from './server-format.ts';
 import { type PreparedTool, prepareTool } from './tool-entry.ts';
 
@@ -100,10 +100,10 @@ function prepareServer(entry: RawEntry): PreparedServer {
   const name = entry.key as string;
   if (cleanLine(name, 64) !== name)
     return { entry, name, reason: 'expected a name of visible text, up to 64 bytes' };
-  const reason = serverFault(entry.value);
-  return reason === undefined
+  const { error } = serverEntry.safeParse(entry.value);
+  return error === undefined
     ? { entry, name, server: entry.value as ServerEntry }
-    : { entry, name, reason };
+    : { name, ...entryFault(error.issues, entry) };
 }
 
 function prepareOne<Value>(
@@ -113,14 +113,14 @@ function prepareOne<Value>(
   const checked = format.safeParse(entry.value);
   return checked.success
     ? { entry, value: entry.value as Value }
-    : { entry, reason: explainIssues(checked.error.issues, entry.value) };
+    : entryFault(checked.error.issues, entry);
 }
 
 function prepareQuota(entry: RawEntry): PreparedQuota {
   const checked = quotaEntry.safeParse(entry.value);
   return checked.success
     ? { entry, quota: entry.value as Quota }
-    : { entry, reason: explainIssues(checked.error.issues, entry.value) };
+    : entryFault(checked.error.issues, entry);
 }
 
 /** Checks the form of a rule. */
@@ -128,5 +128,5 @@ export function prepareRule(entry: RawEntry): PreparedRule {
   const checked = ruleEntry.safeParse(entry.value);
   return checked.success
     ? { entry, rule: entry.value as Rule }
-    : { entry, reason: explainIssues(checked.error.issues, entry.value) };
+    : entryFault(checked.error.issues, entry);
 }

@@ -1,7 +1,8 @@
 /** Makes profiles from the entries of `profiles`, parents first. */
 import type { Profile } from '../../index.ts';
 import { nearestNames } from '../../text/names.ts';
-import { explainIssues, shortened } from './issues.ts';
+import { entryFault, shortened } from './issues.ts';
+import { atNamedPart } from './named-part.ts';
 import { maxDepth } from './places.ts';
 import { type ProfileEntry, profileEntry } from './profile-format.ts';
 import { isMapEntry } from './profile-tool-format.ts';
@@ -54,7 +55,8 @@ export function prepareProfiles(
       reason ??
       (depth > maxDepth ? `\`extends\` leads through more than ${maxDepth} profiles` : undefined);
     settled.set(id, fault === undefined ? depth : Number.POSITIVE_INFINITY);
-    sorted.push(fault === undefined ? prepared : { entry, id, reason: fault });
+    if (fault === undefined || 'reason' in prepared) sorted.push(prepared);
+    else sorted.push({ entry: atNamedPart(entry, fault), id, reason: fault });
   };
   const step = (visit: Visit): void => {
     const parent = visit.parents[0];
@@ -116,8 +118,7 @@ function unknownParent(parent: string, ids: Iterable<string>): string {
 function prepare(entry: RawEntry, prefixes: readonly string[]): PreparedProfile {
   const id = entry.key as string;
   const checked = profileEntry.safeParse(entry.value);
-  if (!checked.success)
-    return { entry, id, reason: explainIssues(checked.error.issues, entry.value) };
+  if (!checked.success) return { id, ...entryFault(checked.error.issues, entry) };
   // Uses the entry as written, because the checked copy may lack keys such as `__proto__`.
   const { tools, ...rest } = entry.value as ProfileEntry;
   if (tools === undefined && rest.extends === undefined)

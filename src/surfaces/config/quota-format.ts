@@ -31,7 +31,7 @@ export const quotaEntry = strict({
       z.enum(['minute', 'hour', 'day', 'session']),
       strict({ ms: z.int().gte(1).lte(315_576_000_000).describe('Milliseconds.') }),
     ],
-    'minute, hour, day, session or { ms }',
+    'minute, hour, day, session or { ms: … }, such as { ms: 604800000 } for a week',
   ).describe('The window, which slides. session needs session in by.'),
   by: oneOf(
     [

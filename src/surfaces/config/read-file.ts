@@ -6,7 +6,7 @@ import { describe } from '../../errors/index.ts';
 import { isMisuseError, MisuseError } from '../../index.ts';
 import { topLevelKeys } from './format.ts';
 import { oneLine, unknownKey } from './issues.ts';
-import { lineColumn, type ParsedText, type Place, TextFault } from './places.ts';
+import { type Located, lineColumn, type ParsedText, type Place, TextFault } from './places.ts';
 import { readJson } from './read-json.ts';
 import { yamlReader } from './read-yaml.ts';
 import type { FileSection } from './report.ts';
@@ -15,14 +15,11 @@ import type { FileSection } from './report.ts';
 export const maxBytes = 4_000_000;
 
 /** An entry of a section, as written. */
-export interface RawEntry {
+export interface RawEntry extends Located {
   /** The index in its section, from 0. */
   readonly index: number;
   /** The id of a profile, or the name of a server. */
   readonly key?: string;
-  readonly value: unknown;
-  /** The line in the file, from 1. */
-  readonly line: number;
 }
 
 /** A file whose top level is well formed. */
@@ -164,6 +161,12 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
       throw new TextFault(placeOf(place, key).at, unknownKey(key, topLevelKeys));
   const contentOf = (section: FileSection): unknown =>
     Object.hasOwn(value, section) ? value[section] : undefined;
+  const lines = lineFinder(text);
+  const linesOf = (whole: Place): Omit<Located, 'value'> => ({
+    line: lines(whole.at),
+    lineAt: (path) =>
+      lines(path.reduce<Place>((part, key) => placeOf(part, key as string | number), whole).at),
+  });
   const entries = (section: FileSection): RawEntry[] => {
     const content = contentOf(section);
     const within = placeOf(place, section);
@@ -175,24 +178,20 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
         within.at,
         `expected \`${section}\` to be ${noun ?? 'a list'}, got ` + `${describe(content)}`,
       );
-    const lines = lineFinder(text);
     // The places have the order of the file. An object would put integer keys first.
-    return [...(within.inside ?? new Map<string | number, Place>())].map(
-      ([key, { at }], index) => ({
-        index,
-        ...(asMap ? { key: key as string } : {}),
-        value: (content as Record<string | number, unknown>)[key],
-        line: lines(at),
-      }),
-    );
+    return [...(within.inside ?? new Map<string | number, Place>())].map(([key, whole], index) => ({
+      index,
+      ...(asMap ? { key: key as string } : {}),
+      value: (content as Record<string | number, unknown>)[key],
+      ...linesOf(whole),
+    }));
   };
   const one = (
     section: 'audit' | 'approvals' | 'network',
   ): { readonly [name in typeof section]?: RawEntry } => {
     const content = contentOf(section);
     if (content === undefined || content === null) return {};
-    const line = lineFinder(text)(placeOf(place, section).at);
-    return { [section]: { index: 0, value: content, line } };
+    return { [section]: { index: 0, value: content, ...linesOf(placeOf(place, section)) } };
   };
   return {
     path,
@@ -221,20 +220,18 @@ function placeOf(place: Place, key: string | number): Place {
   return place.inside?.get(key) ?? place;
 }
 
-/** Finds the lines of offsets that mostly grow: continues from the last offset. */
+/** Finds the lines of offsets. */
 function lineFinder(text: string): (at: number) => number {
-  let line = 1;
-  let seen = 0;
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return (at) => {
-    if (at < seen) [line, seen] = [1, 0];
-    for (
-      let index = text.indexOf('\n', seen);
-      index !== -1 && index < at;
-      index = text.indexOf('\n', index + 1)
-    ) {
-      line++;
-      seen = index + 1;
+    let low = 0;
+    let high = starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] as number) <= at) low = middle;
+      else high = middle;
     }
-    return line;
+    return low + 1;
   };
 }

@@ -1,8 +1,10 @@
 /** Reads the rules of a file and nothing else of it. */
 import { MisuseError, type Rule } from '../../index.ts';
 import { compileRules } from '../../surface-port.ts';
+import { ownPlace } from './dry-run.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
+import { atNamedPart } from './named-part.ts';
 import { type PreparedRule, prepareRule } from './prepared-file.ts';
 import { readFile } from './read-file.ts';
 import type { FileSection } from './report.ts';
@@ -26,9 +28,10 @@ export async function readRules(path: string): Promise<FileRules> {
     const prepared = prepareRule(entry);
     const reason = reasonOf(prepared);
     if ('rule' in prepared && reason === undefined) return prepared.rule;
+    const place = 'reason' in prepared ? prepared.entry : atNamedPart(entry, reason ?? '');
     throw new MisuseError(
       'invalid_file',
-      `${path}:${entry.line}: rules[${entry.index}]: ${oneLine(reason ?? '')}`,
+      `${path}:${place.line}: rules[${entry.index}]: ${oneLine(reason ?? '')}`,
     );
   });
   const sections = ['tools', 'profiles', 'quotas'] as const;
@@ -42,6 +45,6 @@ function reasonOf(prepared: PreparedRule): string | undefined {
     compileRules([prepared.rule], 'registry');
     return undefined;
   } catch (error) {
-    return causeText(error).replace(/^registry rule 0: /, '');
+    return causeText(error).replace(ownPlace, '');
   }
 }

@@ -19,7 +19,10 @@ export interface LoadFailure {
   readonly name?: string;
   /** What was expected, what was got, and what to do. One line. */
   readonly reason: string;
-  /** The line on which the entry begins, from 1. Absent for an export of a module. */
+  /**
+   * The line of the field that is wrong, or else of the entry, from 1. Absent for an export of a
+   * module.
+   */
   readonly line?: number;
   /** The section of the entry; `tools` for an export of a module. */
   readonly section: FileSection;

@@ -14,8 +14,9 @@ import {
   type ModuleVersions,
   versionOf,
 } from './import-module.ts';
-import { explainIssues } from './issues.ts';
+import { entryFault } from './issues.ts';
 import { ModuleFault } from './module-fault.ts';
+import { atNamedPart } from './named-part.ts';
 import type { RawEntry } from './read-file.ts';
 import { resolveModule } from './resolve-module.ts';
 import type { SandboxEntry } from './sandbox-format.ts';
@@ -45,15 +46,12 @@ export async function prepareTool(
   const name = nameIn(entry.value);
   try {
     const checked = toolEntry.safeParse(entry.value);
-    if (!checked.success)
-      return { entry, name, reason: explainIssues(checked.error.issues, entry.value) };
+    if (!checked.success) return { name, ...entryFault(checked.error.issues, entry) };
     // Uses the entry as written, because the checked copy may lack keys such as `__proto__`.
     const config = entry.value as ToolEntry;
-    for (const pair of spellings)
-      if (pair.every((key) => config[key] !== undefined))
-        return { entry, name, reason: bothNames(pair) };
-    const unclear = whoRuns(config);
-    if (unclear !== undefined) return { entry, name, reason: unclear };
+    const both = spellings.find((pair) => pair.every((key) => config[key] !== undefined));
+    const unclear = both === undefined ? whoRuns(config) : bothNames(both);
+    if (unclear !== undefined) return { entry: atNamedPart(entry, unclear), name, reason: unclear };
     if (config.module === undefined)
       return {
         entry,
@@ -71,7 +69,8 @@ export async function prepareTool(
     // An export may be any value, including one that throws when it is read.
     if (error instanceof ModuleFault)
       return { entry, name, reason: error.message, thrown: error.thrown };
-    if (isMisuseError(error)) return { entry, name, reason: error.message };
+    if (isMisuseError(error))
+      return { entry: atNamedPart(entry, error.message), name, reason: error.message };
     return {
       entry,
       name,

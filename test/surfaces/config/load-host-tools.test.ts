@@ -490,7 +490,7 @@ profiles:
         file: at('a.yaml'),
         index: 1,
         name: 'broken',
-        line: 6,
+        line: 7,
         reason: expect.stringMatching(/unknown key `descripton`; did you mean `description`\?/),
       },
       {
@@ -498,7 +498,7 @@ profiles:
         file: at('a.yaml'),
         index: 1,
         name: 'bad',
-        line: 13,
+        line: 14,
         reason: expect.stringContaining('got `ecko`. Did you mean `echo`?'),
       },
     ]);
@@ -612,8 +612,9 @@ profiles:
     ],
     ['many faults', { a: 1, b: 2, name: 3, tags: [1, 2, 3, 4], module: 4 }, /; and \d more$/],
   ])('%s', async (_, entry, reason) => {
+    const fine = { ...base, name: 'fine', function: 'echo' };
     const { at } = folder({
-      'a.json': { tools: [entry, { ...base, name: 'fine', function: 'echo' }] },
+      'a.json': `{ "tools": [\n\n${JSON.stringify(entry)},\n${JSON.stringify(fine)}] }`,
       'handlers.mjs': handlers,
     });
     const registry = new HostToolRegistry();

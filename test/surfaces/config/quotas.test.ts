@@ -59,7 +59,11 @@ quotas:
     ['no max', { ...spent, max: undefined }, /`max`/],
     ['a negative max', { ...spent, max: -1 }, /`max`/],
     ['an unknown key', { ...spent, maximum: 1 }, /unknown key `maximum`/],
-    ['per week', { ...spent, per: 'week' }, /`per`: expected minute, hour, day, session or { ms }/],
+    [
+      'per week',
+      { ...spent, per: 'week' },
+      /`per`: expected minute, hour, day, session or \{ ms: … \}, such as \{ ms: /,
+    ],
     [
       'by user',
       { ...spent, by: 'user' },
