@@ -105,9 +105,9 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
           more: z.unknown().optional(),
           password: z.string().optional(),
         }),
-        requiresApproval: ({ to }) => ({
+        requiresApproval: ({ to, note }) => ({
           title: `Pay ${to}?`,
-          message: 'It leaves the account at once.',
+          message: `It leaves the account at once.${note.startsWith('quoted') ? note : ''}`,
           risk: 'high',
         }),
         handler: (input) => {
@@ -199,6 +199,17 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await button(page, 'Raw JSON').click();
     await page.getByText('"to": "eve@evil.example"').waitFor();
     await page.getByText('You answer as bob').waitFor();
+  });
+
+  test('shows the input, however long the texts are that quote it', async () => {
+    await pay(`bob${'x'.repeat(5_000)}`, `quoted${'\n'.repeat(500)}`);
+    const page = await open();
+    const input = page.getByText('Input that will run');
+    await input.waitFor();
+    expect((await input.boundingBox())?.y).toBeLessThan(700);
+    await page.getByText('(4,708 more characters)').first().waitFor();
+    await button(page, 'Show 485 more lines of the message').click();
+    expect((await input.boundingBox())?.y).toBeGreaterThan(2_000);
   });
 
   test('says in one line what each call is about, under the title that a host gave it', async () => {

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../json/value.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
-import { type Fold, foldsIn } from '../parts/input-shape.ts';
+import { type Fold, foldsIn, foldText } from '../parts/input-shape.ts';
 import { InputView } from '../parts/input-view.tsx';
 import { JsonText } from '../parts/json-text.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
@@ -171,14 +171,27 @@ function everyFold(input: JsonObject, open: ReadonlySet<string>): ReadonlySet<st
 }
 
 /**
- * The host's own text. Sentences about origins are shown separately, because a model may influence
- * the text.
+ * The host's own text, folded if it is long. Sentences about origins are shown separately, because
+ * a model may influence the text.
  */
 function Message({ asked }: { readonly asked: WaitingApproval }): JSX.Element | null {
+  const [isOpen, setOpen] = useState(false);
   if (asked.message === undefined) return null;
   const lines = asked.message.split('\n');
   const own = lines.slice(0, lines.length - asked.originWords.length).join('\n');
-  return own === '' ? null : <p class="pre wrap message">{own}</p>;
+  if (own === '') return null;
+  const folded = isOpen ? undefined : foldText(own);
+  return (
+    <div>
+      <p class="pre wrap message">{folded === undefined ? own : `${folded.shown}…`}</p>
+      {folded === undefined ? null : (
+        <button type="button" class="button small unfold" onClick={() => setOpen(true)}>
+          Show {folded.rest}
+          <span class="unseen"> of the message</span>
+        </button>
+      )}
+    </div>
+  );
 }
 
 /** What tells where the question comes from. The input is above it, since that is what runs. */

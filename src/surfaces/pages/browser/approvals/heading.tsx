@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import { Ticked, withoutTicks } from '../parts/ticked.tsx';
+import { several } from '../parts/words.ts';
 
 type Asked = Pick<WaitingApproval, 'title' | 'summary' | 'tool' | 'principal' | 'sessionId'>;
 
@@ -10,13 +11,23 @@ function hasOwnTitle({ title, tool }: Asked): boolean {
   return title !== `Allow \`${tool.name}\` to run?`;
 }
 
+/** Most characters of a title. It may quote the model, which must not push the input away. */
+const mostOfTitle = 300;
+
+function titleOf({ title }: Asked): string {
+  const left = title.length - mostOfTitle;
+  if (left <= 0) return title;
+  const shown = title.slice(0, mostOfTitle).toWellFormed();
+  return `${shown}… (${several(left, 'more character')})`;
+}
+
 /** For titles of parts and names of buttons. */
 export function labelOf(asked: Asked): string {
-  return hasOwnTitle(asked) ? withoutTicks(asked.title) : asked.summary;
+  return hasOwnTitle(asked) ? withoutTicks(titleOf(asked)) : asked.summary;
 }
 
 export function Heading({ asked }: { readonly asked: Asked }): JSX.Element {
-  return hasOwnTitle(asked) ? <Ticked text={asked.title} /> : <Summary asked={asked} />;
+  return hasOwnTitle(asked) ? <Ticked text={titleOf(asked)} /> : <Summary asked={asked} />;
 }
 
 /** The line below the heading: the call, unless that is the heading, and for whom it is. */
