@@ -16,6 +16,7 @@ export const validateChecks = {
   server_prefixes: 'warning',
   rule_matches: 'warning',
   quota_matches: 'warning',
+  rules_compared: 'info',
   rule_can_match: 'error',
   quota_can_match: 'error',
   offload_readable: 'warning',

@@ -1,6 +1,6 @@
 /** The checks of a host-tools file: YAML or JSON. */
 import { HostToolRegistry, type Quota, type Rule } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+import { everyQuota, everyRule, registryStateOf } from '../../surface-port.ts';
 import type { HostedParts } from '../../surfaces/config/file-host.ts';
 import type { FileReport } from '../../surfaces/config/report.ts';
 import { prefixOf } from '../../surfaces/gateway/server-connection.ts';
@@ -42,15 +42,20 @@ export async function checkConfig(
       return [];
     const { report, servers } = ended.value;
     checkEntries(report, servers, modules.length > 0, findings);
-    // If a rule or quota did not load, nothing did, so there are no tools to match.
-    const written = await writtenIn(path);
-    // A rule about a server's tools matches none that is known here.
     checkPrefixes(servers, findings);
-    if (servers.size === 0) {
-      checkReferences(registry, written.rules, findings);
-      checkQuotas(registry, written.quotas, findings);
+    const written = await writtenIn(path);
+    // If one of the others did not load, nothing did. It is one mistake, so it is one error.
+    const others = report.failed.filter(({ section }) => section !== 'profiles');
+    if (others.every(({ section }) => section === 'tools')) {
+      // A rule about a server's tools, or about one that did not load, matches none that is known.
+      const isWhole = servers.size === 0 && others.length === 0;
+      if (isWhole) {
+        checkReferences(registry, written.rules, findings);
+        checkQuotas(registry, written.quotas, findings);
+      }
+      checkDeadRules(registry, written, isWhole, findings);
+      noteUncompared(registry, servers, others.length > 0, findings);
     }
-    checkDeadRules(registry, written, servers.size === 0, findings);
     checkOffload(registry, written.profiles, findings);
     const own = new Set(report.loaded);
     const tools = registry.listTools().filter(({ name }) => own.has(name));
@@ -98,6 +103,33 @@ function checkEntries(
     'config_not_empty',
     empty ? 'It has no entries: list tools, servers, profiles, rules or quotas.' : undefined,
     'It has entries.',
+  );
+}
+
+/** Notes that names in rules and quotas were not compared with tools, and what to do about it. */
+function noteUncompared(
+  registry: HostToolRegistry,
+  servers: HostedParts['servers'],
+  hasLost: boolean,
+  findings: Findings,
+): void {
+  const state = registryStateOf(registry);
+  if (everyRule(state).length + everyQuota(state).length === 0) return;
+  const why = hasLost
+    ? 'A tool did not load. Fix it first.'
+    : servers.size > 0
+      ? 'The servers of the file are not started here, so their tools are not known. ' +
+        '`host-tools explain` and `host-tools policy test` start them.'
+      : state.tools.size === 0
+        ? 'The file has no tools. If your code defines them, give its module with ' +
+          '`--host-tools-module MOD`.'
+        : undefined;
+  findings.note(
+    'rules_compared',
+    why === undefined
+      ? undefined
+      : `It is not known whether the rules and quotas match a tool, by name and arguments. ${why}`,
+    'The rules and quotas were compared with the tools.',
   );
 }
 
