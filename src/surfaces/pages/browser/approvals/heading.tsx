@@ -17,7 +17,7 @@ const mostOfTitle = 300;
 function titleOf({ title }: Asked): string {
   const left = title.length - mostOfTitle;
   if (left <= 0) return title;
-  const shown = title.slice(0, mostOfTitle).toWellFormed();
+  const shown = title.slice(0, mostOfTitle).replace(/[\ud800-\udbff]$/, '');
   return `${shown}… (${several(left, 'more character')})`;
 }
 
