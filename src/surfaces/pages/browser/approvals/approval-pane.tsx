@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../json/value.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
-import { type Fold, foldsIn, foldText } from '../parts/input-shape.ts';
-import { InputView } from '../parts/input-view.tsx';
-import { JsonText } from '../parts/json-text.tsx';
+import { foldText } from '../parts/input-shape.ts';
 import { OriginsTable } from '../parts/origins-table.tsx';
+import { Part } from '../parts/part.tsx';
+import { useShownValue } from '../parts/shown-value.tsx';
 import { aboutOf, shortTimeOf } from '../parts/words.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { ChangesView } from './changes-view.tsx';
@@ -14,7 +14,6 @@ import { EditForm, useEdit } from './edit-form.tsx';
 import { groupsOf } from './groups.ts';
 import { Below, Heading, labelOf } from './heading.tsx';
 import type { PaneProps } from './pane-props.ts';
-import { Part } from './part.tsx';
 import { RiskBadge } from './waiting-list.tsx';
 
 type Props = PaneProps & { readonly back: () => void };
@@ -81,7 +80,7 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
   const { read } = edit;
   const isShown = doing === 'look' || doing === 'reject';
   const title = ended === undefined ? 'Input that will run' : 'Input';
-  const { part, folds, unfoldAll } = useShownInput(input, title, `Input of ${asked.tool.name}`);
+  const { part, folds, unfoldAll } = useShownValue(input, title, `Input of ${asked.tool.name}`);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section class="pane detail" tabIndex={0} aria-label={labelOf(asked)}>
@@ -110,64 +109,6 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
       />
     </section>
   );
-}
-
-/** The input, field by field or as JSON, and what of it is folded. */
-function useShownInput(
-  input: JsonObject,
-  title: string,
-  label: string,
-): {
-  readonly part: JSX.Element;
-  readonly folds: readonly Fold[];
-  readonly unfoldAll: () => void;
-} {
-  const [open, setOpen] = useState<ReadonlySet<string>>(nothing);
-  const [isRaw, setRaw] = useState(false);
-  const folds = useMemo(() => (isRaw ? [] : foldsIn(input, open)), [input, open, isRaw]);
-  // Drawn once, and not each second with the clock. It may be long.
-  const part = useMemo(
-    () => (
-      <Part
-        title={title}
-        beside={
-          <button
-            type="button"
-            class="button small"
-            aria-pressed={isRaw}
-            onClick={() => setRaw(!isRaw)}
-          >
-            Raw JSON
-          </button>
-        }
-      >
-        {isRaw ? (
-          <JsonText value={input} label={label} />
-        ) : (
-          <InputView
-            input={input}
-            label={label}
-            open={open}
-            unfold={(pointer) => setOpen((before) => new Set([...before, pointer]))}
-          />
-        )}
-      </Part>
-    ),
-    [input, title, label, open, isRaw],
-  );
-  return { part, folds, unfoldAll: () => setOpen(everyFold(input, open)) };
-}
-
-const nothing: ReadonlySet<string> = new Set();
-
-/** Folded members may have folded texts in them. */
-function everyFold(input: JsonObject, open: ReadonlySet<string>): ReadonlySet<string> {
-  const all = new Set(open);
-  for (;;) {
-    const more = foldsIn(input, all);
-    if (more.length === 0) return all;
-    for (const { pointer } of more) all.add(pointer);
-  }
 }
 
 /**

@@ -2,12 +2,12 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { JsonObject } from '../../../../json/value.ts';
+import { Part } from '../parts/part.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { visibleText } from '../parts/visible.ts';
 import { several } from '../parts/words.ts';
 import { changesOf } from './changes.ts';
 import { DiffView } from './diff-view.tsx';
-import { Part } from './part.tsx';
 
 /** The value that is sent is compared, however it was edited. */
 export function ChangesView({

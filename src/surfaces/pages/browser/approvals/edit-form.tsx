@@ -10,6 +10,7 @@ import {
   startEdit,
   toggled,
 } from '../parts/edited-input.ts';
+import { Part } from '../parts/part.tsx';
 import { type Field, fieldsFor } from '../parts/schema-fields.ts';
 import { SchemaForm } from '../parts/schema-form.tsx';
 import { visibleText } from '../parts/visible.ts';
@@ -17,7 +18,6 @@ import { labelOf } from './heading.tsx';
 import type { Inbox } from './inbox.ts';
 import { firstField, focusSoon } from './keys.ts';
 import type { PaneProps } from './pane-props.ts';
-import { Part } from './part.tsx';
 
 /** The edit of an approval. Without one, this is the original input. */
 export interface Edit {

@@ -1,10 +1,11 @@
 /** Everything about one call. */
 import type { JSX, RefObject } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { CallDetail, CallLine, CallStage } from '../../inspector-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
-import { JsonText, parsed } from '../parts/json-text.tsx';
+import { parsed } from '../parts/json-text.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
+import { ShownValue } from '../parts/shown-value.tsx';
 import { durationOf, timeOf } from '../parts/words.ts';
 import { Outcome } from './outcome.tsx';
 import type { Place } from './place.ts';
@@ -35,6 +36,9 @@ export function CallDetailPane({
   const { answer, trouble } = useAnswer<CallDetail>(store, `call?n=${line.n}`, version);
   const [making, make] = useState<'rule' | 'test' | undefined>(undefined);
   const kept = answer?.kept;
+  // The same values as long as the texts are the same, so that what is unfolded stays so.
+  const input = useMemo(() => parsed(kept?.input ?? 'null'), [kept?.input]);
+  const result = useMemo(() => parsed(kept?.result ?? 'null'), [kept?.result]);
   return (
     <section
       class="detail"
@@ -99,15 +103,13 @@ export function CallDetailPane({
               <OriginsTable origins={kept.origins} />
             </div>
           )}
-          <div class="part">
-            <h3>Input</h3>
-            <JsonText value={parsed(kept.input)} label="Input" />
-          </div>
+          <ShownValue value={input} title="Input" label="Input" />
           {kept.result === undefined ? null : (
-            <div class="part">
-              <h3>{line.status === 'succeeded' ? 'Result' : 'Details'}</h3>
-              <JsonText value={parsed(kept.result)} label="Result" />
-            </div>
+            <ShownValue
+              value={result}
+              title={line.status === 'succeeded' ? 'Result' : 'Details'}
+              label="Result"
+            />
           )}
           {kept.told.length === 0 ? null : <Told told={kept.told} />}
         </>

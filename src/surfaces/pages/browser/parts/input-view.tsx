@@ -10,19 +10,23 @@ interface Folding {
 }
 
 export function InputView({
-  input,
+  value,
   label,
   ...folding
-}: Folding & { readonly input: object; readonly label: string }): JSX.Element {
+}: Folding & { readonly value: unknown; readonly label: string }): JSX.Element {
   return (
     <section class="fields-view" aria-label={label}>
-      {Object.keys(input).length === 0 ? (
-        <p class="soft">It has no arguments.</p>
+      {isEmpty(value) ? (
+        <p class="soft">It has no members.</p>
       ) : (
-        <Value value={input} pointer="" depth={0} name="" {...folding} />
+        <Value value={value} pointer="" depth={0} name="" {...folding} />
       )}
     </section>
   );
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 type ValueProps = Folding & {

@@ -1,4 +1,4 @@
-/** A part of an approval under a small title. */
+/** A part of a pane under a small title. */
 import type { ComponentChildren, JSX } from 'preact';
 
 export function Part({
