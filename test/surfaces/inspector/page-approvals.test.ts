@@ -101,6 +101,17 @@ describe.skipIf(!chromiumAvailable)(`the inspector's approvals, in Chromium${why
     expect(ran).toEqual([{ to: 'carol' }]);
   });
 
+  test('are reached from the call that waits', async () => {
+    const page = await open(true, 390);
+    await session.call('buy', { to: 'eve' });
+    await session.call('buy', { to: 'bob' });
+    await tabOf(page, 'Calls').click();
+    await rowsOf(page).filter({ hasText: 'bob' }).click();
+    await button(page, 'Go to the question').click();
+    await page.getByRole('heading', { name: 'buy to bob' }).waitFor();
+    await button(page, /^Allow once/).waitFor();
+  });
+
   test('say when someone else was faster', async () => {
     await session.call('buy', { to: 'eve' });
     const page = await open(false);

@@ -16,6 +16,7 @@ export function InboxView({
   help,
   setHelp,
   above,
+  isOpen = false,
 }: {
   readonly inbox: Inbox;
   readonly known: Known;
@@ -27,9 +28,11 @@ export function InboxView({
    * show says that by itself.
    */
   readonly above?: ComponentChildren;
+  /** Whether the approval is shown at first, and not the list, if there is no room for both. */
+  readonly isOpen?: boolean;
 }): JSX.Element {
   const [now, setNow] = useState(Date.now());
-  const [opened, setOpened] = useState(false);
+  const [opened, setOpened] = useState(isOpen);
   const showHelp = useCallback(() => setHelp(true), [setHelp]);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000);

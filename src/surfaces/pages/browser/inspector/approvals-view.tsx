@@ -1,20 +1,35 @@
 /** The questions that wait for a person: the inbox of the page of approvals. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useKnown as useInbox } from '../approvals/inbox.ts';
 import { InboxView } from '../approvals/inbox-view.tsx';
 import type { ViewProps } from './place.ts';
 import { inboxOf, keepReviewerName, reviewerName } from './questions.ts';
 
-export function ApprovalsView({ store, known }: ViewProps): JSX.Element {
+export function ApprovalsView({ store, known, place }: ViewProps): JSX.Element {
   const inbox = inboxOf(store);
+  const waiting = useInbox(inbox);
+  const { question } = place;
+  const shown = useRef<ViewProps['place']['question']>(undefined);
+  // The question may come later than its call. Once it was shown, the person chooses.
+  useEffect(() => {
+    if (question === undefined || shown.current === question) return;
+    const { callId, sessionId } = question;
+    const entry = waiting.entries.find(
+      ({ asked }) => asked.callId === callId && asked.sessionId === sessionId,
+    );
+    if (entry === undefined) return;
+    shown.current = question;
+    inbox.choose(entry.n);
+  }, [inbox, question, waiting.entries]);
   const [help, setHelp] = useState(false);
   return (
     <InboxView
       inbox={inbox}
-      known={useInbox(inbox)}
+      known={waiting}
       help={help}
       setHelp={setHelp}
+      isOpen={question !== undefined}
       above={
         <>
           {known.state?.approvalsUnread === true ? (

@@ -88,7 +88,11 @@ export function CallDetailPane({
       {making === 'test' ? <TestMaker store={store} line={line} gone={gone} /> : null}
       {line.phase === 'approval' || line.status === 'pending' ? (
         <p>
-          <button type="button" class="button main" onClick={() => go({ view: 'approvals' })}>
+          <button
+            type="button"
+            class="button main"
+            onClick={() => go({ view: 'approvals', question: line })}
+          >
             Go to the question
           </button>
         </p>

@@ -20,6 +20,8 @@ export interface Place {
   /** A call to show, or a rule to look for. */
   readonly call?: number;
   readonly text?: string;
+  /** The call that waits for a person. */
+  readonly question?: { readonly callId: string; readonly sessionId: string };
 }
 
 /** The properties of every view. */
