@@ -30,6 +30,10 @@ const graceMs = 5_000;
 /** Standard output is used for the protocol. */
 const done: Answer = { exit: 0, text: '', json: null, silent: true };
 
+const noClient =
+  'Standard input ended before a request was answered, so no client was served. An MCP client ' +
+  'starts this command itself and keeps its input open. To serve over HTTP, give `--http PORT`.';
+
 export const serve: Command = {
   name: 'serve',
   usage: '[FILE] [--http [HOST:]PORT] [--metrics]',
@@ -69,12 +73,19 @@ export const serve: Command = {
     }
     if (loaded.gateway.approvals?.page === true)
       screen.note('warning: the page of `approvals` needs an address: serve it with `--http`.');
+    let answered = false;
     const served = serveMcpStdio(session, {
       version: packageVersion,
       stdin: io.stdin,
-      stdout: io.stdout,
+      stdout: {
+        write(text, done) {
+          answered = true;
+          return io.stdout.write(text, done);
+        },
+      },
     });
     await untilAborted(io.signal, served.closed);
+    if (!answered && !io.signal.aborted) screen.note(noClient);
     if (io.signal.aborted) {
       void session.close();
       // The end of input ends the connection once every call is answered, or after the connection's

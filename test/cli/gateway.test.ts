@@ -479,6 +479,25 @@ describe('`serve`', () => {
     expect(said.text).toContain('warning: server `broken`: Cannot connect to the MCP server');
   });
 
+  test('a gateway whose input has ended says that, and not that its servers are slow', async () => {
+    const script = 'setInterval(() => {}, 1000)';
+    const silent = { command: node, args: ['-e', script] };
+    const { path } = folder({ 'gateway.json': { mcpServers: { silent } } });
+    const { exit, stderr } = await cli(['serve', 'gateway.json'], { cwd: path, stdin: '' });
+    expect(exit).toBe(0);
+    expect(stderr).toContain('Standard input ended before a request was answered');
+    expect(stderr).not.toContain('no server is ready');
+  });
+
+  test('a gateway that is interrupted at its start says nothing of its servers', async () => {
+    const silent = { command: node, args: ['-e', 'setInterval(() => {}, 1000)'] };
+    const { path } = folder({ 'gateway.json': { mcpServers: { silent } } });
+    const stop = new AbortController();
+    setImmediate(() => stop.abort());
+    const { stderr } = await cli(['serve', 'gateway.json'], { cwd: path, signal: stop.signal });
+    expect(stderr).not.toMatch(/no server is ready|Standard input/);
+  });
+
   test('a server that never answers is ended with the gateway', async () => {
     const script = "fs.writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1000)";
     const { path, at } = folder({

@@ -40,14 +40,23 @@ describe('over stdio', () => {
       method: 'tools/call',
       params: { name: 'greet', arguments: { name: 'Ann' } },
     };
-    const { exit, stdout } = await cli(['serve', ...tools], { stdin: lines(initialize, greet) });
+    const { exit, stdout, stderr } = await cli(['serve', ...tools], {
+      stdin: lines(initialize, greet),
+    });
     expect(exit).toBe(0);
+    expect(stderr).not.toContain('Standard input');
     const answers = stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { id: number; result: object });
     expect(answers.map(({ id }) => id)).toEqual([0, 1]);
     expect(JSON.stringify(answers[1])).toContain('Ann');
+  });
+
+  test('a command whose input is closed from the start says what a client does', async () => {
+    const { exit, stdout, stderr } = await cli(['serve', ...tools], { stdin: '' });
+    expect([exit, stdout]).toEqual([0, '']);
+    expect(stderr).toMatch(/^Standard input ended before .* give `--http PORT`\.\n$/);
   });
 
   test('a process serves the tools of a profile to the real client', async () => {

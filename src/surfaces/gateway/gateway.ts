@@ -42,9 +42,10 @@ export interface Gateway {
   statuses(): readonly ServerStatus[];
   /**
    * Waits until each server's first attempt has ended, at most so many milliseconds.
+   * Resolves to false if that time is over first.
    * @param withoutMs the same as long as no server is ready. @default mostMs
    */
-  settled(mostMs: number, withoutMs?: number): Promise<void>;
+  settled(mostMs: number, withoutMs?: number): Promise<boolean>;
   /** Ends the servers, then the logs. @throws the errors of logs that cannot be written. */
   close(): Promise<void>;
 }
@@ -225,11 +226,11 @@ async function settled(
   { servers, ports }: State,
   mostMs: number,
   withoutMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const running = [...servers.values()].map(({ server }) => server);
   const ended = Promise.all(running.map(({ first }) => first));
-  await within(ports, mostMs, ended);
-  if (withoutMs <= mostMs) return;
+  const inTime = await within(ports, mostMs, ended);
+  if (inTime || withoutMs <= mostMs) return inTime;
   const oneReady = Promise.any(
     running.map(async ({ first, status }) => {
       await first;
@@ -237,21 +238,22 @@ async function settled(
     }),
   );
   // It rejects when the attempts of all servers have ended without success.
-  await within(
+  return await within(
     ports,
     withoutMs - mostMs,
     oneReady.catch(() => {}),
   );
 }
 
-/** Waits for some work, for at most this many milliseconds. */
-async function within(ports: GatewayPorts, ms: number, work: Promise<unknown>): Promise<void> {
+/** Waits for some work, for at most this many milliseconds. Resolves to false if it took longer. */
+async function within(ports: GatewayPorts, ms: number, work: Promise<unknown>): Promise<boolean> {
   let cancel: (() => void) | undefined;
-  const late = new Promise<void>((resolve) => {
-    cancel = ports.later(resolve, ms);
+  const late = new Promise<false>((resolve) => {
+    cancel = ports.later(() => resolve(false), ms);
   });
-  await Promise.race([late, work]);
+  const inTime = await Promise.race([late, work.then(() => true)]);
   cancel?.();
+  return inTime;
 }
 
 async function closeAll(state: State): Promise<void> {

@@ -35,7 +35,7 @@ export interface KeeperParts {
   readonly cwd: string;
   note(line: string): void;
   /** Resolves once the servers have had time to start. A call that is answered needs its tool. */
-  settled(): Promise<void>;
+  settled(): Promise<unknown>;
 }
 
 interface Opened {
