@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseVisible, visibleText } from '../../src/surfaces/pages/browser/parts/visible.ts';
+import {
+  parseVisible,
+  visibleName,
+  visibleText,
+} from '../../src/surfaces/pages/browser/parts/visible.ts';
 import { escapeUnseen } from '../../src/text/unseen.ts';
 
 const mark = '\u0301';
@@ -22,6 +26,18 @@ describe('text that a person reads', () => {
     expect(visibleText(given)).toBe(shown);
     expect(escapeUnseen(given)).toBe(shown.replaceAll('\ufe0f', '\\ufe0f'));
     expect(parseVisible(JSON.stringify({ given }))).toEqual({ given: shown });
+  });
+
+  test.each([
+    ['to', 'to'],
+    ['to whom', 'to whom'],
+    ['to ', '"to "'],
+    ['', '""'],
+    ['"to"', '"\\"to\\""'],
+    ['to\u00a0', '"to\u00a0"'],
+    ['t\u200bo', 't\\u200bo'],
+  ])('has the name %j as it should', (name, shown) => {
+    expect(visibleName(name)).toBe(shown);
   });
 
   test('has no long run of marks and is the same JSON', () => {

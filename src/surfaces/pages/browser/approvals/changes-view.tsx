@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { JsonObject } from '../../../../json/value.ts';
 import { Part } from '../parts/part.tsx';
 import { Scroll } from '../parts/scroll.tsx';
-import { visibleText } from '../parts/visible.ts';
+import { visibleName } from '../parts/visible.ts';
 import { several } from '../parts/words.ts';
 import { changesOf } from './changes.ts';
 import { DiffView } from './diff-view.tsx';
@@ -28,7 +28,7 @@ export function ChangesView({
           {changes.map(({ name, what, lines }) => (
             <div key={name} class="change">
               <p class="mono wrap">
-                {visibleText(name)}
+                {visibleName(name)}
                 {what === 'changed' ? null : <span class="soft"> ({what})</span>}
               </p>
               <DiffView lines={lines} />

@@ -1,7 +1,7 @@
 /** The input of a call, field by field: texts as texts, and long ones folded. */
 import type { JSX } from 'preact';
 import { foldMembers, foldText, type Member, shapeOf } from './input-shape.ts';
-import { visibleParts, visibleText } from './visible.ts';
+import { visibleName, visibleParts } from './visible.ts';
 
 interface Folding {
   /** JSON pointers of what a person has unfolded. */
@@ -84,7 +84,7 @@ function MemberRow({
   readonly isEntry: boolean;
 }): JSX.Element {
   const isLine = shapeOf(value, pointer, depth).kind === 'line';
-  const shown = isEntry ? String(Number(name) + 1) : visibleText(name);
+  const shown = isEntry ? String(Number(name) + 1) : visibleName(name);
   return (
     <div class={isLine ? 'member' : 'member tall'}>
       <dt class="mono wrap">{shown}</dt>

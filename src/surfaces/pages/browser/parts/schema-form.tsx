@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { type Changes, type Field, textIn } from './schema-fields.ts';
-import { visibleJson, visibleText } from './visible.ts';
+import { visibleJson, visibleName, visibleText } from './visible.ts';
 
 export function SchemaForm({
   fields,
@@ -48,7 +48,7 @@ function FieldRow(props: FieldProps & { readonly fault: string | undefined }): J
     <div class="named">
       <div class="row field-head">
         <label for={id} class="wrap grow">
-          {visibleText(name)}
+          {visibleName(name)}
           <span class="hint">
             {required ? '' : ' (optional)'}
             {description === '' ? '' : `: ${visibleText(description)}`}
@@ -56,7 +56,7 @@ function FieldRow(props: FieldProps & { readonly fault: string | undefined }): J
         </label>
         {required || text === undefined ? null : (
           <button type="button" class="button small" onClick={() => change(undefined)}>
-            Leave out<span class="unseen"> {visibleText(name)}</span>
+            Leave out<span class="unseen"> {visibleName(name)}</span>
           </button>
         )}
       </div>

@@ -45,3 +45,8 @@ export function visibleParts(text: string): string[] {
 export function visibleText(text: string): string {
   return visibleParts(text).join('');
 }
+
+/** The name of a member. White space in it that one could miss puts it in quotes. */
+export function visibleName(name: string): string {
+  return /^$|^\s|\s$|^"|\s{2}|(?! )\s/.test(name) ? visibleJson(name) : visibleText(name);
+}
