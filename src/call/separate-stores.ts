@@ -21,7 +21,7 @@ export function tellSeparateStores(call: FoundCall): void {
     told.set(registry, before);
     if (before.has(kind)) continue;
     before.add(kind);
-    registry.warn(
+    registry.caution(
       { sessionId, callId, toolName, ...data },
       `approvals are kept in a store that processes can share, and ${text}`,
     );

@@ -105,14 +105,17 @@ async function judge(
   const folder = stateFolder(place);
   const paths = files.map((file) => resolve(cwd, file));
   const registry = new HostToolRegistry({
-    // Without a logger: the answer reports any failure, and rules are not reviewed for each event.
+    // Without a logger, since the answer reports any failure.
     quotaStore:
       read.event.kind === 'before'
         ? fileQuotas(join(folder, nameFor('quotas', ...paths)), until, now)
         : spentBefore,
     policyTimeoutMs: timeoutMs,
   });
-  registryStateOf(registry).offloadOnDemand = {};
+  const state = registryStateOf(registry);
+  state.offloadOnDemand = {};
+  // It would take time at each event. `validate` does it.
+  state.review.isOff = true;
   const logs = await load(registry, paths, known, () => cacheFolder(place));
   if (read.event.kind !== 'before') forgetOld(folder, now());
   const auditPath = audit === undefined ? (onlyLog(logs) ?? log) : resolve(cwd, audit);

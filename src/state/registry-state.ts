@@ -344,6 +344,16 @@ export class RegistryState {
   }
 
   /**
+   * Warns of a mistake in how the registry was set up. Without a logger it is a warning of the
+   * process, so that a rule that guards nothing does not go unnoticed.
+   */
+  caution(data: object, message: string): void {
+    if (this.logger !== undefined) return this.warn(data, message);
+    // Some runtimes have no process, or one that cannot warn.
+    globalThis.process?.emitWarning?.(message, 'HostToolsWarning');
+  }
+
+  /**
    * Logs what the host's own code threw, with its stack, as `{ err, ...where }`.
    * @param scrub Hides the secrets of the call in which it was thrown.
    */

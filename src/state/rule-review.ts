@@ -45,6 +45,8 @@ const mostClean = 1_000;
 const mostKeyChars = 2_000;
 
 export class RuleReview {
+  /** For commands that report what is wrong with rules in their own way, or have no time for it. */
+  isOff = false;
   readonly #registry: RegistryState;
   readonly #strict: boolean;
   /** Rules that can match, that were reported, or that take too long to judge. */
@@ -62,9 +64,8 @@ export class RuleReview {
     this.#strict = strict;
   }
 
-  /** Whether there is somebody to tell. */
   get #isOn(): boolean {
-    return (this.#strict || this.#registry.logger !== undefined) && !this.#registry.isTrial;
+    return !this.isOff && !this.#registry.isTrial;
   }
 
   /** @throws MisuseError `invalid_rule`, `invalid_quota` with `strictRules`. */
@@ -230,7 +231,7 @@ export class RuleReview {
     const text = `The ${what} \`${ruleId}\` (${source}) does not do what it says: ${message}`;
     if (this.#strict)
       throw new MisuseError(what === 'rule' ? 'invalid_rule' : 'invalid_quota', text);
-    this.#registry.warn({ ruleId, source }, text);
+    this.#registry.caution({ ruleId, source }, text);
   }
 }
 

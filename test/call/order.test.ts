@@ -94,7 +94,7 @@ describe('the order of the gates: of two that would end a call, the earlier does
     [
       'validation comes before policy',
       bad,
-      { rules: [{ effect: 'deny', when: { n: 'x' } }] },
+      { rules: [{ effect: 'deny', when: { n: { exists: true } } }] },
       'invalid_input',
     ],
     [
@@ -958,6 +958,7 @@ describe('explain and call agree', () => {
                 : drawnPolicies;
             const world = ease === 0 ? { ...drawnWorld, asks: false } : drawnWorld;
             const registry = new HostToolRegistry({
+              logger: { warn: () => {}, error: () => {} },
               rules: layers.registry,
               policies: [policyOf(policies.registry)],
               default: defaults.registry,

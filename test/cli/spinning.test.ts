@@ -25,7 +25,7 @@ const tools = (name: string, handler: string): string[] => {
     '--host-tools',
     file(
       `${name}.yaml`,
-      `tools: [{ name: work, description: Works., module: ./${name}.mjs, timeout: 1 }]\n`,
+      `tools: [{ name: work, description: Works., module: ./${name}.mjs, timeoutMs: 1000 }]\n`,
     ),
   ];
 };

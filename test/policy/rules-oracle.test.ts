@@ -32,7 +32,10 @@ async function observed({ rule, schema, ...given }: Sample): Promise<boolean[]> 
       ? { type: 'object', properties: Object.fromEntries(declared.map((name) => [name, {}])) }
       : members.transform((read) => change(read as JsonObject));
   // What no rule matches is denied, for another reason than that of the rule.
-  const registry = new HostToolRegistry({ default: 'deny' });
+  const registry = new HostToolRegistry({
+    default: 'deny',
+    logger: { warn: () => {}, error: () => {} },
+  });
   for (const effect of effects) {
     registry.register(
       defineTool({

@@ -191,6 +191,7 @@ const unforeseen: Readonly<Record<string, readonly string[]>> = {
   'is the answer of a person, or comes with it': [
     'approval_pending approval_required',
     'approval_denied rejected',
+    'approval_denied unknown_approval',
     'approval_denied approver_failed',
     'approval_denied invalid_answer',
     'approval_denied token_invalid',

@@ -11,7 +11,7 @@ const pay = defineTool({
 });
 
 function registryWith(...rules: readonly Rule[]): HostToolRegistry {
-  const registry = new HostToolRegistry({ rules });
+  const registry = new HostToolRegistry({ rules, logger: { warn: () => {}, error: () => {} } });
   registry.register(pay);
   return registry;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
   type AnyTool,
@@ -357,6 +357,7 @@ describe('with `strictRules`', () => {
 
 test('`explain` lists what is wrong with the rules and quotas of a tool', async () => {
   const registry = new HostToolRegistry({
+    logger: { warn: () => {}, error: () => {} },
     rules: [typo, everywhere],
     quotas: [{ id: 'q', tools: 'deploy', max: 1, per: 'day', by: { path: 'environmnt' } }],
   });
@@ -389,4 +390,16 @@ test('`explain` lists what is wrong with the rules and quotas of a tool', async 
   const { ruleFaults: none } = await early.createSession({ sessionId: 's' }).explain('deploy');
   expect(none).toBeUndefined();
   expect((await session.explain('nothing')).ruleFaults).toBeUndefined();
+});
+
+test('without a logger, the process warns, once', async () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  onTestFinished(() => warned.mockRestore());
+  const registry = new HostToolRegistry({ rules: [typo] });
+  registry.register(deploy);
+  registry.createSession({ sessionId: 's' });
+  registry.createSession({ sessionId: 't' });
+  expect(warned.mock.calls).toEqual([
+    [`The rule \`typo\` (registry) does not do what it says: ${typoText}`, 'HostToolsWarning'],
+  ]);
 });

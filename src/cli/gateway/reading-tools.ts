@@ -1,5 +1,6 @@
 /** Asks the servers of a new gateway once which of their tools only read. */
 import { HostToolRegistry } from '../../index.ts';
+import { registryStateOf } from '../../surface-port.ts';
 import type { ServerStatus } from '../../surfaces/gateway/server-status.ts';
 import type { CliIo } from '../cli-io.ts';
 import { untilInterrupted } from '../fault.ts';
@@ -16,6 +17,8 @@ export async function askServers(
   screen: Screen,
 ): Promise<readonly ServerStatus[]> {
   const registry = new HostToolRegistry();
+  // Only the tools are read here.
+  registryStateOf(registry).review.isOff = true;
   const options = { starts: true, records: false, keeps: false, cwd: io.cwd, pin: false };
   const gateway = await openGateway(registry, options, io, screen);
   try {

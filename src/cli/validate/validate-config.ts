@@ -28,7 +28,9 @@ export async function checkConfig(
 ): Promise<readonly string[]> {
   const { timeoutMs, modules } = options;
   const registry = new HostToolRegistry();
-  registryStateOf(registry).offloadOnDemand = {};
+  const state = registryStateOf(registry);
+  state.offloadOnDemand = {};
+  state.review.isOff = true;
   try {
     if (!(await loadModules(registry, modules, findings, timeoutMs))) return [];
     const ended = await within(timeoutMs, () => loadFile(path, registry));

@@ -103,6 +103,7 @@ async function checkModule(
   const registry = new HostToolRegistry();
   const state = registryStateOf(registry);
   state.offloadOnDemand = {};
+  state.review.isOff = true;
   try {
     if (offer.setup !== undefined) await runSetup(offer.setup, path, registry, findings, timeoutMs);
     registerEach(offer.definitions, registry, findings);

@@ -30,6 +30,7 @@ async function really(
   let time = 0;
   const now = () => time;
   const registry = new HostToolRegistry({
+    logger: { warn: () => {}, error: () => {} },
     rules,
     quotas,
     default: fallback,
