@@ -713,6 +713,37 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await rows(page).first().waitFor();
   });
 
+  test.each(['light', 'dark'] as const)('is worked on a phone, %s', async (scheme) => {
+    const text = Array.from({ length: 60 }, (_, at) => `line ${at} ${'long '.repeat(20)}`);
+    await session.call('order', { to: [hostile], text: text.join('\n'), amount: 5 });
+    const page = await open(scheme, 390);
+    const check = async (what: string, reachable: RegExp): Promise<void> => {
+      await page.waitForTimeout(150);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      expect([what, await violations(page)]).toEqual([what, []]);
+      const box = await button(page, reachable).boundingBox();
+      expect(box && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 800).toBe(true);
+    };
+    await expect.poll(() => page.title()).toBe('(1) Approvals');
+    await rows(page).first().click();
+    await check('a folded input', /^Allow once/);
+    await button(page, 'Show all of it').click();
+    await check('a long input', /^Allow once/);
+    await button(page, 'Edit …').click();
+    await page.locator('#edit').getByLabel('amount').fill('6');
+    await check('a form', /^Review the changes/);
+    await button(page, 'Review the changes').click();
+    await check('the changes', /^Allow once with these changes/);
+    await button(page, 'Back to editing').click();
+    await button(page, 'Raw JSON').click();
+    await check('JSON', /^Review the changes/);
+    // It begins at its beginning.
+    await button(page, 'Review the changes').click();
+    await button(page, 'Back to editing').click();
+    const caret = "document.querySelector('#edit textarea').selectionStart";
+    await expect.poll(() => page.evaluate(caret)).toBe(0);
+  });
+
   test('stays quick with more approvals than a list holds', async () => {
     for (let at = 0; at < 220; at++) await pay(`user ${at}`, 'x'.repeat(500));
     const page = await open();

@@ -24,7 +24,7 @@ export interface InboxServer {
 
 /** What an inbox hears from its server. */
 export interface Heard {
-  /** The server answers. @param aheadMs how far its clock is ahead */
+  /** The server answers, and the list is known. @param aheadMs how far its clock is ahead */
   live(aheadMs: number): void;
   /** What waits, if it is not what waited before. */
   list(list: WaitingList): void;
@@ -70,8 +70,8 @@ async function listen(
       const { text, aheadMs } = await askList(token.now());
       const list = text === last ? undefined : readList(text);
       last = text;
-      heard.live(aheadMs);
       if (list !== undefined) heard.list(list);
+      heard.live(aheadMs);
     } catch (error) {
       heard.failed(error);
     }

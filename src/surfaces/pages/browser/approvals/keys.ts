@@ -97,6 +97,12 @@ export function openingPane(): void {
 /** This runs once the page has been drawn. */
 export function focusSoon(selector: string): void {
   requestAnimationFrame(() =>
-    requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus()),
+    requestAnimationFrame(() => {
+      const found = document.querySelector<HTMLElement>(selector);
+      found?.focus();
+      // An input is read from its beginning, and not from its end.
+      if (selector === firstField && found instanceof HTMLTextAreaElement)
+        found.setSelectionRange(0, 0);
+    }),
   );
 }

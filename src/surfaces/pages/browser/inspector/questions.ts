@@ -39,17 +39,18 @@ function streamServer(store: Store): InboxServer {
       let last: unknown;
       const tell = (): void => {
         const { connection, trouble, state } = store.known;
-        if (connection === 'live') heard.live(0);
-        else if (connection !== 'connecting')
+        if (state !== undefined && state.approvals !== last) {
+          last = state.approvals;
+          const more = state.more.approvals > 0;
+          heard.list({
+            by: '',
+            approvals: state.approvals.map(waitingOf),
+            ...(more ? { next: '' } : {}),
+          });
+        }
+        if (connection === 'lost' || connection === 'refused')
           heard.failed(new Refused(connection === 'refused' ? 401 : 0, trouble));
-        if (state === undefined || state.approvals === last) return;
-        last = state.approvals;
-        const more = state.more.approvals > 0;
-        heard.list({
-          by: '',
-          approvals: state.approvals.map(waitingOf),
-          ...(more ? { next: '' } : {}),
-        });
+        else if (connection === 'live' && state !== undefined) heard.live(0);
       };
       store.subscribe(tell);
       tell();
