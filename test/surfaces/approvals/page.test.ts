@@ -234,6 +234,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
       .getByRole('heading', { name: 'send to eve@evil.example · 2 recipients · 3 lines' })
       .waitFor();
     expect(await page.getByRole('listbox').innerText()).not.toContain('`');
+    expect(await page.getByRole('table').innerText()).toContain('to.1: "x\\u202ey"');
   });
 
   test('sets names in a title apart, and leaves a lone backtick alone', async () => {

@@ -149,13 +149,21 @@ async function askOne(token: string, id: string): Promise<WaitingApproval> {
   return exactly(parseVisible(text) as WaitingApproval, read<WaitingApproval>(text));
 }
 
-/** What is sent back stays as it came. */
+/**
+ * What is sent back stays as it came, and so do the values of origins, whose table shows what is
+ * invisible in them.
+ */
 function exactly(visible: WaitingApproval, exact: WaitingApproval | undefined): WaitingApproval {
   if (exact === undefined) return visible;
   const { id, input, schema } = exact;
+  const origins = visible.origins?.map((one, at) => {
+    const value = exact.origins?.[at]?.value;
+    return value === undefined ? one : { ...one, value };
+  });
   return {
     ...visible,
     id,
+    ...(origins === undefined ? {} : { origins }),
     ...(input === undefined ? {} : { input }),
     ...(schema === undefined ? {} : { schema }),
   };
