@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timesByTool } from '../../../src/surfaces/pages/browser/inspector/series.ts';
+import { seriesOf, timesByTool } from '../../../src/surfaces/pages/browser/inspector/series.ts';
 import type { CallLine } from '../../../src/surfaces/pages/inspector-wire.ts';
 
 function line(tool: string, status: string, durationMs: number): CallLine {
@@ -21,4 +21,13 @@ test('the times of a tool are those of its calls that ran, and of no others', ()
       ['write', { mean: 7, half: 7, most: 7 }],
     ]),
   );
+});
+
+test('nor does the chart of latencies count calls that wait, were refused or cancelled', () => {
+  const lines = [
+    line('read', 'succeeded', 3),
+    ...['pending', 'rejected', 'cancelled'].map((status) => line('read', status, 1_500)),
+  ];
+  const { calls, half, most } = seriesOf(lines, 0);
+  expect([calls[0], half[0], most[0]]).toEqual([4, 3, 3]);
 });

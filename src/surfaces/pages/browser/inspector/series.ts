@@ -7,7 +7,7 @@ export interface Series {
   readonly bucketMs: number;
   readonly calls: readonly number[];
   readonly refused: readonly number[];
-  /** Half of the calls that ended, and 95 of 100, took at most this; null without any. */
+  /** Half of the calls that ran to an end, and 95 of 100, took at most this; null without any. */
   readonly half: readonly (number | null)[];
   readonly most: readonly (number | null)[];
 }
@@ -27,12 +27,13 @@ export function seriesOf(lines: readonly CallLine[], now: number): Series {
   const zeros = (): number[] => Array.from({ length }, () => 0);
   const [calls, refused] = [zeros(), zeros()];
   const took: number[][] = Array.from({ length }, () => []);
-  for (const { at, status, durationMs } of lines) {
+  for (const line of lines) {
+    const { at, status } = line;
     const index = Math.floor(at / bucketMs) - begin;
     if (index < 0 || index >= length) continue;
     calls[index] = (calls[index] ?? 0) + 1;
     if (status === 'rejected') refused[index] = (refused[index] ?? 0) + 1;
-    if (durationMs !== undefined && status !== 'rejected') took[index]?.push(durationMs);
+    if (ranToAnEnd(line)) took[index]?.push(line.durationMs);
   }
   for (const list of took) list.sort((a, b) => a - b);
   return {
@@ -50,6 +51,12 @@ function ranked(list: readonly number[], share: number): number | null {
   return list[Math.max(0, Math.ceil(list.length * share) - 1)] ?? null;
 }
 
+/** What a call that was refused, is waiting or was cancelled took says nothing about its tool. */
+function ranToAnEnd(line: CallLine): line is CallLine & { readonly durationMs: number } {
+  const { status, durationMs } = line;
+  return durationMs !== undefined && (status === 'succeeded' || status === 'failed');
+}
+
 /** How long the calls of one tool took, in milliseconds. All are about the same calls. */
 export interface Times {
   readonly mean: number;
@@ -60,8 +67,9 @@ export interface Times {
 /** The times of the calls that ran to an end, by their tools. */
 export function timesByTool(lines: readonly CallLine[]): ReadonlyMap<string, Times> {
   const took = new Map<string, number[]>();
-  for (const { tool, status, durationMs } of lines) {
-    if (durationMs === undefined || (status !== 'succeeded' && status !== 'failed')) continue;
+  for (const line of lines) {
+    if (!ranToAnEnd(line)) continue;
+    const { tool, durationMs } = line;
     const list = took.get(tool);
     if (list === undefined) took.set(tool, [durationMs]);
     else list.push(durationMs);
