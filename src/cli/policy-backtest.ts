@@ -55,7 +55,9 @@ export const policyBacktest: Command = {
     const result = await compare(loaded, after, from, io);
     const failed = result.summary.changes.some((change) => change.after === failOn);
     const hasQuotas = everyQuota(registryStateOf(loaded.registry)).length > 0;
-    return { exit: failed ? 1 : 0, text: textOf(result, hasQuotas), json: result };
+    const hint = loaded.codeHint(result.unknown);
+    const text = textOf(result, hasQuotas, hint);
+    return { exit: failed ? 1 : 0, text, json: result };
   },
 };
 
@@ -121,7 +123,11 @@ async function isAuditLog(path: string): Promise<boolean> {
   }
 }
 
-function textOf({ calls, changed, unknown, byRule, summary }: BacktestResult, quotas: boolean) {
+function textOf(
+  { calls, changed, unknown, byRule, summary }: BacktestResult,
+  quotas: boolean,
+  hint: string | undefined,
+) {
   const rows = changed
     .slice(0, mostRows)
     .map(({ callId, toolName, before, after, ruleId = '' }) =>
@@ -133,6 +139,7 @@ function textOf({ calls, changed, unknown, byRule, summary }: BacktestResult, qu
     ...(rows.length === summary.changed ? [] : [`… and ${summary.changed - rows.length} more.`]),
     changesLine(calls, summary),
     ...notJudged(summary, unknown),
+    ...(hint === undefined ? [] : [hint]),
     ...doubts(summary, quotas),
     ...rules
       .filter(([, { shadow }]) => shadow > 0)

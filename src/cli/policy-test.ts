@@ -76,6 +76,9 @@ export const policyTest: Command = {
     const failed = checked.filter(({ ok }) => !ok).length;
     const errors = checked.filter(({ error }) => error !== undefined).length;
     lines.push(summary(checked.length, failed - errors, errors));
+    const unknown = checked.filter(({ error }) => error !== undefined).map(({ tool }) => tool);
+    const hint = loaded.codeHint(unknown);
+    if (hint !== undefined) lines.push(hint);
     const covered = log?.coverage();
     if (covered !== undefined) lines.push(...coverageText(covered, failUnder));
     const isUnder = covered !== undefined && covered.percent < (failUnder ?? 0);
@@ -112,7 +115,12 @@ async function check(
   for (const text of given.said) session.said(text);
   for (const { tool: from, output } of given.seen)
     if (!rememberSeen(stateOf(session), from, output))
-      throw failure(`${where}: \`seen\` names the tool \`${from}\`, which does not exist.`);
+      throw failure(
+        [
+          `${where}: \`seen\` names the tool \`${from}\`, which does not exist.`,
+          ...[world.codeHint([from]) ?? []].flat(),
+        ].join(' '),
+      );
   const explaining = explainCall(stateOf(session), tool, input, surface);
   const explanation = await untilInterrupted(explaining, io.signal);
   coverage?.note(explanation);

@@ -21,6 +21,7 @@ import { readFacts } from './read-json.ts';
 import type { Screen } from './screen.ts';
 import { shownPath } from './shown-path.ts';
 import { checkSource, moduleOf } from './sources.ts';
+import { codeHint, unknownTool } from './unknown-tool.ts';
 
 /** An entry that did not load. */
 export interface LoadFailure {
@@ -69,6 +70,11 @@ export interface World {
   unknownTool(name: string): string | undefined;
   /** The names of tools that are nearest to a name. */
   nearest(name: string): readonly string[];
+  /**
+   * What to do about names of tools that are like no known one: code may define them. Undefined if
+   * modules were given.
+   */
+  codeHint(names: readonly string[]): string | undefined;
 }
 
 /** Sections of which each entry must load, their nouns, and what would happen otherwise. */
@@ -154,14 +160,12 @@ export async function openWorld(
         : usageFault(unknownProfile(id, [...profiles.keys()]));
     },
     requireRules: () => refuseLostRules(failed, gateway),
-    unknownTool(name) {
-      if (registry.get(name) !== undefined) return undefined;
-      return (
-        `Unknown tool \`${name}\`. ${meant(name, registry.listNames())}Run \`host-tools list\` ` +
-        'with the same options for all tools.'
-      );
-    },
+    unknownTool: (name) =>
+      registry.get(name) === undefined
+        ? unknownTool(name, registry.listNames(), world.codeHint([name]))
+        : undefined,
     nearest: (name) => nearestNames(name, registry.listNames()),
+    codeHint: (names) => codeHint(names, registry.listNames(), options.sources),
   };
   return world;
 }

@@ -288,6 +288,48 @@ describe('policy test', () => {
     });
   });
 
+  describe('a tool that code defines', () => {
+    const files = ['--host-tools', 'gates.yaml'];
+    const hint = 'If your code defines it, give its module with `--host-tools-module MOD`.';
+    const file = table('tests: [{ tool: refund, expect: deny }]', 'code.yaml');
+
+    test('is unknown without its module, and a line says so', async () => {
+      const { exit, stdout } = await cli(['policy', 'test', file, ...files]);
+      expect(exit).toBe(1);
+      expect(stdout.split('\n')).toEqual([
+        `ERROR refund (${file}:1): unknown tool \`refund\``,
+        '1 case: 1 names an unknown tool.',
+        hint,
+        '',
+      ]);
+    });
+
+    test('is not meant if a module was given, or if it is a typing error', async () => {
+      expect((await cli(['policy', 'test', file, ...gated])).stdout).not.toContain(hint);
+      const fine = table('tests: [{ tool: refund, expect: tool_not_found }]', 'fine.yaml');
+      expect((await cli(['policy', 'test', fine, ...files])).stdout).not.toContain(hint);
+    });
+
+    test.each([
+      ['explain', ['explain', 'refund', ...files]],
+      ['call', ['call', 'refund', ...files]],
+      [
+        'policy test, for what the model has seen',
+        [
+          'policy',
+          'test',
+          table(
+            'tests: [{ tool: x, expect: deny, seen: [{ tool: refund, output: 1 }] }]',
+            'seen.yaml',
+          ),
+          ...files,
+        ],
+      ],
+    ])('is meant by %s as well', async (_, argv) => {
+      expect((await cli(argv)).stderr).toContain(hint);
+    });
+  });
+
   test('of a long input the beginning is shown', async () => {
     const { stdout } = await cli([
       'policy',

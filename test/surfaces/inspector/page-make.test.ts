@@ -73,6 +73,19 @@ describe.skipIf(!chromiumAvailable)(`rules and tests from calls, in Chromium${wh
     expect(served.said).toEqual([]);
   });
 
+  test('says in plain words why a call was not judged', async () => {
+    await session.call('pay', { to: 5 });
+    const page = await served.open(browser);
+    await rowsOf(page).last().click();
+    await page.getByRole('button', { name: 'Make a rule' }).click();
+    await page
+      .getByRole('status', { name: 'Tried at once' })
+      .getByText(
+        'Not judged: 1 whose arguments do not fit the tool (refused as invalid_input, before any rule).',
+      )
+      .waitFor();
+  });
+
   test('a rule is chosen, tried and copied with the keyboard alone', async () => {
     const page = await served.open(browser);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

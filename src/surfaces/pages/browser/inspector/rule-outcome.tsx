@@ -87,7 +87,12 @@ function doubtsOf({ unjudged, redacted, unasked, withoutFacts }: RuleTrial): rea
   const reasons = [
     ...(cut === 0 ? [] : [`${countOf(cut)} whose input is not kept whole`]),
     ...(unknown === 0 ? [] : [`${countOf(unknown)} of tools that do not exist`]),
-    ...(invalid === 0 ? [] : [`${countOf(invalid)} with arguments that no rule ever sees`]),
+    ...(invalid === 0
+      ? []
+      : [
+          `${countOf(invalid)} whose arguments do not fit the tool (refused as invalid_input, ` +
+            'before any rule)',
+        ]),
   ];
   const told = (count: number, text: string): string[] =>
     count === 0 ? [] : [`${several(count, 'call')} ${text}`];
