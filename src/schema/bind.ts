@@ -9,6 +9,7 @@ import {
   type SchemaIssue,
 } from './compile.ts';
 import { type Issue, withoutEcho } from './issues.ts';
+import { asObjectSchema, checkNotPlain } from './object-schema.ts';
 import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
 import { hasHostCode, runWithPromises } from './zod-promises.ts';
 
@@ -78,7 +79,8 @@ const cache = createSchemaCache();
 
 /**
  * Makes a schema ready. This is cheap: only the private copy of a raw schema is made yet.
- * @throws MisuseError `invalid_schema` when `schema` is not a schema.
+ * @throws MisuseError `invalid_schema` when `schema` is not a schema, or is plainly of no object
+ * where one is needed.
  */
 export function bindSchema(schema: unknown, options: BindOptions): BoundSchema {
   const kind = schemaKind(schema);
@@ -89,7 +91,9 @@ export function bindSchema(schema: unknown, options: BindOptions): BoundSchema {
         `got ${describe(schema)}.`,
     );
   }
-  return kind === 'json' ? new RawSchema(schema, options) : new VendorSchema(schema, kind, options);
+  if (kind === 'json') return new RawSchema(schema, options);
+  if (options.objectOnly) checkNotPlain(schema, kind, options.where);
+  return new VendorSchema(schema, kind, options);
 }
 
 class RawSchema implements BoundSchema {
@@ -281,20 +285,4 @@ function pathText(path: readonly unknown[] | undefined): string {
       ),
     )
     .join('.');
-}
-
-/**
- * States `type: object`, which the arguments of a tool always are and which models and protocols
- * expect to read.
- */
-function asObjectSchema(schema: JsonObject, where: string): JsonObject {
-  const { type } = schema;
-  if (type === 'object') return schema;
-  if (type === undefined) return Object.freeze({ type: 'object', ...schema });
-  throw new MisuseError(
-    'invalid_schema',
-    `${where}: expected a schema of an object (type "object"), got type ` +
-      `${JSON.stringify(type)}. A tool's arguments are named: wrap the value in an object with ` +
-      'one property.',
-  );
 }

@@ -57,6 +57,27 @@ export function schemaKind(schema: unknown): SchemaKind | undefined {
   }
 }
 
+/** The JSON types of zod's kinds of values that are no objects. */
+const plainTypes: ReadonlyMap<string, string> = new Map([
+  ['string', 'string'],
+  ['number', 'number'],
+  ['boolean', 'boolean'],
+  ['null', 'null'],
+  ['array', 'array'],
+  ['tuple', 'array'],
+]);
+
+/**
+ * The JSON type of a schema that is plainly of no object. It is found without converting the
+ * schema, which may refer to others that do not exist yet.
+ */
+export function plainTypeOf(schema: unknown, kind: SchemaKind): string | undefined {
+  if (kind === 'zod4') return plainTypes.get((schema as Zod4Internals)._zod.def?.type);
+  if (kind !== 'zod3') return undefined;
+  const { typeName } = (schema as { _def: { typeName: string } })._def;
+  return plainTypes.get(typeName.slice('Zod'.length).toLowerCase());
+}
+
 const convertedSchemas = new WeakSet<JsonObject>();
 
 /** Whether a library made the JSON Schema from a schema of its own, by which it validates. */

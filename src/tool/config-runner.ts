@@ -19,7 +19,8 @@ export function checkRunner(config: ToolFields, where: string): void {
   if (way === undefined || given.length > 1)
     throw new MisuseError(
       'invalid_definition',
-      `${where}: expected exactly one of \`handler\`, \`create\`, \`executor\` or \`external\`, ` +
+      `${where}: expected exactly one of \`handler\` (or its other name \`execute\`), ` +
+        '`create`, `executor` or `external`, ' +
         `got ${way === undefined ? 'none' : given.join(' and ')}.`,
     );
   if (config.executor !== undefined) checkExecutor(config.executor, where);

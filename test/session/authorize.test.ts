@@ -396,7 +396,8 @@ describe('a tool that runs elsewhere', () => {
 
   test('needs no handler and takes none', () => {
     expect(() => defineTool({ ...tool, external: true, handler: () => 'x' } as never)).toThrow(
-      'expected exactly one of `handler`, `create`, `executor` or `external`, got handler and',
+      'expected exactly one of `handler` (or its other name `execute`), `create`, `executor` or ' +
+        '`external`, got handler and',
     );
     expect(() => defineTool({ ...tool, external: false } as never)).toThrow('got none');
   });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import * as zm from 'zod/mini';
+import { z as z3 } from 'zod3';
 import {
   type AnyTool,
   defineTool,
@@ -98,11 +100,38 @@ describe('bad values of each field throw a MisuseError with tool, field, expecte
     expect(message).toMatch(/, got /);
   });
 
+  test.each([
+    ['zod', z.string(), 'string'],
+    ['zod, a list', z.array(z.string()), 'array'],
+    ['zod, a tuple', z.tuple([z.string()]), 'array'],
+    ['zod 3', z3.number(), 'number'],
+    ['zod 3, a list', z3.array(z3.number()), 'array'],
+    ['zod mini', zm.boolean(), 'boolean'],
+    ['JSON Schema', { type: 'string' }, 'string'],
+  ])('a schema of no object is refused by defineTool: %s', (_, schema, type) => {
+    for (const field of ['parameters', 'inputSchema']) {
+      const error = thrownBy(() => make({ parameters: undefined, [field]: schema }));
+      expect(error).toMatchObject({ code: 'invalid_schema' });
+      expect((error as Error).message).toContain(
+        `Tool \`my_tool\`, \`${field}\`: expected a schema of an object (type "object"), got type ` +
+          `"${type}".`,
+      );
+    }
+    expect(() => make({ outputSchema: schema })).not.toThrow();
+  });
+
+  test('a schema that refers to one that does not exist yet is converted at `register` only', () => {
+    let later: z.ZodType | undefined;
+    const tool = make({ parameters: z.object({ a: z.lazy(() => later!) }) });
+    later = z.string();
+    expect(tool.parameters).toMatchObject({ properties: { a: { type: 'string' } } });
+  });
+
   test.each<[string, Record<string, unknown>, RegExp]>([
     [
       'no way to run',
       { handler: undefined },
-      /exactly one of `handler`, `create`, `executor` or `external`, got none/,
+      /exactly one of `handler` \(or its other name `execute`\), `create`, `executor` or `external`, got none/,
     ],
     [
       'two ways to run',
