@@ -88,6 +88,9 @@ server.on('listening', () => console.log('listens'));
   'docs/coding-agents.md': {
     files: { 'rules.yaml': fenceOf('docs/coding-agents.md', '# rules.yaml') },
     commands: {
+      'npx host-tools hook install claude-code --print': {
+        says: /rules\.yaml[\s\S]*settings\.json/,
+      },
       'npx host-tools hook install claude-code': installed,
       'npx host-tools hook check claude-code': checked,
       [`echo '{"session_id":"s","cwd":"/tmp","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push"}}' |

@@ -27,7 +27,8 @@ export const hookInstall: Command = {
   notes: [
     `AGENT is one of ${agentNames.join(', ')}.`,
     'It writes to ~/.config/host-tools/guard/AGENT (or below XDG_CONFIG_HOME).',
-    "It adds the hook to the agent's settings in your home.",
+    "It adds the hook to the agent's settings in your home, such as ~/.claude/settings.json, which",
+    'are those of all your projects. --print first shows all of it, and changes nothing.',
     'Run it again after you have edited the rules there.',
   ],
   options: ['rules', 'print'],
