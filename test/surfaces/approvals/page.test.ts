@@ -259,7 +259,11 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await field.fill((await field.inputValue()).replace('"note": "<', '"note": "!<'));
     await button(page, 'Review the changes').click();
     await button(page, /^Allow once with these changes/).click();
-    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    const words = 'You have allowed this with your changes. The call succeeded.';
+    await page.getByText(words).first().waitFor();
+    // What ran stays in sight, and not what was asked.
+    const changes = page.getByRole('region', { name: 'What your edit changes' });
+    expect(await changes.textContent()).toContain('!<img src=x');
     expect(paid).toEqual([{ to: hostile, note: `!${hostile}`, more: { [hostile]: [hostile] } }]);
   });
 
@@ -402,7 +406,10 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
       '1 other field stays as it is.',
     ]);
     await button(page, /^Allow once with these changes/).click();
-    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    await page
+      .getByText('You have allowed this with your changes. The call succeeded.')
+      .first()
+      .waitFor();
     expect(paid).toEqual([{ ...sent, amount: 20, count: 3 }]);
   });
 
@@ -461,7 +468,10 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(await diff.locator('ins').allTextContents()).toEqual(['ann@example.org']);
     expect(paid).toEqual([]);
     await button(page, /^Allow once with these changes/).click();
-    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    await page
+      .getByText('You have allowed this with your changes. The call succeeded.')
+      .first()
+      .waitFor();
     expect(paid).toEqual([{ to: 'ann@example.org', note: 'for the books' }]);
   });
 
@@ -480,7 +490,10 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await page.getByRole('textbox').fill(text.replace('eve@evil.example', 'ann@example.org'));
     await button(page, 'Review the changes').click();
     await button(page, /^Allow once with these changes/).click();
-    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    await page
+      .getByText('You have allowed this with your changes. The call succeeded.')
+      .first()
+      .waitFor();
     expect(paid).toEqual([{ to: 'ann@example.org', note: 'for the books' }]);
   });
 
@@ -583,7 +596,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await button(page, 'Try now').click();
     await page.getByText('live', { exact: true }).waitFor();
     await button(page, /^Allow once with these changes/).click();
-    await page.getByText('You have allowed this.').first().waitFor();
+    await page.getByText('You have allowed this with your changes.').first().waitFor();
     expect(paid).toEqual([{ to: 'two', note: '' }]);
   });
 

@@ -91,7 +91,10 @@ describe.skipIf(!chromiumAvailable)(`the inspector's approvals, in Chromium${why
     const diff = page.getByRole('region', { name: 'What your edit changes' });
     expect(await diff.locator('ins').allTextContents()).toEqual(['carol']);
     await button(page, /^Allow once with these changes/).click();
-    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    await page
+      .getByText('You have allowed this with your changes. The call succeeded.')
+      .first()
+      .waitFor();
     await button(page, 'Go on to the next').click();
     await page.keyboard.press('r');
     await page.getByRole('textbox', { name: 'Message to the agent' }).fill('Not today.');

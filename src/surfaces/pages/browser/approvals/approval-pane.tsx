@@ -87,7 +87,9 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
       <PaneHead {...props} />
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
       <Message asked={asked} />
-      {doing === 'review' && 'input' in read ? (
+      {ended?.input !== undefined ? (
+        <ChangesView asked={input} input={ended.input} />
+      ) : doing === 'review' && 'input' in read ? (
         <ChangesView asked={input} input={read.input} />
       ) : !isShown ? (
         <EditForm inbox={inbox} asked={asked} edit={edit} />

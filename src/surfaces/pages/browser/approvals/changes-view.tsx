@@ -1,4 +1,4 @@
-/** What an edit changes, field by field, before it is sent. */
+/** What an edit changes, field by field: before it is sent, and once the call ran with it. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { JsonObject } from '../../../../json/value.ts';

@@ -182,7 +182,7 @@ export function ReviewButtons({
         }}
       >
         {inbox.draftOf(id).sending ? 'Sent …' : 'Allow once with these changes'}
-        <span class="unseen">: {labelOf(entry.asked)}</span>
+        <span class="unseen">, instead of {labelOf(entry.asked)}</span>
       </button>
       <button
         type="button"

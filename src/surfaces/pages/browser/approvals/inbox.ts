@@ -117,7 +117,7 @@ export function openInbox(server: InboxServer): Inbox {
       try {
         const outcome = await server.answer(id, decision);
         drafts.delete(id);
-        end(id, endedBy(outcome));
+        end(id, endedBy(outcome, decision));
       } catch (error) {
         const { status, message } = error as Refused;
         const ended = endedFor(error);

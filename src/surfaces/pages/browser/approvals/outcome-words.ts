@@ -1,5 +1,6 @@
 /** The outcome of an answer, in words. */
-import type { DecisionOutcome } from '../../approvals-wire.ts';
+import type { JsonObject } from '../../../../json/value.ts';
+import type { DecisionOutcome, SentDecision } from '../../approvals-wire.ts';
 import type { Tone } from '../parts/badge.tsx';
 import { Refused } from '../parts/server.ts';
 
@@ -9,9 +10,18 @@ export interface Ended {
   readonly word: string;
   readonly tone: Tone;
   readonly text: string;
+  /** What the call ran with, if the answer has changed its input. */
+  readonly input?: JsonObject;
 }
 
-export function endedBy({ decision, status, code, reason }: DecisionOutcome): Ended {
+/** @param sent The answer. */
+export function endedBy(outcome: DecisionOutcome, { input }: SentDecision): Ended {
+  if (input === undefined || outcome.decision.startsWith('reject'))
+    return endedAs(outcome, 'You have allowed this.');
+  return { ...endedAs(outcome, 'You have allowed this with your changes.'), input };
+}
+
+function endedAs({ decision, status, code, reason }: DecisionOutcome, allowed: string): Ended {
   if (decision.startsWith('reject'))
     return {
       word: 'rejected',
@@ -22,15 +32,15 @@ export function endedBy({ decision, status, code, reason }: DecisionOutcome): En
     return {
       word: 'running',
       tone: 'good',
-      text: 'You have allowed this. The call is still running; its result goes to the agent.',
+      text: `${allowed} The call is still running; its result goes to the agent.`,
     };
   if (status === 'succeeded')
-    return { word: 'allowed', tone: 'good', text: 'You have allowed this. The call succeeded.' };
+    return { word: 'allowed', tone: 'good', text: `${allowed} The call succeeded.` };
   const why = [code, reason].filter((word) => word !== undefined).join(', ');
   return {
     word: status,
     tone: 'warn',
-    text: `You have allowed this. The call ended as ${status}${why === '' ? '' : ` (${why})`}.`,
+    text: `${allowed} The call ended as ${status}${why === '' ? '' : ` (${why})`}.`,
   };
 }
 
