@@ -422,7 +422,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await button(page, /^Allow once.*Pay first\?/).click();
     await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
     expect(paid).toEqual([{ to: 'first', note: '' }]);
-    await button(page, 'Go on to the next').click();
+    await button(page, 'Next approval').click();
     await button(page, 'Reject …').click();
     await page.getByRole('textbox').fill('Not on a Friday.');
     await button(page, /^Reject.*Pay second\?/).click();

@@ -95,7 +95,7 @@ describe.skipIf(!chromiumAvailable)(`the inspector's approvals, in Chromium${why
       .getByText('You have allowed this with your changes. The call succeeded.')
       .first()
       .waitFor();
-    await button(page, 'Go on to the next').click();
+    await button(page, 'Next approval').click();
     await page.keyboard.press('r');
     await page.getByRole('textbox', { name: 'Message to the agent' }).fill('Not today.');
     await button(page, /^Reject.*buy to/).click();

@@ -81,7 +81,7 @@ describe.skipIf(!chromiumAvailable)(`rules and tests from calls, in Chromium${wh
     await page
       .getByRole('status', { name: 'Tried at once' })
       .getByText(
-        'Not judged: 1 whose arguments do not fit the tool (refused as invalid_input, before any rule).',
+        'Not judged: 1 call whose arguments do not fit the tool (refused as invalid_input, before any rule).',
       )
       .waitFor();
   });
@@ -174,14 +174,14 @@ describe.skipIf(!chromiumAvailable)(`rules and tests from calls, in Chromium${wh
     await served.leave();
     await page.getByRole('alert').getByText('What you typed is kept').waitFor();
     await pane.getByLabel('How to is tested').selectOption('glob');
-    await pane.getByLabel('to is like').fill('*');
+    await pane.getByLabel('to matches').fill('*');
     await pane.getByText('Before your last change').waitFor();
     await pane.getByText('The server does not answer.').waitFor();
     expect(await copy.isDisabled()).toBe(true);
     await served.comeBack();
     await page.getByText('live', { exact: true }).waitFor();
     await expect.poll(() => copy.isDisabled()).toBe(false);
-    expect(await pane.getByLabel('to is like').inputValue()).toBe('*');
+    expect(await pane.getByLabel('to matches').inputValue()).toBe('*');
     expect(await pane.textContent()).toContain('glob: "*"');
     expect(await page.getByRole('alert').count()).toBe(0);
     // The browser itself says that a connection broke.
@@ -212,14 +212,14 @@ describe.skipIf(!chromiumAvailable)(`rules and tests from calls, in Chromium${wh
     const pane = await callTo(page, 'bob');
     await pane.getByRole('button', { name: 'Make a rule' }).click();
     await pane.getByLabel('How to is tested').selectOption('glob');
-    await pane.getByLabel('to is like').fill('b?b');
+    await pane.getByLabel('to matches').fill('b?b');
     // Escape in a field does not leave what is typed.
     await page.keyboard.press('Escape');
     await served.leave();
     const other = inspectorOf(registry, false, 'x'.repeat(40));
     await served.comeBack(other);
     await page.getByRole('alert').getByText('does not know this page any more').waitFor();
-    expect(await pane.getByLabel('to is like').inputValue()).toBe('b?b');
+    expect(await pane.getByLabel('to matches').inputValue()).toBe('b?b');
     expect(await violations(page)).toEqual([]);
     await other.close();
     served.said.splice(0);

@@ -34,7 +34,7 @@ export function AnswerBar(props: Props): JSX.Element {
       {ended !== undefined ? (
         <div class="row">
           <button type="button" class="button main" data-key="a" disabled={!waiting} onClick={next}>
-            {waiting ? 'Go on to the next' : 'Nothing else waits'}
+            {waiting ? 'Next approval' : 'Nothing else is waiting'}
           </button>
         </div>
       ) : doing === 'reject' ? (

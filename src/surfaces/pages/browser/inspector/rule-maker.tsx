@@ -161,7 +161,7 @@ function requestOf(
 
 const testWords: Readonly<Record<FieldTest, string>> = {
   equals: 'is',
-  glob: 'is like',
+  glob: 'matches',
   gte: 'is at least',
   lte: 'is at most',
 };

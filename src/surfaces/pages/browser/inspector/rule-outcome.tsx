@@ -85,12 +85,12 @@ function changesText({ calls, matched, changed, changes }: RuleTrial): string {
 function doubtsOf({ unjudged, redacted, unasked, withoutFacts }: RuleTrial): readonly string[] {
   const { cut, unknown, invalid } = unjudged;
   const reasons = [
-    ...(cut === 0 ? [] : [`${countOf(cut)} whose input is not kept whole`]),
-    ...(unknown === 0 ? [] : [`${countOf(unknown)} of tools that do not exist`]),
+    ...(cut === 0 ? [] : [`${several(cut, 'call')} whose input is not kept whole`]),
+    ...(unknown === 0 ? [] : [`${several(unknown, 'call')} of unknown tools`]),
     ...(invalid === 0
       ? []
       : [
-          `${countOf(invalid)} whose arguments do not fit the tool (refused as invalid_input, ` +
+          `${several(invalid, 'call')} whose arguments do not fit the tool (refused as invalid_input, ` +
             'before any rule)',
         ]),
   ];
