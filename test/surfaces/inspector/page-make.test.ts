@@ -81,7 +81,8 @@ describe.skipIf(!chromiumAvailable)(`rules and tests from calls, in Chromium${wh
     await page
       .getByRole('status', { name: 'Tried at once' })
       .getByText(
-        'Not judged: 1 call whose arguments do not fit the tool (refused as invalid_input, before any rule).',
+        'Not judged: 1 call whose arguments do not fit the tool (refused as invalid_input, ' +
+          'before any rule).',
       )
       .waitFor();
   });

@@ -90,8 +90,8 @@ function doubtsOf({ unjudged, redacted, unasked, withoutFacts }: RuleTrial): rea
     ...(invalid === 0
       ? []
       : [
-          `${several(invalid, 'call')} whose arguments do not fit the tool (refused as invalid_input, ` +
-            'before any rule)',
+          `${several(invalid, 'call')} whose arguments do not fit the tool ` +
+            '(refused as invalid_input, before any rule)',
         ]),
   ];
   const told = (count: number, text: string): string[] =>
