@@ -16,6 +16,7 @@ import { get } from 'node:http';
 import { builtinModules } from 'node:module';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'esbuild';
@@ -432,6 +433,33 @@ describe('in an empty project', () => {
     },
     30_000,
   );
+
+  test('a tool and a registry bundle to the size that the README gives', async () => {
+    const contents = `
+      import { defineTool, HostToolRegistry } from 'host-tools';
+      import { z } from 'zod';
+      const parameters = z.object({ x: z.number() });
+      const tool = defineTool({ name: 'a', description: 'b', parameters, handler: ({ x }) => x });
+      new HostToolRegistry().register(tool);`;
+    const sizeWithout = async (...external: readonly string[]): Promise<number> => {
+      const { outputFiles } = await build({
+        stdin: { contents, resolveDir: project },
+        bundle: true,
+        minify: true,
+        write: false,
+        format: 'esm',
+        platform: 'node',
+        external: [...external],
+      });
+      return gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length / 1_000;
+    };
+    const own = await sizeWithout('zod', 'zod/*');
+    const whole = await sizeWithout();
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    const told = /bundle to (\d+) KB.{0,60}zod adds (\d+) KB/s.exec(readme) ?? [];
+    expect(Math.abs(own - Number(told[1]))).toBeLessThan(5);
+    expect(Math.abs(whole - own - Number(told[2]))).toBeLessThan(5);
+  });
 
   describe('an application that is bundled and run elsewhere', () => {
     const folder = (name: string): string => join(work, 'elsewhere', name);
