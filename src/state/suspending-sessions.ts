@@ -1,12 +1,20 @@
 /** The open sessions that may suspend calls. An answer finds the session of its call here. */
 import type { SessionState } from './session-state.ts';
 
+/** The calls of one session that wait for a person. */
+interface Waiting {
+  /** The ids of their approvals. */
+  readonly ids: Set<string>;
+  /** When the newest of them expires, which is the last to do so. Epoch milliseconds. */
+  readonly lastUntil: number;
+}
+
 /** Finds open sessions by id and principal. Only calls that wait keep them alive. */
 export class SuspendingSessions {
   readonly #refs = new Map<string, WeakRef<SessionState>>();
   #sweepAt = 64;
-  /** The expiry, in epoch milliseconds, of each call that waits. The newest session is the last. */
-  readonly #waiting = new Map<SessionState, Map<string, number>>();
+  /** The approvals that wait. The session that was last suspended is the last. */
+  readonly #waiting = new Map<SessionState, Waiting>();
 
   add(session: SessionState): void {
     const key = keyOf(session.sessionId, session.actor);
@@ -27,19 +35,19 @@ export class SuspendingSessions {
    * soon as its call was suspended, and nothing else could make the session again.
    */
   keep(session: SessionState, id: string, expiresAt: number, now: number): void {
-    for (const [other, calls] of this.#waiting) {
-      if (Math.max(...calls.values()) > now) break;
+    for (const [other, waiting] of this.#waiting) {
+      if (waiting.lastUntil > now) break;
       this.#waiting.delete(other);
     }
-    const calls = this.#waiting.get(session) ?? new Map<string, number>();
+    const { ids = new Set() } = this.#waiting.get(session) ?? {};
     this.#waiting.delete(session);
-    this.#waiting.set(session, calls.set(id, expiresAt));
+    this.#waiting.set(session, { ids: ids.add(id), lastUntil: expiresAt });
   }
 
   /** The call of this approval waits no longer. */
   release(session: SessionState, id: string): void {
-    const calls = this.#waiting.get(session);
-    if (calls?.delete(id) === true && calls.size === 0) this.#waiting.delete(session);
+    const ids = this.#waiting.get(session)?.ids;
+    if (ids?.delete(id) === true && ids.size === 0) this.#waiting.delete(session);
   }
 
   /** The newest open session of this id and principal. */
