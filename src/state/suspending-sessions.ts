@@ -39,7 +39,7 @@ export class SuspendingSessions {
       if (waiting.lastUntil > now) break;
       this.#waiting.delete(other);
     }
-    const { ids = new Set() } = this.#waiting.get(session) ?? {};
+    const { ids = new Set<string>() } = this.#waiting.get(session) ?? {};
     this.#waiting.delete(session);
     this.#waiting.set(session, { ids: ids.add(id), lastUntil: expiresAt });
   }
