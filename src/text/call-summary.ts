@@ -2,7 +2,7 @@
  * A call in one line of words, such as `send_mail to eve@evil.test · 2 recipients`. It helps a
  * person to tell calls apart. What a call would do is in its whole input.
  */
-import type { JsonObject, JsonValue } from '../json/index.ts';
+import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { head, tail } from './code-points.ts';
 import { escapeUnseen } from './unseen.ts';
 
@@ -109,13 +109,13 @@ function membersOf(input: JsonObject, hidden: ReadonlySet<string>): Member[] {
       for (const name of Object.keys(object)) {
         if (found.length + inner.length >= mostMembers) return found;
         const value = object[name] as JsonValue;
-        const pointer = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+        const pointer = `${path}/${escapePointer(name)}`;
         if (hidden.has(pointer)) continue;
         const first = Array.isArray(value) ? value[0] : undefined;
-        if (isObject(value)) inner.push([pointer, value]);
+        if (isJsonObject(value)) inner.push([pointer, value]);
         else if (![...hidden].some((other) => other.startsWith(`${pointer}/`)))
           found.push({ name, words: wordsOf(name), value });
-        else if (first !== undefined && isObject(first)) inner.push([`${pointer}/0`, first]);
+        else if (first !== undefined && isJsonObject(first)) inner.push([`${pointer}/0`, first]);
       }
     level = inner;
   }
@@ -152,7 +152,8 @@ function targetIn(members: readonly Member[], to: readonly Member[]): Member | u
 function isTold(value: JsonValue, levels = mostDepth): boolean {
   const isInner = (one: JsonValue): boolean => levels > 0 && isTold(one, levels - 1);
   if (Array.isArray(value)) return value.some((one) => !Array.isArray(one) && isInner(one));
-  if (isObject(value)) return Object.values(value).some((one) => !isObject(one) && isInner(one));
+  if (isJsonObject(value))
+    return Object.values(value).some((one) => !isJsonObject(one) && isInner(one));
   return value !== null && (typeof value !== 'string' || value.trim() !== '');
 }
 
@@ -182,7 +183,7 @@ function quoted(text: string): string {
 
 function textOf(value: JsonValue): string {
   if (Array.isArray(value)) return textOf(value.find((one) => isTold(one)) ?? '');
-  if (isObject(value))
+  if (isJsonObject(value))
     return textOf(addressIn(value) ?? Object.values(value).find((one) => isTold(one)) ?? '');
   // Enough for what is shown of it.
   return typeof value === 'string' ? value.trimStart().slice(0, 1_000) : String(value);
@@ -268,8 +269,4 @@ function cut(text: string, most: number): string {
 
 function oneLine(text: string): string {
   return escapeUnseen(text.toWellFormed()).replaceAll('\n', '\\n');
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 /** What a call is called: the host's own title, if it set one, and the call in words. */
 import type { JSX } from 'preact';
+import { head } from '../../../../text/code-points.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import { Ticked, withoutTicks } from '../parts/ticked.tsx';
 import { several } from '../parts/words.ts';
@@ -17,8 +18,7 @@ const mostOfTitle = 300;
 function titleOf({ title }: Asked): string {
   const left = title.length - mostOfTitle;
   if (left <= 0) return title;
-  const shown = title.slice(0, mostOfTitle).replace(/[\ud800-\udbff]$/, '');
-  return `${shown}… (${several(left, 'more character')})`;
+  return `${head(title, mostOfTitle)}… (${several(left, 'more character')})`;
 }
 
 /** For titles of parts and names of buttons. */

@@ -2,6 +2,8 @@
  * How the values of an input are laid out for a person, and what of them is folded at first. The
  * view and the note about what is folded both come from here, so they cannot differ.
  */
+import { escapePointer } from '../../../../json/value.ts';
+import { head } from '../../../../text/code-points.ts';
 import { visibleJson } from './visible.ts';
 import { countOf, several } from './words.ts';
 
@@ -50,7 +52,7 @@ export function shapeOf(value: unknown, pointer: string, depth = 0): Shape {
     return { kind: 'block', text: visibleJson(value), isJson: true };
   const members = entries.map(([name, member]) => ({
     name,
-    pointer: `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: `${pointer}/${escapePointer(name)}`,
     value: member,
   }));
   return { kind: 'members', members, isList: Array.isArray(value) };
@@ -73,8 +75,10 @@ export function foldText(text: string): { shown: string; rest: string } | undefi
   const isLong = lines.length > foldedFrom.lines;
   const kept = isLong ? lines.slice(0, shown.lines).join('\n') : text;
   if (kept.length > foldedFrom.chars) {
-    const start = kept.slice(0, shown.chars).replace(/[\ud800-\udbff]$/, '');
-    return { shown: start, rest: `${countOf(text.length - shown.chars)} more characters` };
+    return {
+      shown: head(kept, shown.chars),
+      rest: `${countOf(text.length - shown.chars)} more characters`,
+    };
   }
   return isLong
     ? { shown: kept, rest: `${countOf(lines.length - shown.lines)} more lines` }

@@ -1,5 +1,6 @@
 /** Where the arguments of a call came from. */
 import type { JSX } from 'preact';
+import { head } from '../../../../text/code-points.ts';
 import { Badge, toneOf } from './badge.tsx';
 import { visibleJson } from './visible.ts';
 
@@ -23,7 +24,7 @@ const meaning: Readonly<Record<string, string>> = {
 const mostOfValue = 200;
 
 function shortened(text: string): string {
-  return text.length <= mostOfValue ? text : `${text.slice(0, mostOfValue)}…`;
+  return text.length <= mostOfValue ? text : `${head(text, mostOfValue)}…`;
 }
 
 export function OriginsTable({
