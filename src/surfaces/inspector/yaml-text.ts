@@ -3,15 +3,13 @@
  * else, or in which characters hide, is written in quotes with escapes.
  */
 import { isJsonObject, type JsonValue } from '../../json/index.ts';
+import { unseen } from '../../text/unseen.ts';
 
 /** Most characters of a key as it is written. Readers of YAML refuse a key of more than 1 024. */
 export const longestKey = 500;
 
 const plain = /^[A-Za-z_/][\w./*@-]*$/;
 const word = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
-/** Characters that JSON leaves as they are, and that a person would not see. */
-const hidden =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{10})\p{M}/gu;
 
 /** Whether a name can be a key: with its escapes, it may be several times as long. */
 export function fitsKey(name: string): boolean {
@@ -38,7 +36,7 @@ function block(value: JsonValue, indent: string): string {
     .join('\n');
 }
 
-/** The first line of an item stands beside its dash. */
+/** The first line of an item is beside its dash. */
 function inItem(item: JsonValue, indent: string): string {
   return isInline(item) ? inline(item) : block(item, indent).slice(indent.length);
 }
@@ -61,9 +59,10 @@ function inline(value: JsonValue | undefined): string {
 function scalar(value: JsonValue | undefined): string {
   if (typeof value !== 'string') return JSON.stringify(value ?? null);
   if (plain.test(value) && !word.test(value)) return value;
-  return JSON.stringify(value).replaceAll(hidden, escaped);
+  return JSON.stringify(value).replaceAll(unseen, escaped);
 }
 
+/** YAML has one escape for a whole character. */
 function escaped(character: string): string {
   const code = (character.codePointAt(0) as number).toString(16);
   return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
