@@ -91,23 +91,30 @@ export function createRuleMaker(
   };
 }
 
-function inputFieldsOf(
-  state: State,
-  { line: { tool }, kept, isWhole }: KeptCall,
-): ReturnType<typeof fieldsOf> | CannotMake {
+function inputFieldsOf(state: State, call: KeptCall): ReturnType<typeof fieldsOf> | CannotMake {
+  const { tool } = call.line;
   if (!state.tools.has(tool))
     return { cannot: 'The registry has no tool with this name, so a rule would concern nothing.' };
   // No rule can name it alone. Whoever serves a tool chooses its name.
   if (/[*?]/.test(tool))
     return { cannot: 'Rules read the name of this tool as a pattern, which concerns other tools.' };
-  if (kept === undefined)
-    return { cannot: 'This call is so old that its input is no longer kept.' };
-  if (!isWhole) return { cannot: 'The inspector has not kept the whole input of this call.' };
-  const input = JSON.parse(kept.input) as JsonValue;
-  return fieldsOf(input, (path, equals) => {
+  const whole = wholeInputOf(call);
+  if ('cannot' in whole) return whole;
+  return fieldsOf(whole.input, (path, equals) => {
     const when = [{ path, equals }];
     return faultOf(state, { effect: 'deny', tools: tool, when }) === undefined;
   });
+}
+
+/** The input of a call as events have it, if the log has all of it. */
+export function wholeInputOf({
+  kept,
+  isWhole,
+}: KeptCall): { readonly input: JsonValue } | CannotMake {
+  if (kept === undefined)
+    return { cannot: 'This call is so old that its input is no longer kept.' };
+  if (!isWhole) return { cannot: 'The inspector has not kept the whole input of this call.' };
+  return { input: JSON.parse(kept.input) as JsonValue };
 }
 
 /** Why the rule is malformed or can never match, as `validate` says; undefined if it can. */

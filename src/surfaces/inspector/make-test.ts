@@ -7,7 +7,7 @@ import type { TestDecision, TestRequest, TestTrial } from '../pages/inspector-ma
 import type { CallLine } from '../pages/inspector-wire.ts';
 import { type Expectation, type Found, foundOf, meets } from '../policy/policy-case.ts';
 import type { KeptCall } from './call-log.ts';
-import type { CannotMake } from './make-rule.ts';
+import { type CannotMake, wholeInputOf } from './make-rule.ts';
 import { knownSessions } from './recorded-calls.ts';
 import type { SessionList } from './session-list.ts';
 import { sessionForLooking } from './tool-views.ts';
@@ -24,18 +24,16 @@ export function createTestMaker(
 ): TestMaker {
   const state = registryStateOf(registry);
   return {
-    async make({ expect }, { line, kept, isWhole }) {
+    async make({ expect }, call) {
+      const { line } = call;
       const outcome = recordedOutcome(line);
-      if (kept === undefined)
-        return { cannot: 'This call is so old that its input is no longer kept.' };
-      if (!isWhole) return { cannot: 'The inspector has not kept the whole input of this call.' };
-      const input = JSON.parse(kept.input) as JsonValue;
+      const whole = wholeInputOf(call);
+      if ('cannot' in whole) return whole;
+      const { input } = whole;
       if (hasLongKey(input))
         return {
           cannot: `The input has a name of more than ${longestKey} characters, with its escapes.`,
         };
-      if (outcome === undefined && expect === 'recorded')
-        return { cannot: 'The gates have not decided this call yet.' };
       const { facts = {}, profile } = knownSessions(state, sessions)(line.sessionId);
       const given = {
         tool: line.tool,
@@ -50,7 +48,7 @@ export function createTestMaker(
         expect === 'now' ? now : expect === 'recorded' ? outcome : { decision: expect };
       if (expected === undefined) return { cannot: 'The gates have not decided this call yet.' };
       const notes: TestTrial['notes'][number][] = [];
-      if ([kept.input, line.principal].some((text) => text.includes(redacted)))
+      if ([JSON.stringify(input), line.principal].some((text) => text.includes(redacted)))
         notes.push('redacted');
       if (Object.keys(facts).length > 0) notes.push('facts');
       if (line.byQuota === true) notes.push('quota');
