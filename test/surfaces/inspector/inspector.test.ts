@@ -1,17 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import {
-  type ApprovalRecord,
-  type ApprovalStore,
-  defineTool,
-  type HostToolRegistry,
-} from '../../../src/index.ts';
+import type { ApprovalRecord, ApprovalStore, HostToolRegistry } from '../../../src/index.ts';
 import { registryStateOf } from '../../../src/surface-port.ts';
 import { memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
 import { createInspector } from '../../../src/surfaces/inspector/index.ts';
 import type { SessionLine } from '../../../src/surfaces/pages/inspector-session-wire.ts';
 import type { ToolDetail, ToolListing } from '../../../src/surfaces/pages/inspector-wire.ts';
-import { detailOf, hostile, inspect, linesOf, makeRegistry, token, told } from './kit.ts';
+import { buyTool, detailOf, hostile, inspect, linesOf, makeRegistry, token, told } from './kit.ts';
 
 describe('who is answered', () => {
   test('anyone with the token; others always get the same answer', async () => {
@@ -461,18 +455,7 @@ describe('a question whose input is edited', () => {
       approvalMode: 'suspend',
     });
     const ran: unknown[] = [];
-    registry.register(
-      defineTool({
-        name: 'buy',
-        description: 'Buys.',
-        parameters: z.object({ to: z.string() }),
-        requiresApproval: true,
-        handler: (input) => {
-          ran.push(input);
-          return 'bought';
-        },
-      }),
-    );
+    registry.register(buyTool(ran));
     await session.call('buy', { to: 'bob' });
     const asked = await stateOf(kit, ({ approvals }) => approvals[0]);
     const answer = (input: unknown) =>

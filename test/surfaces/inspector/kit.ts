@@ -60,6 +60,20 @@ export function makeRegistry(options: RegistryOptions = {}): HostToolRegistry {
   return registry;
 }
 
+/** A tool about which a person is asked. @param ran the inputs with which it has run */
+export function buyTool(ran: unknown[]) {
+  return defineTool({
+    name: 'buy',
+    description: 'Buys.',
+    parameters: z.object({ to: z.string() }),
+    requiresApproval: true,
+    handler: (input) => {
+      ran.push(input);
+      return 'bought';
+    },
+  });
+}
+
 export function inspect(registry: HostToolRegistry, options: InspectorOptions = {}) {
   const inspector = createInspector(registry, { token, ...options });
   const ask = (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) =>

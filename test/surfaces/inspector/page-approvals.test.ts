@@ -1,8 +1,7 @@
 /** The tab of approvals in a real browser: the inbox, with the inspector behind it. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { defineTool, type HostToolRegistry, type ToolSession } from '../../../src/index.ts';
+import type { HostToolRegistry, ToolSession } from '../../../src/index.ts';
 import {
   chromiumAvailable,
   demandChromium,
@@ -10,7 +9,7 @@ import {
   whyNot,
 } from '../../examples/chromium.ts';
 import { violations } from '../pages/axe.ts';
-import { hostile, makeRegistry } from './kit.ts';
+import { buyTool, hostile, makeRegistry } from './kit.ts';
 import { rowsOf, type ServedInspector, serveInspector, tabOf } from './page-kit.ts';
 
 demandChromium();
@@ -49,18 +48,7 @@ describe.skipIf(!chromiumAvailable)(`the inspector's approvals, in Chromium${why
       // An answer that is refused counts for nobody.
       if (by !== undefined) answered.push([by, message]);
     });
-    registry.register(
-      defineTool({
-        name: 'buy',
-        description: 'Buys.',
-        parameters: z.object({ to: z.string() }),
-        requiresApproval: true,
-        handler: (input) => {
-          ran.push(input);
-          return 'bought';
-        },
-      }),
-    );
+    registry.register(buyTool(ran));
   });
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close();
