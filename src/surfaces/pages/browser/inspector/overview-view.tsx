@@ -10,7 +10,37 @@ import { Chart } from './chart.tsx';
 import type { ViewProps } from './place.ts';
 import { seriesOf, type Times, timesByTool } from './series.ts';
 
-/** Longer than 60 lines: the totals with their meanings, in their order. */
+const failedMeans = 'The handler may have run: it threw, reported a failure or took too long.';
+const deniedMeans = 'A rule, a policy, a quota or a person said no.';
+
+/** The totals with their meanings, in their order. */
+const tiles: readonly (readonly [
+  name: string,
+  count: keyof InspectorState['totals'],
+  means: string,
+])[] = [
+  ['Calls', 'calls', 'All calls since the registry was made, whatever became of them.'],
+  ['Succeeded', 'succeeded', 'The handler ran, and the model got its result.'],
+  [
+    'Refused',
+    'rejected',
+    'The handler did not run: the call was denied, its input was invalid, there is no such tool, ' +
+      'or a limit was reached.',
+  ],
+  [
+    'Denied',
+    'denied',
+    `${deniedMeans} Denied calls are among the refused ones. The share is that of all calls.`,
+  ],
+  ['Failed', 'failed', failedMeans],
+  ['Cancelled', 'cancelled', 'The caller withdrew the call before its end.'],
+  [
+    'Suspended',
+    'pending',
+    'The call ended for now, until a person answers. It counts once more when it is resumed.',
+  ],
+];
+
 export function OverviewView({ known }: ViewProps): JSX.Element {
   const { state, order, calls } = known;
   const { series, times } = useMemo(() => {
@@ -24,51 +54,15 @@ export function OverviewView({ known }: ViewProps): JSX.Element {
     <Scroll name="scroll" label="Overview">
       <div class="column">
         <dl class="tiles">
-          <Tile
-            name="Calls"
-            means="All calls since the registry was made, whatever became of them."
-            value={countOf(totals.calls)}
-          />
-          <Tile
-            name="Succeeded"
-            means="The handler ran, and the model got its result."
-            value={countOf(totals.succeeded)}
-          />
-          <Tile
-            name="Refused"
-            means={
-              'The handler did not run: the call was denied, its input was invalid, there is no ' +
-              'such tool, or a limit was reached.'
-            }
-            value={countOf(totals.rejected)}
-          />
-          <Tile
-            name="Denied"
-            means={
-              'A rule, a policy, a quota or a person said no. Denied calls are among the refused ' +
-              'ones. The share is that of all calls.'
-            }
-            value={countOf(totals.denied)}
-            more={shareOf(totals.denied, totals.calls)}
-          />
-          <Tile
-            name="Failed"
-            means="The handler may have run: it threw, reported a failure or took too long."
-            value={countOf(totals.failed)}
-          />
-          <Tile
-            name="Cancelled"
-            means="The caller withdrew the call before its end."
-            value={countOf(totals.cancelled)}
-          />
-          <Tile
-            name="Suspended"
-            means={
-              'The call ended for now, until a person answers. It counts once more when it is ' +
-              'resumed.'
-            }
-            value={countOf(totals.pending)}
-          />
+          {tiles.map(([name, count, means]) => (
+            <Tile
+              key={name}
+              name={name}
+              means={means}
+              value={countOf(totals[count])}
+              more={count === 'denied' ? shareOf(totals.denied, totals.calls) : undefined}
+            />
+          ))}
         </dl>
         <Charts series={series} />
         <Tools state={state} times={times} />
@@ -137,7 +131,7 @@ function Tile({
   /** What is counted. */
   readonly means: string;
   readonly value: string;
-  readonly more?: string;
+  readonly more: string | undefined;
 }): JSX.Element {
   return (
     <div class="card tile">
@@ -157,8 +151,8 @@ const timed =
   'newest 10 000.';
 const columns: readonly (readonly [word: string, means: string])[] = [
   ['Calls', 'All calls of the tool.'],
-  ['Failed', 'The handler may have run: it threw, reported a failure or took too long.'],
-  ['Denied', 'A rule, a policy, a quota or a person said no.'],
+  ['Failed', failedMeans],
+  ['Denied', deniedMeans],
   ['Deny rate', 'The denied calls as a share of all calls of the tool.'],
   ['Mean', `The sum of all times, divided by the number of calls. A slow call raises it.${timed}`],
   ['Median', `Half of the calls took at most this long. A slow call does not raise it.${timed}`],
