@@ -42,10 +42,9 @@ export function createRegistryView(
       const { rules, quotas } = concerns();
       const tools = Object.entries(metrics.byTool).sort(([, a], [, b]) => b.calls - a.calls);
       const lines = sessions.lines();
-      const { calls, succeeded, failed, rejected, cancelled, pending, denied, lateSettles } =
-        metrics;
+      const { calls, succeeded, failed, rejected, cancelled, pending, denied } = metrics;
       return {
-        totals: { calls, succeeded, failed, rejected, cancelled, pending, denied, lateSettles },
+        totals: { calls, succeeded, failed, rejected, cancelled, pending, denied },
         reasons: Object.entries(metrics.byReason)
           .sort(([, a], [, b]) => b - a)
           .slice(0, most.reasons)

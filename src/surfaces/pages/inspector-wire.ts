@@ -162,7 +162,6 @@ export interface InspectorState {
     readonly cancelled: number;
     readonly pending: number;
     readonly denied: number;
-    readonly lateSettles: number;
   };
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
   readonly tools: readonly ToolLine[];
