@@ -1,20 +1,12 @@
 /** The open sessions that may suspend calls. An answer finds the session of its call here. */
 import type { SessionState } from './session-state.ts';
 
-/** The calls of one session that wait for a person. */
-interface Waiting {
-  /** The ids of their approvals. */
-  readonly ids: Set<string>;
-  /** When the newest of them expires, which is the last to do so. Epoch milliseconds. */
-  readonly lastUntil: number;
-}
-
 /** Finds open sessions by id and principal. Only calls that wait keep them alive. */
 export class SuspendingSessions {
   readonly #refs = new Map<string, WeakRef<SessionState>>();
   #sweepAt = 64;
-  /** The approvals that wait. The session that was last suspended is the last. */
-  readonly #waiting = new Map<SessionState, Waiting>();
+  /** The expiry, in epoch milliseconds, of each call that waits. The newest session is the last. */
+  readonly #waiting = new Map<SessionState, Map<string, number>>();
 
   add(session: SessionState): void {
     const key = keyOf(session.sessionId, session.actor);
@@ -35,24 +27,35 @@ export class SuspendingSessions {
    * soon as its call was suspended, and nothing else could make the session again.
    */
   keep(session: SessionState, id: string, expiresAt: number, now: number): void {
-    for (const [other, waiting] of this.#waiting) {
-      if (waiting.lastUntil > now) break;
+    for (const [other, calls] of this.#waiting) {
+      dropExpired(calls, now);
+      if (calls.size > 0) break;
       this.#waiting.delete(other);
     }
-    const { ids = new Set<string>() } = this.#waiting.get(session) ?? {};
+    const calls = this.#waiting.get(session) ?? new Map<string, number>();
+    // A session that goes on for long may suspend many calls that are never answered.
+    dropExpired(calls, now);
     this.#waiting.delete(session);
-    this.#waiting.set(session, { ids: ids.add(id), lastUntil: expiresAt });
+    this.#waiting.set(session, calls.set(id, expiresAt));
   }
 
   /** The call of this approval waits no longer. */
   release(session: SessionState, id: string): void {
-    const ids = this.#waiting.get(session)?.ids;
-    if (ids?.delete(id) === true && ids.size === 0) this.#waiting.delete(session);
+    const calls = this.#waiting.get(session);
+    if (calls?.delete(id) === true && calls.size === 0) this.#waiting.delete(session);
   }
 
   /** The newest open session of this id and principal. */
   find(sessionId: string, principal: string): SessionState | undefined {
     return this.#refs.get(keyOf(sessionId, principal))?.deref();
+  }
+}
+
+/** Calls of a registry wait equally long, so those that expire first are first. */
+function dropExpired(calls: Map<string, number>, now: number): void {
+  for (const [id, expiresAt] of calls) {
+    if (expiresAt > now) return;
+    calls.delete(id);
   }
 }
 

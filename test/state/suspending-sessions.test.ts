@@ -79,6 +79,13 @@ test('a session goes once its calls can no longer be answered', async () => {
   expect(await isKept(registry)).toBe(false);
 });
 
+test('a session may suspend any number of calls that are never answered', () => {
+  const registry = shop();
+  const { suspending } = registryStateOf(registry);
+  const session = stateOf(registry.createSession({ sessionId: 'chat', principal: 'ann' }));
+  for (let now = 0; now < 200_000; now++) suspending.keep(session, `call ${now}`, now + 100, now);
+});
+
 test('a session that the host can make again is not kept', async () => {
   const registry = shop({ session: () => shop().createSession({ sessionId: 'chat' }) });
   await suspend(registry, 'A-17');
