@@ -135,6 +135,7 @@ lines""",
 
     [mcp_servers.remote]
     url = "https://a.b/mcp"
+    tool_timeout_sec = 1.1
     bearer_token_env_var = "REMOTE_TOKEN"
     http_headers = { "X-Region" = "eu" }
     [mcp_servers.remote.env_http_headers]
@@ -172,6 +173,7 @@ lines""",
           'X-Key': name('REMOTE_KEY'),
           Authorization: `Bearer ${name('REMOTE_TOKEN')}`,
         },
+        labels: { '*': { timeoutMs: 1_100 } },
       },
     });
     expect(written().rules[0]).toEqual({

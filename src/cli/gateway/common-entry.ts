@@ -30,7 +30,8 @@ export function commonEntry(given: JsonObject, isGemini: boolean): CommonEntry {
     tool_timeout_sec,
     ...rest
   } = given as Record<string, JsonValue | undefined>;
-  const timeoutMs = typeof tool_timeout_sec === 'number' ? tool_timeout_sec * 1_000 : timeout;
+  const timeoutMs =
+    typeof tool_timeout_sec === 'number' ? Math.round(tool_timeout_sec * 1e6) / 1e3 : timeout;
   const filled = (value: JsonValue | undefined): JsonValue | undefined =>
     isGemini ? withBraces(value) : value;
   const forwarded = textsIn(env_vars).map((name): [string, string] => [name, variable(name)]);
