@@ -2,26 +2,15 @@
  * What the types of a tool cost the compiler, so that a host with many tools keeps a quick editor.
  */
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
+import type ts from 'typescript';
 import { expect, test } from 'vitest';
+import { compiled } from './types/in-memory.ts';
 
 /** Type instantiations a tool, beyond those of its schemas. */
 const budget = 1_300;
 const tools = 50;
 
-const folder = fileURLToPath(new URL('.', import.meta.url));
-const options: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2022,
-  module: ts.ModuleKind.NodeNext,
-  moduleResolution: ts.ModuleResolutionKind.NodeNext,
-  lib: ['lib.es2023.d.ts', 'lib.esnext.disposable.d.ts'],
-  types: ['node'],
-  strict: true,
-  exactOptionalPropertyTypes: true,
-  skipLibCheck: true,
-  noEmit: true,
-  allowImportingTsExtensions: true,
-};
+const file = fileURLToPath(new URL('budget-in-memory.ts', import.meta.url));
 
 /** Schemas, and their own types once read: working those out is the schema library's part. */
 const schemas = (index: number): string => `
@@ -51,36 +40,17 @@ const session = registry.createSession({ sessionId: 's' });
 `;
 
 /** Instantiations while one file that exists in memory only is checked; it must have no mistake. */
-function instantiations(
-  text: string,
-  host: ts.CompilerHost,
-  before?: ts.Program,
-): { count: number; program: ts.Program } {
-  const file = `${folder}budget-in-memory.ts`;
-  const program = ts.createProgram([file], options, {
-    ...host,
-    fileExists: (name) => name === file || host.fileExists(name),
-    readFile: (name) => (name === file ? text : host.readFile(name)),
-    getSourceFile: (name, ...rest) =>
-      name === file
-        ? ts.createSourceFile(name, text, options.target!, true)
-        : (before?.getSourceFile(name) ?? host.getSourceFile(name, ...rest)),
-  });
-  const source = program.getSourceFile(file)!;
-  const mistakes = [...program.getOptionsDiagnostics(), ...program.getSemanticDiagnostics(source)];
-  expect(
-    mistakes.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
-  ).toEqual([]);
+function instantiations(text: string, before?: ts.Program): { count: number; program: ts.Program } {
+  const { program, mistakes } = compiled(file, text, before);
+  expect(mistakes).toEqual([]);
   return { count: program.getInstantiationCount(), program };
 }
 
 test(`a tool costs at most ${budget} type instantiations beyond its schemas`, () => {
-  const host = ts.createCompilerHost(options);
   const indexes = Array.from({ length: tools }, (_, index) => index);
-  const alone = instantiations(head + indexes.map(schemas).join(''), host);
+  const alone = instantiations(head + indexes.map(schemas).join(''));
   const all = instantiations(
     head + indexes.map(schemas).join('') + indexes.map(tool).join(''),
-    host,
     alone.program,
   );
   const each = (all.count - alone.count) / tools;

@@ -1,20 +1,8 @@
 /** What the compiler says about a mistake in a config: the line that names the field. */
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { compiled } from './in-memory.ts';
 
-const options: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2022,
-  module: ts.ModuleKind.NodeNext,
-  moduleResolution: ts.ModuleResolutionKind.NodeNext,
-  lib: ['lib.es2023.d.ts', 'lib.esnext.disposable.d.ts'],
-  types: ['node'],
-  strict: true,
-  exactOptionalPropertyTypes: true,
-  skipLibCheck: true,
-  noEmit: true,
-  allowImportingTsExtensions: true,
-};
 const file = fileURLToPath(new URL('messages-in-memory.ts', import.meta.url));
 const head = `
 import { z } from 'zod';
@@ -49,19 +37,7 @@ const mistakes: readonly (readonly [config: string, message: RegExp])[] = [
 
 test('a message ends with the field that is wrong, as this library calls it', () => {
   const text = head + mistakes.map(([config]) => `defineTool({ ...base, ${config} });`).join('\n');
-  const host = ts.createCompilerHost(options);
-  const program = ts.createProgram([file], options, {
-    ...host,
-    fileExists: (name) => name === file || host.fileExists(name),
-    readFile: (name) => (name === file ? text : host.readFile(name)),
-    getSourceFile: (name, ...rest) =>
-      name === file
-        ? ts.createSourceFile(name, text, options.target!, true)
-        : host.getSourceFile(name, ...rest),
-  });
-  const said = program
-    .getSemanticDiagnostics(program.getSourceFile(file)!)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n').split('\n'));
+  const said = compiled(file, text).mistakes.map((message) => message.split('\n'));
   expect(said.map((lines) => lines.at(-1)?.trim())).toEqual(
     mistakes.map(([, message]) => expect.stringMatching(message)),
   );
