@@ -114,13 +114,13 @@ async function check(
   const session = openSession(world, { profile, facts, principal }, where);
   for (const text of given.said) session.said(text);
   for (const { tool: from, output } of given.seen)
-    if (!rememberSeen(stateOf(session), from, output))
+    if (!rememberSeen(stateOf(session), from, output)) {
+      const hint = world.codeHint([from]);
       throw failure(
-        [
-          `${where}: \`seen\` names the tool \`${from}\`, which does not exist.`,
-          ...[world.codeHint([from]) ?? []].flat(),
-        ].join(' '),
+        `${where}: \`seen\` names the tool \`${from}\`, which does not exist.` +
+          (hint === undefined ? '' : ` ${hint}`),
       );
+    }
   const explaining = explainCall(stateOf(session), tool, input, surface);
   const explanation = await untilInterrupted(explaining, io.signal);
   coverage?.note(explanation);

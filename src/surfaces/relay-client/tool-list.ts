@@ -33,6 +33,7 @@ const hintFields: readonly (keyof RelayToolAnnotations)[] = [
   'idempotent',
   'openWorld',
 ];
+
 /**
  * Checks and copies a list, so that later changes to the objects have no effect. Throws
  * `invalid_options`.
