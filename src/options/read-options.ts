@@ -26,6 +26,11 @@ export interface OptionsWording {
   readonly noun?: string | undefined;
   /** The option whose members are read. With `limits`, messages say `limits.maxQueuedCalls`. */
   readonly path?: string | undefined;
+  /**
+   * Refuses an option that the object has from its class. It would not be read, which is dangerous
+   * for one that restricts calls. @default false
+   */
+  readonly refusesInherited?: boolean | undefined;
 }
 
 /**
@@ -55,6 +60,7 @@ export function readOptions<T extends OptionTable>(
       for (const key of keys)
         if (!Object.hasOwn(table, key))
           throw unknownOption(where, key, Object.keys(table), wording);
+      if (wording.refusesInherited === true) refuseInherited(where, options, table, wording);
       for (reading of keys) {
         const given: unknown = (options as Record<string, unknown>)[reading];
         if (given === undefined) continue;
@@ -71,6 +77,27 @@ export function readOptions<T extends OptionTable>(
     if (read[name] === undefined)
       checkOption(where, name, undefined, table[name] as Kind<unknown>, wording);
   return read as OptionValues<T>;
+}
+
+/** Members of `Object.prototype` come from a careless merge, and are ignored. */
+function refuseInherited(
+  where: string,
+  options: object,
+  table: OptionTable,
+  { code = 'invalid_option', noun = 'option', path }: OptionsWording,
+): void {
+  let from: unknown = Object.getPrototypeOf(options);
+  for (; from !== null && from !== Object.prototype; from = Object.getPrototypeOf(from)) {
+    const name = Object.keys(table).find(
+      (one) => Object.hasOwn(from as object, one) && !Object.hasOwn(options, one),
+    );
+    if (name !== undefined)
+      throw new MisuseError(
+        code,
+        `${where}: the ${noun} \`${inside(path, name)}\` is inherited, and only own members are ` +
+          'read. Give a plain object that has it.',
+      );
+  }
 }
 
 /** The derived form of a table, computed once. */

@@ -101,7 +101,11 @@ const factTable = {
   in: anything(),
 };
 /** How errors in a config are worded and raised. */
-export const asField = { code: 'invalid_definition', noun: 'field' } as const;
+export const asField = {
+  code: 'invalid_definition',
+  noun: 'field',
+  refusesInherited: true,
+} as const;
 
 /** A config as {@link readOptions} reads it. */
 export type ToolFields = OptionValues<typeof toolTable>;

@@ -167,6 +167,46 @@ test('names on Object.prototype are not read', () => {
   }
 });
 
+describe('a field that the config inherits is refused, because it would not be read', () => {
+  const plain = { ...base, parameters, handler };
+  class Asking {
+    name = 'send';
+    description = 'Sends.';
+    parameters = parameters;
+    handler = handler;
+    get needsApproval(): boolean {
+      return true;
+    }
+  }
+  class Deeper extends Asking {}
+  class Spending {
+    check(): never {
+      throw new Error('never called');
+    }
+  }
+  const rows: [field: string, config: object][] = [
+    ['needsApproval', new Asking()],
+    ['needsApproval', new Deeper()],
+    ...Object.values(fields).map((name): [string, object] => [
+      name,
+      Object.assign(Object.create({ [name]: true }), plain),
+    ]),
+    ['policy.check', { ...plain, policy: new Spending() }],
+    ['annotations.destructive', { ...plain, annotations: Object.create({ destructive: true }) }],
+  ];
+  test.each(rows)('%s', (field, config) => {
+    expect(faultOf(() => make(config)).message).toContain(`\`${field}\` is inherited`);
+    expect(faultOf(() => mockTool(config as never)).message).toContain(`\`${field}\` is inherited`);
+  });
+  test('unless the config has it itself, or it inherits no field', () => {
+    const own = Object.assign(Object.create({ needsApproval: true, other: 1 }), plain, {
+      needsApproval: false,
+    });
+    expect(make(own).name).toBe('send');
+    expect(make(Object.assign(Object.create(null), plain)).name).toBe('send');
+  });
+});
+
 describe('a mock takes the same names', () => {
   test('and is called', async () => {
     const mock = mockTool({

@@ -123,7 +123,7 @@ export function mockTool<
     'mockTool',
     config,
     mockTable,
-    { code: 'invalid_definition', noun: 'field' },
+    { code: 'invalid_definition', noun: 'field', refusesInherited: true },
   );
   const { name } = rest;
   const given = Object.entries({ output, error, handler, execute }).filter(
