@@ -342,5 +342,6 @@ test('tools that only read by the word of their servers are labelled, and run in
   expect(
     await client.callTool({ name: 'memory.create_entities', arguments: { entities: [] } }),
   ).toMatchObject({ isError: true });
-  expect(readFileSync(at('audit.jsonl'), 'utf8')).toContain('memory.read_graph');
+  // The lines are written in the background.
+  await until(() => readFileSync(at('audit.jsonl'), 'utf8').includes('memory.read_graph'));
 });
