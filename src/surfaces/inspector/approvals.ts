@@ -28,8 +28,8 @@ const endMs = 2_000;
 const over = { refused: 'This question no longer waits for an answer.', over: true } as const;
 const noEdits = {
   refused:
-    'Inputs cannot be edited here. The input of a question without hidden fields can be edited ' +
-    'in an inspector with `allowCalls`.',
+    'This input cannot be edited here. That takes an inspector with `allowCalls`, a store of ' +
+    'approvals with `page`, and a question without hidden fields.',
 } as const;
 
 /** The waiting questions, as the page shows them. */
@@ -72,6 +72,14 @@ export function createQuestions(registry: HostToolRegistry<never>, allowEdits: b
   // Without an inbox, an edit that does not fit would end the call.
   const canEdit = ({ hiddenFields }: PendingApproval): boolean =>
     allowEdits && hasInbox && hiddenFields.length === 0;
+  const editable = async (
+    id: string,
+  ): Promise<{ readonly asked: PendingApproval } | typeof over | typeof noEdits> => {
+    if (!allowEdits || !hasInbox) return noEdits;
+    const asked = await registry.approvals.get(id);
+    if (asked === undefined) return over;
+    return canEdit(asked) ? { asked } : noEdits;
+  };
   return {
     async read() {
       try {
@@ -91,8 +99,8 @@ export function createQuestions(registry: HostToolRegistry<never>, allowEdits: b
     async answer(request) {
       const { id, decision, input } = request;
       if (input !== undefined) {
-        const asked = hasInbox ? await registry.approvals.get(id) : undefined;
-        if (asked === undefined || !canEdit(asked)) return asked === undefined ? over : noEdits;
+        const found = await editable(id);
+        if ('refused' in found) return found;
       }
       try {
         const given = await source.answer(request);
@@ -106,9 +114,8 @@ export function createQuestions(registry: HostToolRegistry<never>, allowEdits: b
       }
     },
     async schema(id) {
-      const asked = hasInbox && allowEdits ? await registry.approvals.get(id) : undefined;
-      const schema =
-        asked !== undefined && canEdit(asked) ? schemaOfAsked(registry, asked) : undefined;
+      const found = await editable(id);
+      const schema = 'asked' in found ? schemaOfAsked(registry, found.asked) : undefined;
       return schema === undefined ? {} : { schema: wireText(schema) };
     },
   };

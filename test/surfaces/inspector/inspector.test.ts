@@ -576,7 +576,7 @@ describe('a store of approvals', () => {
       list: (id) => [...records.values()].filter(({ sessionId }) => sessionId === id),
     };
     const registry = makeRegistry({ approvals: { secret, store } });
-    const kit = inspect(registry);
+    const kit = inspect(registry, { allowCalls: true });
     const session = registry.createSession({
       sessionId: 's',
       principal: 'ann',
@@ -584,7 +584,13 @@ describe('a store of approvals', () => {
     });
     await session.call('pay', { to: 'bob' });
     const asked = await stateOf(kit, ({ approvals }) => approvals[0]);
+    expect(asked.editable).toBe(false);
     const answer = { id: asked.id, decision: 'allow_once', by: 'bob' };
+    const edited = await kit.post('answer', { ...answer, input: { to: 'carol' } });
+    expect([edited.status, await edited.text()]).toEqual([
+      409,
+      expect.stringContaining('cannot be edited here'),
+    ]);
     expect((await kit.post('answer', answer)).status).toBe(200);
     expect((await kit.post('answer', answer)).status).toBe(409);
     expect((await linesOf(kit)).at(-1)).toMatchObject({ attempt: 2, status: 'succeeded' });
