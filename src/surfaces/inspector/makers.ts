@@ -12,7 +12,7 @@ import { type CannotMake, createRuleMaker } from './make-rule.ts';
 import { createTestMaker } from './make-test.ts';
 import type { SessionList } from './session-list.ts';
 
-/** Most rules that are tried at once. One more waits for no one. */
+/** Most rules that are tried at once. A request for one more is refused. */
 const mostTrials = 4;
 
 /** Makes rules and policy tests from calls by their numbers. */

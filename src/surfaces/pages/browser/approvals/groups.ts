@@ -1,7 +1,7 @@
 /** Questions that belong together: of one program, or asked by one session at the same time. */
 import type { WaitingApproval } from '../../approvals-wire.ts';
 
-/** Questions that stand together in the list, in the order in which they were asked. */
+/** Questions that are next to each other in the list, in the order in which they were asked. */
 export interface Group<E> {
   /** What they have in common, such as `calls of pay_all`. */
   readonly words: string;

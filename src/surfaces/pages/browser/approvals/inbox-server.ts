@@ -14,7 +14,10 @@ import type { PageToken } from './page-token.ts';
 
 /** Where an inbox gets its approvals, and sends its answers. */
 export interface InboxServer {
-  /** Begins to ask, and goes on as long as the page is open. Returns what asks at once. */
+  /**
+   * Reports what waits, as long as the page is open. The returned function asks at once, if this
+   * server has to be asked.
+   */
   open(heard: Heard): () => void;
   /** One approval, with what a list leaves out. Rejects with {@link Refused}. */
   one(id: string): Promise<WaitingApproval>;

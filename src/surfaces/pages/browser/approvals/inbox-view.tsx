@@ -24,8 +24,7 @@ export function InboxView({
   readonly help: boolean;
   readonly setHelp: (shown: boolean) => void;
   /**
-   * What stands above the list, instead of the state of the connection. A frame that has more to
-   * show says that by itself.
+   * What is shown above the list, in place of a lost connection: the inspector shows that itself.
    */
   readonly above?: ComponentChildren;
   /** Whether the approval is shown at first, and not the list, if there is no room for both. */

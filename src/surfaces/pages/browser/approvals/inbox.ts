@@ -216,7 +216,7 @@ export function openInbox(server: InboxServer): Inbox {
     list: take,
     failed(error) {
       const { status, message } = error as Refused;
-      // A sign-in may also be refused, and what stands before the server may do so.
+      // The host or a proxy in front of it may refuse the person with 403.
       const isOut = status === 401 || status === 403;
       set({ connection: isOut ? 'signed-out' : 'away', trouble: message });
     },

@@ -57,7 +57,7 @@ export function WaitingListBox({
   );
 }
 
-/** What stands above the questions of a group. A question by itself needs no heading. */
+/** The headings of groups, by the numbers of their questions. A single question has none. */
 function headedGroups(entries: readonly Entry[]): ReadonlyMap<number, RowGroup> {
   const found = new Map<number, RowGroup>();
   for (const { words, members } of groupsOf(entries)) {

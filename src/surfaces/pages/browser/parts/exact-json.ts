@@ -4,7 +4,7 @@ import type { JsonValue } from '../../../../json/value.ts';
 /** Texts, in which digits are no numbers, and numbers. */
 const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
-/** A number that would become another one is a fault, because nobody has typed the other one. */
+/** A number that would become another one is a fault, since the person has not typed that one. */
 export function readExact(
   text: string,
 ): { readonly value: JsonValue } | { readonly fault: string; readonly isJson: boolean } {
