@@ -5,6 +5,7 @@ import type { CallDetail, CallLine, CallStage } from '../../inspector-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
 import { parsed } from '../parts/json-text.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
+import { Part } from '../parts/part.tsx';
 import { ShownValue } from '../parts/shown-value.tsx';
 import { durationOf, timeOf } from '../parts/words.ts';
 import { Outcome } from './outcome.tsx';
@@ -102,10 +103,9 @@ export function CallDetailPane({
           <Stages stages={kept.stages} end={line.durationMs} />
           <Verdict line={line} shadow={kept.shadow} />
           {kept.origins.length === 0 ? null : (
-            <div class="part">
-              <h3>Origins of arguments</h3>
+            <Part title="Origins of arguments">
               <OriginsTable origins={kept.origins} />
-            </div>
+            </Part>
           )}
           <ShownValue value={input} title="Input" label="Input" />
           {kept.result === undefined ? null : (
@@ -146,8 +146,7 @@ function Stages({
 }): JSX.Element {
   const whole = Math.max(end ?? 0, stages.at(-1)?.ms ?? 0, 0.001);
   return (
-    <div class="part">
-      <h3>Stages</h3>
+    <Part title="Stages">
       <ol class="stages">
         {stages.map(({ name, ms, note }, at) => {
           const until = stages[at + 1]?.ms ?? (name === 'ended' || name === 'late' ? ms : whole);
@@ -170,7 +169,7 @@ function Stages({
           );
         })}
       </ol>
-    </div>
+    </Part>
   );
 }
 
@@ -184,8 +183,7 @@ function Verdict({
   const { effect, ruleId, byQuota, layer } = line;
   if (effect === undefined && ruleId === undefined && shadow.length === 0) return null;
   return (
-    <div class="part">
-      <h3>Verdict</h3>
+    <Part title="Verdict">
       <p class="row">
         {effect === undefined ? null : <Badge tone={toneOf(effect)}>{effect}</Badge>}
         {ruleId === undefined ? (
@@ -206,14 +204,13 @@ function Verdict({
           </span>
         </p>
       ))}
-    </div>
+    </Part>
   );
 }
 
 function Told({ told }: { readonly told: NonNullable<CallDetail['kept']>['told'] }): JSX.Element {
   return (
-    <div class="part">
-      <h3>Told by the handler</h3>
+    <Part title="Told by the handler">
       <ul class="told">
         {told.map(({ ms, name, data }, at) => (
           <li key={at} class="small">
@@ -222,7 +219,7 @@ function Told({ told }: { readonly told: NonNullable<CallDetail['kept']>['told']
           </li>
         ))}
       </ul>
-    </div>
+    </Part>
   );
 }
 
@@ -247,8 +244,7 @@ function Who({
     ['Fingerprint', kept?.fingerprint],
   ];
   return (
-    <div class="part">
-      <h3>Who and where</h3>
+    <Part title="Who and where">
       <dl class="facts">
         {facts.map(([name, value]) =>
           value === undefined || value === '' ? null : (
@@ -259,6 +255,6 @@ function Who({
           ),
         )}
       </dl>
-    </div>
+    </Part>
   );
 }

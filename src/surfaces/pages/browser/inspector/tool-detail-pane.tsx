@@ -3,6 +3,7 @@ import type { JSX, RefObject } from 'preact';
 import type { ToolDetail, VerdictView } from '../../inspector-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
 import { JsonText } from '../parts/json-text.tsx';
+import { Part } from '../parts/part.tsx';
 import { countOf, durationOf } from '../parts/words.ts';
 import { type Store, useAnswer } from './store.ts';
 import { flagWords, howFound, whyHidden } from './tool-words.ts';
@@ -90,28 +91,23 @@ function Detail({ tool }: { readonly tool: ToolDetail }): JSX.Element {
       {found === undefined ? null : <p class="notice wrap">{howFound(found)}</p>}
       {deprecated === undefined ? null : <p class="notice warn wrap">Deprecated: {deprecated}</p>}
       <p class="pre wrap">{tool.description}</p>
-      <div class="part">
-        <h3>Policy, before any input is known</h3>
+      <Part title="Policy, before any input is known">
         <Verdict verdict={tool.verdict} />
-      </div>
+      </Part>
       {knobs === undefined ? null : (
-        <div class="part">
-          <h3>Knobs</h3>
+        <Part title="Knobs">
           <JsonText value={knobs} label="Knobs" />
-        </div>
+        </Part>
       )}
-      <div class="part">
-        <h3>Input schema</h3>
+      <Part title="Input schema">
         <JsonText value={tool.inputSchema} label="Input schema" />
-      </div>
+      </Part>
       {outputSchema === undefined ? null : (
-        <div class="part">
-          <h3>Output schema</h3>
+        <Part title="Output schema">
           <JsonText value={outputSchema} label="Output schema" />
-        </div>
+        </Part>
       )}
-      <div class="part">
-        <h3>About</h3>
+      <Part title="About">
         <dl class="facts">
           {facts.map(([name, value]) =>
             value === undefined ? null : (
@@ -122,7 +118,7 @@ function Detail({ tool }: { readonly tool: ToolDetail }): JSX.Element {
             ),
           )}
         </dl>
-      </div>
+      </Part>
     </>
   );
 }
