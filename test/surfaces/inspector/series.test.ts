@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { seriesOf, timesByTool } from '../../../src/surfaces/pages/browser/inspector/series.ts';
+import {
+  seriesOf,
+  shownTime,
+  timesByTool,
+} from '../../../src/surfaces/pages/browser/inspector/series.ts';
 import type { CallLine } from '../../../src/surfaces/pages/inspector-wire.ts';
 
 function line(tool: string, status: string, durationMs: number): CallLine {
@@ -30,4 +34,11 @@ test('nor does the chart of latencies count calls that wait, were refused or can
   ];
   const { calls, half, most } = seriesOf(lines, 0);
   expect([calls[0], half[0], most[0]]).toEqual([4, 3, 3]);
+});
+
+test('a chart shows at least ten seconds, so that the labels of its times differ', () => {
+  const { times } = seriesOf([line('read', 'succeeded', 3)], 0);
+  expect(times).toEqual([0]);
+  expect(shownTime(times)).toEqual([0, 10]);
+  expect(shownTime([50, 80, 110])).toEqual([50, 110]);
 });

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { shortTimeOf } from '../parts/words.ts';
+import { shownTime } from './series.ts';
 
 export interface ChartLine {
   readonly label: string;
@@ -87,7 +88,11 @@ function optionsOf(
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     // Room for half of the last label of the time.
     padding: [8, 30, 0, 0],
-    scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+    scales: {
+      // For a single time, the library would suggest a whole day.
+      x: { range: ({ data: [times] }) => shownTime(times) },
+      y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+    },
     axes: [
       {
         ...axis,

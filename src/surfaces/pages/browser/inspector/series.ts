@@ -14,6 +14,8 @@ export interface Series {
 
 const steps = [1, 2, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400].map((s) => s * 1_000);
 const buckets = 60;
+/** Seconds that a chart shows at least. */
+const leastShown = 10;
 
 /** @param lines Oldest first. */
 export function seriesOf(lines: readonly CallLine[], now: number): Series {
@@ -44,6 +46,12 @@ export function seriesOf(lines: readonly CallLine[], now: number): Series {
     half: took.map((list) => ranked(list, 0.5)),
     most: took.map((list) => ranked(list, 0.95)),
   };
+}
+
+/** The first and the last second that a chart shows. Its labels differ, even for a single time. */
+export function shownTime(times: ArrayLike<number>): [from: number, to: number] {
+  const from = times[0] ?? 0;
+  return [from, Math.max(times[times.length - 1] ?? 0, from + leastShown)];
 }
 
 /** The value in ascending order below or at which this share of them is; null without any. */
