@@ -243,6 +243,8 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
     await page.keyboard.press('Enter');
     await tabTo('Go to the question');
     await page.keyboard.press('Enter');
+    // Questions come once a second, and so up to a second after their calls.
+    await page.getByRole('button', { name: /^Allow once/ }).waitFor();
     await tabTo(/^Allow once/);
     await page.keyboard.press('Enter');
     expect((await asked).success).toBe(true);
