@@ -4,10 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import type { Options } from 'tsup';
+import { runnerText } from './src/executors/sandbox/runner-text.ts';
 import { approvalsPage } from './src/surfaces/pages/approvals-page.ts';
 import { inspectorPage } from './src/surfaces/pages/inspector-page.ts';
 import type { Page } from './src/surfaces/pages/page.ts';
-import { runnerText } from './src/surfaces/sandbox/runner-text.ts';
 
 /** The subpaths of the package, and their entries. */
 export const subpaths = {
@@ -25,7 +25,7 @@ export const subpaths = {
   'claude-agent': 'src/surfaces/claude-agent/index.ts',
   relay: 'src/surfaces/relay/index.ts',
   'relay/client': 'src/surfaces/relay-client/index.ts',
-  redis: 'src/surfaces/redis/index.ts',
+  redis: 'src/stores/redis/index.ts',
   cedar: 'src/surfaces/policy-engines/cedar/index.ts',
   opa: 'src/surfaces/policy-engines/opa/index.ts',
   policy: 'src/surfaces/policy/index.ts',
@@ -33,8 +33,8 @@ export const subpaths = {
   inspector: 'src/surfaces/inspector/index.ts',
   otel: 'src/surfaces/telemetry/otel/index.ts',
   prometheus: 'src/surfaces/telemetry/prometheus/index.ts',
-  sandbox: 'src/surfaces/sandbox/index.ts',
-  bullmq: 'src/surfaces/bullmq/index.ts',
+  sandbox: 'src/executors/sandbox/index.ts',
+  bullmq: 'src/executors/bullmq/index.ts',
   approvals: 'src/surfaces/approvals/index.ts',
   offload: 'src/surfaces/offload/index.ts',
 };
@@ -76,7 +76,7 @@ export const finishedRunner: Plugin = {
   name: 'finished runner',
   setup(build) {
     build.onLoad(
-      { filter: /[\\/]src[\\/]surfaces[\\/]sandbox[\\/]runner-text\.ts$/ },
+      { filter: /[\\/]src[\\/]executors[\\/]sandbox[\\/]runner-text\.ts$/ },
       async () => ({
         contents:
           `const text = ${JSON.stringify(await runnerText())};\n` +

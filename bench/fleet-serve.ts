@@ -2,8 +2,8 @@
  * The workers' side of the rows about fleets: a fleet and a bare worker of BullMQ, in one process.
  */
 import { Worker } from 'bullmq';
+import { serveFleet } from '../src/executors/bullmq/index.ts';
 import { defineTool, type JsonObject } from '../src/index.ts';
-import { serveFleet } from '../src/surfaces/bullmq/index.ts';
 
 const connection = { host: '127.0.0.1', port: Number(process.argv[2]) };
 const concurrency = 16;

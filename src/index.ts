@@ -2,25 +2,15 @@
 
 // Tools
 
-export type {
-  InputOf,
-  JsonSchema,
-  ParsedOf,
-  Schema,
-  StandardSchema,
-  TypedJsonSchema,
-} from './schema/schema.ts';
-export { jsonSchema } from './schema/schema.ts';
-export type { Attribute } from './tool/attributes.ts';
-export type { DefinitionChange, DefinitionComparison } from './tool/compare-definitions.ts';
-export { compareDefinitions } from './tool/compare-definitions.ts';
-export { defineTool } from './tool/define-tool.ts';
-export type { Deprecation } from './tool/deprecation.ts';
-export type { Executor } from './tool/executor.ts';
-export type { FactRule } from './tool/fact-rule.ts';
-export type { HostTool } from './tool/host-tool.ts';
-export type { PolicyCall } from './tool/policy-call.ts';
-export type { KnobsOf, ToolSpecBase } from './tool/spec-base.ts';
+export type { DefinitionChange, DefinitionComparison } from './core/tool/compare-definitions.ts';
+export { compareDefinitions } from './core/tool/compare-definitions.ts';
+export { defineTool } from './core/tool/define-tool.ts';
+export type { Deprecation } from './core/tool/deprecation.ts';
+export type { Executor } from './core/tool/executor.ts';
+export type { FactRule } from './core/tool/fact-rule.ts';
+export type { HostTool } from './core/tool/host-tool.ts';
+export type { PolicyCall } from './core/tool/policy-call.ts';
+export type { KnobsOf, ToolSpecBase } from './core/tool/spec-base.ts';
 export type {
   AnyTool,
   DefineTool,
@@ -31,20 +21,28 @@ export type {
   OutputFor,
   SessionToolConfig,
   ToolConfig,
-} from './tool/tool-config.ts';
-export type { ToolAnnotations, ToolRef, ToolSummary } from './tool-summary.ts';
+} from './core/tool/tool-config.ts';
+export type { ToolAnnotations, ToolRef, ToolSummary } from './core/tool/tool-summary.ts';
+export type { Attribute } from './parts/explain/attributes.ts';
+export type {
+  InputOf,
+  JsonSchema,
+  ParsedOf,
+  Schema,
+  StandardSchema,
+  TypedJsonSchema,
+} from './values/schema/schema.ts';
+export { jsonSchema } from './values/schema/schema.ts';
 
 // Registry and sessions
 
-export type { Negotiation } from './capabilities.ts';
-export { negotiate } from './capabilities.ts';
-export type { RuleFault } from './dead-rules/rule-faults.ts';
-export { hostToolRegistry } from './registry/default-registry.ts';
-export { HostToolRegistry } from './registry/registry.ts';
-export type { ToolScope } from './registry/scope.ts';
-export type { Authorization, ExternalOutcome } from './session/authorize.ts';
-export type { BatchOptions, BatchResult } from './session/batch.ts';
-export type { Explanation } from './session/explain.ts';
+export { hostToolRegistry } from './core/registry/default-registry.ts';
+export type { ToolRegistration } from './core/registry/registration.ts';
+export { HostToolRegistry } from './core/registry/registry.ts';
+export type { Logger, RegistryOptions, SessionFor } from './core/registry/registry-options.ts';
+export type { ToolScope } from './core/registry/scope.ts';
+export type { UnusedRule } from './core/rules/rule-use.ts';
+export type { BatchOptions, BatchResult } from './core/session/batch.ts';
 export type {
   CallCounts,
   CallMetrics,
@@ -52,21 +50,21 @@ export type {
   ExecutorMetrics,
   RuleMetrics,
   ToolMetrics,
-} from './session/metrics.ts';
-export type { SaidOptions } from './session/origins.ts';
-export type { Approvals, EffectiveTools, ToolSession } from './session/session-api.ts';
-export type { SessionOptions } from './session/session-options.ts';
-export type { OriginOptions } from './state/origin-options.ts';
-export type { ToolRegistration } from './state/registration.ts';
-export type { Logger, RegistryOptions, SessionFor } from './state/registry-options.ts';
-export type { UnusedRule } from './state/rule-use.ts';
-export type { BatchPlan, PlannedCall, ToolCall } from './toolset/batch-plan.ts';
-export type { Dropped, Overrides, Prerequisite } from './toolset/effective.ts';
+} from './core/session/metrics.ts';
+export type { Approvals, EffectiveTools, ToolSession } from './core/session/session-api.ts';
+export type { SessionOptions } from './core/session/session-options.ts';
+export type { BatchPlan, PlannedCall, ToolCall } from './core/toolset/batch-plan.ts';
+export type { Dropped, Overrides, Prerequisite } from './core/toolset/effective.ts';
+export type { Authorization, ExternalOutcome } from './parts/explain/authorize.ts';
+export type { Explanation } from './parts/explain/explain.ts';
+export type { OriginOptions } from './parts/origins/origin-options.ts';
+export type { SaidOptions } from './parts/origins/report-texts.ts';
+export type { RuleFault } from './parts/rule-review/rule-faults.ts';
+export type { Negotiation } from './values/capabilities.ts';
+export { negotiate } from './values/capabilities.ts';
 
 // Calls and results
 
-export type { Content } from './content.ts';
-export { content } from './content.ts';
 export type {
   Approver,
   CallInfo,
@@ -77,10 +75,8 @@ export type {
   SurfaceClient,
   ToolContext,
   TraceContext,
-} from './context.ts';
-export type { BeforeAnswer, Hook, HookCall } from './hooks.ts';
-export type { JsonObject, JsonPrimitive, JsonValue } from './json/value.ts';
-export type { MaybePromise } from './maybe-promise.ts';
+} from './core/context.ts';
+export type { BeforeAnswer, Hook, HookCall } from './core/hooks.ts';
 export type {
   Fail,
   Failure,
@@ -89,23 +85,27 @@ export type {
   ToolFailure,
   ToolResult,
   ToolSuccess,
-} from './result.ts';
-export { fail, ok } from './result.ts';
-export { serializeOutput } from './serialize.ts';
+} from './core/result.ts';
+export { fail, ok } from './core/result.ts';
+export { serializeOutput } from './core/serialize.ts';
+export type { Content } from './values/content.ts';
+export { content } from './values/content.ts';
+export type { JsonObject, JsonPrimitive, JsonValue } from './values/json/value.ts';
+export type { MaybePromise } from './values/maybe-promise.ts';
 
 // Policy
 
-export type { Allow, Ask, Decision, Deny, Effect } from './policy/decision.ts';
-export { allow, ask, deny } from './policy/decision.ts';
-export type { Limits } from './policy/limits.ts';
-export type { Policy, PolicySubject } from './policy/policy.ts';
-export type { Profile } from './policy/profile.ts';
-export type { Quota, QuotaSubject } from './policy/quota.ts';
-export type { Glob, Rule, RuleOrigins, RuleTest, WhenTest } from './policy/rule.ts';
+export type { Allow, Ask, Decision, Deny, Effect } from './core/rules/decision.ts';
+export { allow, ask, deny } from './core/rules/decision.ts';
+export type { Limits } from './core/rules/limits.ts';
+export type { Policy, PolicySubject } from './core/rules/policy.ts';
+export type { Profile } from './core/rules/profile.ts';
+export type { Glob, Rule, RuleOrigins, RuleTest, WhenTest } from './core/rules/rule.ts';
+export type { Quota, QuotaSubject } from './parts/quotas/quota.ts';
 
 // Origins
 
-export type { KnownContainers } from './origins/known-containers.ts';
+export type { KnownContainers } from './parts/origins/known-containers.ts';
 export type {
   FoundOrigin,
   JudgedOrigin,
@@ -114,34 +114,33 @@ export type {
   OutputOrigin,
   Role,
   SeenAt,
-} from './origins/origin.ts';
-export type { OriginRulesOptions } from './policy/origin-rules.ts';
-export { originRules } from './policy/origin-rules.ts';
+} from './parts/origins/origin.ts';
+export type { OriginRulesOptions } from './parts/origins/origin-rules.ts';
+export { originRules } from './parts/origins/origin-rules.ts';
 
 // Quotas
 
-export type { QuotaLevel } from './quota/level.ts';
-export type { MemoryQuotasOptions } from './quota/memory-quotas.ts';
-export { memoryQuotas } from './quota/memory-quotas.ts';
-export type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './quota/store.ts';
+export type { QuotaLevel } from './parts/quotas/level.ts';
+export type { MemoryQuotasOptions } from './parts/quotas/memory-quotas.ts';
+export { memoryQuotas } from './parts/quotas/memory-quotas.ts';
+export type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './parts/quotas/store.ts';
 
 // Idempotency
 
-export type { MemoryIdempotencyOptions } from './idempotency/memory-idempotency.ts';
-export { memoryIdempotency } from './idempotency/memory-idempotency.ts';
-export type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './idempotency/store.ts';
-export type { IdempotencyOptions } from './state/idempotency-options.ts';
+export type { IdempotencyOptions } from './parts/idempotency/idempotency-options.ts';
+export type { MemoryIdempotencyOptions } from './parts/idempotency/memory-idempotency.ts';
+export { memoryIdempotency } from './parts/idempotency/memory-idempotency.ts';
+export type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './parts/idempotency/store.ts';
 
 // Offloading outputs
 
-export type { MemoryOffloadOptions } from './offload/memory-offload.ts';
-export { memoryOffload } from './offload/memory-offload.ts';
-export type { OffloadedOutput, OffloadStore } from './offload/store.ts';
-export type { OffloadOptions } from './state/offload-options.ts';
+export type { MemoryOffloadOptions } from './parts/offload/memory-offload.ts';
+export { memoryOffload } from './parts/offload/memory-offload.ts';
+export type { OffloadOptions } from './parts/offload/offload-options.ts';
+export type { OffloadedOutput, OffloadStore } from './parts/offload/store.ts';
 
 // Approvals
 
-export type { ListedApproval } from './approval/head.ts';
 export type {
   ApprovalAnswer,
   ApprovalChoice,
@@ -149,7 +148,17 @@ export type {
   ApprovalRequest,
   Grant,
   PendingApproval,
-} from './approval/request.ts';
+} from './core/approval/request.ts';
+export type { DiscoveryOptions } from './parts/discovery/discovery-options.ts';
+export type { Embed } from './parts/discovery/meanings.ts';
+export type { FoundTool, SearchOptions } from './parts/discovery/search.ts';
+export type { ListedApproval } from './parts/durable-approvals/head.ts';
+export type {
+  NamedAnswer,
+  PendingOptions,
+  RegistryApprovals,
+} from './parts/durable-approvals/registry-approvals.ts';
+export type { ApprovalOutcome } from './parts/durable-approvals/settle-approval.ts';
 export type {
   AnsweredApproval,
   ApprovalQuery,
@@ -158,23 +167,10 @@ export type {
   InboxStore,
   SettledApproval,
   SuspendedApproval,
-} from './approval/store.ts';
-export type {
-  NamedAnswer,
-  PendingOptions,
-  RegistryApprovals,
-} from './registry/registry-approvals.ts';
-export type { Embed } from './search/meanings.ts';
-export type { FoundTool, SearchOptions } from './session/search.ts';
-export type { ApprovalOutcome } from './session/settle-approval.ts';
-export type { DiscoveryOptions } from './state/discovery-options.ts';
+} from './parts/durable-approvals/store.ts';
 
 // Events and errors
 
-export type { ApprovalSettled } from './approval/settled.ts';
-export { errorCodes } from './errors/codes.ts';
-export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './errors/index.ts';
-export { isMisuseError, MisuseError } from './errors/index.ts';
 export type {
   AnyEvent,
   ChangeReason,
@@ -182,7 +178,11 @@ export type {
   EventBase,
   EventType,
   ToolEvents,
-} from './events.ts';
+} from './core/events.ts';
+export type { ApprovalSettled } from './parts/durable-approvals/settled.ts';
+export { errorCodes } from './values/errors/codes.ts';
+export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './values/errors/index.ts';
+export { isMisuseError, MisuseError } from './values/errors/index.ts';
 
 // Coordinators
 
@@ -193,7 +193,7 @@ export type {
   HookHandler,
   HookResult,
   HooksPort,
-} from './mount/coordinator.ts';
-export type { Mount, MountOptions } from './mount/mount.ts';
-export { mount, registerHostToolsOnSession } from './mount/mount.ts';
-export type { MountedResult, MountedTool } from './mount/mounted-tool.ts';
+} from './core/mount/coordinator.ts';
+export type { Mount, MountOptions } from './core/mount/mount.ts';
+export { mount, registerHostToolsOnSession } from './core/mount/mount.ts';
+export type { MountedResult, MountedTool } from './core/mount/mounted-tool.ts';

@@ -2,39 +2,9 @@
  * What the package's own subpaths may use in addition to the public list. No export of the package
  * names this module.
  */
-export { isNamed } from './approval/four-eyes.ts';
-export { memoryApprovalStore } from './approval/memory-store.ts';
-export { isInboxStore, pageOf, rememberedMs } from './approval/store.ts';
-export { createTokenSigner } from './approval/token.ts';
-export { toldOrigins } from './approval/told-origins.ts';
-export { takeAnswer } from './approval/wrong-answer.ts';
-export { rememberSeen } from './call/remember.ts';
-export { type RemoteCall, remoteCall } from './call/remote-call.ts';
-export { alternatives } from './call/schema-places.ts';
-export { type Stop, stopOf } from './call/stop-of.ts';
-export { nullReader, takesNull } from './call/takes-null.ts';
-export { traceContextOf } from './call/traced.ts';
-export { loggedError, logTo } from './logging.ts';
-export { packageVersion } from './packages/own-version.ts';
-export { PolicyFault } from './policy/policy-fault.ts';
-export { compileQuotas } from './policy/quotas.ts';
-export type { CompiledRule } from './policy/rule.ts';
-export { compileRules, tryRule } from './policy/rules.ts';
-export { registryStateOf } from './registry/default-registry.ts';
-export { type Observing, observeCalls } from './registry/observe-calls.ts';
-export { type OpenSession, openSessions } from './registry/open-sessions.ts';
-export { traceCalls } from './registry/trace-calls.ts';
-export { readArguments } from './session/bind-host-tool.ts';
-export { explain as explainCall } from './session/explain.ts';
-export { type Judgement, judgeRecorded } from './session/judge-recorded.ts';
-export { refusalOf } from './session/left-open.ts';
-export { metricsOf } from './session/metrics.ts';
-export { resumeCall } from './session/resume.ts';
-export { stateOf } from './session/session.ts';
-export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';
-export { inboxStoreOf, outcomeIn } from './session/settle-approval.ts';
-export { unknownProfile } from './session/unknown-profile.ts';
-export type { CallObserver, CallRecord } from './state/call-observers.ts';
+
+export { takeAnswer } from './core/approval/wrong-answer.ts';
+export type { CallObserver, CallRecord } from './core/call/call-observers.ts';
 export type {
   CallEnd,
   CallStart,
@@ -42,24 +12,60 @@ export type {
   CallTracer,
   Phase,
   Told,
-} from './state/call-tracers.ts';
-export { idsInFlight, newId } from './state/calls-in-flight.ts';
-export { declareFacts } from './state/declared-facts.ts';
-export { type Findable, findableIn, findToolsName, listingOf } from './state/discovery.ts';
-export { judgingCopy } from './state/judging-copy.ts';
-export { readerName } from './state/offload-options.ts';
-export { offerPlaces } from './state/places.ts';
-export { registryOptionNames, safeClock } from './state/registry-options.ts';
-export { everyQuota, everyRule } from './state/rule-use.ts';
-export { followOrigins, overheard } from './state/session-origins.ts';
-export { SessionState } from './state/session-state.ts';
-export { takeTraceContext } from './state/trace-context.ts';
-export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
+} from './core/call/call-tracers.ts';
+export { idsInFlight, newId } from './core/call/calls-in-flight.ts';
+export { type RemoteCall, remoteCall } from './core/call/remote-call.ts';
+export { alternatives } from './core/call/schema-places.ts';
+export { type Stop, stopOf } from './core/call/stop-of.ts';
+export { nullReader, takesNull } from './core/call/takes-null.ts';
+export { takeTraceContext } from './core/call/trace-context.ts';
+export { traceContextOf } from './core/call/traced.ts';
+export { registryStateOf } from './core/registry/default-registry.ts';
+export { judgingCopy } from './core/registry/judging-copy.ts';
+export { type Observing, observeCalls } from './core/registry/observe-calls.ts';
+export { type OpenSession, openSessions } from './core/registry/open-sessions.ts';
+export { registryOptionNames, safeClock } from './core/registry/registry-options.ts';
+export { traceCalls } from './core/registry/trace-calls.ts';
+export { PolicyFault } from './core/rules/policy-fault.ts';
+export type { CompiledRule } from './core/rules/rule.ts';
+export { everyQuota, everyRule } from './core/rules/rule-use.ts';
+export { compileRules, tryRule } from './core/rules/rules.ts';
+export { readArguments } from './core/session/bind-host-tool.ts';
+export { declareFacts } from './core/session/declared-facts.ts';
+export { refusalOf } from './core/session/left-open.ts';
+export { metricsOf } from './core/session/metrics.ts';
+export { offerPlaces } from './core/session/places.ts';
+export { stateOf } from './core/session/session.ts';
+export { readSessionOptions, sessionOptionNames } from './core/session/session-options.ts';
+export { SessionState } from './core/session/session-state.ts';
+export { unknownProfile } from './core/session/unknown-profile.ts';
+export { createDefinition, toolFieldNames } from './core/tool/define-tool.ts';
 export {
   type FieldLabels,
   internalsOf,
   type OutsideOrigin,
   type OutsidePlace,
   seal,
-} from './tool/definition.ts';
-export { shownDescription } from './tool/deprecation.ts';
+} from './core/tool/definition.ts';
+export { shownDescription } from './core/tool/deprecation.ts';
+export {
+  type Findable,
+  findableIn,
+  findToolsName,
+  listingOf,
+} from './parts/discovery/discovery.ts';
+export { isNamed } from './parts/durable-approvals/four-eyes.ts';
+export { memoryApprovalStore } from './parts/durable-approvals/memory-store.ts';
+export { resumeCall } from './parts/durable-approvals/resume.ts';
+export { inboxStoreOf, outcomeIn } from './parts/durable-approvals/settle-approval.ts';
+export { isInboxStore, pageOf, rememberedMs } from './parts/durable-approvals/store.ts';
+export { createTokenSigner } from './parts/durable-approvals/token.ts';
+export { explain as explainCall } from './parts/explain/explain.ts';
+export { type Judgement, judgeRecorded } from './parts/explain/judge-recorded.ts';
+export { readerName } from './parts/offload/offload-options.ts';
+export { rememberSeen } from './parts/origins/remember.ts';
+export { followOrigins, overheard } from './parts/origins/session-origins.ts';
+export { toldOrigins } from './parts/origins/told-origins.ts';
+export { compileQuotas } from './parts/quotas/quotas.ts';
+export { loggedError, logTo } from './values/logging.ts';
+export { packageVersion } from './values/packages/own-version.ts';

@@ -8,6 +8,8 @@ import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { stateOf } from '../src/core/session/session.ts';
+import { toProviderNames } from '../src/core/toolset/provider-names.ts';
 import {
   type ApprovalAnswer,
   allow,
@@ -19,9 +21,7 @@ import {
   type ToolContext,
   type ToolResult,
 } from '../src/index.ts';
-import { stateOf } from '../src/session/session.ts';
-import { toProviderNames } from '../src/toolset/provider-names.ts';
-import { gate, outcome, tool, turns, type World, world } from './call/world.ts';
+import { gate, outcome, tool, turns, type World, world } from './core/call/world.ts';
 
 type Run = (w: World) => unknown;
 type Row = readonly [number: number, fault: string, expected: unknown, run: Run];

@@ -2,7 +2,7 @@
  * Lists that are kept by hand, compared with what they list. A new part that was left out of one of
  * them fails here. The recipes in `CONTRIBUTING.md` name the lists for each kind of part.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
@@ -21,8 +21,12 @@ describe('docs/architecture.md names', () => {
   const page = read('docs/architecture.md');
 
   test('each stage of a call', () => {
-    const stages = namesIn('src/call/stages').map((file) => file.replace(/\.ts$/, ''));
-    expect(firstColumn(page, 'file of `src/call/stages`').sort()).toEqual(stages.sort());
+    const stages = namesIn('src/core/call/stages').map((file) => file.replace(/\.ts$/, ''));
+    const rows = firstColumn(page, 'file of `src/core/call/stages`');
+    expect(rows.filter((row) => !row.includes('/')).sort()).toEqual(stages.sort());
+    // Stages that belong to a part lie with it.
+    for (const row of rows.filter((one) => one.includes('/')))
+      expect(existsSync(join(root, `src/${row}.ts`)), row).toBe(true);
   });
 
   test('each entry of `src`', () => {
@@ -31,7 +35,11 @@ describe('docs/architecture.md names', () => {
         .join('\n')
         .matchAll(/`([a-z/-]+)`/g),
     ].map(([, name = '']) => name.replace(/\/$/, ''));
-    const there = namesIn('src').map((file) => file.replace(/\.ts$/, ''));
+    const there = namesIn('src').flatMap((file) =>
+      ['values', 'core', 'parts', 'executors', 'stores'].includes(file)
+        ? namesIn(`src/${file}`).map((name) => `${file}/${name.replace(/\.ts$/, '')}`)
+        : file.replace(/\.ts$/, ''),
+    );
     expect(named.sort()).toEqual(there.sort());
   });
 
@@ -46,7 +54,7 @@ describe('docs/architecture.md names', () => {
 });
 
 describe('each event', () => {
-  const types = membersOf('src/events.ts', 'ToolEvents');
+  const types = membersOf('src/core/events.ts', 'ToolEvents');
 
   test('has a row in docs/events.md', () => {
     expect(firstColumn(read('docs/events.md'), 'type').sort()).toEqual([...types].sort());
@@ -60,11 +68,13 @@ describe('each event', () => {
 });
 
 test('the tests of a folder are in a folder or a file of the same name', () => {
-  const folders = ['', 'surfaces/'].flatMap((under) =>
-    namesIn(`src/${under}`)
-      .filter((name) => !name.includes('.') && name !== 'surfaces')
-      .map((name) => under + name),
-  );
+  const folders = namesIn('src')
+    .filter((under) => !under.includes('.'))
+    .flatMap((under) =>
+      namesIn(`src/${under}`)
+        .filter((name) => under !== 'cli' && !name.includes('.'))
+        .map((name) => `${under}/${name}`),
+    );
   const without = folders.filter(
     (folder) =>
       !testFiles.some(

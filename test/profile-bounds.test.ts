@@ -1,10 +1,10 @@
 /** What a profile and its limits may hold at most, and which of several parents holds. */
 import { describe, expect, test } from 'vitest';
-import { MisuseError } from '../src/errors/index.ts';
-import type { Effect } from '../src/policy/decision.ts';
-import { checkLimits, type Limits, tightestLimits } from '../src/policy/limits.ts';
-import { checkLineage, type KnownProfile, parentsOf } from '../src/policy/lineage.ts';
-import { type Profile, type ResolvedProfile, resolveProfile } from '../src/policy/profile.ts';
+import type { Effect } from '../src/core/rules/decision.ts';
+import { checkLimits, type Limits, tightestLimits } from '../src/core/rules/limits.ts';
+import { checkLineage, type KnownProfile, parentsOf } from '../src/core/rules/lineage.ts';
+import { type Profile, type ResolvedProfile, resolveProfile } from '../src/core/rules/profile.ts';
+import { MisuseError } from '../src/values/errors/index.ts';
 
 function refusal(run: () => unknown): string {
   try {

@@ -2,10 +2,10 @@
  * What origins cost: remembering a megabyte, and judging a call over eight. A session that uses
  * none has no record, so the rows of calls and sessions say what it pays.
  */
-import { judgeInput } from '../../src/origins/judge.ts';
-import { outputLabels } from '../../src/origins/output-labels.ts';
-import { createOriginRecord } from '../../src/origins/record.ts';
-import { inputRoles } from '../../src/origins/roles.ts';
+import { judgeInput } from '../../src/parts/origins/judge.ts';
+import { outputLabels } from '../../src/parts/origins/output-labels.ts';
+import { createOriginRecord } from '../../src/parts/origins/record.ts';
+import { inputRoles } from '../../src/parts/origins/roles.ts';
 import { compare } from '../harness.ts';
 import type { FamilyResult } from '../targets.ts';
 

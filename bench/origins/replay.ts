@@ -1,5 +1,5 @@
 /** Replays user tasks and attacks, and counts what is asked. */
-import type { JsonValue } from '../../src/json/index.ts';
+import type { JsonValue } from '../../src/values/json/index.ts';
 import { type Call, importantMessage, planted, type Suite } from './data.ts';
 import type { ToolLabels } from './labels.ts';
 

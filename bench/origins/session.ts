@@ -1,6 +1,6 @@
 /** Conversations over real sessions, with what `originRules` recommends. */
 import { defineTool, HostToolRegistry, originRules } from '../../src/index.ts';
-import type { JsonValue } from '../../src/json/index.ts';
+import type { JsonValue } from '../../src/values/json/index.ts';
 import type { Conversation, MakeConversation } from './replay.ts';
 
 /** Recorded outputs are replayed whole. */

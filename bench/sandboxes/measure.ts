@@ -2,12 +2,13 @@
  * Calls to handlers in threads and processes, beside a bare Tinypool and bare forks that run the
  * same function: one at a time, four at once, and the first one of all.
  */
-import { defineTool, type Executor, HostToolRegistry } from '../../src/index.ts';
+
 import {
   processExecutor,
   type SandboxPool,
   workerExecutor,
-} from '../../src/surfaces/sandbox/index.ts';
+} from '../../src/executors/sandbox/index.ts';
+import { defineTool, type Executor, HostToolRegistry } from '../../src/index.ts';
 import { description, handler, type Input, input, schema } from '../fixtures.ts';
 import { compare, quick } from '../harness.ts';
 import type { FamilyResult, Row, TargetId } from '../targets.ts';

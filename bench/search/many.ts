@@ -1,7 +1,7 @@
 /**
  * What searches cost among many tools, in time of the processor, since others may use the machine.
  */
-import { wordsOf } from '../../src/search/words.ts';
+import { wordsOf } from '../../src/parts/discovery/words.ts';
 import type { ToolLine } from './data.ts';
 
 const count = 10_000;

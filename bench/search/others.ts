@@ -1,7 +1,7 @@
 /** The searches that ours is compared with. They are installed in `bench/`, and left out if not. */
 import type { Options } from 'minisearch';
-import { toolText } from '../../src/search/tool-text.ts';
-import { wordsOf } from '../../src/search/words.ts';
+import { toolText } from '../../src/parts/discovery/tool-text.ts';
+import { wordsOf } from '../../src/parts/discovery/words.ts';
 import type { ToolLine } from './data.ts';
 
 /** The names of the tools that a query finds, best first. */

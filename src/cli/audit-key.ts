@@ -1,7 +1,7 @@
 /** What the commands on audit logs read in addition to the log. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf } from '../errors/index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure } from './fault.ts';
 

@@ -1,10 +1,10 @@
 /** `audit report`: the summary of an audit log. */
 import { resolve } from 'node:path';
-import { messageOf } from '../errors/index.ts';
-import { writeOutput } from '../files/whole-file.ts';
 import { type LineHash, type LineMembers, lineHash } from '../surfaces/audit/line.ts';
 import { linesOf } from '../surfaces/audit/read-log.ts';
 import { type ChainCheck, createCheck } from '../surfaces/audit/verify-audit.ts';
+import { messageOf } from '../values/errors/index.ts';
+import { writeOutput } from '../values/files/whole-file.ts';
 import { distinct, noteSiblings } from './audit-files.ts';
 import { auditPage } from './audit-html.ts';
 import { readKey, unreadable } from './audit-key.ts';

@@ -1,6 +1,6 @@
 /** The second process of a hook. It may hang or crash: the first one sees to how the hook ends. */
 import { Socket } from 'node:net';
-import { messageOf } from '../errors/index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import type { HookEnd } from './hook-run.ts';
 import { answerFd, type HookTask, judgeVariable } from './hook-task.ts';
 import { judgeEvent } from './judge-event.ts';

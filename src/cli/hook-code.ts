@@ -9,8 +9,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { constants as loaders, Script } from 'node:vm';
-import { readPrivateFile } from '../files/private-file.ts';
-import { replaceFileSync } from '../files/whole-file.ts';
+import { readPrivateFile } from '../values/files/private-file.ts';
+import { replaceFileSync } from '../values/files/whole-file.ts';
 
 /** Bytes of the hash that a kept file begins with. */
 const hashBytes = 32;

@@ -5,7 +5,6 @@
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { HostToolRegistry } from '../index.ts';
-import { wireText } from '../json/index.ts';
 import { registryStateOf } from '../surface-port.ts';
 import {
   type Agent,
@@ -26,7 +25,8 @@ import {
   stateFolder,
 } from '../surfaces/agents/hooks.ts';
 import type { RulesOnly } from '../surfaces/config/for-hooks.ts';
-import { didYouMean, nearestNames } from '../text/names.ts';
+import { wireText } from '../values/json/index.ts';
+import { didYouMean, nearestNames } from '../values/text/names.ts';
 import { CliFault, usageFault } from './fault.ts';
 import { type KeptRules, keptRules } from './hook-rules.ts';
 import { hookTimeoutMs } from './hook-timeout.ts';

@@ -1,6 +1,6 @@
 /** What commands that serve have in common. */
 import type { Server } from 'node:http';
-import { messageOf } from '../errors/index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import { failure } from './fault.ts';
 
 /** Listens. @throws CliFault 1 if the address cannot be taken */

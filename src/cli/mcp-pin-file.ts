@@ -2,12 +2,12 @@
  * The file of accepted definitions. It has each tool's definition, so that changes can be shown.
  */
 import { dirname, resolve } from 'node:path';
-import { messageOf } from '../errors/index.ts';
-import { makeFolder } from '../files/private-folder.ts';
-import { writeOutput } from '../files/whole-file.ts';
 import type { AnyTool, JsonObject, JsonValue } from '../index.ts';
-import { isJsonObject } from '../json/index.ts';
 import { logAt } from '../surfaces/audit/log-files.ts';
+import { messageOf } from '../values/errors/index.ts';
+import { makeFolder } from '../values/files/private-folder.ts';
+import { writeOutput } from '../values/files/whole-file.ts';
+import { isJsonObject } from '../values/json/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure } from './fault.ts';
 import { readTextFile } from './read-text.ts';

@@ -3,9 +3,9 @@
  * accepted only by a person or by name.
  */
 
-import { messageOf } from '../errors/index.ts';
 import { isMisuseError } from '../index.ts';
 import type { ImportedMcpTools, McpConnection } from '../surfaces/mcp/index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';

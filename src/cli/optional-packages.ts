@@ -1,5 +1,5 @@
 /** How commands get the packages that npm does not install with this library. */
-import { type OptionalPackage, versioned } from '../packages/optional-packages.ts';
+import { type OptionalPackage, versioned } from '../values/packages/optional-packages.ts';
 
 /**
  * The arguments of `npx` for a command of this library with optional packages. `npx` has a folder

@@ -1,8 +1,8 @@
 /** Reads the options of a command line. */
 import { parseArgs } from 'node:util';
 import type { Effect } from '../index.ts';
-import { longestTimerMs } from '../options/index.ts';
-import { didYouMean, nearestNames } from '../text/names.ts';
+import { longestTimerMs } from '../values/options/index.ts';
+import { didYouMean, nearestNames } from '../values/text/names.ts';
 import { usageFault } from './fault.ts';
 import { type OptionName, type OptionRow, optionTable } from './option-table.ts';
 

@@ -4,12 +4,12 @@
  */
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf } from '../errors/index.ts';
 import { isMisuseError, type Rule } from '../index.ts';
-import type { JsonObject } from '../json/index.ts';
 import { everyQuota, registryStateOf } from '../surface-port.ts';
 import type { BacktestRecord, BacktestResult, BacktestSummary } from '../surfaces/policy/index.ts';
 import { auditFormat } from '../surfaces/policy/records/audit-format.ts';
+import { messageOf } from '../values/errors/index.ts';
+import type { JsonObject } from '../values/json/index.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';

@@ -1,8 +1,8 @@
 /** Reads the file of `policy test`: a table of calls with the expected decisions. */
 import { errorCodes, type JsonObject, type JsonValue } from '../index.ts';
-import { suggestion } from '../options/index.ts';
 import type { Expectation } from '../surfaces/policy/policy-case.ts';
-import { nearestNames } from '../text/names.ts';
+import { suggestion } from '../values/options/index.ts';
+import { nearestNames } from '../values/text/names.ts';
 import { failure } from './fault.ts';
 import { type LineOf, readDocument } from './read-document.ts';
 

@@ -3,7 +3,6 @@
  * `explain` does, and no handler runs.
  */
 
-import { messageOf } from '../errors/index.ts';
 import { isMisuseError } from '../index.ts';
 import { explainCall, rememberSeen, stateOf } from '../surface-port.ts';
 import {
@@ -13,6 +12,7 @@ import {
   meets,
   type Shadow,
 } from '../surfaces/policy/policy-case.ts';
+import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';

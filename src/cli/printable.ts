@@ -2,8 +2,8 @@
  * Makes text from outside safe to show: characters that a terminal would obey, hide or reorder
  * become escapes.
  */
-import { type JsonValue, wireText } from '../json/index.ts';
-import { escapeUnseen } from '../text/unseen.ts';
+import { type JsonValue, wireText } from '../values/json/index.ts';
+import { escapeUnseen } from '../values/text/unseen.ts';
 
 /**
  * Control characters, line and paragraph separators, bidirectional and invisible characters, and

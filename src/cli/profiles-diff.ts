@@ -8,8 +8,8 @@ import {
   type Rule,
   type ToolSession,
 } from '../index.ts';
-import { canonicalJson } from '../json/index.ts';
 import { stateOf } from '../surface-port.ts';
+import { canonicalJson } from '../values/json/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';

@@ -1,9 +1,9 @@
 /** Parses YAML and JSON files of the command line, whose faults are reported with their lines. */
 
-import { messageOf } from '../errors/index.ts';
 import { TextFault } from '../surfaces/config/places.ts';
 import { readJson } from '../surfaces/config/read-json.ts';
 import { yamlReader } from '../surfaces/config/read-yaml.ts';
+import { messageOf } from '../values/errors/index.ts';
 import { failure } from './fault.ts';
 
 /** The line at which a part of a document begins, from 1. */

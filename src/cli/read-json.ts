@@ -1,7 +1,7 @@
 /** Reads JSON from the command line: the arguments of a call, facts, and configurations. */
 
-import { messageOf } from '../errors/index.ts';
 import type { JsonObject } from '../index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, usageFault } from './fault.ts';
 import { readStdin, readTextFile } from './read-text.ts';

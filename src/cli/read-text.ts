@@ -1,7 +1,7 @@
 /** Reads files and standard input as UTF-8 text, up to a size. */
 import { access, constants, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf } from '../errors/index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { untilInterrupted } from './fault.ts';
 

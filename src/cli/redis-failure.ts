@@ -1,5 +1,5 @@
 /** The error of a command that cannot reach its Redis. */
-import { messageOf } from '../errors/index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import { type CliFault, failure } from './fault.ts';
 
 /**

@@ -1,12 +1,13 @@
 /** The registry's log, as lines of the screen. */
-import { messageOf } from '../errors/index.ts';
-import { ownFolder } from '../packages/own-folder.ts';
+
 import {
   placeOfFrame,
   placesOf,
   placeText,
   type ThrownPlace,
 } from '../surfaces/config/thrown-place.ts';
+import { messageOf } from '../values/errors/index.ts';
+import { ownFolder } from '../values/packages/own-folder.ts';
 import { jsonText } from './printable.ts';
 import type { Screen } from './screen.ts';
 import { shownPath } from './shown-path.ts';

@@ -1,9 +1,10 @@
 /** Reads the file of `relay --config`: those options of `serveRelay` that are data. */
-import { describe, messageOf } from '../errors/index.ts';
-import { type OptionTable, readOptions, wholeNumber } from '../options/index.ts';
+
 import type { ServeRelayOptions } from '../surfaces/relay/index.ts';
 import { limitTable, sessionNames } from '../surfaces/relay/read-options.ts';
 import { serveRelayTable } from '../surfaces/relay/server/serve-relay.ts';
+import { describe, messageOf } from '../values/errors/index.ts';
+import { type OptionTable, readOptions, wholeNumber } from '../values/options/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, usageFault } from './fault.ts';
 import { type LineOf, readDocument } from './read-document.ts';

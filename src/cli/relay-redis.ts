@@ -1,8 +1,8 @@
 /** The Redis of `relay --redis`, reached through ioredis, which is optional. */
 import type { ApprovalStore, OffloadStore } from '../index.ts';
-import { packageFault } from '../packages/missing-package.ts';
-import { redisApprovals, redisBus, redisOffload, redisStore } from '../surfaces/redis/index.ts';
+import { redisApprovals, redisBus, redisOffload, redisStore } from '../stores/redis/index.ts';
 import type { RelayBus, RelayStore } from '../surfaces/relay/index.ts';
+import { packageFault } from '../values/packages/missing-package.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, untilInterrupted } from './fault.ts';
 import { redisAddress } from './redis-address.ts';

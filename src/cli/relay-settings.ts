@@ -1,7 +1,8 @@
 /** The options of `serveRelay` from the command line and from the file of `--config`. */
-import { suggestion } from '../options/index.ts';
+
 import type { RelayLimits, ServeRelayOptions } from '../surfaces/relay/index.ts';
 import { defaultLimits } from '../surfaces/relay/read-options.ts';
+import { suggestion } from '../values/options/index.ts';
 import { usageFault } from './fault.ts';
 import type { Options } from './options.ts';
 import type { RelayFile } from './relay-file.ts';

@@ -1,11 +1,11 @@
 /** `relay`: runs a relay, where applications bring their tools to agents' sessions. */
 import { createHmac, randomBytes } from 'node:crypto';
-import { messageOf } from '../errors/index.ts';
 import { HostToolRegistry } from '../index.ts';
 import { registryStateOf } from '../surface-port.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { basePath } from '../surfaces/relay/http/route-table.ts';
 import { type RelayLogger, type ServedRelay, serveRelay } from '../surfaces/relay/index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';

@@ -1,5 +1,5 @@
 /** `replay`: replays a recorded trace and compares the result. */
-import { messageOf } from '../errors/index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import type { Command } from './command.ts';
 import { failure } from './fault.ts';
 import { printable } from './printable.ts';

@@ -1,8 +1,13 @@
 /** Checks at once that the optional packages are installed that a command needs. */
 import { resolve } from 'node:path';
-import { installLine, isRunByNpx, type Surroundings, shellWord } from '../packages/install-line.ts';
-import { isInstalled } from '../packages/missing-package.ts';
-import type { OptionalPackage } from '../packages/optional-packages.ts';
+import {
+  installLine,
+  isRunByNpx,
+  type Surroundings,
+  shellWord,
+} from '../values/packages/install-line.ts';
+import { isInstalled } from '../values/packages/missing-package.ts';
+import type { OptionalPackage } from '../values/packages/optional-packages.ts';
 import type { Command } from './command.ts';
 import { failure } from './fault.ts';
 import { secretArguments } from './gateway/plain-secrets.ts';

@@ -1,9 +1,9 @@
 /** One run of the command line. Everything that it touches is passed in. */
 import { randomBytes } from 'node:crypto';
-import { messageOf } from '../errors/index.ts';
 import { HostToolRegistry, isMisuseError } from '../index.ts';
 import { packageVersion, registryStateOf } from '../surface-port.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
+import { messageOf } from '../values/errors/index.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';

@@ -3,8 +3,8 @@
  * anything is opened.
  */
 import { resolve } from 'node:path';
-import { isSameFile } from '../files/same-file.ts';
 import { isFileOf, logAt, logBeside } from '../surfaces/audit/log-files.ts';
+import { isSameFile } from '../values/files/same-file.ts';
 import { usageFault } from './fault.ts';
 import type { FileUse } from './options.ts';
 import { shownPath } from './shown-path.ts';

@@ -1,9 +1,9 @@
 /** The approvals of `serve --http`: who may answer the kept calls, and where. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { headerOf } from '../http/direct-body.ts';
 import type { HostToolRegistry } from '../index.ts';
 import { createApprovalsHandler } from '../surfaces/approvals/index.ts';
 import { toNodeListener } from '../surfaces/mcp/index.ts';
+import { headerOf } from '../values/http/direct-body.ts';
 
 /** The path of the page and of its requests. */
 export const approvalsPath = '/approvals';

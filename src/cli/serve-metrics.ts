@@ -1,7 +1,8 @@
 /** The counts of the calls that `serve --http --metrics` has served. */
-import { isHostAllowed, isOriginAllowed, type OriginPolicy } from '../http/origin-guard.ts';
+
 import type { HostToolRegistry } from '../index.ts';
 import { prometheusContentType, prometheusText } from '../surfaces/telemetry/prometheus/index.ts';
+import { isHostAllowed, isOriginAllowed, type OriginPolicy } from '../values/http/origin-guard.ts';
 
 /** Answers requests for the counts, to the same hosts and origins as MCP requests. */
 export function metricsHandler(

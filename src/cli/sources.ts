@@ -1,6 +1,6 @@
 /** How the command line reads what `--host-tools` and `--host-tools-module` name. */
 import { isAbsolute, resolve } from 'node:path';
-import { messageOf } from '../errors/index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, usageFault } from './fault.ts';
 import { kindOfFile, optionOf } from './file-kinds.ts';

@@ -1,5 +1,5 @@
 /** What the command line says of names that no tool has. */
-import { nearestNames } from '../text/names.ts';
+import { nearestNames } from '../values/text/names.ts';
 import { meant, type Options } from './options.ts';
 
 /** The message for an unknown name, with the name that was probably meant. */

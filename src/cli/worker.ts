@@ -1,10 +1,10 @@
 /** `worker`: runs calls of a fleet, which hosts send over a queue. */
 
-import { messageOf } from '../errors/index.ts';
+import { unservable } from '../executors/bullmq/fleet-tool.ts';
+import { type FleetService, serveFleet } from '../executors/bullmq/index.ts';
 import { type AnyTool, type HostToolRegistry, isMisuseError } from '../index.ts';
 import { registryStateOf } from '../surface-port.ts';
-import { unservable } from '../surfaces/bullmq/fleet-tool.ts';
-import { type FleetService, serveFleet } from '../surfaces/bullmq/index.ts';
+import { messageOf } from '../values/errors/index.ts';
 import { writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';

@@ -1,6 +1,5 @@
 /** The registry with the tools of the command line's files and modules, and its sessions. */
 import { resolve } from 'node:path';
-import { messageOf } from '../errors/index.ts';
 import {
   type HostToolRegistry,
   isMisuseError,
@@ -13,7 +12,8 @@ import type * as Config from '../surfaces/config/index.ts';
 import type { FileReport } from '../surfaces/config/index.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { holdClients } from '../surfaces/mcp/held-clients.ts';
-import { nearestNames } from '../text/names.ts';
+import { messageOf } from '../values/errors/index.ts';
+import { nearestNames } from '../values/text/names.ts';
 import type { CliIo } from './cli-io.ts';
 import { type CliFault, failure, untilInterrupted, usageFault } from './fault.ts';
 import { meant, type Options } from './options.ts';

@@ -1,5 +1,5 @@
 /** Words errors about an option that no command has, or that this command does not take. */
-import { nearestNames } from '../text/names.ts';
+import { nearestNames } from '../values/text/names.ts';
 import type { Command } from './command.ts';
 import { type CliFault, usageFault } from './fault.ts';
 import { type OptionName, optionTable } from './option-table.ts';

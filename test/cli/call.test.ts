@@ -163,7 +163,7 @@ describe('call', () => {
     const { exit, stderr } = await cli(['call', 'fails', ...tools, '--verbose']);
     expect(exit).toBe(1);
     expect(stderr).toMatch(/\n {6}at .*tools\.ts:\d+:\d+/);
-    expect(stderr).toMatch(/\n {6}at .*src\/call\//);
+    expect(stderr).toMatch(/\n {6}at .*src\/core\/call\//);
     expect(stderr).not.toContain('--verbose');
     expect(controlsIn(stderr)).toEqual([]);
   });

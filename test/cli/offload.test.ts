@@ -6,8 +6,8 @@ import { HostToolRegistry } from '../../src/index.ts';
 import { registryStateOf } from '../../src/surface-port.ts';
 import { loadHostTools } from '../../src/surfaces/config/index.ts';
 import { program } from '../runner/programs.ts';
+import { demandRedis, redisAvailable, startRedis, whyNot } from '../stores/redis/redis-server.ts';
 import { folder } from '../surfaces/config/folder.ts';
-import { demandRedis, redisAvailable, startRedis, whyNot } from '../surfaces/redis/redis-server.ts';
 import { cli } from './cli-run.ts';
 import { post, served } from './relay-run.ts';
 

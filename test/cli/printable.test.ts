@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { columns, headline, jsonText, printable } from '../../src/cli/printable.ts';
-import { wellFormedJson } from '../../src/json/index.ts';
+import { wellFormedJson } from '../../src/values/json/index.ts';
 import { controlsIn } from './cli-run.ts';
 
 /** Text with many of the characters that matter. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { registryLogger } from '../../src/cli/registry-logger.ts';
 import { MisuseError } from '../../src/index.ts';
-import { logTo } from '../../src/logging.ts';
+import { logTo } from '../../src/values/logging.ts';
 
 test('says once what a function of the host did wrong', () => {
   const lines: string[] = [];

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fleetExecutor } from '../../src/executors/bullmq/index.ts';
 import { type AnyTool, defineTool, HostToolRegistry } from '../../src/index.ts';
-import { fleetExecutor } from '../../src/surfaces/bullmq/index.ts';
 import { loadHostTools } from '../../src/surfaces/config/index.ts';
 import { program } from '../runner/programs.ts';
 import {
@@ -15,7 +15,7 @@ import {
   redisAvailable,
   startRedis,
   whyNot,
-} from '../surfaces/redis/redis-server.ts';
+} from '../stores/redis/redis-server.ts';
 import { cli, type Ran } from './cli-run.ts';
 
 demandRedis();

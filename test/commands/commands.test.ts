@@ -13,7 +13,7 @@ import {
   type RedisServer,
   redisAvailable,
   startRedis,
-} from '../surfaces/redis/redis-server.ts';
+} from '../stores/redis/redis-server.ts';
 import { isInstall, likeTranscript, ownRow, packagesOf } from './own-rows.ts';
 import { type Group, type Printed, printedCommands } from './printed-commands.ts';
 import { client, gateway, hello, startServer, tools } from './reader-files.ts';

@@ -580,7 +580,7 @@ export function errorsPage(): string {
   const misuses = Object.entries(misuse).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
   return `# Errors
 
-<!-- Generated from src/errors/index.ts. Do not edit. Update: \`npx vitest run test/docs.test.ts -u\` -->
+<!-- Generated from src/values/errors/index.ts. Do not edit. Update: \`npx vitest run test/docs.test.ts -u\` -->
 
 This page lists every error code and reason. A call never throws and never rejects. It resolves to
 \`{ success: true, output, metadata }\` or to \`{ success: false, error, metadata }\`. Mistakes in your

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { fail, type HostToolRegistry, type ToolSession } from '../../src/index.ts';
 import { prometheusText } from '../../src/surfaces/telemetry/prometheus/index.ts';
-import { define } from '../call/define.ts';
+import { define } from '../core/call/define.ts';
 import { instrumented } from '../surfaces/telemetry/otel/kit.ts';
 import { reasons } from './errors-page.ts';
 import { fencesOf, root } from './pages.ts';

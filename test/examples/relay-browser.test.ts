@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startExample } from '../../examples/relay-browser/server.ts';
 import { memoryStore } from '../../src/surfaces/relay/index.ts';
-import { freePort } from '../surfaces/redis/redis-server.ts';
+import { freePort } from '../stores/redis/redis-server.ts';
 import { serveAgain } from '../surfaces/relay/serve-again.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from './chromium.ts';
 import { agentOf, apart, closeAll, later, wireTo } from './relay-browser-kit.ts';

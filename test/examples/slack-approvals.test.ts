@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { slackApprovals } from '../../examples/slack-approvals.ts';
 import { HostToolRegistry, type SessionOptions } from '../../src/index.ts';
-import { define } from '../call/define.ts';
+import { define } from '../core/call/define.ts';
 import { fencesOf, root } from '../docs/pages.ts';
 
 const signingSecret = '8f742231b10e8888abcd99yyyzzz85a5';

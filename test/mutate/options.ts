@@ -32,18 +32,20 @@ const usage = `npm run mutate -- [files or folders] [options]
  */
 const standard = [
   ...[
-    'approval',
-    'call',
-    'limits',
-    'policy',
-    'redaction',
-    'schema',
-    'options.ts',
-    'logging.ts',
-    'text/glob.ts',
+    'core/approval',
+    'core/call',
+    'core/rules',
+    'parts/durable-approvals',
+    'parts/json-schema',
+    'parts/quotas',
+    'parts/secrets',
+    'values/limits',
+    'values/schema',
+    'values/options',
+    'values/logging.ts',
+    'values/text/glob.ts',
   ].map((name) => `src/${name}`),
-  'src/state/call-options.ts',
-  'src/state/session-limits.ts',
+  'src/core/session/session-limits.ts',
   'src/surfaces/shared/approval-input.ts',
 ];
 

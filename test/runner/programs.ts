@@ -18,14 +18,14 @@ const dayMs = 86_400_000;
  * as the entries of the package do.
  */
 const entries = [
-  'src/surfaces/bullmq/index.ts',
+  'src/executors/bullmq/index.ts',
   'src/cli/index.ts',
   'src/surfaces/gateway/approval-secret.ts',
   'src/index.ts',
-  'src/limits/deadlines.ts',
+  'src/values/limits/deadlines.ts',
   'src/surfaces/relay/index.ts',
-  'test/approval/fixtures/host-process.ts',
-  'test/surfaces/bullmq/fleet-worker.ts',
+  'test/core/approval/fixtures/host-process.ts',
+  'test/executors/bullmq/fleet-worker.ts',
   'test/cli/worlds/stuck.ts',
   'test/cli/worlds/tools.ts',
   'test/surfaces/approvals/answering-process.ts',
@@ -33,11 +33,11 @@ const entries = [
   'test/surfaces/audit/fixtures/writer.ts',
   'test/surfaces/mcp/server/child.ts',
   'test/surfaces/mcp/server/silent-child.ts',
-  'test/surfaces/redis/quota-spender.ts',
-  'test/surfaces/redis/relay-application.ts',
-  'test/surfaces/redis/relay-node.ts',
+  'test/stores/redis/quota-spender.ts',
+  'test/stores/redis/relay-application.ts',
+  'test/stores/redis/relay-node.ts',
   'test/surfaces/relay-client/come-and-go.ts',
-  'test/schema/attacks.ts',
+  'test/values/schema/attacks.ts',
 ] as const;
 
 let built: string | undefined;

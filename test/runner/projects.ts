@@ -7,7 +7,7 @@
  */
 export const outside = [
   'test/surfaces/audit/processes.test.ts',
-  'test/surfaces/bullmq/!(watch).test.ts',
+  'test/executors/bullmq/!(watch).test.ts',
   'test/cli/**/*.test.ts',
   'test/release/**/*.test.ts',
   'test/surfaces/config/**/*.test.ts',
@@ -17,8 +17,8 @@ export const outside = [
   'test/surfaces/mcp/{client,server}/**/*.test.ts',
   'test/surfaces/policy-engines/opa/server.test.ts',
   'test/surfaces/telemetry/otel/elsewhere.test.ts',
-  'test/surfaces/redis/{client,ledger,two-nodes,redis-*}.test.ts',
-  'test/surfaces/sandbox/!(idle-cells).test.ts',
+  'test/stores/redis/{client,ledger,two-nodes,redis-*}.test.ts',
+  'test/executors/sandbox/!(idle-cells).test.ts',
   'test/surfaces/relay/{attacks,gates}.test.ts',
   'test/surfaces/relay/http/{mcp-sessions,poll}.test.ts',
   'test/surfaces/relay/server/*.test.ts',
@@ -41,9 +41,9 @@ export const sameOnEveryNode = [
   'test/{commands,release}/**/*.test.ts',
   'test/cli/gateway-servers.test.ts',
   'test/cli/hook/starter-rules.test.ts',
-  'test/surfaces/bullmq/{ledger,lost}.test.ts',
+  'test/executors/bullmq/{ledger,lost}.test.ts',
   'test/examples/{approvals,demo-inspect,relay-browser,git-*}.test.ts',
   'test/surfaces/{approvals,inspector}/page*.test.ts',
-  'test/surfaces/redis/{ledger,redis-cluster,two-nodes}.test.ts',
+  'test/stores/redis/{ledger,redis-cluster,two-nodes}.test.ts',
   'test/surfaces/relay/server/proxies.test.ts',
 ];

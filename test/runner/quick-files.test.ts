@@ -26,15 +26,17 @@ describe('a change in an adapter', () => {
       outside('test/surfaces/anthropic.test.ts'),
     ],
     ['commands, although they import it', outside('test/cli/call.test.ts', true)],
-    ['what does not import it', inside('test/json/json.test.ts')],
-    ['a heavy file of another folder', inside('test/policy/rules.test.ts', true)],
+    ['what does not import it', inside('test/values/json/json.test.ts')],
+    ['a heavy file of another folder', inside('test/core/rules/rules.test.ts', true)],
   ])('does not run %s', (_, candidate) => {
     expect(runs(candidate)).toBe(false);
   });
 });
 
 test('a heavy file runs with a change in its folder; a slow one never does', () => {
-  expect(quickFiles(['src/policy/rules.ts'])(inside('test/policy/rules.test.ts', true))).toBe(true);
+  expect(
+    quickFiles(['src/core/rules/rules.ts'])(inside('test/core/rules/rules.test.ts', true)),
+  ).toBe(true);
   for (const file of slow.filter((name) => name !== 'test/docs.test.ts'))
     expect(quickFiles([file.replace(/\.test\.ts$/, '.ts')])(outside(file, true)), file).toBe(false);
 });
@@ -43,7 +45,7 @@ test.each([
   ['src/cli/hook-run.ts', ['cli']],
   ['src/surfaces/policy-engines/opa/sdk.ts', ['surfaces/policy-engines']],
   ['test/surfaces/mcp/client/world.ts', ['surfaces/mcp']],
-  ['src/http/body.ts', ['http', 'surfaces/mcp/server', 'surfaces/relay/server']],
+  ['src/values/http/body.ts', ['values/http', 'surfaces/mcp/server', 'surfaces/relay/server']],
   ['src/surfaces/agents/decide.ts', ['surfaces/agents', 'cli/hook']],
   [
     'src/surfaces/pages/browser/parts/words.ts',

@@ -29,7 +29,7 @@ export const readBy: Readonly<Record<string, readonly string[]>> = {
   examples: ['examples'],
   rules: ['cli/hook', 'docs'],
   // Servers are where requests come from.
-  http: ['surfaces/mcp/server', 'surfaces/relay/server'],
+  'values/http': ['surfaces/mcp/server', 'surfaces/relay/server'],
   // Of the adapters, these start programs.
   'surfaces/shared': ['surfaces/ai-sdk', 'surfaces/openai'],
   // Pages are tried in a browser.
@@ -40,13 +40,15 @@ export const readBy: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The folders below `test` that belong to changed files, such as `surfaces/mcp`. Two levels only
- * below `surfaces`.
+ * The folders below `test` that belong to changed files, such as `surfaces/mcp`, or `cli`.
  */
 export function foldersOf(paths: readonly string[]): string[] {
   const folders = paths.flatMap((path) => {
     if (/^[A-Z]+\.md$/.test(path)) return 'docs';
-    const own = /^(?:src|test)\/((?:surfaces\/)?[^/]+)\//.exec(path)?.[1];
+    const own =
+      /^(?:src|test)\/((?:(?:values|core|parts|executors|stores|surfaces)\/)?[^/]+)\//.exec(
+        path,
+      )?.[1];
     const near = readBy[own ?? (path.split('/')[0] as string)] ?? [];
     return own === undefined ? near : [own, ...near];
   });

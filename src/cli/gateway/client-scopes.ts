@@ -1,7 +1,7 @@
 /** The servers in a client's file, by scope, and those that the client has switched off. */
 import { dirname, sep } from 'node:path';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 
 /** The servers of one scope. */
 export interface Scope {

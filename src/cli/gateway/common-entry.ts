@@ -1,5 +1,5 @@
 /** Brings a client's entry for a server into the shape of a gateway's, key by key. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { own } from './client-scopes.ts';
 
 /** An entry with the keys that all clients share. Its `timeout` is in milliseconds. */

@@ -1,6 +1,7 @@
 /** Converts the servers in a client's configuration to servers of a gateway. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
+
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { own } from './client-scopes.ts';
 import { commonEntry } from './common-entry.ts';
 import { type InputVariables, inputVariables, variableOf } from './input-variables.ts';

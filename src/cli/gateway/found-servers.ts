@@ -1,8 +1,8 @@
 /** Reads the files of clients, and merges the servers of their scopes. */
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve, sep } from 'node:path';
-import { messageOf } from '../../errors/index.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { CliIo } from '../cli-io.ts';
 import { failure } from '../fault.ts';
 import { readTextFile } from '../read-text.ts';

@@ -1,9 +1,9 @@
 /** `gateway import`: writes a gateway with the servers that an MCP client has. */
 import { resolve } from 'node:path';
-import { messageOf } from '../../errors/index.ts';
-import { createFile, replaceFile } from '../../files/whole-file.ts';
-import type { JsonObject } from '../../json/index.ts';
 import type { ServerStatus } from '../../surfaces/gateway/server-status.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { createFile, replaceFile } from '../../values/files/whole-file.ts';
+import type { JsonObject } from '../../values/json/index.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Answer, Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';

@@ -2,14 +2,14 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
-import { messageOf } from '../../errors/index.ts';
-import { redactText } from '../../redaction/scrub.ts';
-import { Secrets } from '../../redaction/secrets.ts';
 import { readFile } from '../../surfaces/config/read-file.ts';
 import { type ServerEntry, serverEntry } from '../../surfaces/config/server-format.ts';
 import { tokenFile, tokenFolder } from '../../surfaces/gateway/token-file.ts';
 import { type Callback, signIn } from '../../surfaces/mcp/client/oauth.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { redactText } from '../../values/redaction/scrub.ts';
+import { Secrets } from '../../values/redaction/secrets.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Command } from '../command.ts';
 import { failure, untilInterrupted, usageFault } from '../fault.ts';

@@ -1,5 +1,5 @@
 /** Names the variables that take the place of a client's inputs, such as `${input:api-key}`. */
-import type { JsonObject } from '../../json/index.ts';
+import type { JsonObject } from '../../values/json/index.ts';
 
 /** Gives an input its variable. */
 export type InputVariables = (id: string) => string;

@@ -1,5 +1,5 @@
 /** TOML 1.0, as Codex keeps its configuration. Dates are read as texts. */
-import type { JsonValue } from '../../json/index.ts';
+import type { JsonValue } from '../../values/json/index.ts';
 
 type Table = Map<string, Value>;
 type Value = JsonValue | Table | List;

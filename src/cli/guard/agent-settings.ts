@@ -1,6 +1,7 @@
 /** The hooks in the settings of an agent. All agents keep them in one form. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
+
 import type { HookGroups } from '../../surfaces/agents/hooks.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { withoutComments } from '../gateway/without-comments.ts';
 
 /**

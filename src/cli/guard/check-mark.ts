@@ -1,7 +1,7 @@
 /** How `hook check` learns that an agent has started the hook of a guard. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFileSync } from '../../files/whole-file.ts';
+import { createFileSync } from '../../values/files/whole-file.ts';
 
 /** The environment variable with the number of a check: 32 hex digits. */
 export const checkVariable = 'HOST_TOOLS_HOOK_CHECK';

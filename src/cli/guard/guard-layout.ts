@@ -2,11 +2,11 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeFolder, stateFolderOf } from '../../files/private-folder.ts';
-import { placeOf } from '../../files/same-file.ts';
 import type { Agent, UserHome } from '../../surfaces/agents/hooks.ts';
 import { cachePath } from '../../surfaces/agents/state/state-folder.ts';
 import { isFileOf } from '../../surfaces/audit/log-files.ts';
+import { makeFolder, stateFolderOf } from '../../values/files/private-folder.ts';
+import { placeOf } from '../../values/files/same-file.ts';
 import { failure } from '../fault.ts';
 import { auditName, guardFolder, recordName } from './guard-folder.ts';
 import { type Guarded, isAbsent, isIn, type MountPlan, planMounts } from './mounts.ts';

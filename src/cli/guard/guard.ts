@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { messageOf } from '../../errors/index.ts';
 import type { Agent, UserHome } from '../../surfaces/agents/hooks.ts';
 import type { HostPattern } from '../../surfaces/config/host-pattern.ts';
+import { messageOf } from '../../values/errors/index.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';

@@ -4,12 +4,12 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { messageOf } from '../../errors/index.ts';
-import { makeFolder } from '../../files/private-folder.ts';
-import { placeOf } from '../../files/same-file.ts';
-import { replaceFileSync } from '../../files/whole-file.ts';
 import { agentNames } from '../../surfaces/agents/agent-names.ts';
 import type { Agent, HookGroups } from '../../surfaces/agents/hooks.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { makeFolder } from '../../values/files/private-folder.ts';
+import { placeOf } from '../../values/files/same-file.ts';
+import { replaceFileSync } from '../../values/files/whole-file.ts';
 import type { Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';
 import { jsonText, printable } from '../printable.ts';

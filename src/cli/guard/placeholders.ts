@@ -4,11 +4,11 @@
  */
 import { readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Lock, takeLock } from '../../files/lock-file.ts';
-import { makeFolder, openPrivateFolder, stateFolderOf } from '../../files/private-folder.ts';
-import { createFileSync } from '../../files/whole-file.ts';
 import type { UserHome } from '../../surfaces/agents/hooks.ts';
 import { inTurn } from '../../surfaces/agents/state/locked.ts';
+import { type Lock, takeLock } from '../../values/files/lock-file.ts';
+import { makeFolder, openPrivateFolder, stateFolderOf } from '../../values/files/private-folder.ts';
+import { createFileSync } from '../../values/files/whole-file.ts';
 import { type Guarded, isAbsent } from './mounts.ts';
 
 /** How long one guard waits for others that are starting or ending, in milliseconds. */

@@ -1,8 +1,8 @@
 /** Writes the files of a new project: either all of them or none. */
 import { lstat, mkdir, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { codeOf, messageOf } from '../../errors/index.ts';
-import { createFile } from '../../files/whole-file.ts';
+import { codeOf, messageOf } from '../../values/errors/index.ts';
+import { createFile } from '../../values/files/whole-file.ts';
 
 /** The files of a project by their paths, which are relative and use `/`. */
 export type ProjectFiles = Readonly<Record<string, string>>;

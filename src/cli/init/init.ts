@@ -1,5 +1,5 @@
 /** `init`: a small project to start from, with one governed tool. */
-import { messageOf } from '../../errors/index.ts';
+import { messageOf } from '../../values/errors/index.ts';
 import type { Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';
 import { printable } from '../printable.ts';

@@ -3,9 +3,9 @@
  * tools do not do their work.
  */
 
-import { describe } from '../../errors/index.ts';
 import type { JsonObject } from '../../index.ts';
-import { copyJson } from '../../json/index.ts';
+import { describe } from '../../values/errors/index.ts';
+import { copyJson } from '../../values/json/index.ts';
 import type { CheckName, Findings } from './validate-checks.ts';
 import { memberOf, textOf, within } from './validate-foreign-code.ts';
 import { badInputs, type UsableSchema } from './validate-schema.ts';

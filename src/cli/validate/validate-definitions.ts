@@ -103,7 +103,7 @@ async function checkSandbox(
   timeoutMs: number,
 ): Promise<void> {
   // Loaded only here, since most files have no sandboxes.
-  const { isSandbox, loadSandbox } = await import('../../surfaces/sandbox/sandbox-executor.ts');
+  const { isSandbox, loadSandbox } = await import('../../executors/sandbox/sandbox-executor.ts');
   if (!isSandbox(executor)) return;
   const waiting = new AbortController();
   const ended = await within(timeoutMs, () => loadSandbox(executor, waiting.signal));

@@ -1,12 +1,12 @@
 /** Validates one file: finds out its kind and what it offers, and runs the checks for that. */
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { describe } from '../../errors/index.ts';
 import { HostToolRegistry } from '../../index.ts';
 import { registryStateOf } from '../../surface-port.ts';
 import { faultText } from '../../surfaces/config/import-module.ts';
 import { ModuleFault } from '../../surfaces/config/module-fault.ts';
 import { fileOfFolder } from '../../surfaces/config/package-folder.ts';
+import { describe } from '../../values/errors/index.ts';
 import { configEndings, kindOfFile, moduleEndings } from '../file-kinds.ts';
 import { requireFile } from '../read-text.ts';
 import type { Findings } from './validate-checks.ts';

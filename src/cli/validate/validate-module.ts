@@ -2,9 +2,9 @@
  * Finds what a module offers, as the loaders do: an entry point, a setup function, definitions.
  */
 
-import { describe } from '../../errors/index.ts';
 import { type AnyTool, isMisuseError } from '../../index.ts';
 import { internalsOf } from '../../surface-port.ts';
+import { describe } from '../../values/errors/index.ts';
 import { memberOf } from './validate-foreign-code.ts';
 
 /** An export that will be called, with the object that it is a method of. */

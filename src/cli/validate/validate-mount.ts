@@ -1,8 +1,8 @@
 /** Checks of `mount(coordinator, config)`: what it mounts, returns and leaves behind. */
 
-import { describe } from '../../errors/index.ts';
 import type { JsonObject, ToolSession } from '../../index.ts';
 import { TestCoordinator } from '../../surfaces/testing/index.ts';
+import { describe } from '../../values/errors/index.ts';
 import type { Findings } from './validate-checks.ts';
 import { memberOf, within } from './validate-foreign-code.ts';
 import { checkMountedTool, type ToolCheckOptions } from './validate-tool.ts';

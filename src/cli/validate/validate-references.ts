@@ -4,7 +4,7 @@
  */
 import type { HostToolRegistry, Quota, Rule } from '../../index.ts';
 import { compileQuotas, compileRules, registryStateOf } from '../../surface-port.ts';
-import { nearestNames } from '../../text/names.ts';
+import { nearestNames } from '../../values/text/names.ts';
 import type { Findings } from './validate-checks.ts';
 
 /** A rule as it was written. */

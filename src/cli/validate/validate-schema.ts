@@ -3,8 +3,8 @@
  * them.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { canonicalJson, copyJson } from '../../json/index.ts';
 import { createDefinition, internalsOf } from '../../surface-port.ts';
+import { canonicalJson, copyJson } from '../../values/json/index.ts';
 import type { Findings } from './validate-checks.ts';
 import { memberOf, textOf } from './validate-foreign-code.ts';
 

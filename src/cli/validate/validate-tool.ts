@@ -2,9 +2,9 @@
  * Checks of one tool: the protocol of mounted tools, and the names and descriptions of all tools.
  */
 
-import { describe } from '../../errors/index.ts';
 import type { JsonObject } from '../../index.ts';
 import { createDefinition } from '../../surface-port.ts';
+import { describe } from '../../values/errors/index.ts';
 import { checkBehaviour } from './validate-behaviour.ts';
 import type { Findings } from './validate-checks.ts';
 import { memberOf, textOf } from './validate-foreign-code.ts';

@@ -7,6 +7,7 @@ import {
   type JsonObject,
   MisuseError,
 } from '../../index.ts';
+import { createDefinition } from '../../surface-port.ts';
 import {
   abortSignal,
   arrayOf,
@@ -17,8 +18,7 @@ import {
   type TableOf,
   text,
   withDefault,
-} from '../../options/index.ts';
-import { createDefinition } from '../../surface-port.ts';
+} from '../../values/options/index.ts';
 import { createFindings, type Findings } from './validate-checks.ts';
 import { checkFile } from './validate-file.ts';
 import { textOf } from './validate-foreign-code.ts';

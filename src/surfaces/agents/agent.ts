@@ -1,5 +1,5 @@
 /** What differs between coding agents: their events, their answers, and their tools. */
-import type { JsonObject, JsonValue } from '../../json/index.ts';
+import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { ToolRow } from './agent-tools.ts';
 
 /** An event of any agent, in one form. */

@@ -7,8 +7,8 @@ import {
   isMisuseError,
   type ToolSession,
 } from '../../index.ts';
-import type { JsonObject } from '../../json/index.ts';
 import { followOrigins, registryStateOf, rememberSeen, stateOf } from '../../surface-port.ts';
+import type { JsonObject } from '../../values/json/index.ts';
 import type { AuditLog, AuditOptions } from '../audit/index.ts';
 import type { Agent, AgentEvent, Answer, CallAbout } from './agent.ts';
 import { agentTool, mcpTool, type Told } from './agent-tools.ts';

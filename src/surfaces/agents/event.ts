@@ -1,7 +1,12 @@
 /** Reads an event from the text that an agent has sent. */
 import { isAbsolute } from 'node:path';
-import { describe } from '../../errors/index.ts';
-import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
+import { describe } from '../../values/errors/index.ts';
+import {
+  copyJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../values/json/index.ts';
 import type { Agent, AgentEvent, CallAbout } from './agent.ts';
 
 /** Why an event cannot be judged, as a text for a person. */

@@ -1,6 +1,7 @@
 /** Says in words what about a call made a rule match, for the question or the denial. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
+
 import type { CompiledRule } from '../../surface-port.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import { type FileKind, kindWords } from './files/file-kind.ts';
 

@@ -9,14 +9,14 @@ import type {
   ToolResult,
   ToolSession,
 } from '../../index.ts';
+import { resumeCall, stateOf } from '../../surface-port.ts';
 import {
   canonicalJson,
   cloneJson,
   copyJson,
   escapePointer,
   isJsonObject,
-} from '../../json/index.ts';
-import { resumeCall, stateOf } from '../../surface-port.ts';
+} from '../../values/json/index.ts';
 import { reportedAnswers } from './messages.ts';
 
 /** A call that began when the SDK asked whether it needs an approval. */

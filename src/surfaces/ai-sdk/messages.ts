@@ -3,7 +3,7 @@
  * trusted: they only show what the SDK is about to do.
  */
 import type { JsonObject } from '../../index.ts';
-import { isJsonObject } from '../../json/index.ts';
+import { isJsonObject } from '../../values/json/index.ts';
 
 /** A reviewer's answer as the messages contain it. */
 export interface ReportedAnswer {

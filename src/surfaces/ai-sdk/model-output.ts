@@ -1,8 +1,8 @@
 /** What the model sees of a result. */
 
-import { contentParts, markContent } from '../../content.ts';
 import type { JsonValue, ToolResult } from '../../index.ts';
-import { isJsonObject, wellFormedJson } from '../../json/index.ts';
+import { contentParts, markContent } from '../../values/content.ts';
+import { isJsonObject, wellFormedJson } from '../../values/json/index.ts';
 import { commonImages, type ShownMedia, type ShownText, shownMedia } from '../shared/media.ts';
 import { shownOutcome } from '../shared/outcome.ts';
 import type { AiSdkJson, AiSdkOutput, AiSdkPart, AiSdkResult } from './tool.ts';

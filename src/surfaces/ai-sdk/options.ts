@@ -1,6 +1,7 @@
 /** The options of `toAiSdkTools`. */
 
 import { type AnyTool, MisuseError, type ToolSession } from '../../index.ts';
+import { stateOf } from '../../surface-port.ts';
 import {
   array,
   oneOf,
@@ -9,8 +10,7 @@ import {
   type TableOf,
   withDefault,
   wrongOption,
-} from '../../options/index.ts';
-import { stateOf } from '../../surface-port.ts';
+} from '../../values/options/index.ts';
 
 /** Options of {@link toAiSdkTools}: which tools, and how approvals and failures work. */
 export interface AiSdkOptions<

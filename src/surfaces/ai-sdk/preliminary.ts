@@ -1,7 +1,7 @@
 /** What a generator handler yields, as the SDK's preliminary results. */
 import type { JsonValue, ToolSession } from '../../index.ts';
-import { wellFormedJson } from '../../json/index.ts';
 import { stateOf } from '../../surface-port.ts';
+import { wellFormedJson } from '../../values/json/index.ts';
 import type { AiSdkPreliminary, AiSdkResult } from './tool.ts';
 
 /**

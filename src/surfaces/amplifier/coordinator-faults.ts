@@ -1,6 +1,6 @@
 /** Failures of code that a coordinator calls and must survive. */
 
-import { ignoreRejection } from '../../maybe-promise.ts';
+import { ignoreRejection } from '../../values/maybe-promise.ts';
 
 /**
  * A failure of a hook, a contributor, a clean-up or the binding itself. The coordinator continues

@@ -3,9 +3,9 @@
  * order.
  */
 
-import { describe } from '../../errors/index.ts';
 import { type Effect, type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
-import { checkOption, fn } from '../../options/index.ts';
+import { describe } from '../../values/errors/index.ts';
+import { checkOption, fn } from '../../values/options/index.ts';
 
 interface HookEventBase {
   readonly tool: string;

@@ -1,7 +1,13 @@
 /** The configuration of a module in a mount plan. */
 
 import { type JsonObject, MisuseError } from '../../index.ts';
-import { checkOption, object, readMembers, type TableOf, text } from '../../options/index.ts';
+import {
+  checkOption,
+  object,
+  readMembers,
+  type TableOf,
+  text,
+} from '../../values/options/index.ts';
 
 /** The `config` of a mount plan's entry. It sets what the module's options leave open. */
 export interface ModuleConfig {

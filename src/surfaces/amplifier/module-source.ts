@@ -1,5 +1,5 @@
 /** Where a module's tools come from, and the session that each mount opens over them. */
-import { describe } from '../../errors/index.ts';
+
 import {
   type AnyTool,
   HostToolRegistry,
@@ -9,7 +9,8 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../../index.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
+import { describe } from '../../values/errors/index.ts';
+import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { type OwnConfig, ownConfig } from './own-config.ts';
 
 /** The tools of a module: a registry, or definitions, which then get a registry of their own. */

@@ -12,9 +12,9 @@ import {
   type Schema,
   type SessionOptions,
 } from '../../index.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
-import { readMembers } from '../../options/index.ts';
 import { loggedError, logTo, sessionOptionNames } from '../../surface-port.ts';
+import type { MaybePromise } from '../../values/maybe-promise.ts';
+import { readMembers } from '../../values/options/index.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 import { type ModuleSource, toolsOf } from './module-source.ts';
 

@@ -9,7 +9,7 @@ import {
   type TableOf,
   withDefault,
   wrongOption,
-} from '../../options/index.ts';
+} from '../../values/options/index.ts';
 import { createCapabilities } from './capabilities.ts';
 import { createCleanupStack } from './cleanup-stack.ts';
 import { createContributions } from './contributions.ts';

@@ -3,7 +3,7 @@
  * snake case, and `emit` resolves to PascalCase.
  */
 import type { HookAction, HookResult } from '../../index.ts';
-import { wireText } from '../../json/index.ts';
+import { wireText } from '../../values/json/index.ts';
 import type { NodeHookResult } from './node-binding-port.ts';
 
 /** The JSON text for `continue`, the answer of a handler that returns nothing. */

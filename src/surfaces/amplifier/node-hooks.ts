@@ -3,7 +3,7 @@
  * text, and adds what the binding lacks: removing a handler, and the data of an emission.
  */
 import type { HookHandler, HookResult, HooksPort } from '../../index.ts';
-import { wireText } from '../../json/index.ts';
+import { wireText } from '../../values/json/index.ts';
 import type { FaultListener } from './coordinator-faults.ts';
 import { createEmissions, type EventData, lastPriority } from './emissions.ts';
 import type { NodeHooks } from './node-binding-port.ts';

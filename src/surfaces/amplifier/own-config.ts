@@ -4,10 +4,15 @@
  */
 
 import { MisuseError } from '../../index.ts';
-import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
-import { suggestion } from '../../options/index.ts';
-import { type BoundSchema, bindSchema, type Refused } from '../../schema/bind.ts';
-import { followReference } from '../../schema/local-reference.ts';
+import {
+  copyJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../values/json/index.ts';
+import { followReference } from '../../values/json-schema/local-reference.ts';
+import { suggestion } from '../../values/options/index.ts';
+import { type BoundSchema, bindSchema, type Refused } from '../../values/schema/bind.ts';
 import { knownKeys } from './module-config.ts';
 
 const limits = { maxDepth: 64, maxValues: 100_000 };

@@ -1,6 +1,6 @@
 /** Anthropic's two dialects: with strict tool use and without it. */
 import type { JsonObject, Surface } from '../../index.ts';
-import { escapePointer, isJsonObject } from '../../json/index.ts';
+import { escapePointer, isJsonObject } from '../../values/json/index.ts';
 import type { ConvertedSchema, Dialect, SchemaLoss } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
 import { anthropicStrictRules } from '../shared/strict/rules.ts';

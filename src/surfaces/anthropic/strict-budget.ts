@@ -1,6 +1,6 @@
 /** How many strict tools the Messages API takes in one request. */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { isJsonObject } from '../../json/index.ts';
+import { isJsonObject } from '../../values/json/index.ts';
 import type { Listing, ShownTool, SurfaceWarning } from '../shared/listing.ts';
 
 /** The limits for all strict tools of a request together. */

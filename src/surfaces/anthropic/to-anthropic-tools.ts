@@ -1,6 +1,6 @@
 /** A session's tools in the form of the Messages API. */
 import type { ToolSession } from '../../index.ts';
-import { flag, oneOf, readOptions, type TableOf, withDefault } from '../../options/index.ts';
+import { flag, oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type Defer, type DeferredListing, deferredListing } from '../shared/deferred.ts';
 import { type AnsweredCall, dispatchCalls } from '../shared/dispatch.ts';

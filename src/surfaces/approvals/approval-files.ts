@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../../errors/index.ts';
-import { openPrivateFolder } from '../../files/private-folder.ts';
-import { readStart } from '../../files/read-start.ts';
-import { createFile, isDraft, oldDraftMs, replaceFile } from '../../files/whole-file.ts';
 import type { JsonObject } from '../../index.ts';
-import { isJsonObject } from '../../json/index.ts';
+import { codeOf } from '../../values/errors/index.ts';
+import { openPrivateFolder } from '../../values/files/private-folder.ts';
+import { readStart } from '../../values/files/read-start.ts';
+import { createFile, isDraft, oldDraftMs, replaceFile } from '../../values/files/whole-file.ts';
+import { isJsonObject } from '../../values/json/index.ts';
 import { headBytes, rowIn } from '../shared/approval-row.ts';
 
 /** What is kept under an id: a suspended call, or the mark that it was taken. */

@@ -1,9 +1,9 @@
 /** Suspended calls in the files of a folder, which any number of processes may share. */
 import { resolve } from 'node:path';
 import type { ApprovalRecord, InboxStore, JsonObject } from '../../index.ts';
-import { createPause } from '../../limits/stretches.ts';
-import { fn, readOptions, required, type TableOf, text } from '../../options/index.ts';
 import { pageOf, rememberedMs, safeClock } from '../../surface-port.ts';
+import { createPause } from '../../values/limits/stretches.ts';
+import { fn, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
 import {
   type ApprovalFiles,
   approvalFiles,

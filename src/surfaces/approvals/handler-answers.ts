@@ -1,16 +1,17 @@
 /** The answers of the approvals handler to a person who has signed in. */
-import { readBodyText } from '../../http/body.ts';
-import { headerOf } from '../../http/direct-body.ts';
+
+import type { ToolResult } from '../../core/result.ts';
 import {
   type HostToolRegistry,
   isMisuseError,
   type ListedApproval,
   type PendingApproval,
 } from '../../index.ts';
-import { type JsonValue, wireText } from '../../json/index.ts';
-import type { ToolResult } from '../../result.ts';
 import { toldOrigins } from '../../surface-port.ts';
-import { callSummary } from '../../text/call-summary.ts';
+import { readBodyText } from '../../values/http/body.ts';
+import { headerOf } from '../../values/http/direct-body.ts';
+import { type JsonValue, wireText } from '../../values/json/index.ts';
+import { callSummary } from '../../values/text/call-summary.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/page.ts';
 import { answeredBy } from '../shared/answered.ts';

@@ -1,8 +1,8 @@
 /** Reads the requests to the approvals handler. Everything from outside is checked here. */
 import type { PendingOptions } from '../../index.ts';
-import { isJsonObject, type JsonObject } from '../../json/index.ts';
-import { suggestion } from '../../options/index.ts';
-import { excessOf } from '../../text/json-bounds.ts';
+import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import { suggestion } from '../../values/options/index.ts';
+import { excessOf } from '../../values/text/json-bounds.ts';
 
 /** Most bytes of an answer in a request. Its `input` may be as large as that of a call. */
 export const maxBytes = 2_097_152;

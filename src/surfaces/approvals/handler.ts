@@ -1,4 +1,7 @@
 /** Answers requests about the approvals of a registry: with a page, and for programs. */
+
+import type { HostToolRegistry } from '../../index.ts';
+import { isNamed, registryStateOf } from '../../surface-port.ts';
 import {
   corsHeaders,
   isHostAllowed,
@@ -6,9 +9,8 @@ import {
   listedOrigin,
   type OriginPolicy,
   preflightHeaders,
-} from '../../http/origin-guard.ts';
-import type { HostToolRegistry } from '../../index.ts';
-import { withDeadline } from '../../limits/with-deadline.ts';
+} from '../../values/http/origin-guard.ts';
+import { withDeadline } from '../../values/limits/with-deadline.ts';
 import {
   arrayOf,
   flag,
@@ -20,8 +22,7 @@ import {
   text,
   withDefault,
   wrongOption,
-} from '../../options/index.ts';
-import { isNamed, registryStateOf } from '../../surface-port.ts';
+} from '../../values/options/index.ts';
 import { createInboxAnswers, refuse } from './handler-answers.ts';
 
 /** Options of {@link createApprovalsHandler}. */

@@ -1,7 +1,7 @@
 /** Suspended calls in the memory of a process. */
 import type { InboxStore } from '../../index.ts';
-import { fn, readOptions, type TableOf } from '../../options/index.ts';
 import { memoryApprovalStore, safeClock } from '../../surface-port.ts';
+import { fn, readOptions, type TableOf } from '../../values/options/index.ts';
 
 /** Options of {@link memoryApprovals}. */
 export interface MemoryApprovalsOptions {

@@ -1,4 +1,6 @@
 /** A tool with which an agent learns how a call that needed an approval ended. */
+
+import type { ToolResult } from '../../core/result.ts';
 import {
   defineTool,
   type HostToolDefinition,
@@ -7,9 +9,8 @@ import {
   type JsonValue,
   MisuseError,
 } from '../../index.ts';
-import { oneOf, readOptions, type TableOf, withDefault } from '../../options/index.ts';
-import type { ToolResult } from '../../result.ts';
 import { inboxStoreOf, outcomeIn, registryStateOf } from '../../surface-port.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 
 /** Options of {@link approvalOutcomeTool}. */
 export interface ApprovalOutcomeToolOptions {

@@ -1,8 +1,8 @@
 /** The messages of webhooks about approvals, and their signatures. */
 import { createHmac, randomUUID } from 'node:crypto';
 import type { ToolEvents } from '../../index.ts';
-import { wireText } from '../../json/index.ts';
-import { head } from '../../text/code-points.ts';
+import { wireText } from '../../values/json/index.ts';
+import { head } from '../../values/text/code-points.ts';
 import { sentRequest } from './sent-request.ts';
 
 /** One message, the same at each attempt. */

@@ -1,6 +1,7 @@
 /** Sends messages until they are delivered or given up. It is bounded, and no call waits for it. */
-import { currentScope, inScope } from '../../limits/async-scope.ts';
+
 import type { registryStateOf } from '../../surface-port.ts';
+import { currentScope, inScope } from '../../values/limits/async-scope.ts';
 import { signatureOf, type WebhookMessage } from './webhook-message.ts';
 
 type RegistryState = ReturnType<typeof registryStateOf>;

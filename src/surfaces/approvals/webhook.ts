@@ -1,8 +1,16 @@
 /** Informs another system over HTTP that a call waits for a person, and how the wait ended. */
-import { MisuseError } from '../../errors/index.ts';
+
 import type { HostToolRegistry } from '../../index.ts';
-import { fn, type Kind, kind, readOptions, required, type TableOf } from '../../options/index.ts';
 import { registryStateOf } from '../../surface-port.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import {
+  fn,
+  type Kind,
+  kind,
+  readOptions,
+  required,
+  type TableOf,
+} from '../../values/options/index.ts';
 import { messageOfRequired, messageOfSettled, type WebhookMessage } from './webhook-message.ts';
 import {
   createWebhookQueue,

@@ -1,8 +1,8 @@
 /** The contents of a call's line. */
 import { createHmac } from 'node:crypto';
-import { canonicalJson, type JsonValue } from '../../json/index.ts';
 import type { CallRecord } from '../../surface-port.ts';
-import { shortened } from '../../text/shortened.ts';
+import { canonicalJson, type JsonValue } from '../../values/json/index.ts';
+import { shortened } from '../../values/text/shortened.ts';
 import type { Key, NewMembers } from './line.ts';
 
 /** What a log keeps of the arguments; `redacted` is the default. */

@@ -1,9 +1,9 @@
 /** A log with one line for each call. */
 import { dirname, resolve } from 'node:path';
-import { takeLock } from '../../files/lock-file.ts';
-import { privateKey } from '../../files/private-file.ts';
-import { makeFolder } from '../../files/private-folder.ts';
 import { MisuseError } from '../../index.ts';
+import { takeLock } from '../../values/files/lock-file.ts';
+import { privateKey } from '../../values/files/private-file.ts';
+import { makeFolder } from '../../values/files/private-folder.ts';
 import {
   flag,
   fn,
@@ -15,7 +15,7 @@ import {
   text,
   wholeNumber,
   withDefault,
-} from '../../options/index.ts';
+} from '../../values/options/index.ts';
 import { type AuditLog, startLog } from './audit-log.ts';
 import { argumentsBy, type Content } from './call-line.ts';
 import { type Key, type LineHash, lineHash } from './line.ts';

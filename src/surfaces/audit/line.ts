@@ -1,7 +1,7 @@
 /** The lines of a log: JSON, and the hash that links each line to the previous one. */
 import { createHash, createHmac, hash as hashOf } from 'node:crypto';
-import { MisuseError } from '../../errors/index.ts';
-import { wireText } from '../../json/index.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import { wireText } from '../../values/json/index.ts';
 
 /** A position in the chain: the number and the hash of a line. */
 export interface AuditHead {

@@ -1,7 +1,7 @@
 /** The files of a log: `path` is the newest, `path.1` the previous one, and so on. */
 import { closeSync, openSync, readdirSync, readSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { folded, isSameFile, placeOf } from '../../files/same-file.ts';
+import { folded, isSameFile, placeOf } from '../../values/files/same-file.ts';
 
 /** How a line begins. */
 const lineStart = /^\{"type":"(?:call|start|recovered|dropped)","at":/;

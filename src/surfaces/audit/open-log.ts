@@ -8,8 +8,8 @@ import {
   readSync,
   writeSync,
 } from 'node:fs';
-import { MisuseError } from '../../errors/index.ts';
-import { shortened } from '../../text/shortened.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import { shortened } from '../../values/text/shortened.ts';
 import { type AuditHead, type LineHash, readLine, renderLine } from './line.ts';
 import { olderFile, olderNumbers } from './log-files.ts';
 

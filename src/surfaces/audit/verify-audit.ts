@@ -1,6 +1,6 @@
 /** Checks the chain of a log. */
 import { MisuseError } from '../../index.ts';
-import { anything, kind, readOptions } from '../../options/index.ts';
+import { anything, kind, readOptions } from '../../values/options/index.ts';
 import {
   type AuditHead,
   type Key,

@@ -2,8 +2,8 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../../files/whole-file.ts';
-import { ignoreRejection, isThenable } from '../../maybe-promise.ts';
+import { syncFolder } from '../../values/files/whole-file.ts';
+import { ignoreRejection, isThenable } from '../../values/maybe-promise.ts';
 import { shiftFiles } from './log-files.ts';
 
 /** A line that waits to be written. */

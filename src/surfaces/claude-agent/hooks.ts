@@ -8,11 +8,16 @@ import type {
   HookInput,
   HookJSONOutput,
 } from '@anthropic-ai/claude-agent-sdk';
-import { describe, messageOf } from '../../errors/index.ts';
+import { serializeOutput } from '../../core/serialize.ts';
 import type { ToolSession } from '../../index.ts';
-import { canonicalJson, copyJson, type JsonValue, wellFormedJson } from '../../json/index.ts';
-import { serializeOutput } from '../../serialize.ts';
 import { overheard, stateOf } from '../../surface-port.ts';
+import { describe, messageOf } from '../../values/errors/index.ts';
+import {
+  canonicalJson,
+  copyJson,
+  type JsonValue,
+  wellFormedJson,
+} from '../../values/json/index.ts';
 import { wroteIt } from '../agents/claude-code/claude-code.ts';
 import { inShapeOf } from './output-shape.ts';
 import type { Permissions } from './permissions.ts';

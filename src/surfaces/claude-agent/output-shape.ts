@@ -2,7 +2,7 @@
  * Text that replaces an output. Claude Code accepts another output only if it has the form of the
  * tool's own, and otherwise shows the model the original one.
  */
-import { define, isJsonObject, type JsonValue } from '../../json/value.ts';
+import { define, isJsonObject, type JsonValue } from '../../values/json/value.ts';
 
 /** A copy in which `text` replaces the longest text, and every other text is empty. */
 export function inShapeOf(output: JsonValue, text: string): JsonValue {

@@ -1,8 +1,8 @@
 /** Which of the agent's own calls may run. Each is decided once, however often the agent asks. */
 import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
-import { messageOf } from '../../errors/index.ts';
 import type { Authorization, ExternalOutcome, ToolResult, ToolSession } from '../../index.ts';
-import { canonicalJson, copyJson, isJsonObject, type JsonObject } from '../../json/index.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { canonicalJson, copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { refusal } from '../agents/refusal.ts';
 import type { BuiltInTools } from './built-in-tools.ts';
 import type { OwnTools, Provenance } from './own-tools.ts';

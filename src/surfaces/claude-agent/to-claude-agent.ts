@@ -7,6 +7,7 @@ import type {
   McpSdkServerConfigWithInstance,
 } from '@anthropic-ai/claude-agent-sdk';
 import type { ToolSession } from '../../index.ts';
+import { stateOf } from '../../surface-port.ts';
 import {
   duration,
   kind,
@@ -14,8 +15,7 @@ import {
   type TableOf,
   text,
   withDefault,
-} from '../../options/index.ts';
-import { stateOf } from '../../surface-port.ts';
+} from '../../values/options/index.ts';
 import { builtInTools } from './built-in-tools.ts';
 import { hooksOf } from './hooks.ts';
 import { ownTools } from './own-tools.ts';

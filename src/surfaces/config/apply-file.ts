@@ -3,8 +3,8 @@
  * before, or changes nothing.
  */
 import { type HostToolRegistry, MisuseError, type Profile } from '../../index.ts';
-import { canonicalJson } from '../../json/index.ts';
 import { registryStateOf } from '../../surface-port.ts';
+import { canonicalJson } from '../../values/json/index.ts';
 import { commitTools, definitionsOf } from './commit-tools.ts';
 import { type DryRun, dryRun } from './dry-run.ts';
 import {

@@ -3,8 +3,8 @@
  * fail.
  */
 import { HostToolRegistry, type Profile, type Quota, type Rule } from '../../index.ts';
-import { canonicalJson } from '../../json/index.ts';
 import { compileQuotas, registryStateOf, tryRule } from '../../surface-port.ts';
+import { canonicalJson } from '../../values/json/index.ts';
 import { toolKey } from './commit-tools.ts';
 import type { HostedParts } from './file-host.ts';
 import { causeText } from './import-module.ts';

@@ -2,10 +2,10 @@
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { codeOf } from '../../errors/index.ts';
 import { isMisuseError } from '../../index.ts';
-import { ownFolder } from '../../packages/own-folder.ts';
 import { internalsOf } from '../../surface-port.ts';
+import { codeOf } from '../../values/errors/index.ts';
+import { ownFolder } from '../../values/packages/own-folder.ts';
 import { ModuleFault } from './module-fault.ts';
 import { placesOf, placeText } from './thrown-place.ts';
 

@@ -1,8 +1,8 @@
 /** Words zod's issues with an entry as one line, for the person who wrote the file. */
 import type { z } from 'zod';
-import { describe } from '../../errors/index.ts';
-import { suggestion } from '../../options/index.ts';
-import { nearestNames } from '../../text/names.ts';
+import { describe } from '../../values/errors/index.ts';
+import { suggestion } from '../../values/options/index.ts';
+import { nearestNames } from '../../values/text/names.ts';
 import type { Located } from './places.ts';
 
 type Issue = z.core.$ZodIssue;

@@ -1,7 +1,7 @@
 /** Loads files of tools, profiles, rules and quotas. */
 
-import { describe } from '../../errors/index.ts';
 import { HostToolRegistry, MisuseError } from '../../index.ts';
+import { describe } from '../../values/errors/index.ts';
 import { applyFile } from './apply-file.ts';
 import { loadedFiles } from './loaded-files.ts';
 import { prepareFile, type Sections } from './prepared-file.ts';

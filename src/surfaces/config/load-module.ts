@@ -1,9 +1,9 @@
 /** Loads a module that sets up a registry or exports definitions. */
 
-import { describe } from '../../errors/index.ts';
 import { type AnyTool, type HostToolRegistry, isMisuseError, MisuseError } from '../../index.ts';
 import { internalsOf } from '../../surface-port.ts';
-import { nearestNames } from '../../text/names.ts';
+import { describe } from '../../values/errors/index.ts';
+import { nearestNames } from '../../values/text/names.ts';
 import { definitionsOf } from './commit-tools.ts';
 import {
   causeText,

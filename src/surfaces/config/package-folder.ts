@@ -1,7 +1,7 @@
 /** Finds the file that an import of a folder loads, according to its package.json, as Node does. */
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { describe } from '../../errors/index.ts';
+import { describe } from '../../values/errors/index.ts';
 import { ModuleFault } from './module-fault.ts';
 import { targetOf } from './package-exports.ts';
 

@@ -1,6 +1,6 @@
 /** Makes profiles from the entries of `profiles`, parents first. */
 import type { Profile } from '../../index.ts';
-import { nearestNames } from '../../text/names.ts';
+import { nearestNames } from '../../values/text/names.ts';
 import { entryFault, shortened } from './issues.ts';
 import { atNamedPart } from './named-part.ts';
 import { maxDepth } from './places.ts';

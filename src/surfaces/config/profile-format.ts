@@ -1,6 +1,6 @@
 /** The format of a profile in a file. */
 import { z } from 'zod';
-import { longestTimerMs } from '../../options/index.ts';
+import { longestTimerMs } from '../../values/options/index.ts';
 import { listedTool, mappedTool } from './profile-tool-format.ts';
 import { quotaEntry } from './quota-format.ts';
 import { ruleEntry } from './rule-format.ts';

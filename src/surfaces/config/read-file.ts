@@ -2,8 +2,8 @@
 import { constants, open, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe } from '../../errors/index.ts';
 import { isMisuseError, MisuseError } from '../../index.ts';
+import { describe } from '../../values/errors/index.ts';
 import { topLevelKeys } from './format.ts';
 import { oneLine, unknownKey } from './issues.ts';
 import { type Located, lineColumn, type ParsedText, type Place, TextFault } from './places.ts';

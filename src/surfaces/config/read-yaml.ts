@@ -3,7 +3,7 @@
  * no merge keys, only scalar keys, and a bounded number of aliases.
  */
 import type * as Yaml from 'yaml';
-import { packageFault } from '../../packages/missing-package.ts';
+import { packageFault } from '../../values/packages/missing-package.ts';
 import { shortened } from './issues.ts';
 import { maxDepth, maxValues, type ParsedText, type Place, TextFault } from './places.ts';
 

@@ -1,6 +1,6 @@
 /** The format of `sandbox` of a tool: where the handler runs, and what it may do. */
 import { z } from 'zod';
-import { longestTimerMs } from '../../options/index.ts';
+import { longestTimerMs } from '../../values/options/index.ts';
 import { count, strict, text } from './value-formats.ts';
 
 /** Keys that only a process can have. */

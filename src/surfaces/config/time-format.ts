@@ -1,6 +1,6 @@
 /** The time limit of a call: `timeoutMs`, or `timeout` with its unit. */
 import { z } from 'zod';
-import { longestTimerMs } from '../../options/index.ts';
+import { longestTimerMs } from '../../values/options/index.ts';
 import { oneOf } from './value-formats.ts';
 
 const unitMs: ReadonlyMap<string, number> = new Map([

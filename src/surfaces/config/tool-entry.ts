@@ -1,10 +1,10 @@
 /** Makes a definition from an entry of `tools`. */
 import { dirname } from 'node:path';
-import { describe } from '../../errors/index.ts';
 import { type AnyTool, isMisuseError } from '../../index.ts';
-import { canonicalJson } from '../../json/index.ts';
 import { createDefinition, internalsOf } from '../../surface-port.ts';
-import { nearestNames } from '../../text/names.ts';
+import { describe } from '../../values/errors/index.ts';
+import { canonicalJson } from '../../values/json/index.ts';
+import { nearestNames } from '../../values/text/names.ts';
 import { notExternal, spellings, type ToolEntry, toolEntry } from './format.ts';
 import {
   causeText,

@@ -1,7 +1,7 @@
 /** The kinds of values from which the format of a file is built, with their messages. */
 import { z } from 'zod';
 import type { ToolAnnotations } from '../../index.ts';
-import { longestTimerMs } from '../../options/index.ts';
+import { longestTimerMs } from '../../values/options/index.ts';
 import { unknownKeys } from './issues.ts';
 
 /** An object with these keys and no others. `remedy` ends the message about an unknown key. */

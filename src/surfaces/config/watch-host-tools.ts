@@ -5,7 +5,7 @@
 import { type FSWatcher, unwatchFile, watchFile, watch as watchFolder } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type HostToolRegistry, isMisuseError, MisuseError } from '../../index.ts';
-import { isThenable } from '../../maybe-promise.ts';
+import { isThenable } from '../../values/maybe-promise.ts';
 import {
   fn,
   milliseconds,
@@ -13,7 +13,7 @@ import {
   readOptions,
   type TableOf,
   withDefault,
-} from '../../options/index.ts';
+} from '../../values/options/index.ts';
 import { applyFile } from './apply-file.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';

@@ -3,7 +3,7 @@
  * folder.
  */
 import { join } from 'node:path';
-import { privateKey } from '../../files/private-file.ts';
+import { privateKey } from '../../values/files/private-file.ts';
 
 /**
  * The key in the file `secret` of a folder. It is created if there is none.

@@ -2,9 +2,9 @@
  * One server of a gateway. It is started and kept running, and its tools are kept in the registry.
  */
 import { dirname, resolve } from 'node:path';
-import { messageOf } from '../../errors/index.ts';
 import type { HostToolRegistry, JsonObject, ToolRegistration } from '../../index.ts';
 import { registryStateOf } from '../../surface-port.ts';
+import { messageOf } from '../../values/errors/index.ts';
 import type { Connection } from '../mcp/client/connection.ts';
 import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';

@@ -3,10 +3,10 @@
  * name. Servers start concurrently, and none delays another.
  */
 import type { HostToolRegistry } from '../../index.ts';
-import { canonicalJson } from '../../json/index.ts';
-import { redactText, scrubStrings } from '../../redaction/scrub.ts';
-import { Secrets } from '../../redaction/secrets.ts';
 import { registryStateOf } from '../../surface-port.ts';
+import { canonicalJson } from '../../values/json/index.ts';
+import { redactText, scrubStrings } from '../../values/redaction/scrub.ts';
+import { Secrets } from '../../values/redaction/secrets.ts';
 import type { FileHost, HostedParts } from '../config/file-host.ts';
 import { setFileHost } from '../config/loaded-files.ts';
 import type { ServerEntry } from '../config/server-format.ts';

@@ -3,10 +3,10 @@
  * available.
  */
 import { dirname, resolve } from 'node:path';
-import { messageOf } from '../../errors/index.ts';
 import type { HostToolRegistry, InboxStore, Overrides } from '../../index.ts';
-import { canonicalJson } from '../../json/index.ts';
 import { createTokenSigner, registryStateOf } from '../../surface-port.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { canonicalJson } from '../../values/json/index.ts';
 import { fileApprovals } from '../approvals/index.ts';
 import type { ApprovalsEntry } from '../config/server-format.ts';
 import { approvalSecret } from './approval-secret.ts';

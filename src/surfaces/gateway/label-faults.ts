@@ -1,9 +1,9 @@
 /** Finds globs and labels without effect, which are probably misspelt. */
 
-import { isJsonObject } from '../../json/index.ts';
-import { mayHold } from '../../schema/may-hold.ts';
-import { globTest } from '../../text/glob.ts';
-import { nearestNames } from '../../text/names.ts';
+import { isJsonObject } from '../../values/json/index.ts';
+import { mayHold } from '../../values/json-schema/may-hold.ts';
+import { globTest } from '../../values/text/glob.ts';
+import { nearestNames } from '../../values/text/names.ts';
 import type { ServerEntry } from '../config/server-format.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 

@@ -1,8 +1,8 @@
 /** The audit logs that files name: opened for a check, and in use once their file is taken. */
 import { basename, dirname, resolve } from 'node:path';
-import { messageOf } from '../../errors/index.ts';
 import { type HostToolRegistry, isMisuseError } from '../../index.ts';
-import { canonicalJson } from '../../json/index.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { canonicalJson } from '../../values/json/index.ts';
 import { createAuditLog } from '../audit/index.ts';
 import { mostSiblings, siblingOf } from '../audit/sibling-logs.ts';
 import type { AuditEntry } from '../config/server-format.ts';

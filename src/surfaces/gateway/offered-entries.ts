@@ -1,5 +1,5 @@
 /** What clients see of a server's prompts and resources: known members, in cleaned texts. */
-import { isJsonObject, type JsonObject } from '../../json/index.ts';
+import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import type { PassedList } from '../mcp/passed-on.ts';
 import { cleanLine, cleanText } from '../shared/outside-text.ts';
 

@@ -2,8 +2,8 @@
  * The prompts and resources of all servers, as one list each. If several servers have the same
  * name, the first one counts.
  */
-import { messageOf } from '../../errors/index.ts';
-import type { JsonObject } from '../../json/index.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import type { JsonObject } from '../../values/json/index.ts';
 import type { PassedList, PassedOn } from '../mcp/passed-on.ts';
 import type { GatewayServer } from './gateway-server.ts';
 import type { OfferedEntry } from './offered-entries.ts';

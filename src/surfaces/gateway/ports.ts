@@ -1,6 +1,6 @@
 /** What a gateway needs from its environment, so that tests can replace it. */
 
-import type { JsonValue } from '../../json/index.ts';
+import type { JsonValue } from '../../values/json/index.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import type { Environment } from './variables.ts';
 

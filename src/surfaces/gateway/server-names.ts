@@ -1,8 +1,9 @@
 /** Which server of a gateway a name belongs to, and a server's tools in the registry. */
-import { messageOf } from '../../errors/index.ts';
+
 import type { AnyTool, HostToolRegistry, ToolRegistration } from '../../index.ts';
 import { registryStateOf } from '../../surface-port.ts';
-import { nameSkeleton } from '../../text/names.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { nameSkeleton } from '../../values/text/names.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import { listingFaults } from './listing-faults.ts';
 import type { GatewayPorts } from './ports.ts';

@@ -1,6 +1,6 @@
 /** Asks one server for what is passed on in addition to its tools. */
-import { messageOf } from '../../errors/index.ts';
-import { isJsonObject, type JsonObject } from '../../json/index.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import type { Connection } from '../mcp/client/connection.ts';
 import { listEntries, type ServerList } from '../mcp/client/listing.ts';
 import { anyResult } from '../mcp/client/sdk.ts';

@@ -3,7 +3,7 @@
  * flight.
  */
 import { type JsonObject, type JsonSchema, MisuseError, type ToolContext } from '../../index.ts';
-import { copyJson, isJsonObject, type JsonValue } from '../../json/index.ts';
+import { copyJson, isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { ServerQuestions } from '../mcp/client/link.ts';
 import { cleanLine, cleanSchema, cleanText } from '../shared/outside-text.ts';
 import type { NamedServer } from './server-connection.ts';

@@ -1,6 +1,6 @@
 /** A file's settings and labels for a server's tools, by the server's own names. */
 
-import { globTest } from '../../text/glob.ts';
+import { globTest } from '../../values/text/glob.ts';
 import type { ServerEntry, ToolLabelsEntry } from '../config/server-format.ts';
 import { timeoutMsOf } from '../config/time-format.ts';
 import { ownHints } from '../config/value-formats.ts';

@@ -1,10 +1,10 @@
 /** The login to one server, in a file that only its owner can read. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { readPrivateFile } from '../../files/private-file.ts';
-import { openPrivateFolder, stateFolderOf } from '../../files/private-folder.ts';
-import { replaceFileSync } from '../../files/whole-file.ts';
-import { isJsonObject, type JsonValue } from '../../json/index.ts';
+import { readPrivateFile } from '../../values/files/private-file.ts';
+import { openPrivateFolder, stateFolderOf } from '../../values/files/private-folder.ts';
+import { replaceFileSync } from '../../values/files/whole-file.ts';
+import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { OAuthRecord, OAuthStore } from '../mcp/client/oauth.ts';
 
 /** The folder of logins. @param stateHome `XDG_STATE_HOME`, if it is set */

@@ -2,7 +2,7 @@
  * Converts the keywords of the Gemini API's schemas that do not depend on the rest of the schema.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { escapePointer } from '../../json/index.ts';
+import { escapePointer } from '../../values/json/index.ts';
 
 /** Keywords that stay as they are. */
 const plain = [

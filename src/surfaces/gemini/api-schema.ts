@@ -3,8 +3,8 @@
  * gateways take nothing else.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { escapePointer, isJsonObject } from '../../json/index.ts';
-import { followReference } from '../../schema/local-reference.ts';
+import { escapePointer, isJsonObject } from '../../values/json/index.ts';
+import { followReference } from '../../values/json-schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
 import { isWord, mergedParts } from '../shared/merged-parts.ts';
 import { toObjectRoot } from '../shared/object-root.ts';

@@ -1,8 +1,14 @@
 /** Runs the calls that a Gemini model makes. */
 
-import { describe } from '../../errors/index.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { abortSignal, flag, readOptions, type TableOf, withDefault } from '../../options/index.ts';
+import { describe } from '../../values/errors/index.ts';
+import {
+  abortSignal,
+  flag,
+  readOptions,
+  type TableOf,
+  withDefault,
+} from '../../values/options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';

@@ -1,6 +1,6 @@
 /** Input schemas for `parametersJsonSchema`. */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { escapePointer, isJsonObject } from '../../json/index.ts';
+import { escapePointer, isJsonObject } from '../../values/json/index.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
 

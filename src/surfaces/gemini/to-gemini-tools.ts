@@ -1,6 +1,6 @@
 /** A session's tools in the form of the Gemini API. */
 import type { ToolSession } from '../../index.ts';
-import { oneOf, readOptions, type TableOf, withDefault } from '../../options/index.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import { listingOf, type SurfaceWarning } from '../shared/listing.ts';
 import type {
   GeminiFunctionCall,

@@ -1,9 +1,9 @@
 /** Answers the requests of the page, once they are known to be allowed. */
 import { randomUUID } from 'node:crypto';
-import { readBodyText } from '../../http/body.ts';
 import { type HostToolRegistry, isMisuseError } from '../../index.ts';
-import { wireText } from '../../json/index.ts';
 import { packageVersion, registryStateOf, type SessionState } from '../../surface-port.ts';
+import { readBodyText } from '../../values/http/body.ts';
+import { wireText } from '../../values/json/index.ts';
 import type { Refusal } from '../pages/inspector-question-wire.ts';
 import type { SessionStatus } from '../pages/inspector-session-wire.ts';
 import type { Viewer } from '../pages/inspector-wire.ts';

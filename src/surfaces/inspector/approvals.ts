@@ -1,4 +1,6 @@
 /** The questions that wait for a person, and their answers. */
+
+import type { ToolResult } from '../../core/result.ts';
 import {
   type HostToolRegistry,
   isMisuseError,
@@ -7,10 +9,9 @@ import {
   type PendingApproval,
   type ToolSession,
 } from '../../index.ts';
-import { type JsonObject, type JsonValue, wireText } from '../../json/index.ts';
-import type { ToolResult } from '../../result.ts';
 import { isInboxStore, openSessions, registryStateOf, toldOrigins } from '../../surface-port.ts';
-import { callSummary } from '../../text/call-summary.ts';
+import { type JsonObject, type JsonValue, wireText } from '../../values/json/index.ts';
+import { callSummary } from '../../values/text/call-summary.ts';
 import type { AnswerRequest, QuestionSchema } from '../pages/inspector-question-wire.ts';
 import type { ApprovalLine } from '../pages/inspector-wire.ts';
 import { answeredBy } from '../shared/answered.ts';

@@ -1,5 +1,5 @@
 /** JSON texts of bounded length, whatever the value is. */
-import { type JsonValue, wireText } from '../../json/index.ts';
+import { type JsonValue, wireText } from '../../values/json/index.ts';
 
 /** The deepest nesting that is followed. */
 const maxDepth = 24;

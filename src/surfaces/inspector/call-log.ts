@@ -3,7 +3,7 @@
  * amount of their contents. Readers learn which calls have changed, but not how. A reader that does
  * not read costs a call only one number in a set.
  */
-import type { JsonValue } from '../../json/index.ts';
+import type { JsonValue } from '../../values/json/index.ts';
 import type { CallDetail, CallLine, CallStage } from '../pages/inspector-wire.ts';
 import { boundedCopy, boundedJson } from './bounded-json.ts';
 import { previewOf } from './input-preview.ts';

@@ -1,10 +1,14 @@
 /** The inspector: a page about a registry, and the answers to its requests. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { headerOf } from '../../http/direct-body.ts';
-import { isHostAllowed, isOriginAllowed, type OriginPolicy } from '../../http/origin-guard.ts';
 import type { HostToolRegistry } from '../../index.ts';
-import { flag, kind, readOptions, type TableOf, withDefault } from '../../options/index.ts';
 import { registryStateOf } from '../../surface-port.ts';
+import { headerOf } from '../../values/http/direct-body.ts';
+import {
+  isHostAllowed,
+  isOriginAllowed,
+  type OriginPolicy,
+} from '../../values/http/origin-guard.ts';
+import { flag, kind, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import type { Page } from '../pages/page.ts';
 import { always, createAnswers, refuse } from './answers.ts';
 

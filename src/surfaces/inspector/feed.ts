@@ -3,7 +3,7 @@
  * read, only the numbers of changed calls are kept for it. So a slow page, or one that is gone,
  * costs calls nothing.
  */
-import { wireText } from '../../json/index.ts';
+import { wireText } from '../../values/json/index.ts';
 import type { CallLine, FeedMessage, InspectorState } from '../pages/inspector-wire.ts';
 import type { CallLog } from './call-log.ts';
 

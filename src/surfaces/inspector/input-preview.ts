@@ -1,7 +1,7 @@
 /** The arguments of a call on one line, so that people can tell two calls apart in a list. */
-import { isJsonObject, type JsonValue } from '../../json/index.ts';
-import { detached } from '../../text/shortened.ts';
-import { escapeUnseen } from '../../text/unseen.ts';
+import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
+import { detached } from '../../values/text/shortened.ts';
+import { escapeUnseen } from '../../values/text/unseen.ts';
 import { boundedJson } from './bounded-json.ts';
 
 /** Most characters of a preview. All lines of calls are sent to each page. */

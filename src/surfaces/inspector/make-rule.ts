@@ -1,8 +1,8 @@
 /** Makes a rule from a recorded call, and tries it on all recorded calls. Nothing runs. */
 import type { HostToolRegistry, Rule } from '../../index.ts';
-import type { JsonPrimitive, JsonValue } from '../../json/index.ts';
-import { redacted } from '../../redaction/spellings.ts';
 import { compileRules, everyQuota, everyRule, registryStateOf } from '../../surface-port.ts';
+import type { JsonPrimitive, JsonValue } from '../../values/json/index.ts';
+import { redacted } from '../../values/redaction/spellings.ts';
 import type { RuleProposal, RuleRequest, RuleTrial } from '../pages/inspector-make-wire.ts';
 import { backtest } from '../policy/index.ts';
 import type { CallLog, KeptCall } from './call-log.ts';

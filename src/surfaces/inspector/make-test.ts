@@ -1,8 +1,8 @@
 /** Makes a policy test from a recorded call, and runs it against the present rules. */
 import { type ErrorCode, errorCodes, type HostToolRegistry, memoryQuotas } from '../../index.ts';
-import type { JsonObject, JsonValue } from '../../json/index.ts';
-import { redacted } from '../../redaction/spellings.ts';
 import { explainCall, judgingCopy, registryStateOf } from '../../surface-port.ts';
+import type { JsonObject, JsonValue } from '../../values/json/index.ts';
+import { redacted } from '../../values/redaction/spellings.ts';
 import type { TestDecision, TestRequest, TestTrial } from '../pages/inspector-make-wire.ts';
 import type { CallLine } from '../pages/inspector-wire.ts';
 import { type Expectation, type Found, foundOf, meets } from '../policy/policy-case.ts';

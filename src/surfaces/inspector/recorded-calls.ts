@@ -1,6 +1,7 @@
 /** The calls of the log as records for a backtest. */
-import type { JsonObject, JsonValue } from '../../json/index.ts';
+
 import { everyRule, openSessions, type registryStateOf } from '../../surface-port.ts';
+import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { BacktestRecord } from '../policy/index.ts';
 import type { CallLog, KeptCall } from './call-log.ts';
 import type { SessionList } from './session-list.ts';

@@ -1,6 +1,6 @@
 /** Reads the requests of a page. Everything from outside is checked here. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
-import { excessOf } from '../../text/json-bounds.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import { excessOf } from '../../values/text/json-bounds.ts';
 import {
   type RuleRequest,
   type TestRequest,

@@ -1,7 +1,8 @@
 /** The values of a recorded input that a rule may test. */
-import { isJsonObject, type JsonPrimitive, type JsonValue } from '../../json/index.ts';
-import { redacted } from '../../redaction/spellings.ts';
-import { shortened } from '../../text/shortened.ts';
+
+import { isJsonObject, type JsonPrimitive, type JsonValue } from '../../values/json/index.ts';
+import { redacted } from '../../values/redaction/spellings.ts';
+import { shortened } from '../../values/text/shortened.ts';
 import type { FieldTest, RuleField } from '../pages/inspector-make-wire.ts';
 import { fitsKey } from './yaml-text.ts';
 

@@ -1,7 +1,5 @@
 /** What a session, or a session of a profile, shows of the tools, and why it hides the others. */
 import type { Explanation } from '../../index.ts';
-import type { JsonValue } from '../../json/index.ts';
-import type { Redactor } from '../../redaction/redactor.ts';
 import {
   explainCall,
   listingOf,
@@ -9,6 +7,8 @@ import {
   type registryStateOf,
   SessionState,
 } from '../../surface-port.ts';
+import type { JsonValue } from '../../values/json/index.ts';
+import type { Redactor } from '../../values/redaction/redactor.ts';
 import type { SessionStatus } from '../pages/inspector-session-wire.ts';
 import type { FoundView, ToolDetail, ToolListing, VerdictView } from '../pages/inspector-wire.ts';
 import { boundedJson } from './bounded-json.ts';

@@ -2,8 +2,8 @@
  * Writes JSON values as YAML that people may edit. A text that a reader could take for something
  * else, or in which characters hide, is written in quotes with escapes.
  */
-import { isJsonObject, type JsonValue } from '../../json/index.ts';
-import { unseen } from '../../text/unseen.ts';
+import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
+import { unseen } from '../../values/text/unseen.ts';
 
 /** Most characters of a key as it is written. Readers of YAML refuse a key of more than 1 024. */
 export const longestKey = 500;

@@ -2,7 +2,7 @@
  * Loads the optional package with LangChain's classes on first use. It loads synchronously, because
  * tools are listed synchronously.
  */
-import { packageFault, requirePackage } from '../../packages/missing-package.ts';
+import { packageFault, requirePackage } from '../../values/packages/missing-package.ts';
 
 /** The parts of `@langchain/core` that are used. */
 export interface LangChainCore {

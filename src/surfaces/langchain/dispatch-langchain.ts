@@ -1,8 +1,8 @@
 /** Runs the calls in an AI message of LangChain through the session. */
 import type { ToolMessage } from '@langchain/core/messages';
-import { describe } from '../../errors/index.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { abortSignal, readOptions, type TableOf } from '../../options/index.ts';
+import { describe } from '../../values/errors/index.ts';
+import { abortSignal, readOptions, type TableOf } from '../../values/options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';

@@ -1,9 +1,9 @@
 /** A session's effective tools as LangChain tools. */
 import type { DynamicStructuredTool } from '@langchain/core/tools';
 import type { ToolFailure, ToolSession } from '../../index.ts';
-import { cloneJson, wellFormedJson } from '../../json/index.ts';
-import { oneOf, readOptions, type TableOf, withDefault } from '../../options/index.ts';
 import { readArguments } from '../../surface-port.ts';
+import { cloneJson, wellFormedJson } from '../../values/json/index.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import {
   type Dialect,
   type Listing,

@@ -1,7 +1,7 @@
 /** Converts a result to a LangChain message. */
 import type { ToolMessage } from '@langchain/core/messages';
 import type { ToolResult } from '../../index.ts';
-import { wellFormedJson } from '../../json/index.ts';
+import { wellFormedJson } from '../../values/json/index.ts';
 import { commonImages, shownMedia } from '../shared/media.ts';
 import { type ShownOutcome, shownOutcome } from '../shared/outcome.ts';
 import type { LangChainCore } from './core.ts';

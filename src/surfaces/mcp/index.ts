@@ -3,8 +3,8 @@
  * importing the tools of MCP servers.
  */
 
-export type { NodeRequest } from '../../http/node-request.ts';
-export type { NodeResponse } from '../../http/node-response.ts';
+export type { NodeRequest } from '../../values/http/node-request.ts';
+export type { NodeResponse } from '../../values/http/node-response.ts';
 export { type ImportMcpOptions, importMcpTools, type McpConnection } from './client/import.ts';
 export type { ImportedMcpTools } from './client/imported-tools.ts';
 export type { McpHttpConnection } from './client/open-http.ts';

@@ -1,8 +1,8 @@
 /** Offloaded outputs, in the files of a folder. */
 import { resolve } from 'node:path';
 import type { OffloadedOutput, OffloadStore } from '../../index.ts';
-import { fn, readOptions, required, type TableOf, text } from '../../options/index.ts';
 import { safeClock } from '../../surface-port.ts';
+import { fn, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
 import { type OutputFile, type OutputFolder, outputFolder } from './output-folder.ts';
 
 /** Options of {@link fileOffload}. */

@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../../errors/index.ts';
-import { makeFolder, openPrivateFolder } from '../../files/private-folder.ts';
-import { isDraft, oldDraftMs, replaceFile } from '../../files/whole-file.ts';
 import type { OffloadedOutput } from '../../index.ts';
+import { codeOf } from '../../values/errors/index.ts';
+import { makeFolder, openPrivateFolder } from '../../values/files/private-folder.ts';
+import { isDraft, oldDraftMs, replaceFile } from '../../values/files/whole-file.ts';
 
 /** The information in the name of a file. */
 export interface OutputFile {

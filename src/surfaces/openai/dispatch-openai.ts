@@ -1,8 +1,8 @@
 /** Runs the calls that an OpenAI model makes. */
 
-import { describe } from '../../errors/index.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { abortSignal, readOptions, type TableOf } from '../../options/index.ts';
+import { describe } from '../../values/errors/index.ts';
+import { abortSignal, readOptions, type TableOf } from '../../values/options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';

@@ -1,6 +1,13 @@
 /** A session's tools in the forms of OpenAI's APIs. */
 import { type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
-import { flag, fn, oneOf, readOptions, type TableOf, withDefault } from '../../options/index.ts';
+import {
+  flag,
+  fn,
+  oneOf,
+  readOptions,
+  type TableOf,
+  withDefault,
+} from '../../values/options/index.ts';
 import { type Defer, deferredListing } from '../shared/deferred.ts';
 import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shared/listing.ts';
 import { agentsTool, approvalPolicyOf, type OpenAIAgentsToolFactory } from './agents-tool.ts';

@@ -1,5 +1,5 @@
 /** What the approvals handler sends to its page, as JSON. */
-import type { JsonObject, JsonValue } from '../../json/value.ts';
+import type { JsonObject, JsonValue } from '../../values/json/value.ts';
 
 /** An approval that waits. It never has a token. */
 export interface WaitingApproval {

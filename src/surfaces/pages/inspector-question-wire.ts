@@ -1,5 +1,5 @@
 /** What the inspector's server and its page send about the answers to questions, as JSON. */
-import type { JsonObject, JsonValue } from '../../json/value.ts';
+import type { JsonObject, JsonValue } from '../../values/json/value.ts';
 
 /** A quota that a call would exceed. */
 export interface QuotaLevelLine {

@@ -1,5 +1,5 @@
 /** What the inspector's server and its page send to each other, as JSON. */
-import type { JsonValue } from '../../json/value.ts';
+import type { JsonValue } from '../../values/json/value.ts';
 import type { QuotaLevelLine } from './inspector-question-wire.ts';
 import type { QuotaLine } from './inspector-quota-wire.ts';
 import type { SessionLine, SessionStatus } from './inspector-session-wire.ts';

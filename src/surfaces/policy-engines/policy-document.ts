@@ -3,7 +3,7 @@
  * means the same in both.
  */
 import type { PolicySubject } from '../../index.ts';
-import { escapePointer, type JsonObject, type JsonValue } from '../../json/index.ts';
+import { escapePointer, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 
 /** The document about a call that Cedar and OPA get. */
 export interface PolicyDocument {

@@ -1,7 +1,9 @@
 /** Judges recorded calls by two sets of rules, and reports the calls about which they differ. */
-import { describe } from '../../errors/index.ts';
+
 import { type Effect, type HostToolRegistry, MisuseError, type Rule } from '../../index.ts';
-import { copyJson, type JsonValue } from '../../json/index.ts';
+import { everyRule, metricsOf, registryStateOf } from '../../surface-port.ts';
+import { describe } from '../../values/errors/index.ts';
+import { copyJson, type JsonValue } from '../../values/json/index.ts';
 import {
   anything,
   array,
@@ -10,9 +12,8 @@ import {
   type TableOf,
   wholeNumber,
   withDefault,
-} from '../../options/index.ts';
-import { redacted } from '../../redaction/spellings.ts';
-import { everyRule, metricsOf, registryStateOf } from '../../surface-port.ts';
+} from '../../values/options/index.ts';
+import { redacted } from '../../values/redaction/spellings.ts';
 import type { Tape } from '../testing/tape/tape.ts';
 import { type BacktestRecord, readRecord } from './record.ts';
 import { noCall } from './records/format.ts';

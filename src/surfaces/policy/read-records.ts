@@ -1,8 +1,9 @@
 /** Reads recorded calls from text: one record per line, a list of records, or a tape. */
-import { describe, messageOf } from '../../errors/index.ts';
+
 import { MisuseError } from '../../index.ts';
-import { isJsonObject, type JsonValue } from '../../json/index.ts';
-import { readOptions, type TableOf, text, withDefault } from '../../options/index.ts';
+import { describe, messageOf } from '../../values/errors/index.ts';
+import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
+import { readOptions, type TableOf, text, withDefault } from '../../values/options/index.ts';
 import { type BacktestRecord, inFile, readRecord } from './record.ts';
 import { noCall } from './records/format.ts';
 import { documentFormatOf, recordOf } from './records/formats.ts';

@@ -1,6 +1,6 @@
 /** A recorded call, as `backtest` takes it, and how it is read. */
 import type { JsonObject } from '../../index.ts';
-import { copyJson, deepFreeze, isJsonObject } from '../../json/index.ts';
+import { copyJson, deepFreeze, isJsonObject } from '../../values/json/index.ts';
 import {
   anything,
   kind,
@@ -10,7 +10,7 @@ import {
   type TableOf,
   text,
   wrongOption,
-} from '../../options/index.ts';
+} from '../../values/options/index.ts';
 
 /** A call that was made, or that might be made. Plain data. */
 export interface BacktestRecord {

@@ -1,6 +1,5 @@
 /** One of the two sets of rules that are compared, with the sessions of the recorded calls. */
 import { MisuseError, memoryQuotas, type QuotaStore, type Rule } from '../../index.ts';
-import { canonicalJson } from '../../json/index.ts';
 import {
   everyQuota,
   type Judgement,
@@ -10,6 +9,7 @@ import {
   type registryStateOf,
   SessionState,
 } from '../../surface-port.ts';
+import { canonicalJson } from '../../values/json/index.ts';
 import type { ReadRecord } from './record.ts';
 
 type RegistryState = ReturnType<typeof registryStateOf>;

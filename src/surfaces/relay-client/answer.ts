@@ -1,6 +1,6 @@
 /** Turns what a handler returned or threw into the answer for the relay. */
 
-import { excessOf, type JsonBounds } from '../../text/json-bounds.ts';
+import { excessOf, type JsonBounds } from '../../values/text/json-bounds.ts';
 import { maxAnswerValues, maxBodyDepth } from '../relay/ports/answer-bounds.ts';
 
 /** An answer as text. */

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type HostToolRegistry, MisuseError } from '../../index.ts';
+import { safeClock } from '../../surface-port.ts';
 import {
   anything,
   arrayOf,
@@ -22,8 +23,7 @@ import {
   withDefault,
   withMethods,
   wrongOption,
-} from '../../options/index.ts';
-import { safeClock } from '../../surface-port.ts';
+} from '../../values/options/index.ts';
 import { memoryBus } from './memory/bus.ts';
 import { memoryStore } from './memory/store.ts';
 import type { RelayOptions, RelaySessionOptions } from './options.ts';

@@ -1,6 +1,7 @@
 /** Errors that clients of the relay get: the 4xx and 503 of the protocol. */
-import { describe } from '../../errors/index.ts';
+
 import type { JsonObject } from '../../index.ts';
+import { describe } from '../../values/errors/index.ts';
 
 const brand = Symbol('relay error');
 

@@ -1,7 +1,8 @@
 /** What a person learns about an answer: how the call ended, but not what it returned. */
-import type { JsonObject, JsonValue } from '../../json/index.ts';
-import type { ToolResult } from '../../result.ts';
+
+import type { ToolResult } from '../../core/result.ts';
 import { refusalOf } from '../../surface-port.ts';
+import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 
 /** Why nothing was answered, and the HTTP status for it. */
 const refusals: ReadonlyMap<string, number> = new Map([

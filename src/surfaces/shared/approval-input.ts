@@ -3,8 +3,8 @@
  * left out is marked.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { head, tail } from '../../text/code-points.ts';
-import { escapeUnseen } from '../../text/unseen.ts';
+import { head, tail } from '../../values/text/code-points.ts';
+import { escapeUnseen } from '../../values/text/unseen.ts';
 
 /** The most characters of the text. People do not read more than that in a form or a terminal. */
 const longestApprovalInput = 8_000;

@@ -1,5 +1,5 @@
 /** Finds what a list needs of a suspended call in the beginning of its text. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 
 /** So many bytes of the text contain the head of a record that has one. */
 export const headBytes = 17_000;

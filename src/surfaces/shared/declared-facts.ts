@@ -1,9 +1,10 @@
 /**
  * The capabilities that another party declares become facts of a session, which tools can require.
  */
-import { capabilityFacts } from '../../capabilities.ts';
+
 import type { JsonValue, ToolSession } from '../../index.ts';
 import { declareFacts, stateOf } from '../../surface-port.ts';
+import { capabilityFacts } from '../../values/capabilities.ts';
 
 /**
  * Sets the facts of the session. Those of an earlier declaration that no longer hold are removed.

@@ -3,8 +3,8 @@
  * has found it. The list does not change while tools are found, so that prompts stay cached.
  */
 import { type HostTool, type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
-import { isJsonObject } from '../../json/index.ts';
 import { type Findable, findableIn, stateOf } from '../../surface-port.ts';
+import { isJsonObject } from '../../values/json/index.ts';
 import { type Dialect, type Listing, listingWith, type ShownTool } from './listing.ts';
 
 /** Who searches the definitions that are not read yet: the session or the provider. */

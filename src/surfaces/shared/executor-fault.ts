@@ -3,7 +3,7 @@
  * single call.
  */
 
-import type { JsonObject } from '../../json/index.ts';
+import type { JsonObject } from '../../values/json/index.ts';
 
 const executorFault = Symbol.for('host-tools.executor-fault');
 

@@ -3,9 +3,12 @@
  * converted once, and a warning for each loss.
  */
 import type { HostTool, JsonObject, ToolSession } from '../../index.ts';
-import { type LeftOutPattern, leaveOutPatterns } from '../../schema/leave-out-patterns.ts';
-import { head } from '../../text/code-points.ts';
-import { isPortablePattern } from '../../text/portable-pattern.ts';
+import {
+  type LeftOutPattern,
+  leaveOutPatterns,
+} from '../../values/json-schema/leave-out-patterns.ts';
+import { head } from '../../values/text/code-points.ts';
+import { isPortablePattern } from '../../values/text/portable-pattern.ts';
 import { type ProviderNames, toProviderNames } from '../workflow/index.ts';
 
 /**

@@ -2,9 +2,10 @@
  * Converts content parts for providers: some kinds of media as they are, and all other parts as
  * text.
  */
-import { partText } from '../../content.ts';
-import { sanitizeText } from '../../serialize.ts';
-import { head } from '../../text/code-points.ts';
+
+import { sanitizeText } from '../../core/serialize.ts';
+import { partText } from '../../values/content.ts';
+import { head } from '../../values/text/code-points.ts';
 import type { ShownPart } from './outcome.ts';
 
 /** Bytes, as base64, that a provider may accept. */

@@ -1,7 +1,7 @@
 /** Merges an `allOf` of plain objects into one object. */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { isJsonObject } from '../../json/index.ts';
-import { followReference } from '../../schema/local-reference.ts';
+import { isJsonObject } from '../../values/json/index.ts';
+import { followReference } from '../../values/json-schema/local-reference.ts';
 
 const words = ['title', 'description', '$comment', '$anchor', '$schema', '$defs', 'definitions'];
 const mergeable = [

@@ -3,8 +3,8 @@
  * alternatives at the top.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { canonicalJson, isJsonObject } from '../../json/index.ts';
-import { followReference } from '../../schema/local-reference.ts';
+import { canonicalJson, isJsonObject } from '../../values/json/index.ts';
+import { followReference } from '../../values/json-schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from './listing.ts';
 import { budgetOf, isWord, mergedParts } from './merged-parts.ts';
 

@@ -3,9 +3,9 @@
  * content if the tool declares an output schema, and content parts if the output has them.
  */
 
-import { contentParts } from '../../content.ts';
 import { type JsonObject, type JsonValue, serializeOutput, type ToolResult } from '../../index.ts';
-import { isJsonObject, wellFormedJson } from '../../json/index.ts';
+import { contentParts } from '../../values/content.ts';
+import { isJsonObject, wellFormedJson } from '../../values/json/index.ts';
 import { isOfObjects } from './shown-output.ts';
 
 /** A part of an output, made by `content.*`. */

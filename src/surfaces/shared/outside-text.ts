@@ -3,7 +3,7 @@
  * without invisible characters and without those that change the direction of text.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { isJsonObject } from '../../json/index.ts';
+import { isJsonObject } from '../../values/json/index.ts';
 
 /**
  * Control characters other than tab and line feed, separators, bidirectional and invisible

@@ -4,10 +4,14 @@
  * reads more narrowly.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { define, isJsonObject } from '../../json/index.ts';
-import { type Dialect, dialectOf, isLoneReference } from '../../schema/json-schema-dialect.ts';
-import { followReference, pointerOf } from '../../schema/local-reference.ts';
-import { isConverted } from '../../schema/to-json-schema.ts';
+import { define, isJsonObject } from '../../values/json/index.ts';
+import {
+  type Dialect,
+  dialectOf,
+  isLoneReference,
+} from '../../values/json-schema/json-schema-dialect.ts';
+import { followReference, pointerOf } from '../../values/json-schema/local-reference.ts';
+import { isConverted } from '../../values/schema/to-json-schema.ts';
 
 /** Keywords that no client reads in another way. */
 const plain = new Set([

@@ -1,7 +1,7 @@
 /** The schema of the tool of an approval, for a form in which a person edits the input. */
 import type { ApprovalRequest, HostToolRegistry } from '../../index.ts';
-import type { JsonValue } from '../../json/index.ts';
 import { registryStateOf } from '../../surface-port.ts';
+import type { JsonValue } from '../../values/json/index.ts';
 
 /** Most characters of a schema that is sent. */
 const mostChars = 60_000;

@@ -1,6 +1,6 @@
 /** A wall clock that moves only when a test moves it. */
 
-import { checkOption, kind } from '../../options/index.ts';
+import { checkOption, kind } from '../../values/options/index.ts';
 
 /**
  * Pass `now` to a registry. This clock has no effect on timeouts: they run on a monotonic clock,

@@ -17,8 +17,8 @@ import type {
   TypedJsonSchema,
 } from '../../index.ts';
 import { fail, MisuseError } from '../../index.ts';
-import { anything, fn, kind, milliseconds, readOptions } from '../../options/index.ts';
 import { createDefinition, toolFieldNames } from '../../surface-port.ts';
+import { anything, fn, kind, milliseconds, readOptions } from '../../values/options/index.ts';
 
 /** The parameters of a mock for which none are given: any object. */
 export type AnyObject = TypedJsonSchema<JsonObject>;

@@ -1,7 +1,7 @@
 /** A model that gives scripted answers: the `generate` of a host loop, without a provider. */
 
-import { describe } from '../../errors/index.ts';
 import { MisuseError, type ToolCall } from '../../index.ts';
+import { describe } from '../../values/errors/index.ts';
 import {
   array,
   checkOption,
@@ -9,7 +9,7 @@ import {
   readOptions,
   type TableOf,
   text,
-} from '../../options/index.ts';
+} from '../../values/options/index.ts';
 import type { GenerateAnswer, GenerateRequest } from '../workflow/index.ts';
 
 /**

@@ -7,8 +7,8 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../../index.ts';
-import { array, checkOption, readMembers } from '../../options/index.ts';
 import { registryOptionNames, sessionOptionNames } from '../../surface-port.ts';
+import { array, checkOption, readMembers } from '../../values/options/index.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The tools of the coding agent preset, as the model sees them. */
-import type { ToolSpec } from '../../toolset/tool-spec.ts';
+import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
 
 export type Inventory = ReturnType<typeof inventory>;
 

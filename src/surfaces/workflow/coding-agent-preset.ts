@@ -1,9 +1,10 @@
 /**
  * The tools of a coding agent: an inventory with three profiles, for hosts that bring the handlers.
  */
-import type { InputOf, ParsedOf } from '../../schema/schema.ts';
-import { checkNames } from '../../toolset/effective.ts';
-import type { ToolSpec } from '../../toolset/tool-spec.ts';
+
+import { checkNames } from '../../core/toolset/effective.ts';
+import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
+import type { InputOf, ParsedOf } from '../../values/schema/schema.ts';
 import { type Inventory, inventory } from './coding-agent-inventory.ts';
 
 /** The name of a tool of the preset. */

@@ -1,9 +1,12 @@
 /**
  * `computeEffective` for hosts. It checks the input, so that the computation can rely on it.
  */
-import type { JsonValue } from '../../json/index.ts';
-import { reading, readMembers } from '../../options/index.ts';
-import { type EffectiveInput, type EffectiveSet, effectiveSet } from '../../toolset/effective.ts';
+
+import {
+  type EffectiveInput,
+  type EffectiveSet,
+  effectiveSet,
+} from '../../core/toolset/effective.ts';
 import {
   budget,
   type Check,
@@ -12,7 +15,9 @@ import {
   optional,
   planSpecs,
   strings,
-} from '../../toolset/shape.ts';
+} from '../../core/toolset/shape.ts';
+import type { JsonValue } from '../../values/json/index.ts';
+import { reading, readMembers } from '../../values/options/index.ts';
 
 /**
  * The tools that a model sees: those of the profile and of the overrides, without those that an

@@ -1,10 +1,11 @@
 /** The conversation between a host loop and a model, independent of any provider's format. */
-import { describe, MisuseError } from '../../errors/index.ts';
-import { copyJson, frozenJson, isJsonObject } from '../../json/index.ts';
-import { readMembers } from '../../options/index.ts';
-import type { ToolCall } from '../../toolset/batch-plan.ts';
-import { eventLimits } from '../../toolset/shape.ts';
-import type { ToolSpec } from '../../toolset/tool-spec.ts';
+
+import type { ToolCall } from '../../core/toolset/batch-plan.ts';
+import { eventLimits } from '../../core/toolset/shape.ts';
+import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import { copyJson, frozenJson, isJsonObject } from '../../values/json/index.ts';
+import { readMembers } from '../../values/options/index.ts';
 
 /** One entry of the conversation. */
 export interface Message {

@@ -1,5 +1,5 @@
 /** Makes a new workflow. */
-import { mergeFacts } from '../../toolset/facts.ts';
+import { mergeFacts } from '../../core/toolset/facts.ts';
 import { checkInventory } from './inventory.ts';
 import { readWorkflowOptions } from './read-event.ts';
 import { effectiveOf, type WorkflowOptions, type WorkflowState } from './workflow-state.ts';

@@ -15,7 +15,7 @@ import {
   wholeNumber,
   withDefault,
   withMethods,
-} from '../../options/index.ts';
+} from '../../values/options/index.ts';
 import { readInput } from './conversation.ts';
 import type { HostLoopOptions, HostLoopResult, LoopStart } from './host-loop-options.ts';
 import { runLoop } from './loop-run.ts';

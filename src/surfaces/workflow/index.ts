@@ -3,8 +3,8 @@
  * and both can be replayed.
  */
 
-export type { BatchPlan, PlannedCall, ToolCall } from '../../toolset/batch-plan.ts';
-export { planBatch } from '../../toolset/batch-plan.ts';
+export type { BatchPlan, PlannedCall, ToolCall } from '../../core/toolset/batch-plan.ts';
+export { planBatch } from '../../core/toolset/batch-plan.ts';
 export type {
   Dropped,
   EffectiveBudget,
@@ -12,10 +12,10 @@ export type {
   EffectiveSet,
   Overrides,
   Prerequisite,
-} from '../../toolset/effective.ts';
-export type { ProviderNameOptions, ProviderNames } from '../../toolset/provider-names.ts';
-export { toProviderNames } from '../../toolset/provider-names.ts';
-export type { Block, ToolSpec } from '../../toolset/tool-spec.ts';
+} from '../../core/toolset/effective.ts';
+export type { ProviderNameOptions, ProviderNames } from '../../core/toolset/provider-names.ts';
+export { toProviderNames } from '../../core/toolset/provider-names.ts';
+export type { Block, ToolSpec } from '../../core/toolset/tool-spec.ts';
 export type {
   CodingAgentInput,
   CodingAgentParsed,

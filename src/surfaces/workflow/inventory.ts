@@ -1,7 +1,8 @@
 /** Checks that the profiles, overrides and selection of a workflow name only known tools. */
-import { MisuseError } from '../../errors/index.ts';
+
+import { checkNames, type Overrides } from '../../core/toolset/effective.ts';
 import { unknownProfile } from '../../surface-port.ts';
-import { checkNames, type Overrides } from '../../toolset/effective.ts';
+import { MisuseError } from '../../values/errors/index.ts';
 import type { WorkflowState } from './workflow-state.ts';
 
 /**

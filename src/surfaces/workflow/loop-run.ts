@@ -1,8 +1,9 @@
 /** One run of a host loop: asks the model, runs its calls, applies every event to the workflow. */
-import { messageOf } from '../../errors/index.ts';
+
+import { factChanges } from '../../core/toolset/facts.ts';
 import { isMisuseError, type JsonObject, serializeOutput, type ToolSession } from '../../index.ts';
 import { findableIn, overheard, stateOf } from '../../surface-port.ts';
-import { factChanges } from '../../toolset/facts.ts';
+import { messageOf } from '../../values/errors/index.ts';
 import { type GenerateAnswer, type Message, readAnswer } from './conversation.ts';
 import type { HostLoopResult, LoopStart } from './host-loop-options.ts';
 import { readEvent } from './read-event.ts';

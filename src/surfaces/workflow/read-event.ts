@@ -1,8 +1,6 @@
 /** Reads what comes to a workflow from outside: a frozen JSON copy, checked field by field. */
-import { describe, MisuseError } from '../../errors/index.ts';
-import { isJsonObject, type JsonObject } from '../../json/index.ts';
-import { readMembers } from '../../options/index.ts';
-import { own } from '../../toolset/own.ts';
+
+import { own } from '../../core/toolset/own.ts';
 import {
   any,
   budget,
@@ -20,7 +18,10 @@ import {
   toolResult,
   toolSpecs,
   wrong,
-} from '../../toolset/shape.ts';
+} from '../../core/toolset/shape.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import { readMembers } from '../../values/options/index.ts';
 import type { WorkflowEvent } from './workflow-events.ts';
 import type { WorkflowOptions } from './workflow-state.ts';
 

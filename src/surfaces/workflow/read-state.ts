@@ -1,5 +1,5 @@
 /** Reads a state from outside: from a file, a database or another process. */
-import { describe, isMisuseError } from '../../errors/index.ts';
+
 import {
   amount,
   any,
@@ -18,7 +18,8 @@ import {
   toolResult,
   toolSpecs,
   wrong,
-} from '../../toolset/shape.ts';
+} from '../../core/toolset/shape.ts';
+import { describe, isMisuseError } from '../../values/errors/index.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import { type BatchState, effectiveOf, notAState, type WorkflowState } from './workflow-state.ts';
 

@@ -2,12 +2,13 @@
  * The batch of a run: planned when its calls are observed, run group by group, settled when every
  * call has a result.
  */
-import { type errorCodes, type ToolError, toolError } from '../../errors/index.ts';
-import { frozenJson } from '../../json/index.ts';
-import type { ToolResult } from '../../result.ts';
-import { planOf, type ToolCall } from '../../toolset/batch-plan.ts';
-import { notDiscovered } from '../../toolset/effective.ts';
-import { notAvailableError, notFoundError } from '../../toolset/unavailable.ts';
+
+import type { ToolResult } from '../../core/result.ts';
+import { planOf, type ToolCall } from '../../core/toolset/batch-plan.ts';
+import { notDiscovered } from '../../core/toolset/effective.ts';
+import { notAvailableError, notFoundError } from '../../core/toolset/unavailable.ts';
+import { type errorCodes, type ToolError, toolError } from '../../values/errors/index.ts';
+import { frozenJson } from '../../values/json/index.ts';
 import { beginBatch, nextGroup, openCalls, withResult } from './settlements.ts';
 import type { CallOutcome, WorkflowCommand } from './workflow-events.ts';
 import type {

@@ -2,12 +2,13 @@
  * Applies events to a workflow: the next state, and what the host has to do. Pure: no clock, no
  * randomness, no I/O.
  */
-import { describe, isMisuseError, type MisuseError } from '../../errors/index.ts';
-import { deepFreeze } from '../../json/index.ts';
-import type { Overrides } from '../../toolset/effective.ts';
-import { mergeFacts } from '../../toolset/facts.ts';
-import { ownMembers } from '../../toolset/own.ts';
-import type { ToolSpec } from '../../toolset/tool-spec.ts';
+
+import type { Overrides } from '../../core/toolset/effective.ts';
+import { mergeFacts } from '../../core/toolset/facts.ts';
+import { ownMembers } from '../../core/toolset/own.ts';
+import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
+import { describe, isMisuseError, type MisuseError } from '../../values/errors/index.ts';
+import { deepFreeze } from '../../values/json/index.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import { checkEvents, readEvent } from './read-event.ts';
 import { readState } from './read-state.ts';

@@ -1,7 +1,8 @@
 /** The tools of a session as specs for a workflow. */
+
+import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
 import type { JsonObject, ToolSession } from '../../index.ts';
 import { findableIn, shownDescription, stateOf } from '../../surface-port.ts';
-import type { ToolSpec } from '../../toolset/tool-spec.ts';
 
 /**
  * The specs of all tools that a model could see in this session: first those of the registry in its

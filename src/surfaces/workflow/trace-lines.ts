@@ -1,9 +1,10 @@
 /** Reads the lines of a trace. */
-import { describe, MisuseError } from '../../errors/index.ts';
-import { copyJson, isJsonObject, type JsonObject } from '../../json/index.ts';
-import { suggestion } from '../../options/index.ts';
-import { own } from '../../toolset/own.ts';
-import { eventLimits } from '../../toolset/shape.ts';
+
+import { own } from '../../core/toolset/own.ts';
+import { eventLimits } from '../../core/toolset/shape.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import { copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import { suggestion } from '../../values/options/index.ts';
 import { readState } from './read-state.ts';
 import type { WorkflowState } from './workflow-state.ts';
 

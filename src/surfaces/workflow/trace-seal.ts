@@ -1,6 +1,7 @@
 /** What a trace records of each event, so that a replay finds the first difference. */
-import type { JsonObject, JsonValue } from '../../json/index.ts';
-import { digest } from '../../toolset/effective.ts';
+
+import { digest } from '../../core/toolset/effective.ts';
+import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import { openCalls } from './settlements.ts';
 import type { WorkflowCommand } from './workflow-events.ts';
 import type { Reduction, WorkflowState } from './workflow-state.ts';

@@ -2,7 +2,11 @@
  * A run as JSON lines: the workflow before the run, then each event with its outcome, so that a
  * replay finds the first difference.
  */
-import { describe, MisuseError } from '../../errors/index.ts';
+
+import { digest } from '../../core/toolset/effective.ts';
+import { own } from '../../core/toolset/own.ts';
+import { eventLimits } from '../../core/toolset/shape.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
   canonicalJson,
   copyJson,
@@ -10,10 +14,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-} from '../../json/index.ts';
-import { digest } from '../../toolset/effective.ts';
-import { own } from '../../toolset/own.ts';
-import { eventLimits } from '../../toolset/shape.ts';
+} from '../../values/json/index.ts';
 import { checkEvents } from './read-event.ts';
 import { readState } from './read-state.ts';
 import { reduce } from './reduce.ts';

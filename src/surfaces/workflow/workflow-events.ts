@@ -1,8 +1,9 @@
 /** What happens to a workflow, and what it asks its host to do. Both are plain data. */
-import type { JsonObject } from '../../json/index.ts';
-import type { ToolResult } from '../../result.ts';
-import type { ToolCall } from '../../toolset/batch-plan.ts';
-import type { ToolSpec } from '../../toolset/tool-spec.ts';
+
+import type { ToolResult } from '../../core/result.ts';
+import type { ToolCall } from '../../core/toolset/batch-plan.ts';
+import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
+import type { JsonObject } from '../../values/json/index.ts';
 
 /**
  * What a host reports to a workflow. `type` is the discriminator. An event that is not JSON or

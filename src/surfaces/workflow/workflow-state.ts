@@ -2,17 +2,18 @@
  * The state of a workflow. It is plain JSON, so that it can be stored, compared and replayed
  * exactly.
  */
-import { describe, MisuseError } from '../../errors/index.ts';
-import { canonicalJson, type JsonObject } from '../../json/index.ts';
-import type { ToolResult } from '../../result.ts';
-import type { ToolCall } from '../../toolset/batch-plan.ts';
+
+import type { ToolResult } from '../../core/result.ts';
+import type { ToolCall } from '../../core/toolset/batch-plan.ts';
 import {
   type EffectiveInput,
   type EffectiveSet,
   effectiveSet,
   type Overrides,
-} from '../../toolset/effective.ts';
-import type { ToolSpec } from '../../toolset/tool-spec.ts';
+} from '../../core/toolset/effective.ts';
+import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import { canonicalJson, type JsonObject } from '../../values/json/index.ts';
 import type { WorkflowCommand, WorkflowError } from './workflow-events.ts';
 
 /**

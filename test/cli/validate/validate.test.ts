@@ -487,7 +487,7 @@ describe('each fault of any file is found by its check', () => {
       ['entry_point'],
     ],
   ])('%s', async ([, text, failed, options]) => {
-    expect(failedIn(await validateText(text, options))).toEqual(failed);
+    expect(failedIn(await validateSoon(text, options))).toEqual(failed);
   });
 
   test('a folder is checked as the file that its package.json names', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fileApprovals } from '../../../src/surfaces/approvals/index.ts';
-import { key, suspending, suspendOne } from '../../approval/kit.ts';
+import { key, suspending, suspendOne } from '../../core/approval/kit.ts';
 import { program } from '../../runner/programs.ts';
 
 const script = program('test/surfaces/approvals/answering-process.ts');

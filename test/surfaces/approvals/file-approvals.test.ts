@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ApprovalRecord, SettledApproval } from '../../../src/index.ts';
 import { fileApprovals } from '../../../src/surfaces/approvals/index.ts';
 import { approvalStoreConformance } from '../../../src/surfaces/testing/index.ts';
-import { suspending, suspendOne, why } from '../../approval/kit.ts';
+import { suspending, suspendOne, why } from '../../core/approval/kit.ts';
 
 const start = 1_000_000_000_000;
 const hour = 3_600_000;

@@ -1,8 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type SuspendedCall, sealRecord } from '../../../src/approval/record.ts';
-import type { SuspendedApproval } from '../../../src/approval/store.ts';
-import { createTokenSigner } from '../../../src/approval/token.ts';
 import {
   type ApprovalRecord,
   type ApprovalStore,
@@ -11,6 +8,9 @@ import {
   type RegistryOptions,
   type ToolSession,
 } from '../../../src/index.ts';
+import { type SuspendedCall, sealRecord } from '../../../src/parts/durable-approvals/record.ts';
+import type { SuspendedApproval } from '../../../src/parts/durable-approvals/store.ts';
+import { createTokenSigner } from '../../../src/parts/durable-approvals/token.ts';
 import type { ApprovalsHandlerOptions } from '../../../src/surfaces/approvals/index.ts';
 import { createApprovalsHandler, memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
 import type { WaitingApproval } from '../../../src/surfaces/pages/approvals-wire.ts';

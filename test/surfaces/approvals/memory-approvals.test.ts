@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
 import { approvalStoreConformance } from '../../../src/surfaces/testing/index.ts';
-import { suspending, suspendOne } from '../../approval/kit.ts';
+import { suspending, suspendOne } from '../../core/approval/kit.ts';
 
 describe('memoryApprovals keeps the contract', () => {
   for (const rule of approvalStoreConformance(() => memoryApprovals())) test(rule.name, rule.run);

@@ -2,10 +2,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { takeLock } from '../../../src/files/lock-file.ts';
 import { HostToolRegistry } from '../../../src/index.ts';
 import { createAuditLog, verifyAudit } from '../../../src/surfaces/audit/index.ts';
 import { createLogKeeper } from '../../../src/surfaces/gateway/log-keeper.ts';
+import { takeLock } from '../../../src/values/files/lock-file.ts';
 import { folder, tool } from '../audit/kit.ts';
 
 const audit = { path: 'audit.jsonl' };

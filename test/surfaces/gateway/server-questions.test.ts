@@ -1,9 +1,9 @@
 /** What servers ask: which client gets it, what is passed on of it, and what is refused. */
 import { expect, test } from 'vitest';
 import type { JsonObject, ToolContext } from '../../../src/index.ts';
-import { scrubStrings } from '../../../src/redaction/scrub.ts';
-import { Secrets } from '../../../src/redaction/secrets.ts';
 import { createQuestions } from '../../../src/surfaces/gateway/server-questions.ts';
+import { scrubStrings } from '../../../src/values/redaction/scrub.ts';
+import { Secrets } from '../../../src/values/redaction/secrets.ts';
 
 /** Questions of a server, with what the clients were asked. */
 function world({ elicitation = true, sampling = true } = {}) {

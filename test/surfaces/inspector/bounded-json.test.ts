@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../../src/json/index.ts';
 import { boundedCopy, boundedJson } from '../../../src/surfaces/inspector/bounded-json.ts';
+import type { JsonValue } from '../../../src/values/json/index.ts';
 
 describe('boundedJson', () => {
   test('writes what fits as JSON does', () => {

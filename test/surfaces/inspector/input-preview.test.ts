@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../../src/json/index.ts';
 import { previewOf } from '../../../src/surfaces/inspector/input-preview.ts';
+import type { JsonValue } from '../../../src/values/json/index.ts';
 
 describe('the preview of arguments', () => {
   test.each<[JsonValue, string]>([

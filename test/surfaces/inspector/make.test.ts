@@ -12,7 +12,6 @@ import {
   type Policy,
   type RegistryOptions,
 } from '../../../src/index.ts';
-import type { JsonObject } from '../../../src/json/index.ts';
 import { readRules } from '../../../src/surfaces/config/read-rules.ts';
 import { yamlReader } from '../../../src/surfaces/config/read-yaml.ts';
 import { parseVisible } from '../../../src/surfaces/pages/browser/parts/visible.ts';
@@ -22,6 +21,7 @@ import type {
   RuleTrial,
   TestTrial,
 } from '../../../src/surfaces/pages/inspector-make-wire.ts';
+import type { JsonObject } from '../../../src/values/json/index.ts';
 import { cli } from '../../cli/cli-run.ts';
 import { inspect } from './kit.ts';
 import { tools } from './made/tools.ts';

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { processExecutor, workerExecutor } from '../../../src/executors/sandbox/index.ts';
 import {
   defineTool,
   type Executor,
@@ -11,7 +12,6 @@ import {
 } from '../../../src/index.ts';
 import { createInspector, type Inspector } from '../../../src/surfaces/inspector/index.ts';
 import { toNodeListener } from '../../../src/surfaces/mcp/index.ts';
-import { processExecutor, workerExecutor } from '../../../src/surfaces/sandbox/index.ts';
 import {
   chromiumAvailable,
   demandChromium,

@@ -17,7 +17,7 @@ import {
   type ToolSession,
 } from '../../../src/index.ts';
 import { type BacktestRecord, backtest } from '../../../src/surfaces/policy/index.ts';
-import { declared, sample, schemas } from '../../policy/rule-samples.ts';
+import { declared, sample, schemas } from '../../core/rules/rule-samples.ts';
 
 const effect = fc.constantFrom<Effect>('allow', 'ask', 'deny');
 

@@ -11,7 +11,7 @@ import {
   type RelayTransport,
 } from '../../../src/surfaces/relay-client/index.ts';
 import { program } from '../../runner/programs.ts';
-import { freePort } from '../redis/redis-server.ts';
+import { freePort } from '../../stores/redis/redis-server.ts';
 import { call, closeAll, connect, serve, session, tool, toolsOf } from './real-relay-kit.ts';
 
 const transports: readonly RelayTransport[] = ['websocket', 'sse', 'poll'];

@@ -1,7 +1,7 @@
 /** Options of a relay: what is refused, by name, and what is made of the rest. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { HostToolRegistry, isMisuseError, memoryQuotas } from '../../../src/index.ts';
-import { redisApprovals, redisBus, redisStore } from '../../../src/surfaces/redis/index.ts';
+import { redisApprovals, redisBus, redisStore } from '../../../src/stores/redis/index.ts';
 import { createRelay, serveRelay } from '../../../src/surfaces/relay/index.ts';
 import { memoryStore } from '../../../src/surfaces/relay/memory/store.ts';
 import { guardBus, guardStore } from '../../../src/surfaces/relay/ports/guarded-ports.ts';

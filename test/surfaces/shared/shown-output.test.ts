@@ -14,11 +14,11 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod3';
 import { defineTool, HostToolRegistry, type JsonObject } from '../../../src/index.ts';
-import { wireText } from '../../../src/json/index.ts';
-import { compileSchema } from '../../../src/schema/compile.ts';
 import { shownOutcome } from '../../../src/surfaces/shared/outcome.ts';
 import { shownOutputSchema } from '../../../src/surfaces/shared/shown-output.ts';
 import { createTestSession, mockTool } from '../../../src/surfaces/testing/index.ts';
+import { wireText } from '../../../src/values/json/index.ts';
+import { compileSchema } from '../../../src/values/json-schema/compile.ts';
 
 /** As the SDK makes them. */
 const options = { strict: false, validateFormats: true, validateSchema: false, allErrors: true };

@@ -1,4 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
+import { planBatch } from '../../../src/core/toolset/batch-plan.ts';
 import { defineTool, type JsonObject } from '../../../src/index.ts';
 import {
   type CodingAgentInput,
@@ -11,7 +12,6 @@ import {
 import { createWorkflow } from '../../../src/surfaces/workflow/create-workflow.ts';
 import { computeEffective, type ToolSpec } from '../../../src/surfaces/workflow/index.ts';
 import { reduce } from '../../../src/surfaces/workflow/reduce.ts';
-import { planBatch } from '../../../src/toolset/batch-plan.ts';
 
 const preset = codingAgentPreset();
 const names = preset.tools.map((tool) => tool.name);

@@ -4,7 +4,7 @@
  * started.
  */
 import { join } from 'node:path';
-import type { JsonObject } from '../../../json/index.ts';
+import type { JsonObject } from '../../../values/json/index.ts';
 import type { Agent, AgentEvent, Answer } from '../agent.ts';
 import { mcpNames } from '../agent-tools.ts';
 import { callOf, memberOf, otherEvent, textOf } from '../event.ts';

@@ -1,7 +1,7 @@
 /** What kind of file a path leads to, by the names in it. */
 import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { ownFolder } from '../../../packages/own-folder.ts';
+import { ownFolder } from '../../../values/packages/own-folder.ts';
 import { isBelow, longestPath, type Place } from '../place.ts';
 import type { FileKind } from './file-kind.ts';
 import { guardedNames, laterNames, notesNames } from './guarded-names.ts';

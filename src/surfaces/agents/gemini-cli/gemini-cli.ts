@@ -3,7 +3,7 @@
  * skip the CLI's own question.
  */
 import { join } from 'node:path';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../values/json/index.ts';
 import type { Agent, AgentEvent } from '../agent.ts';
 import { hookSeconds } from '../claude-code/claude-code.ts';
 import { callOf, memberOf, otherEvent, textOf } from '../event.ts';

@@ -1,5 +1,5 @@
 /** The parser of command lines, which is optional. */
-import { packageFault } from '../../../packages/missing-package.ts';
+import { packageFault } from '../../../values/packages/missing-package.ts';
 
 export type ShellParser = Pick<typeof import('unbash'), 'parse' | 'forEachChild'>;
 

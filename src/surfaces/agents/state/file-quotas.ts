@@ -1,7 +1,7 @@
 /** The counts of quotas, in a file that all hooks with the same rules share. */
 import { readFileSync } from 'node:fs';
-import { replaceFileSync } from '../../../files/whole-file.ts';
 import type { QuotaSpend, QuotaStore, QuotaUse } from '../../../index.ts';
+import { replaceFileSync } from '../../../values/files/whole-file.ts';
 import { HookFault } from '../event.ts';
 import { locked } from './locked.ts';
 import { requireRegularFile } from './regular-file.ts';

@@ -1,7 +1,7 @@
 /** Does something while no other process holds the same lock. */
 
-import { takeLock } from '../../../files/lock-file.ts';
 import { isMisuseError } from '../../../index.ts';
+import { takeLock } from '../../../values/files/lock-file.ts';
 import { HookFault } from '../event.ts';
 
 /** Milliseconds between two attempts. */

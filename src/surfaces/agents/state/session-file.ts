@@ -1,7 +1,12 @@
 /** How the hooks of one session inform each other: each appends lines to a file. */
 import { readFileSync } from 'node:fs';
-import { appendPrivateFile } from '../../../files/private-file.ts';
-import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
+import { appendPrivateFile } from '../../../values/files/private-file.ts';
+import {
+  copyJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../../values/json/index.ts';
 import { HookFault } from '../event.ts';
 import { locked } from './locked.ts';
 import { requireRegularFile } from './regular-file.ts';

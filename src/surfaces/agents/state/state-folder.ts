@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../../../errors/index.ts';
-import { openPrivateFolder, stateFolderOf } from '../../../files/private-folder.ts';
+import { messageOf } from '../../../values/errors/index.ts';
+import { openPrivateFolder, stateFolderOf } from '../../../values/files/private-folder.ts';
 import { HookFault } from '../event.ts';
 
 /** How long a file is kept after it was last written. */

@@ -1,8 +1,8 @@
 /** One call to a server's tool: the executor behind an imported definition. */
 import { type Executor, fail, type JsonObject, type ToolContext } from '../../../index.ts';
-import { wellFormedJson } from '../../../json/index.ts';
-import { longestTimerMs } from '../../../options/index.ts';
 import { offerPlaces, stopOf, traceContextOf } from '../../../surface-port.ts';
+import { wellFormedJson } from '../../../values/json/index.ts';
+import { longestTimerMs } from '../../../values/options/index.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../shared/executor-fault.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 import type { Connection } from './connection.ts';

@@ -2,8 +2,8 @@
  * The one connection behind an import. It is opened when needed and reopened after a loss, with a
  * growing pause between attempts.
  */
-import { messageOf } from '../../../errors/index.ts';
-import { waitText } from '../../../text/duration.ts';
+import { messageOf } from '../../../values/errors/index.ts';
+import { waitText } from '../../../values/text/duration.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
 import type { Link } from './link.ts';
 import { sessionForgotten } from './request-errors.ts';

@@ -10,9 +10,9 @@ import {
   MisuseError,
   type ToolAnnotations,
 } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
-import type { SharedPatterns } from '../../../schema/pattern-budget.ts';
 import { createDefinition, type FieldLabels, type OutsideOrigin } from '../../../surface-port.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
+import type { SharedPatterns } from '../../../values/json-schema/pattern-budget.ts';
 import { foreignInput, foreignOutput, type UncheckedPart } from '../../shared/foreign-schema.ts';
 import { cleanLine, cleanText } from '../../shared/outside-text.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { Transport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import type { McpRequestOptions } from './sdk.ts';
 
 /** The callbacks of a call. */

@@ -1,6 +1,6 @@
 /** HTTP with responses that are bounded as they arrive, because the SDK reads them whole. */
-import { nextTurn } from '../../../limits/next-turn.ts';
-import type { JsonBounds } from '../../../text/json-bounds.ts';
+import { nextTurn } from '../../../values/limits/next-turn.ts';
+import type { JsonBounds } from '../../../values/text/json-bounds.ts';
 import { createMessageGuard, maxMessageBytes, messageBounds } from './message-guard.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;

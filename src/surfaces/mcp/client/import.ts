@@ -2,9 +2,10 @@
  * `importMcpTools`: another server's tools as definitions, checked like any other tool and pinned
  * by fingerprint.
  */
-import { describe } from '../../../errors/index.ts';
+
 import { MisuseError } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { describe } from '../../../values/errors/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import {
   anything,
   arrayOf,
@@ -17,7 +18,7 @@ import {
   text,
   withDefault,
   wrongOption,
-} from '../../../options/index.ts';
+} from '../../../values/options/index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { adoptClient } from './adopt-client.ts';
 import { type Connection, type ConnectionClock, createConnection } from './connection.ts';

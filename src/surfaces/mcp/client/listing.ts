@@ -1,6 +1,6 @@
 /** Asks a server for its entries, page by page and within bounds. */
 import type { JsonObject } from '../../../index.ts';
-import { copyJson, isJsonObject } from '../../../json/index.ts';
+import { copyJson, isJsonObject } from '../../../values/json/index.ts';
 import { connectionFault, isFault } from '../../shared/executor-fault.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { anyResult, type ConnectedMcpClient } from './sdk.ts';

@@ -2,7 +2,11 @@
  * The bounds of one message of a server. Its bytes are counted as they arrive, before the SDK
  * parses the message and checks it with its schemas.
  */
-import { createJsonCount, type JsonBounds, type JsonExcess } from '../../../text/json-bounds.ts';
+import {
+  createJsonCount,
+  type JsonBounds,
+  type JsonExcess,
+} from '../../../values/text/json-bounds.ts';
 
 /** Most bytes of one message: a JSON body, one event of a stream, or one line. */
 export const maxMessageBytes = 8 * 1_048_576;

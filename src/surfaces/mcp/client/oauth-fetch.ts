@@ -1,5 +1,5 @@
 /** The requests of a login: where they may go, and which answers are accepted. */
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { boundedFetch } from './fetch.ts';
 import { smallBounds } from './message-guard.ts';

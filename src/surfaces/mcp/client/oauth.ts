@@ -6,7 +6,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import { messageOf } from '../../../errors/index.ts';
+import { messageOf } from '../../../values/errors/index.ts';
 import { checkAddress, oauthFetch } from './oauth-fetch.ts';
 import { loadSdk } from './sdk.ts';
 

@@ -3,7 +3,7 @@
  * marks with `x-mcp-header`, for gateways that do not read bodies.
  */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 
 /** A header name, by RFC 9110. */
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

@@ -3,7 +3,7 @@
  * follow the protocol are dropped, because a client would refuse the whole result.
  */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 
 /**
  * The metadata of a result, without keys of the protocol, which are about this connection, and

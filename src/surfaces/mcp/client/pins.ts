@@ -3,9 +3,9 @@
  * be called only after someone has accepted it.
  */
 
-import { describe } from '../../../errors/index.ts';
 import { type AnyTool, MisuseError } from '../../../index.ts';
 import type { FieldLabels, OutsideOrigin, OutsidePlace } from '../../../surface-port.ts';
+import { describe } from '../../../values/errors/index.ts';
 
 /** A tool whose definition differs from the accepted one. */
 export interface McpDrift {

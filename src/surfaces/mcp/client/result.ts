@@ -2,10 +2,11 @@
  * Turns a server's answer to a call into a handler's outcome. What has no place in the output goes
  * alongside it.
  */
-import { type ContentPart, makePart, markContent } from '../../../content.ts';
+
+import { okAlongside } from '../../../core/result.ts';
 import { fail, type JsonObject, type JsonValue } from '../../../index.ts';
-import { copyJson, isJsonObject } from '../../../json/index.ts';
-import { okAlongside } from '../../../result.ts';
+import { type ContentPart, makePart, markContent } from '../../../values/content.ts';
+import { copyJson, isJsonObject } from '../../../values/json/index.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 import { metaIn, notesIn, notesOfLink } from './part-notes.ts';
 

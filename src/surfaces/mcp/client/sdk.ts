@@ -4,7 +4,7 @@
 import type * as Sdk from '@modelcontextprotocol/client';
 import type * as SdkStdio from '@modelcontextprotocol/client/stdio';
 import type { MisuseError } from '../../../index.ts';
-import { packageFault } from '../../../packages/missing-package.ts';
+import { packageFault } from '../../../values/packages/missing-package.ts';
 
 /**
  * The part of a connected client of `@modelcontextprotocol/client` 2 that is used here. Declared so

@@ -1,10 +1,10 @@
 /** Reading a server's tools: each listing is made into definitions and offered to the ledger. */
 import { type AnyTool, MisuseError, type ToolContext } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
-import { createPause } from '../../../limits/stretches.ts';
-import type { SharedPatterns } from '../../../schema/pattern-budget.ts';
 import type { FieldLabels } from '../../../surface-port.ts';
-import { nameSkeleton } from '../../../text/names.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
+import type { SharedPatterns } from '../../../values/json-schema/pattern-budget.ts';
+import { createPause } from '../../../values/limits/stretches.ts';
+import { nameSkeleton } from '../../../values/text/names.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
 import type { UncheckedPart } from '../../shared/foreign-schema.ts';
 import { cleanLine } from '../../shared/outside-text.ts';

@@ -4,8 +4,8 @@ import type {
   StdioServerParameters,
 } from '@modelcontextprotocol/client/stdio';
 import type { JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
-import { excessOf, type JsonBounds } from '../../../text/json-bounds.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
+import { excessOf, type JsonBounds } from '../../../values/text/json-bounds.ts';
 import { excessText, maxMessageBytes } from './message-guard.ts';
 
 /** How the lines of a transport are handled. */

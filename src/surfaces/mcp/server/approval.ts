@@ -1,7 +1,7 @@
 /** An approval as an elicitation: the form for the client's user, and the meaning of the answer. */
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import { sanitizeText } from '../../../core/serialize.ts';
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest } from '../../../index.ts';
-import { sanitizeText } from '../../../serialize.ts';
 import { toldOrigins } from '../../../surface-port.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../shared/approval-input.ts';
 

@@ -11,8 +11,8 @@ import type {
   SurfaceClient,
   ToolSession,
 } from '../../../index.ts';
-import { longestTimerMs } from '../../../options/index.ts';
 import { overheard, stateOf } from '../../../surface-port.ts';
+import { longestTimerMs } from '../../../values/options/index.ts';
 import { approvalAnswer, approvalForm, unshowable } from './approval.ts';
 import type { CallContext } from './call-context.ts';
 

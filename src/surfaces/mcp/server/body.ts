@@ -2,8 +2,8 @@
  * Bodies: an incoming one is read up to a limit of size and time, and an outgoing one is buffered
  * up to a limit.
  */
-import { type BodyFault, readBodyText } from '../../../http/body.ts';
-import { excessOf } from '../../../text/json-bounds.ts';
+import { type BodyFault, readBodyText } from '../../../values/http/body.ts';
+import { excessOf } from '../../../values/text/json-bounds.ts';
 import { refusal } from './refusal.ts';
 import { maxDepth, maxValues, rpcCodes, tooDeep, tooFull } from './rpc.ts';
 import { idOfSkipped, keptOfLine } from './skipped-line.ts';

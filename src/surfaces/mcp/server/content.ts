@@ -1,9 +1,9 @@
 /** The outcome of a call as MCP content. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { notesOf } from '../../../content.ts';
+import { sanitizeText } from '../../../core/serialize.ts';
 import type { JsonObject } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
-import { sanitizeText } from '../../../serialize.ts';
+import { notesOf } from '../../../values/content.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import type { ShownOutcome, ShownPart } from '../../shared/outcome.ts';
 
 type Block = CallToolResult['content'][number];

@@ -1,6 +1,6 @@
 /** Hands the messages of a POST to their MCP session, each id once while it is in flight. */
-import { isJsonObject } from '../../../json/index.ts';
-import { nextTurn } from '../../../limits/next-turn.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
+import { nextTurn } from '../../../values/limits/next-turn.ts';
 import type { OpenRequest } from './open-requests.ts';
 import { refusal } from './refusal.ts';
 import { duplicateAnswer, type RpcId, type RpcMessage, rpcCodes, tooManyOpen } from './rpc.ts';

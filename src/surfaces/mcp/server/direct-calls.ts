@@ -3,9 +3,9 @@
  * each result several times, which takes longer than everything else in a call.
  */
 import type { Server } from '@modelcontextprotocol/server';
-import { messageOf } from '../../../errors/index.ts';
 import type { JsonObject } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { messageOf } from '../../../values/errors/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import type { CallContext } from './call-context.ts';
 import { type RpcId, type RpcMessage, rpcCodes } from './rpc.ts';
 

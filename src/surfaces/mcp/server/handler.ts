@@ -1,8 +1,8 @@
 /** Tools over HTTP, in both eras of the protocol, as one web-standard function. */
 
-import { describe as describeValue } from '../../../errors/index.ts';
 import { MisuseError, type ToolSession } from '../../../index.ts';
 import { stateOf } from '../../../surface-port.ts';
+import { describe as describeValue } from '../../../values/errors/index.ts';
 import { createModernServing } from './modern.ts';
 import {
   type HandlerSettings,

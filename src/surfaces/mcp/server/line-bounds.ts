@@ -1,5 +1,5 @@
 /** Bounds on what a line may contain, so that no line blocks the process. */
-import { excessOf } from '../../../text/json-bounds.ts';
+import { excessOf } from '../../../values/text/json-bounds.ts';
 import { isTooFullBeside, maxDepth, maxValues, tooDeep, tooFull, tooFullBeside } from './rpc.ts';
 
 /** Most messages of a batch. */

@@ -4,7 +4,7 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../../index.ts';
-import { wireText } from '../../../json/index.ts';
+import { wireText } from '../../../values/json/index.ts';
 import type { LineOutput } from './line-streams.ts';
 import { readExactly, requestIdOf } from './message-form.ts';
 import {

@@ -1,7 +1,7 @@
 /** JSON-RPC over lines of text, in both directions: the transport of stdio. */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { maxBodyBytes } from './body.ts';
 import type { DirectCalls } from './direct-calls.ts';
 import { textFault, valueFault } from './line-bounds.ts';

@@ -3,7 +3,7 @@
  * answer, so such messages are refused before they get there.
  */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { type RpcId, type RpcMessage, readMessage } from './rpc.ts';
 
 /**

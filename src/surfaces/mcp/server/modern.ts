@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
 import type { ToolSession } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { heldFor } from '../held-clients.ts';
 import { passedOnTo } from '../passed-on.ts';
 import { bounded } from './body.ts';

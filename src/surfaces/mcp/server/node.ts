@@ -5,8 +5,8 @@ import {
   type NodeRequest,
   repeatedParam,
   requestOf,
-} from '../../../http/node-request.ts';
-import { type NodeResponse, pipe, whenGone } from '../../../http/node-response.ts';
+} from '../../../values/http/node-request.ts';
+import { type NodeResponse, pipe, whenGone } from '../../../values/http/node-response.ts';
 import { refusal } from './refusal.ts';
 import { rpcCodes } from './rpc.ts';
 

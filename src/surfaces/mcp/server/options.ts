@@ -1,7 +1,8 @@
 /** The options of a handler over HTTP. */
 
 import type { JsonObject, Logger, MaybePromise, ToolSession } from '../../../index.ts';
-import { ignoreRejection } from '../../../maybe-promise.ts';
+import { loggedError, logTo, packageVersion } from '../../../surface-port.ts';
+import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import {
   anything,
   arrayOf,
@@ -15,8 +16,7 @@ import {
   withDefault,
   withMethods,
   wrongOption,
-} from '../../../options/index.ts';
-import { loggedError, logTo, packageVersion } from '../../../surface-port.ts';
+} from '../../../values/options/index.ts';
 
 /** The client for which a session is created. */
 export interface McpCaller {

@@ -6,7 +6,7 @@ import {
   listedOrigin,
   type OriginPolicy,
   preflightHeaders,
-} from '../../../http/origin-guard.ts';
+} from '../../../values/http/origin-guard.ts';
 import type { HandlerSettings } from './options.ts';
 import { refusal } from './refusal.ts';
 import { rpcCodes } from './rpc.ts';

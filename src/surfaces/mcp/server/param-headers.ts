@@ -5,7 +5,7 @@
  * have judged a different call from the one that runs.
  */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 
 /** An argument that a header repeats. */
 interface MarkedParam {

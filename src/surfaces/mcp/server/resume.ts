@@ -4,7 +4,7 @@
  */
 import pTimeout from 'p-timeout';
 import type { JsonObject } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import type { HandlerSettings, McpSessionRecord } from './options.ts';
 import { refusal } from './refusal.ts';
 import { rpcCodes } from './rpc.ts';

@@ -1,6 +1,6 @@
 /** Incoming JSON-RPC messages, and the errors that are answered before a server sees a message. */
 import { type JsonObject, serializeOutput, type ToolResult } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { errorMetaKey } from './content.ts';
 
 /** Most characters of an id. Ids are kept while their requests are in flight. */

@@ -1,5 +1,5 @@
 /** The optional package that implements the protocol, imported on first use. */
-import { packageFault } from '../../../packages/missing-package.ts';
+import { packageFault } from '../../../values/packages/missing-package.ts';
 
 /** What `@modelcontextprotocol/server` exports. */
 export type Sdk = typeof import('@modelcontextprotocol/server');

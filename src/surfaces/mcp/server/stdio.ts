@@ -1,7 +1,7 @@
 /** Serves tools over standard input and output, in the protocol era that the client opens with. */
 import { randomBytes } from 'node:crypto';
-import { describe as describeValue } from '../../../errors/index.ts';
 import { MisuseError, type ToolSession } from '../../../index.ts';
+import { describe as describeValue } from '../../../values/errors/index.ts';
 import {
   flag,
   milliseconds,
@@ -10,7 +10,7 @@ import {
   withDefault,
   withMethods,
   wrongOption,
-} from '../../../options/index.ts';
+} from '../../../values/options/index.ts';
 import { createDirectCalls } from './direct-calls.ts';
 import { createInstance, type ServerInfo } from './instance.ts';
 import type { LineInput, LineOutput } from './line-streams.ts';

@@ -5,7 +5,7 @@ import type {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { wellFormedJson } from '../../../json/index.ts';
+import { wellFormedJson } from '../../../values/json/index.ts';
 import type { OpenRequests } from './open-requests.ts';
 
 /**

@@ -1,7 +1,8 @@
 /** A policy that asks Cedar. */
 import { allow, type Decision, deny, type Policy, type PolicySubject } from '../../../index.ts';
-import type { JsonObject } from '../../../json/index.ts';
-import { isThenable, type MaybePromise } from '../../../maybe-promise.ts';
+import { PolicyFault } from '../../../surface-port.ts';
+import type { JsonObject } from '../../../values/json/index.ts';
+import { isThenable, type MaybePromise } from '../../../values/maybe-promise.ts';
 import {
   arrayOf,
   kind,
@@ -11,8 +12,7 @@ import {
   type TableOf,
   text,
   withDefault,
-} from '../../../options/index.ts';
-import { PolicyFault } from '../../../surface-port.ts';
+} from '../../../values/options/index.ts';
 import { documentFault, type PolicyDocument, policyDocument } from '../policy-document.ts';
 import { type DecimalPaths, toCedarRecord, ValueFault } from './cedar-value.ts';
 import { type CedarEngine, loadCedar } from './engine.ts';

@@ -2,7 +2,7 @@
  * JSON as Cedar values. A value that Cedar cannot express is refused, and never left out or
  * rounded.
  */
-import type { JsonObject, JsonValue } from '../../../json/index.ts';
+import type { JsonObject, JsonValue } from '../../../values/json/index.ts';
 import { placeOf } from '../policy-document.ts';
 
 /** Paths whose numbers are always decimals: segments, where `*` is any item of a list. */

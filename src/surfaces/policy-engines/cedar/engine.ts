@@ -2,7 +2,7 @@
  * Loads the optional package with the Cedar engine on first use. It loads synchronously, because
  * policies are parsed where they are written.
  */
-import { packageFault, requirePackage } from '../../../packages/missing-package.ts';
+import { packageFault, requirePackage } from '../../../values/packages/missing-package.ts';
 
 /** The parts of the engine that are used. */
 export type CedarEngine = Pick<

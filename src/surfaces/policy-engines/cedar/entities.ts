@@ -1,6 +1,11 @@
 /** The entities of a request: the host's own, and the tool. */
 import { MisuseError } from '../../../index.ts';
-import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
+import {
+  copyJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../../values/json/index.ts';
 import { isWellFormed, type PolicyDocument } from '../policy-document.ts';
 
 /** The name of an entity. */

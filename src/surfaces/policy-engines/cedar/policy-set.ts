@@ -1,8 +1,8 @@
 /** Reads the policies and the schema of a host, once, and reports Cedar's errors. */
 import { createHash } from 'node:crypto';
-import { messageOf } from '../../../errors/index.ts';
 import { isMisuseError, MisuseError } from '../../../index.ts';
-import { canonicalJson, copyJson, type JsonObject } from '../../../json/index.ts';
+import { messageOf } from '../../../values/errors/index.ts';
+import { canonicalJson, copyJson, type JsonObject } from '../../../values/json/index.ts';
 import type { CedarEngine } from './engine.ts';
 
 /** Names under which the engine keeps what it has parsed. */

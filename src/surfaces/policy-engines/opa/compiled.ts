@@ -1,8 +1,9 @@
 /** Runs a policy that OPA has compiled to WebAssembly. */
-import { messageOf } from '../../../errors/index.ts';
+
 import { MisuseError } from '../../../index.ts';
-import { copyJson, type JsonObject } from '../../../json/index.ts';
-import { suggestion } from '../../../options/index.ts';
+import { messageOf } from '../../../values/errors/index.ts';
+import { copyJson, type JsonObject } from '../../../values/json/index.ts';
+import { suggestion } from '../../../values/options/index.ts';
 import type { PolicyDocument } from '../policy-document.ts';
 import { opaFault } from './opa-answer.ts';
 import {

@@ -1,9 +1,10 @@
 /** Reads the result of a Rego policy as a decision. */
-import { describe } from '../../../errors/index.ts';
+
 import { allow, ask, type Decision, deny } from '../../../index.ts';
-import { isJsonObject, type JsonObject } from '../../../json/index.ts';
 import { PolicyFault } from '../../../surface-port.ts';
-import { shortened } from '../../../text/shortened.ts';
+import { describe } from '../../../values/errors/index.ts';
+import { isJsonObject, type JsonObject } from '../../../values/json/index.ts';
+import { shortened } from '../../../values/text/shortened.ts';
 
 /** Models and people read these texts. */
 const mostChars = 2_000;

@@ -6,8 +6,8 @@ import {
   type Policy,
   type PolicySubject,
 } from '../../../index.ts';
-import type { JsonObject } from '../../../json/index.ts';
-import { fn, kind, object, readOptions, text, withDefault } from '../../../options/index.ts';
+import type { JsonObject } from '../../../values/json/index.ts';
+import { fn, kind, object, readOptions, text, withDefault } from '../../../values/options/index.ts';
 import { documentFault, type PolicyDocument, policyDocument } from '../policy-document.ts';
 import { loadCompiled } from './compiled.ts';
 import { decisionOf, opaFault } from './opa-answer.ts';

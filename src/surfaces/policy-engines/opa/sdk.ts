@@ -2,7 +2,7 @@
  * Loads the optional package that runs compiled Rego on first use. It loads synchronously, because
  * policies are read where they are written.
  */
-import { packageFault, requirePackage } from '../../../packages/missing-package.ts';
+import { packageFault, requirePackage } from '../../../values/packages/missing-package.ts';
 
 /** A compiled module, which is opaque here. */
 export type WasmModule = object & { readonly wasmModule?: never };

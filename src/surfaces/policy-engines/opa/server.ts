@@ -1,5 +1,5 @@
 /** Asks an OPA server, over its REST API. */
-import { messageOf } from '../../../errors/index.ts';
+import { messageOf } from '../../../values/errors/index.ts';
 import type { PolicyDocument } from '../policy-document.ts';
 import { opaFault } from './opa-answer.ts';
 

@@ -1,5 +1,5 @@
 /** All formats of recorded calls. A further format is a file of this folder and an entry here. */
-import { isJsonObject, type JsonValue } from '../../../json/index.ts';
+import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
 import type { BacktestRecord } from '../record.ts';
 import { auditFormat } from './audit-format.ts';
 import type { DocumentFormat, noCall, RowFormat } from './format.ts';

@@ -1,6 +1,6 @@
 /** Converts an application's answer to the value of a handler. */
 import { fail, type JsonObject, type JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 import type { CallAnswer } from '../ports/documents.ts';
 

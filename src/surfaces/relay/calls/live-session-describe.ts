@@ -1,6 +1,6 @@
 /** Describes the tools that a session shows, without keeping the session open on this node. */
 import type { HostTool, ToolSession } from '../../../index.ts';
-import { nextTurn } from '../../../limits/next-turn.ts';
+import { nextTurn } from '../../../values/limits/next-turn.ts';
 import type { SessionDocument, ToolsDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';
 import { createRelayedTools } from '../tools/relayed-tools.ts';

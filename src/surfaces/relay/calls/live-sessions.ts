@@ -4,7 +4,7 @@
  */
 import type { HostToolRegistry, SessionOptions } from '../../../index.ts';
 import { findToolsName, readSessionOptions, registryStateOf } from '../../../surface-port.ts';
-import { nameSkeleton } from '../../../text/names.ts';
+import { nameSkeleton } from '../../../values/text/names.ts';
 import type { Hub } from '../hub.ts';
 import type { RelaySessionOptions } from '../options.ts';
 import type { SessionDocument } from '../ports/documents.ts';

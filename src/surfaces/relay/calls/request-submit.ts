@@ -4,7 +4,7 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { JsonValue, ToolResult } from '../../../index.ts';
-import { canonicalJson } from '../../../json/index.ts';
+import { canonicalJson } from '../../../values/json/index.ts';
 import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';
 import { giveUp, isUnanswered } from './request-conclude.ts';

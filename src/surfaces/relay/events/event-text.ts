@@ -1,6 +1,6 @@
 /** Converts events to JSON. */
 import type { JsonObject } from '../../../index.ts';
-import { wireText } from '../../../json/index.ts';
+import { wireText } from '../../../values/json/index.ts';
 import type { StreamEvent } from './ports.ts';
 
 /** The JSON of data that is sent to many connections. */

@@ -1,5 +1,5 @@
 /** Waits for the end of a session. The host may move the end in the meantime. */
-import { longestTimerMs } from '../../../options/index.ts';
+import { longestTimerMs } from '../../../values/options/index.ts';
 import { endOfSession } from '../calls/session-document.ts';
 import type { RelaySettings } from '../settings.ts';
 import type { StreamRequest } from './ports.ts';

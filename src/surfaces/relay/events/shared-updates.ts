@@ -4,7 +4,7 @@
  * sends it to one of them.
  */
 import type { JsonObject } from '../../../index.ts';
-import { nextTurn } from '../../../limits/next-turn.ts';
+import { nextTurn } from '../../../values/limits/next-turn.ts';
 import type { ToolsRecord } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 

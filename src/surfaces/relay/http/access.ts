@@ -3,7 +3,7 @@
  * session code.
  */
 
-import { headerOf } from '../../../http/direct-body.ts';
+import { headerOf } from '../../../values/http/direct-body.ts';
 import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { type RelayError, relayError, sessionNotFound } from '../relay-error.ts';

@@ -2,7 +2,7 @@
  * The relay as one web-standard function. Every request passes the host and origin guard, finds its
  * route, is authenticated, and is answered and counted.
  */
-import type { OriginPolicy } from '../../../http/origin-guard.ts';
+import type { OriginPolicy } from '../../../values/http/origin-guard.ts';
 import { leaving, type RelayError, relayError } from '../relay-error.ts';
 import { isCode, logName } from '../secrets.ts';
 import { authorize, bearerOf, checkHostKey, findSession } from './access.ts';

@@ -1,11 +1,11 @@
 /** Request bodies: JSON objects within limits of size, values, depth and time. */
 
-import { type BodyFault, bodyTimeoutMs, readBodyText } from '../../../http/body.ts';
-import { headerOf } from '../../../http/direct-body.ts';
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
-import { nextTurn } from '../../../limits/next-turn.ts';
-import { excessOf } from '../../../text/json-bounds.ts';
+import { type BodyFault, bodyTimeoutMs, readBodyText } from '../../../values/http/body.ts';
+import { headerOf } from '../../../values/http/direct-body.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
+import { nextTurn } from '../../../values/limits/next-turn.ts';
+import { excessOf } from '../../../values/text/json-bounds.ts';
 import { maxAnswerValues, maxBodyDepth } from '../ports/answer-bounds.ts';
 import { type RelayError, relayError, wrongValue } from '../relay-error.ts';
 

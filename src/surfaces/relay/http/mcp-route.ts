@@ -2,10 +2,11 @@
  * A session's tools over MCP. Each live session has one handler, made at its first use and closed
  * with the session.
  */
-import { rawHeadersOf } from '../../../http/direct-body.ts';
-import { repeatedParam } from '../../../http/node-request.ts';
+
 import { isMisuseError, type JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { rawHeadersOf } from '../../../values/http/direct-body.ts';
+import { repeatedParam } from '../../../values/http/node-request.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { createMcpHandler, type McpHandler } from '../../mcp/index.ts';
 import type { LiveSession } from '../calls/live-session.ts';
 import { relayError } from '../relay-error.ts';

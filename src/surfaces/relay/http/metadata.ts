@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../index.ts';
-import { wireText } from '../../../json/index.ts';
+import { wireText } from '../../../values/json/index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { type ShownTool, shownTool } from '../events/tool-updates.ts';
 import type { RelayedDefinition, SessionDocument, ToolsDocument } from '../ports/documents.ts';

@@ -1,5 +1,5 @@
 /** The relay's guard against foreign hosts and web pages, and its CORS headers. */
-import { headerOf } from '../../../http/direct-body.ts';
+import { headerOf } from '../../../values/http/direct-body.ts';
 import {
   corsHeaders,
   isHostAllowed,
@@ -7,7 +7,7 @@ import {
   listedOrigin,
   type OriginPolicy,
   preflightHeaders,
-} from '../../../http/origin-guard.ts';
+} from '../../../values/http/origin-guard.ts';
 import type { OriginSettings } from '../read-options.ts';
 import { relayError } from '../relay-error.ts';
 

@@ -1,5 +1,5 @@
 /** Per-minute limits, shared by all nodes. The store counts uses, but not refused ones. */
-import { waitText } from '../../../text/duration.ts';
+import { waitText } from '../../../values/text/duration.ts';
 import type { Use } from '../calls/use.ts';
 import type { Side } from '../ports/documents.ts';
 import { type RelayError, relayError, sessionNotFound } from '../relay-error.ts';

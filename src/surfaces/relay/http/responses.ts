@@ -1,6 +1,6 @@
 /** Answers over HTTP: JSON, and errors as `{ error, message, code }`. */
 import type { JsonObject } from '../../../index.ts';
-import { wireText } from '../../../json/index.ts';
+import { wireText } from '../../../values/json/index.ts';
 import { isRelayError, type RelayError, relayError } from '../relay-error.ts';
 import type { Reply } from './reply.ts';
 

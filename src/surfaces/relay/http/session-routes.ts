@@ -1,7 +1,7 @@
 /** The routes that create and delete sessions, pair clients and issue tickets. */
 
-import { describe } from '../../../errors/index.ts';
-import type { JsonObject } from '../../../json/index.ts';
+import { describe } from '../../../values/errors/index.ts';
+import type { JsonObject } from '../../../values/json/index.ts';
 import {
   changeSession,
   createSessionDocument,

@@ -1,6 +1,6 @@
 /** Server-sent events: sends the stream of a session as a Response. */
 
-import { inNextTurn } from '../../../limits/next-turn.ts';
+import { inNextTurn } from '../../../values/limits/next-turn.ts';
 import { bufferBytes, createBackpressure, roomyBytes, tooSlow } from '../events/backpressure.ts';
 import { dataText } from '../events/event-text.ts';
 import type { EventStreams, OpenStream, StreamEvent, StreamRequest } from '../events/ports.ts';

@@ -1,5 +1,5 @@
 /** The bus within one process. */
-import { ignoreRejection } from '../../../maybe-promise.ts';
+import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import type { RelayBus } from '../ports/bus.ts';
 
 interface Subscription {

@@ -1,6 +1,12 @@
 /** The store in memory. It is fast, limited in size, and lost when the process ends. */
 
-import { fn, numberFrom, readOptions, type TableOf, withDefault } from '../../../options/index.ts';
+import {
+  fn,
+  numberFrom,
+  readOptions,
+  type TableOf,
+  withDefault,
+} from '../../../values/options/index.ts';
 import { singleOperations } from '../ports/single-operations.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { applyOps, type SessionData } from './apply.ts';

@@ -3,7 +3,7 @@
  * events of the stream, like to every agent of the session.
  */
 import type { ToolResult } from '../../../index.ts';
-import type { JsonObject, JsonValue } from '../../../json/index.ts';
+import type { JsonObject, JsonValue } from '../../../values/json/index.ts';
 import type { AgentCall } from '../calls/request-submit.ts';
 import type { StreamEvent } from '../events/ports.ts';
 import { cancelCall, readRequest, requiredId } from '../http/agent-routes.ts';

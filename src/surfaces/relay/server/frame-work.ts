@@ -1,5 +1,5 @@
 /** Processes frames like requests over HTTP: it paces, counts and refuses them in the same way. */
-import { isJsonObject, type JsonObject } from '../../../json/index.ts';
+import { isJsonObject, type JsonObject } from '../../../values/json/index.ts';
 import type { StreamEvent } from '../events/ports.ts';
 import { findSession } from '../http/access.ts';
 import { fieldOf } from '../http/bodies.ts';

@@ -1,7 +1,7 @@
 /** Connects `node:http` to a handler for web-standard requests. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { lazyRequest } from '../../../http/lazy-request.ts';
-import { pipe } from '../../../http/node-response.ts';
+import { lazyRequest } from '../../../values/http/lazy-request.ts';
+import { pipe } from '../../../values/http/node-response.ts';
 import { type Answered, isReply, type Reply } from '../http/reply.ts';
 import { answer as answerOf } from '../http/responses.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';

@@ -7,7 +7,7 @@ import {
   type TableOf,
   wholeNumber,
   withDefault,
-} from '../../../options/index.ts';
+} from '../../../values/options/index.ts';
 import { createRelay, type Relay } from '../create-relay.ts';
 import type { RelayOptions } from '../options.ts';
 import { relayTable } from '../read-options.ts';

@@ -1,6 +1,6 @@
 /** Frames that clients send over a WebSocket. */
-import { isJsonObject, type JsonObject } from '../../../json/index.ts';
-import { excessOf, type JsonBounds, type JsonExcess } from '../../../text/json-bounds.ts';
+import { isJsonObject, type JsonObject } from '../../../values/json/index.ts';
+import { excessOf, type JsonBounds, type JsonExcess } from '../../../values/text/json-bounds.ts';
 import { maxAnswerValues, maxBodyDepth } from '../ports/answer-bounds.ts';
 import type { Side } from '../ports/documents.ts';
 import type { SocketAdmission, SocketFrame } from './socket-port.ts';

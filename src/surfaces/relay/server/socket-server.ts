@@ -6,9 +6,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
-import { headersOf, urlOf } from '../../../http/node-request.ts';
 import { MisuseError } from '../../../index.ts';
-import { packageFault } from '../../../packages/missing-package.ts';
+import { headersOf, urlOf } from '../../../values/http/node-request.ts';
+import { packageFault } from '../../../values/packages/missing-package.ts';
 import { faultOf } from '../report.ts';
 import type { SocketPort } from './socket-port.ts';
 import { type ServedSocket, serveSocket } from './web-socket.ts';

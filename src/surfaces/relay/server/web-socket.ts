@@ -4,7 +4,7 @@
  */
 import type { RawData, WebSocket } from 'ws';
 import type { JsonObject } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import {
   type Backpressure,
   bufferBytes,

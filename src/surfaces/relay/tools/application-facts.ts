@@ -1,6 +1,6 @@
 /** Turns the capabilities that an application declares into facts of its session. */
 import type { JsonValue, ToolSession } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { learnDeclared } from '../../shared/declared-facts.ts';
 
 /**

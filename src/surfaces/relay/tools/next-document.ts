@@ -1,6 +1,6 @@
 /** Makes the next document of a session's tools and finds what has changed in it. */
-import { canonicalJson } from '../../../json/index.ts';
-import type { Pause } from '../../../limits/stretches.ts';
+import { canonicalJson } from '../../../values/json/index.ts';
+import type { Pause } from '../../../values/limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import { definitionText } from './tool-pins.ts';
 

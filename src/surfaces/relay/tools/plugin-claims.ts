@@ -5,7 +5,7 @@
  */
 
 import type { JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { wrongField } from '../relay-error.ts';
 
 /** The type of a field: a word, or the fields of an object. */

@@ -3,12 +3,12 @@
  * invalid definition does not affect the others.
  */
 
-import { describe } from '../../../errors/index.ts';
 import { isMisuseError, type JsonObject, type JsonValue, MisuseError } from '../../../index.ts';
-import { copyJson, isJsonObject } from '../../../json/index.ts';
-import type { Pause } from '../../../limits/stretches.ts';
-import type { SharedPatterns } from '../../../schema/pattern-budget.ts';
-import { checkToolName, nameSkeleton } from '../../../text/names.ts';
+import { describe } from '../../../values/errors/index.ts';
+import { copyJson, isJsonObject } from '../../../values/json/index.ts';
+import type { SharedPatterns } from '../../../values/json-schema/pattern-budget.ts';
+import type { Pause } from '../../../values/limits/stretches.ts';
+import { checkToolName, nameSkeleton } from '../../../values/text/names.ts';
 import { foreignInput, foreignOutput, type UncheckedPart } from '../../shared/foreign-schema.ts';
 import { cleanAll, cleanLine, cleanText } from '../../shared/outside-text.ts';
 import type { RelayedDefinition } from '../ports/documents.ts';

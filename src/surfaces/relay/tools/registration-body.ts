@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { copyJson, isJsonObject } from '../../../json/index.ts';
+import { copyJson, isJsonObject } from '../../../values/json/index.ts';
 import { cleanAll, cleanLine } from '../../shared/outside-text.ts';
 import { relayError, wrongField, wrongValue } from '../relay-error.ts';
 import { checkCapabilities, checkEnvironment } from './plugin-claims.ts';

@@ -3,8 +3,8 @@
  * make the next document from the previous one.
  */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
-import type { Pause } from '../../../limits/stretches.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
+import type { Pause } from '../../../values/limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import { type RelayError, relayError } from '../relay-error.ts';
 import { definitionPause } from './definition-pause.ts';

@@ -11,8 +11,8 @@ import {
   type ToolRegistration,
   type ToolSession,
 } from '../../../index.ts';
-import { canonicalJson } from '../../../json/index.ts';
 import type { OutsidePlace } from '../../../surface-port.ts';
+import { canonicalJson } from '../../../values/json/index.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import type { RelayLogger } from '../settings.ts';
 import { learnApplication } from './application-facts.ts';

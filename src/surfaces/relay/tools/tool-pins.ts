@@ -1,7 +1,7 @@
 /** Pinned definitions: a name keeps the first definition it was registered with in a session. */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../../json/index.ts';
-import type { Pause } from '../../../limits/stretches.ts';
+import { canonicalJson } from '../../../values/json/index.ts';
+import type { Pause } from '../../../values/limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import type { FailedTool } from './read-definitions.ts';
 

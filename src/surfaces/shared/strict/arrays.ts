@@ -1,6 +1,6 @@
 /** Arrays in a strict mode: all items have one schema. */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { canonicalJson, isJsonObject } from '../../../json/index.ts';
+import { canonicalJson, isJsonObject } from '../../../values/json/index.ts';
 import { withConstraints } from './constraints.ts';
 import { lose, refuse, type StrictConversion } from './conversion.ts';
 

@@ -3,7 +3,7 @@
  * in words.
  */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { escapePointer } from '../../../json/index.ts';
+import { escapePointer } from '../../../values/json/index.ts';
 import { lose, type StrictConversion } from './conversion.ts';
 import { typesOf } from './nullable.ts';
 import type { StrictRules } from './rules.ts';

@@ -1,6 +1,6 @@
 /** The size of a strict schema. A provider refuses a request in which one schema is too large. */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import type { StrictLimits } from './rules.ts';
 
 /** Of an enumeration with more values than this, a provider counts the characters. */

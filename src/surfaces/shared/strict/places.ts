@@ -1,6 +1,6 @@
 /** One place of a schema in a strict mode. Its keywords decide which part converts it. */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { mergedParts } from '../merged-parts.ts';
 import { convertArray } from './arrays.ts';
 import { annotations, silent, withConstraints } from './constraints.ts';

@@ -1,7 +1,7 @@
 /** `anyOf` and `oneOf` in a strict mode: a list of alternatives and nothing beside it. */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
 import { alternatives } from '../../../surface-port.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { lose, refuse, type StrictConversion } from './conversion.ts';
 
 /**

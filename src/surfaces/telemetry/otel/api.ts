@@ -1,5 +1,5 @@
 /** Loads the optional package with OpenTelemetry's interface on first use, synchronously. */
-import { packageFault, requirePackage } from '../../../packages/missing-package.ts';
+import { packageFault, requirePackage } from '../../../values/packages/missing-package.ts';
 
 /** The parts of `@opentelemetry/api` that are used. */
 export type OtelApi = Pick<

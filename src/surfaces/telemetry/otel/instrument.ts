@@ -1,14 +1,14 @@
 /** Spans and a metric for the calls of a registry. */
 import type { Meter, Tracer } from '@opentelemetry/api';
 import type { HostToolRegistry } from '../../../index.ts';
+import { packageVersion, registryStateOf, traceCalls } from '../../../surface-port.ts';
 import {
   flag,
   readOptions,
   type TableOf,
   withDefault,
   withMethods,
-} from '../../../options/index.ts';
-import { packageVersion, registryStateOf, traceCalls } from '../../../surface-port.ts';
+} from '../../../values/options/index.ts';
 import { loadApi } from './api.ts';
 import { describer, repeatedBrief } from './attribute-text.ts';
 import { CallSpans, type Instruments } from './call-spans.ts';

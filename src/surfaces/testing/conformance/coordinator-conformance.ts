@@ -1,7 +1,7 @@
 /**
  * The coordinator's contract as data: rules that any test runner can execute on any coordinator.
  */
-import { readMembers } from '../../../options/index.ts';
+import { readMembers } from '../../../values/options/index.ts';
 import { hookDataRules } from './coordinator-conformance-hook-data.ts';
 import { hookRules } from './coordinator-conformance-hooks.ts';
 import { mountRules } from './coordinator-conformance-mounts.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Executor, MaybePromise, ToolResult } from '../../../index.ts';
-import { readMembers } from '../../../options/index.ts';
+import { readMembers } from '../../../values/options/index.ts';
 import {
   type ExecutorTask,
   type ExecutorWorld,

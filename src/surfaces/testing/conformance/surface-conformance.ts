@@ -9,7 +9,7 @@ import {
   type ToolResult,
   type ToolSession,
 } from '../../../index.ts';
-import { readMembers } from '../../../options/index.ts';
+import { readMembers } from '../../../values/options/index.ts';
 import {
   type SurfaceFeature,
   type SurfaceRow,

@@ -4,7 +4,7 @@
  */
 
 import type { CancellationPort, HookResult } from '../../../index.ts';
-import { type JsonValue, wellFormedJson } from '../../../json/index.ts';
+import { type JsonValue, wellFormedJson } from '../../../values/json/index.ts';
 import {
   anything,
   flag,
@@ -12,7 +12,7 @@ import {
   readOptions,
   type TableOf,
   withDefault,
-} from '../../../options/index.ts';
+} from '../../../values/options/index.ts';
 import type { NodeBinding, NodeHookResult, NodeHooks } from '../../amplifier/node-binding-port.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 

@@ -8,7 +8,7 @@ import {
   type TableOf,
   text,
   withDefault,
-} from '../../../options/index.ts';
+} from '../../../values/options/index.ts';
 import type { StubAnswer } from './coordinator-approval.ts';
 
 /** Options of a `TestCoordinator`. */

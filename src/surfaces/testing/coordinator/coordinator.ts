@@ -4,7 +4,7 @@
  */
 
 import type { Coordinator, HookResult } from '../../../index.ts';
-import { readOptions } from '../../../options/index.ts';
+import { readOptions } from '../../../values/options/index.ts';
 import { type CleanupStack, createCleanupStack } from '../../amplifier/cleanup-stack.ts';
 import { type Contributions, createContributions } from '../../amplifier/contributions.ts';
 import type { CoordinatorFault } from '../../amplifier/coordinator-faults.ts';

@@ -1,6 +1,5 @@
 /** Records a session's calls, as its events report them, on a tape. */
 
-import { contentParts } from '../../../content.ts';
 import type {
   AnyEvent,
   AnyTool,
@@ -9,8 +8,9 @@ import type {
   ToolEvents,
   ToolSession,
 } from '../../../index.ts';
-import { cloneJson, deepFreeze, isJsonObject } from '../../../json/index.ts';
 import { stateOf } from '../../../surface-port.ts';
+import { contentParts } from '../../../values/content.ts';
+import { cloneJson, deepFreeze, isJsonObject } from '../../../values/json/index.ts';
 import type { Tape, TapeCall, TapeFailure, TapeSuccess } from './tape.ts';
 import { type InputForm, inputFormOf, tapeToolOf } from './tape-tool.ts';
 

@@ -11,7 +11,7 @@ import {
   type JsonValue,
   MisuseError,
 } from '../../../index.ts';
-import { deepFreeze, isJsonObject } from '../../../json/index.ts';
+import { deepFreeze, isJsonObject } from '../../../values/json/index.ts';
 import type { Tape, TapeCall, TapeTool } from './tape.ts';
 import { answerOf } from './tape-answer.ts';
 import { createDeck, type Deck, type Match, type Take, takeOf } from './tape-deck.ts';

@@ -1,6 +1,6 @@
 /** The answer of a replayed handler. */
 import { content, fail, type JsonValue, ok } from '../../../index.ts';
-import { isJsonObject } from '../../../json/index.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import type { TapeCall, TapeSuccess } from './tape.ts';
 
 const executorFault = Symbol.for('host-tools.executor-fault');

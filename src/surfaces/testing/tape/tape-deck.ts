@@ -1,6 +1,6 @@
 /** The recorded calls of one tool name, and which of them were played. */
 import type { ErrorCode, JsonObject, JsonValue } from '../../../index.ts';
-import { canonicalJson, isJsonObject } from '../../../json/index.ts';
+import { canonicalJson, isJsonObject } from '../../../values/json/index.ts';
 import type { TapeCall, TapeFailure } from './tape.ts';
 import { differences } from './tape-difference.ts';
 import type { InputForm, InputSchema, TapedInput } from './tape-tool.ts';

@@ -1,6 +1,6 @@
 /** Finds the places at which two inputs differ. */
 import type { JsonObject, JsonValue } from '../../../index.ts';
-import { escapePointer } from '../../../json/index.ts';
+import { escapePointer } from '../../../values/json/index.ts';
 
 /**
  * Returns JSON pointers to the places at which one value differs from another: first expected keys,

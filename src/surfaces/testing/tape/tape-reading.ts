@@ -1,8 +1,8 @@
 /** Reads and checks a tape before anything is replayed. Errors name the place of what is wrong. */
 
-import { describe } from '../../../errors/index.ts';
 import { errorCodes, type JsonObject, type JsonValue, MisuseError } from '../../../index.ts';
-import { copyJson, deepFreeze, escapePointer, isJsonObject } from '../../../json/index.ts';
+import { describe } from '../../../values/errors/index.ts';
+import { copyJson, deepFreeze, escapePointer, isJsonObject } from '../../../values/json/index.ts';
 import type { Tape } from './tape.ts';
 
 /** The only version that is written and read. */

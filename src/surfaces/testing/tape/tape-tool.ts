@@ -3,11 +3,11 @@
  * the form in which they are compared.
  */
 import type { AnyTool, JsonValue } from '../../../index.ts';
-import { canonicalJson, cloneJson, isJsonObject } from '../../../json/index.ts';
-import { createRedactor } from '../../../redaction/redactor.ts';
-import { scrubStrings } from '../../../redaction/scrub.ts';
-import { Secrets } from '../../../redaction/secrets.ts';
 import { createDefinition, internalsOf, seal } from '../../../surface-port.ts';
+import { canonicalJson, cloneJson, isJsonObject } from '../../../values/json/index.ts';
+import { createRedactor } from '../../../values/redaction/redactor.ts';
+import { scrubStrings } from '../../../values/redaction/scrub.ts';
+import { Secrets } from '../../../values/redaction/secrets.ts';
 import type { TapeTool } from './tape.ts';
 
 /** How a definition validates its input. */

@@ -5,7 +5,7 @@ import { executorOf } from '../../../../src/surfaces/mcp/client/call.ts';
 import type { Connection } from '../../../../src/surfaces/mcp/client/connection.ts';
 import type { ServerTool } from '../../../../src/surfaces/mcp/client/definition.ts';
 import type { Link } from '../../../../src/surfaces/mcp/client/link.ts';
-import { gate, turns } from '../../../call/world.ts';
+import { gate, turns } from '../../../core/call/world.ts';
 
 function world(isOpen: boolean) {
   const opening = gate();

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostToolRegistry } from '../../../../src/index.ts';
-import { packageVersion } from '../../../../src/packages/own-version.ts';
 import {
   createMcpHandler,
   type McpHandlerOptions,
   type McpSource,
 } from '../../../../src/surfaces/mcp/index.ts';
 import { readHandlerOptions } from '../../../../src/surfaces/mcp/server/options.ts';
+import { packageVersion } from '../../../../src/values/packages/own-version.ts';
 import { initialize, initializeParams, opened, post } from './kit.ts';
 
 const open = opened();

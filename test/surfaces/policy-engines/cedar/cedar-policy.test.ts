@@ -5,7 +5,7 @@ import {
   type CedarOptions,
   cedarPolicy,
 } from '../../../../src/surfaces/policy-engines/cedar/index.ts';
-import { define } from '../../../call/define.ts';
+import { define } from '../../../core/call/define.ts';
 import { askAbout } from './kit.ts';
 
 const permitAll = 'permit(principal, action, resource);';

@@ -9,7 +9,7 @@ import {
   opaPolicy,
 } from '../../../../src/surfaces/policy-engines/opa/index.ts';
 import { loadSdk } from '../../../../src/surfaces/policy-engines/opa/sdk.ts';
-import { define } from '../../../call/define.ts';
+import { define } from '../../../core/call/define.ts';
 import { askAbout } from '../cedar/kit.ts';
 import { type Case, tinyPolicy } from './tiny-policy.ts';
 

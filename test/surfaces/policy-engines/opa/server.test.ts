@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostToolRegistry, type ToolResult } from '../../../../src/index.ts';
 import { opaPolicy } from '../../../../src/surfaces/policy-engines/opa/index.ts';
-import { define } from '../../../call/define.ts';
+import { define } from '../../../core/call/define.ts';
 import { askAbout } from '../cedar/kit.ts';
 
 interface Heard {

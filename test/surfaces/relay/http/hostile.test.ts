@@ -1,10 +1,10 @@
 /** Hostile bodies and requests are refused with a reason, and never answered with 500. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { markDirect } from '../../../../src/http/direct-body.ts';
 import type { BodyBounds } from '../../../../src/surfaces/relay/http/bodies.ts';
 import { toResponse } from '../../../../src/surfaces/relay/http/reply.ts';
 import { routes } from '../../../../src/surfaces/relay/http/route-table.ts';
+import { markDirect } from '../../../../src/values/http/direct-body.ts';
 import { base, brokenStore, frontKit, type Made } from './app-kit.ts';
 
 const hostKey = 'a-key-of-the-host';

@@ -1,7 +1,7 @@
 /** The route `/metrics` of a relay: only for the host, and only if the host turns it on. */
 import { describe, expect, test } from 'vitest';
 import { createRelay } from '../../../../src/surfaces/relay/index.ts';
-import { define } from '../../../call/define.ts';
+import { define } from '../../../core/call/define.ts';
 
 const hostKey = 'a-host-key-of-thirty-two-letters';
 

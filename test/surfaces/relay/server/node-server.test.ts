@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { directBody } from '../../../../src/http/direct-body.ts';
 import { sseResponse } from '../../../../src/surfaces/relay/http/sse.ts';
+import { directBody } from '../../../../src/values/http/direct-body.ts';
 import { programUrl } from '../../../runner/programs.ts';
 import { application, bulk, type FakeStreams, fakeStreams, opened } from '../events/stream-kit.ts';
 

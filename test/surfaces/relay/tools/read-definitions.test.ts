@@ -10,7 +10,7 @@ import {
   readDefinitions,
 } from '../../../../src/surfaces/relay/tools/read-definitions.ts';
 import { cpuMs } from '../../../runner/cpu-time.ts';
-import { attacks } from '../../../schema/attacks.ts';
+import { attacks } from '../../../values/schema/attacks.ts';
 
 const object = { type: 'object', properties: { a: { type: 'string' } } };
 const definition = (more: object = {}): Record<string, unknown> => ({

@@ -6,7 +6,7 @@ import { HostToolRegistry, type ToolContext, type ToolSession } from '../../../.
 import { importMcpTools } from '../../../../src/surfaces/mcp/index.ts';
 import { createRelay } from '../../../../src/surfaces/relay/index.ts';
 import { instrument } from '../../../../src/surfaces/telemetry/otel/index.ts';
-import { define } from '../../../call/define.ts';
+import { define } from '../../../core/call/define.ts';
 import { connectClient, eras, listen, opened, sampleRegistry } from '../../mcp/server/kit.ts';
 import { askOf, base, type Made, registration } from '../../relay/http/app-kit.ts';
 import { inSpan, telemetry, treeOf } from './kit.ts';

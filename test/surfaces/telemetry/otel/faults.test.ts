@@ -12,7 +12,7 @@ import {
   type ToolResult,
 } from '../../../../src/index.ts';
 import { instrument } from '../../../../src/surfaces/telemetry/otel/index.ts';
-import { define } from '../../../call/define.ts';
+import { define } from '../../../core/call/define.ts';
 import { telemetry } from './kit.ts';
 
 afterEach(() => {

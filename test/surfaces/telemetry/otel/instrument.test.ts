@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { fail, HostToolRegistry, type ToolContext } from '../../../../src/index.ts';
 import { loadApi } from '../../../../src/surfaces/telemetry/otel/api.ts';
 import { instrument } from '../../../../src/surfaces/telemetry/otel/index.ts';
-import { define } from '../../../call/define.ts';
-import { gate } from '../../../call/world.ts';
+import { define } from '../../../core/call/define.ts';
+import { gate } from '../../../core/call/world.ts';
 import { activeId, inSpan, instrumented } from './kit.ts';
 
 describe('spans', () => {

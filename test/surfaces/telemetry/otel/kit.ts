@@ -20,7 +20,7 @@ import {
   type InstrumentOptions,
   instrument,
 } from '../../../../src/surfaces/telemetry/otel/index.ts';
-import { setup } from '../../../call/define.ts';
+import { setup } from '../../../core/call/define.ts';
 
 /** Spans and measurements of a provider of one's own, and the context manager of the process. */
 export function telemetry() {

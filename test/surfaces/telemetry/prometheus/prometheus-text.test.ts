@@ -6,7 +6,7 @@ import {
   prometheusContentType,
   prometheusText,
 } from '../../../../src/surfaces/telemetry/prometheus/index.ts';
-import { define, setup } from '../../../call/define.ts';
+import { define, setup } from '../../../core/call/define.ts';
 
 /** The samples of a text, each name with its labels once. Throws for anything else. */
 function samples(text: string): Map<string, number> {

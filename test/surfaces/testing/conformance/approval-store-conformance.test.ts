@@ -1,9 +1,9 @@
 import { AssertionError } from 'node:assert/strict';
 import { describe, expect, test } from 'vitest';
-import { memoryApprovalStore } from '../../../../src/approval/memory-store.ts';
-import type { ApprovalStore, InboxStore } from '../../../../src/approval/store.ts';
-import type { JsonObject } from '../../../../src/json/index.ts';
+import { memoryApprovalStore } from '../../../../src/parts/durable-approvals/memory-store.ts';
+import type { ApprovalStore, InboxStore } from '../../../../src/parts/durable-approvals/store.ts';
 import { approvalStoreConformance } from '../../../../src/surfaces/testing/conformance/approval-store-conformance.ts';
+import type { JsonObject } from '../../../../src/values/json/index.ts';
 
 const memory = (): InboxStore => memoryApprovalStore(Date.now);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { HookAction, HookResult } from '../../../../src/mount/coordinator.ts';
+import type { HookAction, HookResult } from '../../../../src/core/mount/coordinator.ts';
 import {
   createTestHooks,
   hookResultDefaults,

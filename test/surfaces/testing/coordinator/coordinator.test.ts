@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
-import { isMisuseError } from '../../../../src/errors/index.ts';
-import type { HookResult } from '../../../../src/mount/coordinator.ts';
+import type { HookResult } from '../../../../src/core/mount/coordinator.ts';
 import { TestCoordinator } from '../../../../src/surfaces/testing/coordinator/coordinator.ts';
 import { EventRecorder } from '../../../../src/surfaces/testing/coordinator/event-recorder-coordinator.ts';
+import { isMisuseError } from '../../../../src/values/errors/index.ts';
 
 const git = { name: 'git', description: 'Runs git' };
 

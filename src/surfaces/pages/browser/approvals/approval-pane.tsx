@@ -1,7 +1,7 @@
 /** One approval: what would run, why a person is asked, and the ways to answer. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { JsonObject } from '../../../../json/value.ts';
+import type { JsonObject } from '../../../../values/json/value.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import { foldText } from '../parts/input-shape.ts';
 import { OriginsTable } from '../parts/origins-table.tsx';

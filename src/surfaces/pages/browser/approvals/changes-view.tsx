@@ -1,7 +1,7 @@
 /** What an edit changes, field by field: before it is sent, and once the call ran with it. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { JsonObject } from '../../../../json/value.ts';
+import type { JsonObject } from '../../../../values/json/value.ts';
 import { Part } from '../parts/part.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { visibleName } from '../parts/visible.ts';

@@ -1,5 +1,5 @@
 /** What an edit changes, field by field. */
-import type { JsonObject, JsonValue } from '../../../../json/value.ts';
+import type { JsonObject, JsonValue } from '../../../../values/json/value.ts';
 import { visibleJson, visibleText } from '../parts/visible.ts';
 import { type DiffLine, diffLines } from './input-diff.ts';
 

@@ -1,7 +1,7 @@
 /** The input in a form or as JSON to edit, and the changes of the edit before it is sent. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { JsonObject } from '../../../../json/value.ts';
+import type { JsonObject } from '../../../../values/json/value.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import {
   type Edited,

@@ -1,5 +1,5 @@
 /** The outcome of an answer, in words. */
-import type { JsonObject } from '../../../../json/value.ts';
+import type { JsonObject } from '../../../../values/json/value.ts';
 import type { DecisionOutcome, SentDecision } from '../../approvals-wire.ts';
 import type { Tone } from '../parts/badge.tsx';
 import { Refused } from '../parts/server.ts';

@@ -1,5 +1,5 @@
 /** An input that a person edits, in a form or as JSON. */
-import type { JsonObject } from '../../../../json/value.ts';
+import type { JsonObject } from '../../../../values/json/value.ts';
 import { readExact } from './exact-json.ts';
 import { type Changes, type Field, fieldsFor, inputOf } from './schema-fields.ts';
 import { visibleJson } from './visible.ts';

@@ -1,5 +1,5 @@
 /** Reads JSON that a person has typed. */
-import type { JsonValue } from '../../../../json/value.ts';
+import type { JsonValue } from '../../../../values/json/value.ts';
 
 /** Texts, in which digits are no numbers, and numbers. */
 const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;

@@ -2,8 +2,8 @@
  * How the values of an input are laid out for a person, and what of them is folded at first. The
  * view and the note about what is folded both come from here, so they cannot differ.
  */
-import { escapePointer } from '../../../../json/value.ts';
-import { head } from '../../../../text/code-points.ts';
+import { escapePointer } from '../../../../values/json/value.ts';
+import { head } from '../../../../values/text/code-points.ts';
 import { visibleJson } from './visible.ts';
 import { countOf, several } from './words.ts';
 

@@ -1,5 +1,5 @@
 /** Fields of a form, from a tool's schema and from an input. What no field can show is JSON. */
-import type { JsonObject, JsonValue } from '../../../../json/value.ts';
+import type { JsonObject, JsonValue } from '../../../../values/json/value.ts';
 import { readExact } from './exact-json.ts';
 import { visibleJson, visibleText } from './visible.ts';
 

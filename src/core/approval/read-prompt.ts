@@ -1,0 +1,26 @@
+/** Reads the texts of a question. */
+import { deepFreeze } from '../../values/json/index.ts';
+import { type ApprovalPrompt, misspeltIn } from './request.ts';
+
+const noPrompt = { title: undefined, message: undefined, risk: undefined };
+
+/** Reads an approval prompt exactly. Undefined if it is not one. */
+export function readPrompt(value: unknown): ApprovalPrompt | undefined {
+  if (typeof value !== 'object' || value === null || misspeltIn(value, noPrompt) !== undefined)
+    return undefined;
+  // Own members only: a member of `Object.prototype` is not part of the prompt.
+  const { title, message, risk } = { ...noPrompt, ...value } as Record<string, unknown>;
+  if (
+    typeof title !== 'string' ||
+    title === '' ||
+    (message !== undefined && typeof message !== 'string')
+  )
+    return undefined;
+  if (risk !== undefined && risk !== 'low' && risk !== 'medium' && risk !== 'high')
+    return undefined;
+  return deepFreeze({
+    title,
+    ...(message === undefined ? {} : { message }),
+    ...(risk === undefined ? {} : { risk }),
+  });
+}

@@ -1,0 +1,167 @@
+/** What an answer to an approval request does to its call, and the texts of every refusal. */
+import { fourEyesMessage, isOwnAnswer } from '../../parts/durable-approvals/four-eyes.ts';
+import { vouch } from '../../parts/origins/vouch.ts';
+import type { QuotaLevel } from '../../parts/quotas/level.ts';
+import { scrubText } from '../../parts/secrets/call-secrets.ts';
+import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
+import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
+import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
+import type { Call, FoundCall } from './call.ts';
+import { reportFault } from './report-fault.ts';
+import { shownNameOf } from './shown-name.ts';
+import { keepStanding } from './standing-grants.ts';
+import type { Outcome } from './step.ts';
+
+/**
+ * Acts on an answer: lets the call continue, replaces its input, adds a grant, or rejects.
+ * @param quotas The quotas that the question named. An allowed call may exceed them.
+ */
+export function takeAnswer(
+  call: FoundCall,
+  approvalId: string,
+  answer: ReadAnswer,
+  quotas: readonly QuotaLevel[] | undefined,
+): Outcome {
+  const { by, allowed, always } = answer;
+  const { registry, principal } = call.session;
+  if (registry.fourEyes && isOwnAnswer(principal, by)) {
+    call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
+    return rejected(call, approvalId, 'four_eyes', by, fourEyesMessage);
+  }
+  noteApproval(call, approvalId, by, choiceOf(allowed, always));
+  if (answer.input !== undefined) {
+    if (answer.input === 'unreadable') {
+      call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
+      return invalidAnswer(call, approvalId, wrongInput, by);
+    }
+    if (allowed) {
+      call.canonical = answer.input.value;
+      call.unsafe = answer.input.unsafe;
+      call.more.edited = true;
+    }
+  }
+  if (answer.grant !== undefined) call.more.standing = { approvalId, answer };
+  if (allowed && call.session.origins !== undefined) call.more.approvedBy = by ?? 'a person';
+  // A grant is for the final input; an edited one must first be validated and judged.
+  if (call.extra?.edited !== true) keepAnswer(call);
+  if (!allowed) return rejected(call, approvalId, 'rejected', by, answer.message);
+  if (quotas !== undefined) call.more.agreed = [...(call.more.agreed ?? []), ...quotas];
+  granted(call, approvalId, by);
+  return undefined;
+}
+
+/** Keeps, for those who record calls, who was asked and what they said. */
+export function noteApproval(
+  call: Call,
+  id: string,
+  by: string | undefined,
+  decision: ApprovalChoice,
+): void {
+  call.more.approval = by === undefined ? { id, decision } : { id, by, decision };
+}
+
+/** Keeps what an answer says beyond its call, now that the call's input is final. */
+export function keepAnswer(call: FoundCall): void {
+  keepStanding(call);
+  if (call.extra?.approvedBy !== undefined) vouch(call);
+}
+
+export function granted(call: Call, approvalId: string, by: string | undefined): void {
+  if (call.ended) return;
+  call.approved = true;
+  const { session, toolName, callId } = call;
+  if (session.hears('approval:granted'))
+    session.emit(
+      'approval:granted',
+      { toolName, callId, approvalId, ...(by === undefined ? {} : { by }) },
+      call.surfaceName,
+    );
+}
+
+/** @param message Who rejected the call, or why it was rejected, in words for the model. */
+export function rejected(
+  call: Call,
+  approvalId: string | undefined,
+  reason: string,
+  by: string | undefined,
+  message: string | undefined,
+): ToolError {
+  const { session, toolName, callId } = call;
+  const said = message === undefined ? undefined : scrubText(call, message);
+  if (!call.ended && session.hears('approval:denied'))
+    session.emit(
+      'approval:denied',
+      {
+        toolName,
+        callId,
+        approvalId: approvalId ?? '',
+        reason,
+        ...(by === undefined ? {} : { by }),
+        ...(said === undefined ? {} : { message: said }),
+      },
+      call.surfaceName,
+    );
+  return rejection(call, reason, said);
+}
+
+/** The error of a call that was not approved. @param said Why, in words without secrets. */
+export function rejection(call: Call, reason: string, said: string | undefined): ToolError {
+  const why = reason === 'approver_failed' ? ', because the approver failed' : '';
+  return toolError(
+    'approval_denied',
+    said === undefined
+      ? `The call to \`${shownNameOf(call)}\` was not approved${why}. Do not retry it; ask the ` +
+          'user how to proceed.'
+      : `The call to \`${shownNameOf(call)}\` was not approved: ${said}`,
+    { reason },
+  );
+}
+
+/** Why a call cannot be suspended. */
+export const storeUnavailable = 'Approvals cannot be stored at the moment.';
+
+/** No person refused the call: the host's own code returned something that is not an answer. */
+export function invalidAnswer(
+  call: Call,
+  approvalId: string,
+  came: string,
+  by: string | undefined,
+): ToolError {
+  const fault = wrongAnswer(came);
+  reportFault(call, fault, 'approver', 'an approver returned something that is not an answer');
+  const message =
+    "the host's approver answered in a wrong form, so the answer could not be read. No person " +
+    'refused the call. Do not retry it; say what happened.';
+  return withCause(rejected(call, approvalId, 'invalid_answer', by, message), fault);
+}
+
+export function timedOut(call: Call, approvalId: string): ToolError {
+  const { session, toolName, callId } = call;
+  if (session.hears('approval:denied'))
+    session.emit(
+      'approval:denied',
+      { toolName, callId, approvalId, reason: 'timeout' },
+      call.surfaceName,
+    );
+  return toolError(
+    'approval_timeout',
+    `No one answered the approval request for \`${shownNameOf(call)}\` in time.`,
+    { reason: 'timeout' },
+  );
+}
+
+export function tooLongApprovals(): ToolError {
+  return toolError(
+    'rate_limited',
+    'The calls that wait for approval are too long together. Wait until they are answered.',
+    { reason: 'too_many_approvals' },
+  );
+}
+
+export function tooManyApprovals(limit: number): ToolError {
+  return toolError(
+    'rate_limited',
+    `This session already has ${limit} calls waiting for approval. Wait until they are answered.`,
+    { reason: 'too_many_approvals' },
+  );
+}

@@ -1,0 +1,156 @@
+/** The part of a call's record that only some calls need. */
+
+import type { Claim } from '../../parts/idempotency/claim.ts';
+import type { OffloadedAbout } from '../../parts/offload/offload-options.ts';
+import type { EchoFilter } from '../../parts/origins/echo-filter.ts';
+import type { OriginJudge } from '../../parts/origins/origin-judge.ts';
+import type { QuotaLevel } from '../../parts/quotas/level.ts';
+import type { QuotaReader } from '../../parts/quotas/quota-reader.ts';
+import type { ToolError } from '../../values/errors/index.ts';
+import type { JsonObject, JsonValue } from '../../values/json/index.ts';
+import type { Deadline } from '../../values/limits/deadlines.ts';
+import type { Semaphore } from '../../values/limits/semaphore.ts';
+import type { Secrets } from '../../values/redaction/secrets.ts';
+import type { Standing } from '../approval/grants.ts';
+import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
+import type { RuleCount } from '../registry/counters.ts';
+import type { Alongside, ToolResult } from '../result.ts';
+import type { Place } from '../session/places.ts';
+import type { Call, Reserved, Resumed, Trial } from './call.ts';
+import type { ApprovalTold } from './call-observers.ts';
+import type { CallTrace } from './call-tracers.ts';
+
+/** What the call has read through its child calls, as far as it does not count as trusted. */
+export interface Heard {
+  readonly outputs: JsonValue[];
+  /** The words of the inputs that outputs which it has read back may repeat. */
+  echoes: EchoFilter | undefined;
+  /** It has read more than is kept. */
+  lost: boolean;
+  left: number;
+}
+
+/** What the tool's `attributes` have answered about an input. */
+export interface KnownAttributes {
+  readonly input: JsonObject;
+  readonly answers: ReadonlyMap<string, JsonValue | undefined>;
+  /** The paths whose answers had to be waited for. */
+  readonly later: ReadonlySet<string>;
+  /** The parse of the input that was asked about, if it had to be waited for. */
+  readonly parse: { readonly value: unknown } | undefined;
+}
+
+/** What is known about an output that the call reads back. */
+export interface ReadBack extends Omit<OffloadedAbout, 'echoes'> {
+  readonly echoes: EchoFilter | undefined;
+  /** What the model is shown of it, without pieces of words. */
+  words: string;
+}
+
+/** The rarely used part of a call, with its fields grouped by the phase that first sets them. */
+export class CallExtra {
+  // Arrival.
+  resumed: Resumed | undefined;
+  idempotencyKey: string | undefined;
+
+  // Admission.
+  /** The whole input as text, where `repair` may read an object from it. */
+  text: string | undefined;
+  /** The secrets of the input as it arrived, if `tool:pre` had to find them. */
+  sent: Secrets | undefined;
+
+  // Validation.
+  repaired: { readonly path: string; readonly rule: string }[] | undefined;
+  /** How many texts `repair` has tried to read as JSON without success. */
+  unreadable = 0;
+
+  // Gates.
+  /** The call's claim in the store of outcomes, if it has an idempotency key. */
+  claim: Claim | undefined;
+  /** The input for which the attributes that only shadow rules read could not be asked. */
+  untold: JsonObject | undefined;
+  /** The answers of the tool's `attributes`, until the call has waited for something else. */
+  attributes: KnownAttributes | undefined;
+  /**
+   * The answers of gates that had to be waited for, by gate, until the others were asked once more.
+   */
+  kept: Map<unknown, unknown> | undefined;
+  /** What quotas have read from the input. */
+  quotaReader: QuotaReader | undefined;
+  /** The origins of the values, once a rule or a question needs them. */
+  origins: OriginJudge | undefined;
+  /** Who approved the call, until its values count as known for that reason. */
+  approvedBy: string | undefined;
+  /** The loop guard has counted the call. */
+  guarded = false;
+  /** A person has changed the input, which must be validated and judged again. */
+  edited = false;
+  /** A person has changed the input earlier; the defaults were already filled in by then. */
+  wasEdited = false;
+  /** The grant that let the call through; it can still be revoked. */
+  grant: Standing | undefined;
+  /** An `_always` answer that is kept back until the call's input is final. */
+  standing: { readonly approvalId: string; readonly answer: ReadAnswer } | undefined;
+  /** The suspended request with its token, for the host. */
+  pending: PendingApproval | undefined;
+  holds: Semaphore[] | undefined;
+  /** The quotas that a person has let the call exceed. */
+  agreed: readonly QuotaLevel[] | undefined;
+  /** What was reserved of quotas, until the handler starts. */
+  reserved: Reserved | undefined;
+  /** The last question that a person or a grant was asked about the call, with the answer. */
+  approval: ApprovalTold | undefined;
+  /** The canonical input with which the start of the call was recorded. */
+  recorded: JsonObject | undefined;
+  /** It has waited until the logs had room for its lines. */
+  hadRoom = false;
+  /** The place at its executor where it can begin at once. */
+  place: Place | undefined;
+  /** Milliseconds that the handler may still take, if the call has waited for it to begin. */
+  leftMs: number | undefined;
+  /** The answer that a resumed call brought has been used. */
+  answered = false;
+  /** How often the call was judged again. */
+  rounds = 0;
+  /** How often its gates were asked once more since then, because some had to be waited for. */
+  passes = 0;
+  /** The shadow rules that would have decided differently. */
+  shadowed: Set<RuleCount> | undefined;
+  /** The same, as far as no event has reported them. */
+  trials: Trial[] | undefined;
+
+  // Handler.
+  controller: AbortController | undefined;
+  idle: Deadline | undefined;
+  eventCount = 0;
+  children: Set<Call> | undefined;
+  childCount = 0;
+  /** The untrusted text that child calls have returned. */
+  heard: Heard | undefined;
+
+  /** What the tool sent in addition to its output. */
+  alongside: Alongside | undefined;
+  /** The call reads back this output, which another call returned. */
+  readBack: ReadBack | undefined;
+  /** The call, or a child call, has read back text that may hold parts of secrets. */
+  readSecrets = false;
+
+  // All phases.
+  /** Values that no event, prompt or error text may contain. */
+  secrets: Secrets | undefined;
+  cleanups: Set<(result: ToolResult) => void> | undefined;
+  /** The tracers that follow the call, until it ends. */
+  traces: readonly CallTrace[] | undefined;
+
+  // End.
+  /** Monotonic milliseconds; set when the call ended early. */
+  endedAt = 0;
+  aborted = false;
+  abortReason: unknown;
+  /** The caller must not learn that the tool exists. */
+  hidden = false;
+  /** The original error, if the model sees a masked one. */
+  unmasked: ToolError | undefined;
+  /** Gives back the slots of a handler that outlives its call. */
+  grace: Deadline | undefined;
+}

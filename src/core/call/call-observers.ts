@@ -1,0 +1,109 @@
+/** The port behind audit logs: observers are told of every call. It is not in the public list. */
+
+import type { OriginTold } from '../../parts/origins/origin.ts';
+import type { CallStatus } from '../../values/errors/index.ts';
+import type { JsonValue } from '../../values/json/index.ts';
+import type { ApprovalChoice } from '../approval/request.ts';
+import type { SessionState } from '../session/session-state.ts';
+
+/** What an observer is told about a call. Its texts contain no secret of the call. */
+export interface CallRecord {
+  /** Epoch milliseconds by the registry's `now`. */
+  readonly at: number;
+  readonly callId: string;
+  /** 1, or 2 for a call that was suspended and resumed. */
+  readonly attempt: number;
+  readonly parentCallId: string | undefined;
+  readonly sessionId: string;
+  /** `""` if the session acts for no one. */
+  readonly principal: string;
+  /** `""` for a direct call. */
+  readonly surface: string;
+  readonly tool: string;
+  /** Who brought the tool; undefined for an unknown name, like the next three. */
+  readonly source: string | undefined;
+  /** Where the tool's calls run. */
+  readonly executor: string | undefined;
+  readonly version: string | undefined;
+  readonly fingerprint: string | undefined;
+  /** The input as it is now, redacted; null if it is not valid JSON. */
+  readonly input: JsonValue;
+  readonly ruleId: string | undefined;
+  /** The layer that decided. */
+  readonly decidedBy: string | undefined;
+  readonly reason: string | undefined;
+  readonly approval: ApprovalTold | undefined;
+  /** Where the arguments came from; undefined if no rule or question needed that. */
+  readonly origins: readonly OriginTold[] | undefined;
+  /** How the call ended; undefined if it is about to start. */
+  readonly status: CallStatus | undefined;
+  readonly code: string | undefined;
+  /** Milliseconds since the call arrived. */
+  readonly durationMs: number;
+}
+
+/** The question about a call, and its answer. */
+export interface ApprovalTold {
+  /** `""` if the call was refused before a question was made. */
+  readonly id: string;
+  readonly by?: string;
+  /** Absent if there was no answer, or none yet. */
+  readonly decision?: ApprovalChoice;
+}
+
+/**
+ * An observer of calls. Whatever it throws is reported and does not affect a call, except for
+ * `starting`.
+ */
+export interface CallObserver {
+  /**
+   * A call has passed all gates, and its handler is about to start. If this throws or rejects, the
+   * call is refused. If the call waited for it, the call is judged again.
+   */
+  readonly starting?: ((record: CallRecord) => undefined | Promise<void>) | undefined;
+  /**
+   * Before `starting`: resolves when the observer has room for more records. Undefined if it has.
+   * Its rejection does not count.
+   */
+  readonly moreRoom?: (() => Promise<void> | undefined) | undefined;
+  /** Why `starting` would refuse any call now, as far as that is known without trying. */
+  readonly refuses?: (() => Error | undefined) | undefined;
+  /** A call has ended. */
+  readonly ended: (record: CallRecord) => void;
+}
+
+/** The observers of a registry and of its sessions. */
+export class CallObservers {
+  #everywhere: readonly CallObserver[] = [];
+  readonly #here = new WeakMap<SessionState, readonly CallObserver[]>();
+
+  /** The observers of a session's calls, each once. */
+  of(session: SessionState): readonly CallObserver[] {
+    const here = this.#here.get(session);
+    if (here === undefined && this.#everywhere.length < 2) return this.#everywhere;
+    return [...new Set([...this.#everywhere, ...(here ?? [])])];
+  }
+
+  /** Adds an observer of one session, or of all. The returned function removes it. */
+  add(observer: CallObserver, session: SessionState | undefined): () => void {
+    this.#set(session, [...this.#get(session), observer]);
+    let there = true;
+    return () => {
+      if (!there) return;
+      there = false;
+      const left = [...this.#get(session)];
+      left.splice(left.indexOf(observer), 1);
+      this.#set(session, left);
+    };
+  }
+
+  #get(session: SessionState | undefined): readonly CallObserver[] {
+    return session === undefined ? this.#everywhere : (this.#here.get(session) ?? []);
+  }
+
+  #set(session: SessionState | undefined, observers: readonly CallObserver[]): void {
+    if (session === undefined) this.#everywhere = observers;
+    else if (observers.length === 0) this.#here.delete(session);
+    else this.#here.set(session, observers);
+  }
+}

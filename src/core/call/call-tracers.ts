@@ -1,0 +1,69 @@
+/** The port behind telemetry: tracers follow calls while they run. It is not in the public list. */
+
+import type { JsonValue } from '../../values/json/index.ts';
+import type { TraceContext } from '../context.ts';
+
+/** The phases of a call that are traced separately. A call may have several phases `policy`. */
+export type Phase = 'policy' | 'approval' | 'run';
+
+/** What is known about a call when it arrives. */
+export interface CallStart {
+  readonly callId: string;
+  /** Undefined if the session has no tool of this name. */
+  readonly tool: string | undefined;
+  /** The tool's description, without secrets; undefined for an unknown name. */
+  readonly description: string | undefined;
+  /** Where the tool's calls run; undefined for an unknown name. */
+  readonly executor: string | undefined;
+  /** The tool belongs to the session alone, so its name may come from outside. */
+  readonly ownTool: boolean;
+  readonly sessionId: string;
+  /** `""` if the session acts for no one. */
+  readonly principal: string;
+  /** `""` for a direct call. */
+  readonly surface: string;
+  /** The trace of the call whose handler made this one. */
+  readonly parents: readonly CallTrace[] | undefined;
+  /**
+   * The caller's place in a trace, if the caller is elsewhere and has sent it. Its form is valid.
+   */
+  readonly from: TraceContext | undefined;
+}
+
+/** Why a phase or a call ended as it did. Its texts contain no secret of the call. */
+export interface Told {
+  /** Undefined after a success. */
+  readonly code: string | undefined;
+  readonly ruleId: string | undefined;
+  readonly reason: string | undefined;
+  readonly approvalId: string | undefined;
+}
+
+/** The end of a call. */
+export interface CallEnd extends Told {
+  /** Milliseconds since the call arrived. */
+  readonly durationMs: number;
+  /** The error's text. */
+  readonly message: string | undefined;
+  /** The input as it is now, redacted as in events. */
+  readonly input: () => JsonValue;
+  /** The output, redacted as in events; undefined if there is none. */
+  readonly output: () => JsonValue | undefined;
+}
+
+/** Follows one call. Whatever its methods throw is reported and does not affect the call. */
+export interface CallTrace {
+  /** Runs a phase, or the beginning of a phase that waits, at once and exactly once. */
+  within(phase: Phase, run: () => void): void;
+  /** The phase is over. Not called for the phase in which the call ends. */
+  left(phase: Phase, told: Told): void;
+  /** The call has ended, and with it all open phases. Called once. */
+  ended(end: CallEnd): void;
+  /** The call's place in a trace, for requests that its handler makes elsewhere. */
+  place?(): TraceContext | undefined;
+}
+
+/** Begins to follow a call. If it throws, that is reported, and the call is not followed. */
+export interface CallTracer {
+  begin(start: CallStart): CallTrace;
+}

@@ -1,0 +1,271 @@
+/**
+ * The only place where a call ends. Its result is made, counted and announced once, everything that
+ * it held is given back, and its promise resolves.
+ */
+
+import { tellSettled } from '../../parts/durable-approvals/tell-settled.ts';
+import { endClaim } from '../../parts/idempotency/make-claim.ts';
+import { remember } from '../../parts/origins/remember.ts';
+import { giveBackQuota } from '../../parts/quotas/ask-quota-store.ts';
+import { scrubJson, scrubText } from '../../parts/secrets/call-secrets.ts';
+import { errorCodes, type ToolError, withCause } from '../../values/errors/index.ts';
+import {
+  countDenied,
+  countEnd,
+  countLate,
+  countMatched,
+  countReason,
+  countShadow,
+} from '../registry/counters.ts';
+import type { ResultMetadata, ToolResult } from '../result.ts';
+import { type Call, isFound } from './call.ts';
+import type { CallExtra } from './call-extra.ts';
+import { unlink } from './calls-in-flight.ts';
+import { copyFor, deliver } from './deliver.ts';
+import { inputNotShown } from './input-not-shown.ts';
+import { tellEnd } from './observed.ts';
+import { copiedError, postedResult } from './posted-result.ts';
+import { releaseAll } from './release.ts';
+import { shownInput } from './shown-input.ts';
+import { endTraces } from './traced.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The result of a failed call. Its texts never contain a secret of the call. */
+export function failureResult(call: Call, error: ToolError): ToolResult {
+  const { extra } = call;
+  const metadata = metadataOf(call, errorCodes[error.code].status);
+  if (extra === undefined) return { success: false, error, metadata };
+  const result: Writable<ToolResult> = {
+    success: false,
+    error: extra.secrets === undefined || extra.secrets.none ? error : scrubError(call, error),
+    metadata,
+  };
+  if (extra.pending !== undefined && error.code === 'approval_pending')
+    Object.defineProperty(result, 'approval', { value: extra.pending, enumerable: false });
+  return result as ToolResult;
+}
+
+export function successResult(
+  call: Call,
+  output: unknown,
+  truncated: ResultMetadata['truncated'],
+  handler: ResultMetadata['handler'],
+): ToolResult {
+  const metadata = metadataOf(call, 'succeeded');
+  if (truncated !== undefined) metadata.truncated = truncated;
+  if (handler !== undefined) metadata.handler = handler;
+  const alongside = call.extra?.alongside;
+  if (alongside !== undefined) metadata.alongside = alongside;
+  return { success: true, output, metadata };
+}
+
+function metadataOf(call: Call, status: ResultMetadata['status']): Writable<ResultMetadata> {
+  const { session, callId, toolName, attempt, entry, extra } = call;
+  const durationMs = Math.max(0, session.registry.monotonic() - call.startedAt);
+  const metadata: Writable<ResultMetadata> =
+    // A tool that is hidden from this caller must look like an unknown name.
+    entry === undefined || extra?.hidden === true
+      ? { callId, toolName, status, attempt, durationMs }
+      : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
+  if (extra?.repaired !== undefined) metadata.repaired = extra.repaired;
+  if (extra?.claim?.outcome !== undefined) metadata.replayed = true;
+  return metadata;
+}
+
+function scrubError(call: Call, error: ToolError): ToolError {
+  // Every text of this call would be hidden, also the one that says so. It is written again here,
+  // so that nothing else is shown.
+  if (error.code === 'approval_denied' && error.reason === 'input_not_shown')
+    return inputNotShown(call);
+  const scrubbed: Writable<ToolError> = { ...error, message: scrubText(call, error.message) };
+  if (Object.hasOwn(error, 'cause')) withCause(scrubbed, error.cause);
+  if (error.reason !== undefined) scrubbed.reason = scrubText(call, error.reason);
+  if (error.details !== undefined) scrubbed.details = scrubJson(call, error.details);
+  return scrubbed;
+}
+
+/** Ends a call with an error. */
+export function failCall(call: Call, error: ToolError): void {
+  endCall(call, failureResult(call, error));
+}
+
+/** Ends a call with a result. Only the first end counts; a later one does nothing. */
+export function endCall(call: Call, result: ToolResult): void {
+  if (call.state === 'ended') return;
+  const hasRun = call.state === 'shaping';
+  call.state = 'ended';
+  try {
+    if (hasRun && call.session.origins !== undefined) tryToRemember(call, result);
+    settleAccounts(call, result);
+  } catch (error) {
+    // Whatever fails here, the caller must get an answer.
+    call.session.registry.hostFault(
+      error,
+      { callId: call.callId, toolName: call.toolName },
+      'ending a call failed',
+    );
+  }
+  if (call.extra?.traces !== undefined) endTraces(call, result);
+  call.resolve(result);
+}
+
+/** If this fails, values from the result are unknown, so that a rule asks about them. */
+function tryToRemember(call: Call, result: ToolResult): void {
+  try {
+    remember(call, result);
+  } catch (error) {
+    const { callId, toolName, session } = call;
+    session.registry.hostFault(error, { callId, toolName }, 'a result could not be remembered');
+  }
+}
+
+function settleAccounts(call: Call, result: ToolResult): void {
+  const { session, extra } = call;
+  const { registry } = session;
+  session.toldOf = undefined;
+  if (call.dlList !== undefined) registry.deadlines.remove(call);
+  unlink(call);
+  const signal = call.options?.signal;
+  if (signal !== undefined) registry.aborts.remove(signal, call);
+  if (extra !== undefined) endExtra(call, extra, result);
+  count(call, result);
+  if (call.announced) {
+    if (extra?.resumed !== undefined)
+      tellSettled(call, extra.resumed.approvalId, result.metadata.status);
+    tell(call, result);
+    if (registry.observers !== undefined) tellEnd(call, result, registry.observers);
+  }
+  if (call.counted) call.entry?.ended();
+}
+
+function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
+  const { registry } = call.session;
+  if (extra.idle?.dlList !== undefined) registry.deadlines.remove(extra.idle);
+  call.parent?.extra?.children?.delete(call);
+  if (extra.resumed !== undefined)
+    registry.suspending.release(call.session, extra.resumed.approvalId);
+  const { cleanups, children } = extra;
+  if (cleanups !== undefined) for (const cleanup of cleanups) cleanup(result);
+  if (extra.holds !== undefined || extra.place !== undefined) {
+    // A handler that outlives its call keeps its slots until it settles, but not forever.
+    if (call.handlerLive) keepSlots(call, extra);
+    else releaseAll(call);
+  }
+  if (extra.reserved !== undefined && isFound(call)) giveBackQuota(call);
+  if (extra.claim !== undefined && registry.idempotency !== undefined && isFound(call))
+    endClaim(call, registry.idempotency, extra.claim, result);
+  if (children !== undefined)
+    for (const child of [...children])
+      registry.spine.cancelled(
+        child,
+        new DOMException('The call that made this call has ended.', 'AbortError'),
+      );
+  if (!result.success && (call.handlerLive || extra.controller !== undefined)) {
+    extra.aborted = true;
+    extra.controller?.abort(extra.abortReason);
+  }
+}
+
+function keepSlots(call: Call, extra: CallExtra): void {
+  const { registry } = call.session;
+  const grace = {
+    expire: () => releaseAll(call),
+    dlPrev: undefined,
+    dlNext: undefined,
+    dlAt: 0,
+    dlList: undefined,
+  };
+  extra.grace = grace;
+  registry.deadlines.add(grace, registry.graceMs, registry.monotonic());
+}
+
+/** Handles a handler that settles after its call has ended: gives its slots back and counts it. */
+export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void {
+  const { session, toolName, callId } = call;
+  const grace = call.extra?.grace;
+  if (grace?.dlList !== undefined) session.registry.deadlines.remove(grace);
+  releaseAll(call);
+  countLate(session.counters());
+  if (session.hears('tool:late'))
+    session.emit(
+      'tool:late',
+      {
+        toolName,
+        callId,
+        settled,
+        afterMs: Math.max(0, session.registry.monotonic() - call.more.endedAt),
+      },
+      call.surfaceName,
+    );
+}
+
+function count(call: Call, result: ToolResult): void {
+  const { session, binding, matched } = call;
+  if (matched !== undefined) countMatched(matched);
+  const shadowed = call.extra?.shadowed;
+  if (shadowed !== undefined) for (const rule of shadowed) countShadow(rule);
+  if (binding !== undefined) binding.counts ??= session.counters().tool(binding.entry);
+  const counts = binding?.counts ?? session.counters().others;
+  const { status, durationMs } = result.metadata;
+  countEnd(counts, status, durationMs);
+  if (result.success) return;
+  const { error } = result;
+  const { code } = error;
+  if (code === 'policy_denied' || code === 'policy_error' || code === 'approval_denied')
+    countDenied(counts);
+  const reason = Object.hasOwn(error, 'reason') ? error.reason : undefined;
+  countReason(counts, reason ?? code);
+}
+
+function tell(call: Call, result: ToolResult): void {
+  const { session, toolName, callId } = call;
+  const { durationMs, status } = result.metadata;
+  if (result.success) {
+    if (session.hears('tool:post') && isFound(call))
+      deliver(session, 'tool:post', {
+        type: 'tool:post',
+        sessionId: session.sessionId,
+        principal: session.actor,
+        surface: call.surfaceName,
+        at: session.registry.now(),
+        seq: ++session.seq,
+        toolName,
+        callId,
+        result: postedResult(call, result),
+        durationMs,
+      });
+    return;
+  }
+  const { error } = result;
+  if (
+    (error.code === 'policy_denied' || error.code === 'policy_error') &&
+    session.hears('policy:violation')
+  ) {
+    const { reason = error.code, ruleId, source } = error;
+    session.emit(
+      'policy:violation',
+      {
+        toolName,
+        callId,
+        reason,
+        ...(ruleId === undefined ? {} : { ruleId }),
+        ...(source === undefined ? {} : { source }),
+      },
+      call.surfaceName,
+    );
+  }
+  if (session.hears('tool:error'))
+    session.emit(
+      'tool:error',
+      {
+        toolName,
+        callId,
+        input: copyFor(session, 'tool:error', shownInput(call)),
+        error: copiedError(call.extra?.unmasked ?? error),
+        status,
+        durationMs,
+      },
+      call.surfaceName,
+    );
+}

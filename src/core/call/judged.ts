@@ -1,0 +1,24 @@
+/** What the conditions of rules and quotas look at. */
+
+import { originsOf } from '../../parts/origins/call-origins.ts';
+import { declaresPath } from '../../values/json-schema/declares-path.ts';
+import type { Judged } from '../rules/judged.ts';
+import type { FoundCall } from './call.ts';
+
+/**
+ * The canonical input, and the value that the schema parsed from it.
+ * @param left The steps that may be taken.
+ */
+export function judgedOf(call: FoundCall, left: number): Judged {
+  const { json } = call.binding.entry.internals.input;
+  return {
+    input: call.canonical,
+    parsed: call.parsed,
+    declares: (...path) => declaresPath(json, path),
+    facts: call.session.facts,
+    surface: call.surfaceName,
+    origins: originsOf(call),
+    attributes: call.extra?.attributes?.answers,
+    left,
+  };
+}

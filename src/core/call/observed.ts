@@ -1,0 +1,56 @@
+/** Tells the observers of a call that it starts or has ended. */
+
+import { originsTold } from '../../parts/origins/origins-told.ts';
+import type { ToolResult } from '../result.ts';
+import type { Call } from './call.ts';
+import type { CallObservers, CallRecord } from './call-observers.ts';
+import { reportFault } from './report-fault.ts';
+import { shownInput } from './shown-input.ts';
+
+/**
+ * The record of a call for its observers.
+ * @param result Absent where the call is about to start.
+ */
+export function recordOf(call: Call, result: ToolResult | undefined): CallRecord {
+  const { session, entry, verdict, extra, parent } = call;
+  const { registry } = session;
+  const error = result === undefined || result.success ? undefined : result.error;
+  const known = entry ?? session.entryOf(call.toolName);
+  return {
+    at: registry.now(),
+    callId: call.callId,
+    attempt: call.attempt,
+    parentCallId: parent?.callId,
+    sessionId: session.sessionId,
+    principal: session.actor,
+    surface: call.surfaceName,
+    tool: call.toolName,
+    source: known?.source,
+    executor: known?.internals.runsIn,
+    version: known?.definition.version,
+    fingerprint: known?.fingerprint,
+    input: shownInput(call),
+    ruleId: error?.ruleId ?? verdict?.ruleId,
+    decidedBy: error?.source ?? verdict?.source,
+    reason: error?.reason ?? verdict?.reason,
+    approval: extra?.approval,
+    origins: originsTold(call),
+    status: result?.metadata.status,
+    code: error?.code,
+    durationMs: result?.metadata.durationMs ?? Math.max(0, registry.monotonic() - call.startedAt),
+  };
+}
+
+/** Tells the observers that the call has ended. An observer that throws is reported. */
+export function tellEnd(call: Call, result: ToolResult, observers: CallObservers): void {
+  const told = observers.of(call.session);
+  if (told.length === 0) return;
+  const record = recordOf(call, result);
+  for (const observer of told) {
+    try {
+      observer.ended(record);
+    } catch (error) {
+      reportFault(call, error, 'audit', 'an observer of calls failed');
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** Judges a call again if it waited, or if something changed since its verdict. */
+
+import { keepLateAnswers } from '../../parts/explain/attribute-judge.ts';
+import { tellTrials } from '../../parts/explain/shadow-rules.ts';
+import { giveBackQuota } from '../../parts/quotas/ask-quota-store.ts';
+import { toolError } from '../../values/errors/index.ts';
+import { lacksSlot } from '../session/session-limits.ts';
+import type { FoundCall } from './call.ts';
+import { releaseAll } from './release.ts';
+import { decide } from './stages/decide.ts';
+import { checkAvailable, removedMeanwhile } from './stages/lookup.ts';
+import { withdrawn } from './standing-grants.ts';
+import { type Outcome, type Step, steps } from './step.ts';
+import { inPhase } from './traced.ts';
+
+/** A call is denied if the rules keep changing faster than it can be judged. */
+const mostRounds = 8;
+/** So is a call whose gates, asked once more, have to be waited for again and again. */
+const mostPasses = 8;
+
+/**
+ * Checks availability, policy and fingerprint again, until nothing changed in the meantime. A round
+ * asks all gates. If some of them had to be waited for, a pass follows in the turn in which the
+ * call goes on: it keeps their answers and asks the others once more.
+ */
+export function recheck(call: FoundCall): Step {
+  const { session, extra } = call;
+  const isWithdrawn = extra?.grant !== undefined && withdrawn(call);
+  if (isWithdrawn) call.approved = false;
+  const isSame = !call.waited && !isWithdrawn && call.judgedAt === session.current();
+  if (isSame && extra?.kept === undefined) return undefined;
+  return judgeAgain(call, isSame);
+}
+
+/** @param isPass nothing has changed since the last round, apart from what its gates waited for */
+function judgeAgain(call: FoundCall, isPass: boolean): Step {
+  const { session, more } = call;
+  // Rules may have changed while the last round waited for gates.
+  const hasWaited = call.waited || more.kept !== undefined;
+  if (isPass) more.passes++;
+  else {
+    more.rounds++;
+    more.passes = 0;
+    more.kept = undefined;
+  }
+  if (more.rounds > mostRounds || more.passes > mostPasses) return unstableError;
+  const binding = session.binding(call.toolName);
+  if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call);
+  const unavailable = checkAvailable(call);
+  if (unavailable !== undefined) return unavailable;
+  if (isPass) keepLateAnswers(call);
+  else if (hasWaited) more.attributes = undefined;
+  const outcome = inPhase(call, 'policy', decide);
+  if (outcome instanceof Promise) return outcome.then((settled) => conclude(call, settled));
+  more.kept = undefined;
+  return conclude(call, outcome);
+}
+
+const unstableError = toolError(
+  'policy_error',
+  'The rules changed faster than the call could be judged. Try again.',
+  { reason: 'rules_unstable', retryable: true },
+);
+
+function conclude(call: FoundCall, outcome: Outcome): Outcome {
+  tellTrials(call);
+  return outcome ?? routeAfter(call);
+}
+
+/** Chooses the step that the new verdict makes necessary. */
+function routeAfter(call: FoundCall): Outcome {
+  if (call.ended) return undefined;
+  if (withdrawn(call)) call.approved = false;
+  call.waited = false;
+  if (call.verdict?.effect === 'ask' && !call.approved) {
+    releaseAll(call);
+    giveBackQuota(call);
+    call.goto = steps.approve;
+  } else if (call.judgedAt !== call.session.current()) call.goto = steps.recheck;
+  else if (lacksSlot(call)) call.goto = steps.acquire;
+  return undefined;
+}

@@ -1,0 +1,151 @@
+/**
+ * What the schemas of a document say about one place of a value. A place is computed once, however
+ * many values of the input are there.
+ */
+
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import { followReference } from '../../values/json-schema/local-reference.ts';
+import { listOf, mostReferences, nullReader } from './takes-null.ts';
+
+/**
+ * Most schemas and members that are looked at for one input. Nulls beyond this limit stay in the
+ * input, and validation refuses them.
+ */
+const mostSteps = 400_000;
+
+export interface Place {
+  /** The schemas, with everything that they consist of. */
+  readonly all: readonly JsonObject[];
+  /** The members that any of the schemas declares. */
+  readonly members: ReadonlyMap<string, Member>;
+  readonly required: ReadonlySet<JsonValue>;
+  /** From this index on, all elements of a list have the same schemas. */
+  readonly rest: number;
+  /** The places of elements, by their index. */
+  readonly items: Map<number, Place | undefined>;
+}
+
+/** A declared member. Its optional fields are computed when an input has the member. */
+export interface Member {
+  /** A set: with duplicates, a level reached in k ways would have k times the schemas above it. */
+  readonly schemas: Set<JsonValue>;
+  dropsNull?: boolean;
+  place?: { readonly at: Place | undefined };
+}
+
+/** The places of one document, for one input. */
+export class SchemaPlaces {
+  readonly #root: JsonObject;
+  readonly #takesNull: (schema: JsonValue) => boolean;
+  readonly #ids = new Map<JsonObject, number>();
+  readonly #places = new Map<string, Place>();
+  #left = mostSteps;
+
+  constructor(root: JsonObject) {
+    this.#root = root;
+    this.#takesNull = nullReader(root);
+  }
+
+  /** The place of the whole input. */
+  root(): Place | undefined {
+    return this.#placeOf([this.#root]);
+  }
+
+  /** Whether a null in this member means "not given". */
+  dropsNull({ required }: Place, name: string, member: Member): boolean {
+    member.dropsNull ??= !required.has(name) && ![...member.schemas].some(this.#takesNull);
+    return member.dropsNull;
+  }
+
+  member(member: Member): Place | undefined {
+    member.place ??= { at: this.#placeOf([...member.schemas].filter(isJsonObject)) };
+    return member.place.at;
+  }
+
+  item(place: Place, index: number): Place | undefined {
+    const key = Math.min(index, place.rest);
+    if (!place.items.has(key)) {
+      this.#left -= place.all.length;
+      place.items.set(key, this.#left < 0 ? undefined : this.#placeOf(itemsOf(place.all, key)));
+    }
+    return place.items.get(key);
+  }
+
+  /** Undefined if no schema applies, or if all steps are used up. */
+  #placeOf(schemas: readonly JsonObject[]): Place | undefined {
+    if (schemas.length === 0 || this.#left < 0) return undefined;
+    this.#left -= schemas.length;
+    const key = schemas.map((schema) => this.#idOf(schema)).join(' ');
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    const all = alternativesOf(schemas, this.#root);
+    const members = new Map<string, Member>();
+    const required = new Set<JsonValue>();
+    let rest = 0;
+    for (const schema of all) {
+      const { properties, prefixItems } = schema;
+      const needed = listOf(schema, 'required');
+      const declared = isJsonObject(properties) ? Object.entries(properties) : [];
+      this.#left -= 1 + declared.length + needed.length;
+      for (const name of needed) required.add(name);
+      for (const [name, member] of declared) {
+        const same = members.get(name);
+        if (same === undefined) members.set(name, { schemas: new Set([member]) });
+        else same.schemas.add(member);
+      }
+      if (Array.isArray(prefixItems)) rest = Math.max(rest, prefixItems.length);
+    }
+    const place: Place = { all, members, required, rest, items: new Map() };
+    this.#places.set(key, place);
+    return place;
+  }
+
+  #idOf(schema: JsonObject): number {
+    const known = this.#ids.get(schema);
+    if (known !== undefined) return known;
+    this.#ids.set(schema, this.#ids.size);
+    return this.#ids.size - 1;
+  }
+}
+
+/** What the schemas of a list say about the element at an index. */
+function itemsOf(all: readonly JsonObject[], index: number): JsonObject[] {
+  const places = all.map(({ prefixItems, items }) =>
+    Array.isArray(prefixItems) && index < prefixItems.length
+      ? (prefixItems[index] as JsonValue)
+      : (items ?? null),
+  );
+  return [...new Set(places.filter(isJsonObject))];
+}
+
+/**
+ * A schema with everything that it refers to and consists of, so that a property is found wherever
+ * it is declared.
+ */
+export function alternatives(schema: JsonObject, root: JsonObject): JsonObject[] {
+  return alternativesOf([schema], root);
+}
+
+/** The same for several schemas. Each is listed once, even if it is reached in several ways. */
+function alternativesOf(schemas: readonly JsonObject[], root: JsonObject): JsonObject[] {
+  const found = new Set<JsonObject>(schemas);
+  let level: readonly JsonObject[] = [...found];
+  for (let left = mostReferences; left > 1 && level.length > 0; left--) {
+    const next: JsonObject[] = [];
+    for (const one of level) {
+      for (const part of partsOf(one, root)) {
+        if (!isJsonObject(part) || found.has(part)) continue;
+        found.add(part);
+        next.push(part);
+      }
+    }
+    level = next;
+  }
+  return [...found];
+}
+
+function partsOf(schema: JsonObject, root: JsonObject): (JsonValue | undefined)[] {
+  const target =
+    typeof schema.$ref === 'string' ? [followReference(schema.$ref, schema, root)] : [];
+  return [...target, ...['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => listOf(schema, keyword))];
+}

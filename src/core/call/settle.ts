@@ -1,0 +1,122 @@
+/** The second half of the spine: from what the handler returned or threw to the end of its call. */
+
+import { collectOutputSecrets } from '../../parts/secrets/call-secrets.ts';
+import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
+import type { JsonObject } from '../../values/json/index.ts';
+import type { ResultMetadata } from '../result.ts';
+import { allWithinBudget } from './alongside-budget.ts';
+import type { Call, FoundCall } from './call.ts';
+import { endCall, failCall, successResult } from './end-call.ts';
+import { type Shaped, snapshotOf } from './output-snapshot.ts';
+import { reportFault } from './report-fault.ts';
+import { afterHooks } from './stages/after-hooks.ts';
+import { checkOutput } from './stages/output-limits.ts';
+
+export function ran(call: FoundCall, value: unknown, metadata: JsonObject | undefined): void {
+  try {
+    const { session, binding } = call;
+    stopClocks(call);
+    call.state = 'shaping';
+    const { entry, maxOutputChars, secretive } = binding;
+    const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
+    const plain = session.hooks.length === 0 && entry.internals.output === undefined;
+    // Secrets are collected before hooks and schemas can mention them, and before a cut.
+    const shaped = snapshotOf(
+      call,
+      value,
+      plain && bounded && !secretive && entry.internals.outputStrategy !== 'offload'
+        ? maxOutputChars
+        : undefined,
+    );
+    if (secretive) collectOutputSecrets(call, shaped.ok ? shaped.output : null);
+    if (!plain) return shapeOn(call, shaped, metadata);
+    if (!shaped.ok) return failCall(call, shaped.error);
+    if (bounded) return settle(call, allWithinBudget(call, shaped), metadata);
+    return succeed(call, shaped.output, undefined, metadata);
+  } catch (error) {
+    return broken(call, error);
+  }
+}
+
+/** These deadlines are for the handler; hooks and schemas have limits of their own. */
+function stopClocks(call: Call): void {
+  const { deadlines } = call.session.registry;
+  deadlines.remove(call);
+  const idle = call.extra?.idle;
+  if (idle !== undefined) deadlines.remove(idle);
+}
+
+export function threw(call: FoundCall, error: ToolError): void {
+  // The getters of the thrown value, or the logger, may have ended the call.
+  if (call.ended) return;
+  try {
+    stopClocks(call);
+    call.state = 'shaping';
+    if (call.session.hooks.length > 0) return shapeOn(call, { ok: false, error }, undefined);
+    return failCall(call, error);
+  } catch (fault) {
+    return broken(call, fault);
+  }
+}
+
+/** Runs the after hooks, the output schema and the budget, for calls that have them. */
+function shapeOn(call: FoundCall, shaped: Shaped, metadata: JsonObject | undefined): void {
+  const finish = (checked: Shaped): void =>
+    checked.ok
+      ? settle(call, allWithinBudget(call, checked), metadata)
+      : settle(call, checked, metadata);
+  const check = (hooked: Shaped): void => {
+    if (call.ended) return;
+    if (!hooked.ok) return finish(hooked);
+    const checked = checkOutput(call, hooked);
+    if (checked instanceof Promise) {
+      checked.then(finish, (error: unknown) => broken(call, error));
+      return;
+    }
+    finish(checked);
+  };
+  const hooked = afterHooks(call, shaped, metadata);
+  if (hooked instanceof Promise) hooked.then(check, (error: unknown) => broken(call, error));
+  else check(hooked);
+}
+
+function settle(
+  call: FoundCall,
+  shaped: Shaped | Promise<Shaped>,
+  handler: JsonObject | undefined,
+): void {
+  if (shaped instanceof Promise) {
+    shaped.then(
+      (kept) => {
+        if (!call.ended) settle(call, kept, handler);
+      },
+      (error: unknown) => broken(call, error),
+    );
+  } else if (!shaped.ok) failCall(call, shaped.error);
+  else succeed(call, shaped.output, shaped.truncated, handler);
+}
+
+function succeed(
+  call: FoundCall,
+  output: unknown,
+  truncated: ResultMetadata['truncated'],
+  handler: JsonObject | undefined,
+): void {
+  collectOutputSecrets(call, output);
+  endCall(call, successResult(call, output, truncated, handler));
+}
+
+/** A fault of this library. The host's logger gets the details, but the model does not. */
+export function broken(call: Call, error: unknown): void {
+  reportFault(call, error, 'host-tools', 'internal error');
+  failCall(
+    call,
+    withCause(
+      toolError(
+        'internal',
+        'The call failed because of an internal error. Try again or use another tool.',
+      ),
+      error,
+    ),
+  );
+}

@@ -1,0 +1,195 @@
+/**
+ * Admission: turns the input into bounded JSON, announces the call, and enforces the rate limit.
+ */
+
+import { describe, type ToolError, toolError } from '../../../values/errors/index.ts';
+import { copyJson, isJsonObject } from '../../../values/json/index.ts';
+import { waitText } from '../../../values/text/duration.ts';
+import type { ToolEvents } from '../../events.ts';
+import { countEnd } from '../../registry/counters.ts';
+import { admitRate, rateWait } from '../../session/session-limits.ts';
+import type { SessionState } from '../../session/session-state.ts';
+import type { Call } from '../call.ts';
+import { idsInFlight } from '../calls-in-flight.ts';
+import { copyFor, deliver } from '../deliver.ts';
+import { shownInput } from '../shown-input.ts';
+import type { Outcome } from '../step.ts';
+
+/** Deepest nesting of an input. */
+const maxDepth = 64;
+/** Most values of an input, containers included. */
+const maxValues = 50_000;
+/** Most UTF-8 bytes of an input as JSON, unless the limits set another bound. */
+const defaultMaxBytes = 1_048_576;
+const defaultLimits = { maxDepth, maxValues, maxChars: defaultMaxBytes };
+
+/**
+ * Deepest nesting of calls that host code makes inside the gates of other calls. Beyond it, the
+ * stack could overflow in the middle of the library's own code.
+ */
+const mostNested = 64;
+
+/**
+ * Claims the call's id. A call that is refused here emits no event. A closed session emits none,
+ * and events with an id that is in flight belong to the call that has it.
+ */
+export function enter(call: Call, namedByCaller: boolean): ToolError | undefined {
+  const { session, callId } = call;
+  if (session.closed || session.registry.closed)
+    return toolError('session_closed', 'The session is closed. Create another.');
+  if (!namedByCaller && session.ids === undefined) return undefined;
+  if (typeof callId !== 'string' || callId === '' || callId.length > 1_024)
+    return toolError(
+      'invalid_input',
+      'Expected the call id to be a string of 1 to 1024 characters.',
+      { reason: 'invalid_call_id' },
+    );
+  session.ids ??= idsInFlight(session);
+  if (session.ids.has(callId)) {
+    countEnd(session.counters().others, 'rejected', 0);
+    return toolError(
+      'duplicate_call_id',
+      `A call with the id \`${callId}\` is in flight. Use a new id for a new call.`,
+    );
+  }
+  session.ids.set(callId, call);
+  return undefined;
+}
+
+/** @param nesting How many calls are being started at the moment, including this one. */
+export function nestingProblem(nesting: number): ToolError | undefined {
+  if (nesting <= mostNested) return undefined;
+  return toolError(
+    'tool_cycle',
+    `Calls were made inside the gates of other calls, more than ${mostNested} deep. A hook, ` +
+      'policy or listener calls itself.',
+    { reason: 'too_deep' },
+  );
+}
+
+/** Lets the caller's signal end the call. */
+export function watchSignal(call: Call): void {
+  const signal = call.options?.signal;
+  if (signal !== undefined && !signal.aborted) call.session.registry.aborts.add(signal, call);
+}
+
+/** Reads the input, announces the call, and counts it against the rate limit. */
+export function admit(call: Call): Outcome {
+  const { session } = call;
+  const fault = readInput(call);
+  // Reading the input may have ended the call. A call that has ended is not announced.
+  if (call.ended) return undefined;
+  announce(call);
+  if (fault !== undefined) return fault;
+  if (call.options?.signal?.aborted === true)
+    return toolError('cancelled', 'The call was cancelled before it started.');
+  const { limits, rate, registry } = session;
+  if (limits.callsPerMinute === undefined && rate === undefined && !registry.limitsRate)
+    return undefined;
+  // A resumed call was counted before it was suspended.
+  const wait = call.resumed === undefined ? admitRate(session, call.startedAt) : undefined;
+  return wait === undefined ? undefined : tooFast(session, wait);
+}
+
+/** The rate limit that a call would meet now, for `explain`. */
+export function rateProblem({ session }: Call): ToolError | undefined {
+  const wait = rateWait(session, session.registry.monotonic());
+  return wait === undefined ? undefined : tooFast(session, wait);
+}
+
+function tooFast({ limits }: SessionState, wait: number): ToolError {
+  return toolError(
+    'rate_limited',
+    `The limit of ${limits.callsPerMinute} calls per minute is reached. Try again in ` +
+      `${waitText(wait)}.`,
+    { reason: 'calls_per_minute', details: { retryAfterMs: Math.ceil(wait) } },
+  );
+}
+
+/** Turns the input into bounded JSON. */
+export function readInput(call: Call): ToolError | undefined {
+  const { input } = call;
+  if (input === undefined) {
+    call.canonical = {};
+    return undefined;
+  }
+  const maxBytes = call.session.limits.maxInputBytes ?? defaultMaxBytes;
+  if (typeof input === 'string' && input.length > maxBytes) return tooLarge(maxBytes);
+  const copy = copyJson(
+    input,
+    maxBytes === defaultMaxBytes ? defaultLimits : { maxDepth, maxValues, maxChars: maxBytes },
+  );
+  if (!copy.ok) {
+    const place = copy.path === '' ? 'The arguments are' : `The argument at ${copy.path} is`;
+    return toolError(
+      'invalid_input',
+      copy.fault === 'too_deep' || copy.fault === 'too_large'
+        ? `The arguments are ${copy.message}. Send less.`
+        : `${place} not JSON: ${copy.message}.`,
+      { reason: copy.fault },
+    );
+  }
+  // `size` is a lower bound: an escape or a fraction takes up to twelve bytes where `size` counts
+  // one. Most inputs need no exact count.
+  if (
+    copy.overflow ||
+    (copy.size * 12 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)
+  )
+    return tooLarge(maxBytes);
+  const { value } = copy;
+  if (isJsonObject(value)) {
+    call.canonical = value;
+    call.unsafe = copy.unsafe;
+    return undefined;
+  }
+  // The string may contain the object; validation tries to read it.
+  if (typeof value === 'string' && call.session.setup.repair === 'safe') {
+    call.more.text = value;
+    return undefined;
+  }
+  return toolError(
+    'invalid_input',
+    'Expected the arguments to be a JSON object, got ' +
+      `${typeof value === 'string' ? 'a string' : describe(value)}. Send an object with the ` +
+      `tool's parameters as its members.`,
+    { reason: 'not_an_object' },
+  );
+}
+
+function tooLarge(maxBytes: number): ToolError {
+  return toolError('invalid_input', `The arguments are larger than ${maxBytes} bytes. Send less.`, {
+    reason: 'too_large',
+  });
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+function announce(call: Call): void {
+  const { session } = call;
+  if (!session.hears('tool:pre')) {
+    call.announced = true;
+    return;
+  }
+  const { toolName, callId, attempt, parent } = call;
+  const { sessionId, registry } = session;
+  const at = registry.now();
+  const input = copyFor(session, 'tool:pre', shownInput(call));
+  const event: Mutable<{ type: string } & ToolEvents['tool:pre']> = {
+    type: 'tool:pre',
+    sessionId,
+    principal: session.actor,
+    surface: call.surfaceName,
+    at,
+    seq: ++session.seq,
+    toolName,
+    callId,
+    attempt,
+    input,
+  };
+  if (parent !== undefined) event.parentCallId = parent.callId;
+  if (call.ended) return;
+  call.announced = true;
+  session.toldOf = call;
+  session.toldAt = event.at;
+  deliver(session, 'tool:pre', event);
+}

@@ -1,0 +1,50 @@
+/**
+ * Approval. This is the only place that enforces it: with an answer that the call brought, a grant,
+ * a person in this process, or a suspension until a person answers.
+ */
+
+import { suspend } from '../../../parts/durable-approvals/suspend.ts';
+import { granted, keepAnswer, noteApproval, rejected, takeAnswer } from '../approval-outcome.ts';
+import { askApprover } from '../ask-approver.ts';
+import type { FoundCall } from '../call.ts';
+import { tellSeparateStores } from '../separate-stores.ts';
+import { findGrant, takeGrant } from '../standing-grants.ts';
+import type { Step } from '../step.ts';
+
+export function approve(call: FoundCall): Step {
+  const { session, resumed, verdict } = call;
+  if (call.approved) {
+    keepAnswer(call);
+    return undefined;
+  }
+  // A person's answer counts even if no rule asks any more, so a rejection stays a rejection.
+  if (resumed !== undefined && !call.more.answered) {
+    call.more.answered = true;
+    tellSeparateStores(call);
+    return takeAnswer(call, resumed.approvalId, resumed.answer, resumed.quotas);
+  }
+  if (verdict?.effect !== 'ask') return undefined;
+  // Someone who always allows a call has not allowed it to exceed a quota.
+  const isLifted = verdict.quotas !== undefined && findGrant(call)?.effect === 'allow';
+  const grant = isLifted ? undefined : takeGrant(call);
+  if (grant !== undefined) {
+    noteApproval(call, grant.id, grant.by, `${grant.effect}_always`);
+    if (grant.effect === 'reject')
+      return rejected(call, grant.id, 'rejected_always', grant.by, undefined);
+    granted(call, grant.id, grant.by);
+    return undefined;
+  }
+  const desk = session.approvalDesk();
+  // Nothing would run a resumed call here, so the caller must ask a person at once.
+  if (session.setup.approvalMode !== 'suspend' || call.entry.internals.runsIn === 'external')
+    return askApprover(call, verdict, desk);
+  if (call.parent !== undefined)
+    return rejected(
+      call,
+      undefined,
+      'approval_in_child',
+      undefined,
+      'A call that another tool makes cannot be suspended for approval.',
+    );
+  return suspend(call, verdict, desk);
+}

@@ -1,0 +1,279 @@
+/**
+ * Decides about a call by asking every gate and weighing the answers. No other code reaches a
+ * verdict; `call` and `explain` both use this.
+ */
+
+import { attributeJudges } from '../../../parts/explain/attribute-judge.ts';
+import {
+  compareTried,
+  noteMatch,
+  tellTrials,
+  tryRules,
+} from '../../../parts/explain/shadow-rules.ts';
+import type { CallOrigins } from '../../../parts/origins/call-origins.ts';
+import { originsTold } from '../../../parts/origins/origins-told.ts';
+import { quotaJudge } from '../../../parts/quotas/quota-judge.ts';
+import { deniedError, withCause } from '../../../values/errors/index.ts';
+import type { JsonObject } from '../../../values/json/index.ts';
+import type { ToolEvents } from '../../events.ts';
+import type { Binding } from '../../registry/binding.ts';
+import type { RuleCount } from '../../registry/counters.ts';
+import { type Judged, overBudget } from '../../rules/judged.ts';
+import type { CompiledRule } from '../../rules/rule.ts';
+import { denialText, makeVerdict, type Verdict } from '../../rules/verdict.ts';
+import { promptOf } from '../approval-question.ts';
+import type { Call, FoundCall } from '../call.ts';
+import { deliver } from '../deliver.ts';
+import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
+import { judgedOf } from '../judged.ts';
+import type { Outcome, Step } from '../step.ts';
+import { type Answer, emptyTally, type Judge, type Tally } from '../tally.ts';
+
+const allowed: Verdict = Object.freeze(makeVerdict('allow', { source: 'default' }));
+
+/** Reaches the verdict and refuses a denied call. A verdict of `ask` is for the approve stage. */
+export function decide(call: FoundCall): Step {
+  const { binding } = call;
+  call.judgedAt = binding.stamp;
+  if (binding.open) {
+    call.verdict = allowed;
+    return undefined;
+  }
+  const verdict = judge(call, undefined);
+  return verdict instanceof Promise
+    ? verdict.then((settled) => conclude(call, settled))
+    : conclude(call, verdict);
+}
+
+function conclude(call: Call, verdict: Verdict): Outcome {
+  if (call.ended) return undefined;
+  call.verdict = verdict;
+  if (verdict.effect !== 'deny') return undefined;
+  const { code, reason, ruleId, source } = verdict;
+  const error = deniedError(
+    code ?? 'policy_denied',
+    verdict.message ?? verdict.text ?? denialText(verdict),
+    reason,
+    ruleId,
+    source,
+  );
+  return verdict.cause === undefined ? error : withCause(error, verdict.cause);
+}
+
+/** Announces the verdict and what shadow rules would have made of it. */
+export function tellVerdict(call: Call): void {
+  const { extra, session } = call;
+  if (
+    extra?.origins !== undefined &&
+    (session.registry.observers !== undefined || session.hears('policy:check'))
+  )
+    (extra.origins as CallOrigins).completeForTelling();
+  tellCheck(call);
+  tellTrials(call);
+}
+
+/**
+ * Emits `policy:check`. It is separate from {@link decide}, since a call that is judged again emits
+ * no second event.
+ */
+function tellCheck(call: Call): void {
+  const { session, toolName, callId, verdict } = call;
+  if (verdict === undefined || !session.hears('policy:check')) return;
+  const { effect, ruleId, source, reason } = verdict;
+  const { sessionId, registry } = session;
+  const event: {
+    -readonly [K in keyof ToolEvents['policy:check']]: ToolEvents['policy:check'][K];
+  } & { type: string } = {
+    type: 'policy:check',
+    sessionId,
+    principal: session.actor,
+    surface: call.surfaceName,
+    // In the turn in which the call was announced, the time has not changed.
+    at: session.toldOf === call && !call.waited ? session.toldAt : registry.now(),
+    seq: ++session.seq,
+    toolName,
+    callId,
+    effect,
+  };
+  if (ruleId !== undefined) event.ruleId = ruleId;
+  if (source !== undefined) event.source = source;
+  if (reason !== undefined) event.reason = reason;
+  const origins = originsTold(call);
+  if (origins !== undefined) event.origins = origins;
+  deliver(session, 'policy:check', event);
+}
+
+/** Asks every gate in order. If `steps` is given, each answer is added to it. */
+export function judge(
+  call: FoundCall,
+  steps: JsonObject[] | undefined,
+): Verdict | Promise<Verdict> {
+  return weigh(call, emptyTally(steps), judgesOf(call.binding), 0);
+}
+
+function weigh(
+  call: FoundCall,
+  tally: Tally,
+  judges: readonly Judge[],
+  from: number,
+): Verdict | Promise<Verdict> {
+  for (let index = from; index < judges.length && !call.ended; index++) {
+    const judge = judges[index] as Judge;
+    if (tally.deny !== undefined && judge.counts !== true) continue;
+    const kept = call.extra?.kept?.get(judge) as Answer | undefined;
+    if (kept !== undefined) {
+      kept(tally);
+      continue;
+    }
+    const later = judge(call, tally);
+    if (later === undefined) continue;
+    return later.then((answer) => {
+      const { more } = call;
+      more.kept ??= new Map();
+      if (answer !== undefined) {
+        answer(tally);
+        more.kept.set(judge, answer);
+      }
+      return weigh(call, tally, judges, index + 1);
+    });
+  }
+  const verdict = conclusionOf(call.binding, tally);
+  if (tally.tried !== undefined && !call.ended) compareTried(call, tally, verdict);
+  return verdict;
+}
+
+function conclusionOf(binding: Binding, tally: Tally): Verdict {
+  const { steps } = tally;
+  // The usual cases need no copy.
+  if (steps === undefined && tally.deny !== undefined) return tally.deny;
+  if (steps === undefined && (tally.spoken || binding.default === 'allow'))
+    return tally.ask ?? tally.allow ?? allowed;
+  if (tally.deny !== undefined) return { ...tally.deny, steps };
+  if (!tally.spoken && binding.default !== 'allow') {
+    steps?.push({ source: 'default', effect: binding.default });
+    if (binding.default === 'deny')
+      return makeVerdict('deny', {
+        reason: 'denied_by_default',
+        source: 'default',
+        message: 'The call was denied, because no rule allows it and the default is to deny.',
+        steps,
+      });
+    if (tally.ask === undefined)
+      return makeVerdict('ask', { source: 'default', prompt: promptOf(binding.entry), steps });
+  }
+  return { ...(tally.ask ?? tally.allow ?? allowed), steps };
+}
+
+/**
+ * The gates of a tool in a session, in the order of their layers. They are made once per refresh.
+ */
+function judgesOf(binding: Binding): readonly Judge[] {
+  if (binding.judges === undefined) {
+    const { registryRules, policies, sessionRules, sessionPolicies, entry } = binding;
+    const judges: Judge[] = [...attributeJudges(binding)];
+    if ([...registryRules, ...sessionRules].some((rule) => rule.testsOrigin))
+      judges.push(textsSettled);
+    if (registryRules.length > 0) judges.push(rulesJudge(registryRules));
+    for (const policy of policies) judges.push(policyJudge(policy, 'registry'));
+    if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));
+    for (const policy of sessionPolicies) judges.push(policyJudge(policy, 'session'));
+    if (entry.internals.check !== undefined) judges.push(checkJudge(entry.internals.check));
+    if (binding.profileAsks || entry.internals.requiresApproval !== false)
+      judges.push(approvalJudge);
+    if (binding.quotas?.some(({ over }) => over === 'ask')) judges.push(quotaJudge);
+    binding.judges = judges;
+  }
+  return binding.judges as readonly Judge[];
+}
+
+/** Rules about origins wait for texts that are too long to be remembered at once. */
+const textsSettled: Judge = ({ session }) => session.origins?.settled;
+
+/** One gate for all rules of a layer. All layers share one budget of steps. */
+function rulesJudge(all: readonly CompiledRule[]): Judge {
+  const shadows = all.filter(({ shadow }) => shadow);
+  const rules = shadows.length === 0 ? all : all.filter(({ shadow }) => !shadow);
+  const verdicts = rules.map(ownVerdict);
+  const counts: (RuleCount | undefined)[] = rules.map(nowhere);
+  const shadowCounts: (RuleCount | undefined)[] = shadows.map(nowhere);
+  const judge = (call: FoundCall, tally: Tally): void => {
+    const { steps } = tally;
+    let judged: Judged | undefined;
+    for (let index = 0; index < rules.length; index++) {
+      // After a denial, the other rules are only counted. `explain` counts nothing.
+      if (tally.deny !== undefined && steps !== undefined) break;
+      const rule = rules[index] as CompiledRule;
+      if (rule.hasWhen) {
+        // `explain` without an input skips the rules that look at it.
+        if (steps !== undefined && call.input === undefined) continue;
+        judged ??= judgedOf(call, tally.left);
+        const match = matchOf(rule, judged);
+        tally.left = judged.left;
+        if (match === 'over budget') {
+          if (tally.deny === undefined) denyOverBudget(tally, rule);
+          break;
+        }
+        if (!match) continue;
+      }
+      if (steps === undefined) noteMatch(call, rule, counts, index);
+      if (tally.deny === undefined) speak(call, tally, rule, verdicts[index]);
+    }
+    if (shadows.length > 0) tryRules(call, tally, shadows, shadowCounts);
+  };
+  return Object.assign(judge, { counts: true as const });
+}
+
+function nowhere(): undefined {
+  return undefined;
+}
+
+/** The decision of a rule if it is always the same. An ask also has the texts of its tool. */
+function ownVerdict({
+  effect,
+  id: ruleId,
+  layer: source,
+  reason,
+}: CompiledRule): Verdict | undefined {
+  if (effect === 'ask') return undefined;
+  if (effect === 'allow') return Object.freeze(makeVerdict('allow', { ruleId, source }));
+  const denial = makeVerdict('deny', { reason, ruleId, source });
+  return Object.freeze({ ...denial, text: denialText(denial) });
+}
+
+/** Adds the decision of a rule that matched. */
+function speak(
+  { entry }: FoundCall,
+  tally: Tally,
+  { id: ruleId, layer: source, effect }: CompiledRule,
+  verdict: Verdict | undefined,
+): void {
+  tally.steps?.push({ source, ruleId, effect });
+  tally.spoken = true;
+  if (effect === 'deny') tally.deny = verdict;
+  else if (effect === 'allow') tally.allow ??= verdict;
+  else tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: promptOf(entry) });
+}
+
+/** Whether a rule matches, unless the budget runs out first. */
+export function matchOf(rule: CompiledRule, judged: Judged): boolean | 'over budget' {
+  try {
+    return rule.matches(judged);
+  } catch (error) {
+    if (error === overBudget) return 'over budget';
+    throw error;
+  }
+}
+
+function denyOverBudget(tally: Tally, { id: ruleId, layer: source }: CompiledRule): void {
+  const reason = 'rules_over_budget';
+  tally.steps?.push({ source, ruleId, effect: 'deny', reason });
+  tally.deny = makeVerdict('deny', {
+    code: 'policy_error',
+    reason,
+    ruleId,
+    source,
+    message:
+      'The call was refused because its arguments are too large to be checked against the rules. ' +
+      'Send less.',
+  });
+}

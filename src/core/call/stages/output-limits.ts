@@ -1,0 +1,265 @@
+/** The limits of an output: its schema, and the budget of characters that a model may see. */
+
+import { offloaded } from '../../../parts/offload/offload.ts';
+import {
+  type ContentPart,
+  contentParts,
+  markContent,
+  notesOf,
+  ownText,
+  partText,
+  withoutNotes,
+  withText,
+} from '../../../values/content.ts';
+import { toolError } from '../../../values/errors/index.ts';
+import { type JsonValue, wireText } from '../../../values/json/index.ts';
+import type { Validated } from '../../../values/schema/bind.ts';
+import { issueLines } from '../../../values/schema/issues.ts';
+import { head, tail } from '../../../values/text/code-points.ts';
+import { detached } from '../../../values/text/shortened.ts';
+import type { ToolInternals } from '../../tool/definition.ts';
+import type { FoundCall } from '../call.ts';
+import { cutMark } from '../cut-marks.ts';
+import { inPolicyTime } from '../in-policy-time.ts';
+import {
+  maxOutputDepth,
+  mostCharsEach,
+  type Shaped,
+  snapshotOf,
+  whole,
+} from '../output-snapshot.ts';
+import { schemaError } from '../report-fault.ts';
+import { shownNameOf } from '../shown-name.ts';
+
+/** Longest output whose text the engine writes as a whole. Longer ones are written in pieces. */
+const mostWritten = 1_000_000;
+
+export type Snapshot = Extract<Shaped, { readonly ok: true }>;
+
+/** Validates an output against its schema. The result is a snapshot of what the schema parsed. */
+export function checkOutput(call: FoundCall, shaped: Snapshot): Shaped | Promise<Shaped> {
+  const schema = call.entry.internals.output;
+  if (schema === undefined) return shaped;
+  const { output } = shaped;
+  if (contentParts(output) !== undefined)
+    return {
+      ok: false,
+      error: toolError(
+        'invalid_output',
+        `\`${shownNameOf(call)}\` has an output schema and returned content parts instead of data.`,
+        { reason: 'output_schema' },
+      ),
+    };
+  const validated = schema.validate(output as JsonValue);
+  return validated instanceof Promise
+    ? inPolicyTime(call, validated).then((settled) => read(call, settled))
+    : read(call, validated);
+}
+
+function read(call: FoundCall, validated: Validated): Shaped {
+  if (validated.issues !== undefined) {
+    const error = toolError(
+      'invalid_output',
+      `The output of \`${shownNameOf(call)}\` does not match its output schema. The tool may ` +
+        `have run.\n${issueLines(validated.issues)}`,
+      {
+        reason: 'output_schema',
+        details: validated.issues.map(({ path, message }) => ({ path, message })),
+      },
+    );
+    return { ok: false, error: schemaError(call, validated, 'outputSchema', error) };
+  }
+  return snapshotOf(call, validated.value);
+}
+
+type Strategy = ToolInternals['outputStrategy'];
+
+/** Cuts an output to its budget, or offloads it. Data with an output schema is refused instead. */
+export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped | Promise<Shaped> {
+  const { maxOutputChars, entry } = call.binding;
+  if (maxOutputChars === Number.POSITIVE_INFINITY) return shaped;
+  const { output, leastChars, overflow } = shaped;
+  const { output: schema, outputStrategy: strategy } = entry.internals;
+  const parts = contentParts(output);
+  if (parts !== undefined) return withinParts(call, parts, strategy);
+  if (leastChars !== undefined && fits(output, leastChars, maxOutputChars)) return shaped;
+  const exact = typeof output === 'string';
+  const text = exact ? output : boundedText(output, maxOutputChars);
+  if (text.length <= maxOutputChars) {
+    if (overflow !== true) return shaped;
+    // The copy stopped too early. The value is small enough for a snapshot.
+    const again = snapshotOf(call, output);
+    return again.ok ? withinBudget(call, again) : again;
+  }
+  if (schema !== undefined)
+    return {
+      ok: false,
+      error: toolError(
+        'invalid_output',
+        `The output of \`${shownNameOf(call)}\` is over its budget of ${maxOutputChars} ` +
+          'characters, and data with an output schema is never cut. Ask for less.',
+        { reason: 'output_too_large' },
+      ),
+    };
+  const shown = whole(
+    cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)),
+    { originalChars: text.length, exact, strategy: endsOf(strategy) },
+  );
+  return strategy === 'offload' ? offloaded(call, output, shown, neverParts) : shown;
+}
+
+/** Cuts content parts to the budget. Parts that are cut lose their notes. */
+export function withinParts(
+  call: FoundCall,
+  parts: readonly ContentPart[],
+  strategy: Strategy,
+): Shaped | Promise<Shaped> {
+  const limit = call.binding.maxOutputChars;
+  const originalChars = parts.reduce(
+    (sum, part) => sum + cost(partText(part)) + costOfNotes(part),
+    -1,
+  );
+  if (originalChars <= limit) return whole(parts);
+  const exact = true;
+  const mark = cutMark(originalChars, limit, exact);
+  const bare = parts.map(withoutNotes);
+  const shown = whole(fitParts(bare, limit, strategy, mark), {
+    originalChars,
+    exact,
+    strategy: endsOf(strategy),
+  });
+  if (strategy !== 'offload') return shown;
+  return offloaded(call, parts, shown, (all, ownMark, handle) =>
+    whole(fitParts(all.map(withoutNotes), limit, 'head', ownMark), {
+      originalChars,
+      exact,
+      strategy,
+      handle,
+    }),
+  );
+}
+
+function neverParts(): never {
+  throw new Error('An output without parts has none to fit.');
+}
+
+/** The part that is kept of an output that is cut and not offloaded. */
+function endsOf(strategy: Strategy): 'head' | 'head_tail' {
+  return strategy === 'head' ? strategy : 'head_tail';
+}
+
+/**
+ * Whether a snapshot certainly fits. Usually the lower bound is enough to tell. Otherwise the
+ * engine writes the text, several times faster than {@link boundedText}.
+ */
+function fits(output: unknown, leastChars: number, limit: number): boolean {
+  return (
+    leastChars * mostCharsEach <= limit ||
+    (leastChars <= Math.min(limit, mostWritten) && JSON.stringify(output).length <= limit)
+  );
+}
+
+/** Whether the JSON text of a value is within a limit. */
+export function isWithin(value: JsonValue, limit: number): boolean {
+  return boundedText(value, limit).length <= limit;
+}
+
+/** The beginning of a value's JSON text. It stops soon after the limit. */
+function boundedText(value: unknown, limit: number): string {
+  const pieces: string[] = [];
+  let length = 0;
+  const write = (piece: string): boolean => {
+    pieces.push(piece);
+    length += piece.length;
+    return length <= limit;
+  };
+  const walk = (item: unknown, depth: number): boolean => {
+    if (typeof item === 'string') {
+      if (item.length <= limit) return write(wireText(item));
+      // Without a quote at its end, since the string goes on.
+      return write(wireText(head(item, limit)).slice(0, -1));
+    }
+    if (item === null) return write(depth === 0 ? 'Success' : 'null');
+    if (typeof item !== 'object') return write(JSON.stringify(item) ?? 'null');
+    if (depth > maxOutputDepth) return write('…');
+    const { toJSON } = item as { toJSON?: unknown };
+    if (typeof toJSON === 'function') return walk(Reflect.apply(toJSON, item, ['']), depth + 1);
+    if (Array.isArray(item)) {
+      if (!write('[')) return false;
+      for (let index = 0; index < item.length; index++)
+        if ((index > 0 && !write(',')) || !walk(item[index], depth + 1)) return false;
+      return write(']');
+    }
+    if (!write('{')) return false;
+    let first = true;
+    for (const key in item) {
+      if (!Object.hasOwn(item, key)) continue;
+      const member: unknown = (item as Record<string, unknown>)[key];
+      if (member === undefined) continue;
+      if (!write(`${first ? '' : ','}${wireText(key)}:`) || !walk(member, depth + 1)) return false;
+      first = false;
+    }
+    return write('}');
+  };
+  try {
+    walk(value, 0);
+  } catch {
+    write('…');
+  }
+  return pieces.join('');
+}
+
+/** Cuts a text between code points, and adds the mark. The result is within the limit. */
+function cut(text: string, limit: number, strategy: Strategy, mark: string): string {
+  if (mark.length >= limit) return detached(head(text, limit));
+  const room = limit - mark.length;
+  if (strategy === 'head') return detached(head(text, room) + mark);
+  const front = Math.ceil(room / 2);
+  return detached(`${head(text, front)}${mark}${tail(text, room - front)}`);
+}
+
+/**
+ * Fits content parts into the budget. Parts that are not text are kept as long as their names fit.
+ * Texts share the rest in order; the first that does not fit is cut, and later ones are dropped.
+ */
+function fitParts(
+  parts: readonly ContentPart[],
+  limit: number,
+  strategy: Strategy,
+  mark: string,
+): unknown {
+  let room = limit + 1;
+  const named = new Set<ContentPart>();
+  for (const part of parts) {
+    if (ownText(part) !== undefined || cost(partText(part)) > room) continue;
+    named.add(part);
+    room -= cost(partText(part));
+  }
+  const reserved = room > mark.length + 1 ? mark.length : 0;
+  const kept: ContentPart[] = [];
+  let marked = false;
+  for (const part of parts) {
+    const text = ownText(part);
+    if (text === undefined) {
+      if (named.has(part)) kept.push(part);
+    } else if (!marked && cost(text) <= room - reserved) {
+      kept.push(part);
+      room -= cost(text);
+    } else if (!marked && room > 1) {
+      kept.push(withText(part, cut(text, room - 1, strategy, mark)));
+      marked = true;
+    }
+  }
+  if (!marked && reserved > 0) kept.push({ type: 'text', text: mark.slice(1) });
+  return markContent(kept as JsonValue);
+}
+
+function costOfNotes(part: ContentPart): number {
+  const notes = notesOf(part);
+  return notes === undefined ? 0 : JSON.stringify(notes).length;
+}
+
+/** Each part but the first adds a line break. */
+function cost(text: string): number {
+  return text.length + 1;
+}

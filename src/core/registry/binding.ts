@@ -1,0 +1,133 @@
+/**
+ * What applies to one tool in one session. It is computed on first use, and again after a change.
+ */
+
+import { followOrigins } from '../../parts/origins/session-origins.ts';
+import type { CompiledQuota } from '../../parts/quotas/quota.ts';
+import type { Effect } from '../rules/decision.ts';
+import type { Policy } from '../rules/policy.ts';
+import type { CompiledRule } from '../rules/rule.ts';
+import type { SessionHandler } from '../session/session-handler.ts';
+import type { SessionState } from '../session/session-state.ts';
+import type { HostTool } from '../tool/host-tool.ts';
+import type { ToolCounts } from './counters.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+export class Binding {
+  readonly session: SessionState;
+  readonly entry: ToolEntry;
+  /** The session's stamp for which the other fields were computed. */
+  stamp = -1;
+  /** Why the tool is not effective; undefined if it is. */
+  drop: string | undefined;
+  /** Registry and scope rules that apply to the tool. */
+  registryRules: readonly CompiledRule[] = [];
+  /** Profile and session rules that apply to the tool. */
+  sessionRules: readonly CompiledRule[] = [];
+  /** Quotas that apply to the tool; undefined if none does. */
+  quotas: readonly CompiledQuota[] | undefined;
+  policies: readonly Policy<unknown>[] = [];
+  sessionPolicies: readonly Policy<unknown>[] = [];
+  default: Effect = 'allow';
+  /** The gates in order. The decide stage creates them on first use. */
+  judges: readonly unknown[] | undefined;
+  /** The profile requires approval. */
+  profileAsks = false;
+  /** The profile, or rules that look at no input, ask for every call. */
+  asks = false;
+  /** The handler needs slots or a lock before it runs. */
+  isBounded = false;
+  /** No gate applies to the tool: every call is allowed. */
+  open = false;
+  knobs: unknown;
+  timeoutMs = 0;
+  maxOutputChars = Number.POSITIVE_INFINITY;
+  secretive = false;
+  hostTool: HostTool | undefined;
+  /** The handler of a tool with `create`, once it has been called. */
+  handler: SessionHandler | undefined;
+  /** Where ended calls count; undefined until the first one has ended. */
+  counts: ToolCounts | undefined;
+
+  /** Calls in flight keep the binding of the definition on which they started. */
+  constructor(session: SessionState, entry: ToolEntry) {
+    this.session = session;
+    this.entry = entry;
+  }
+
+  refresh(stamp: number): void {
+    const { session, entry } = this;
+    const { registry, limits } = session;
+    followOrigins(session);
+    const status = registry.toolStatusOf(session, entry);
+    const asks =
+      status.profileAsks ||
+      status.rulesAsk ||
+      (status.defaultAsks && session.policies.length === 0);
+    // The host tool's `requiresApproval` depends on profile and rules.
+    if (asks !== this.asks) this.hostTool = undefined;
+    this.asks = asks;
+    this.judges = undefined;
+    this.drop = status.drop;
+    this.registryRules = status.registryRules;
+    this.sessionRules = status.sessionRules;
+    this.quotas = status.quotas;
+    this.policies = registry.policies;
+    this.sessionPolicies = session.policies;
+    this.default = status.default;
+    this.profileAsks = status.profileAsks;
+    this.knobs = status.knobs;
+    this.open = status.open && session.policies.length === 0;
+    this.timeoutMs = status.timeoutMs;
+    this.maxOutputChars = Math.min(
+      status.maxOutputChars,
+      limits.maxOutputChars ?? Number.POSITIVE_INFINITY,
+    );
+    this.secretive = status.secretive;
+    this.isBounded =
+      entry.slots !== undefined ||
+      entry.internals.resourceKey !== undefined ||
+      session.slots !== undefined;
+    this.stamp = stamp;
+  }
+
+  /** Takes over the handler of the binding that it replaces, if both have the same `create`. */
+  adopt(before: Binding): void {
+    const { handler } = before;
+    if (handler === undefined || before.entry.internals.create !== this.entry.internals.create)
+      return;
+    before.handler = undefined;
+    this.handler = handler;
+    handler.entries.add(this.entry);
+    for (const entry of handler.entries)
+      if (entry.inFlight === 0 && entry !== this.entry) handler.entries.delete(entry);
+  }
+
+  /** Disposes the handler once its calls have ended, since the tool was replaced or removed. */
+  retire(): void {
+    if (this.handler === undefined) return;
+    const drained = Promise.all([...this.handler.entries].map((entry) => entry.drain()));
+    void drained.then(() => this.discard());
+  }
+
+  /** Disposes a session-scoped handler. Resolves once that is done, even if it failed. */
+  discard(): Promise<void> | undefined {
+    const { handler } = this;
+    const made = handler?.made;
+    this.handler = undefined;
+    if (handler === undefined || made === undefined) return undefined;
+    // From here on a failing `create` must not release the session a second time.
+    handler.made = undefined;
+    const { registry, sessionId } = this.session;
+    this.session.release();
+    return made
+      .then((one) => one.dispose?.())
+      .then(undefined, (error: unknown) =>
+        registry.hostFault(
+          error,
+          { sessionId, toolName: this.entry.name, source: 'dispose' },
+          'disposing a session-scoped handler failed',
+        ),
+      );
+  }
+}

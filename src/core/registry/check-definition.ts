@@ -1,0 +1,30 @@
+/** Checks a definition before it is added to a table. */
+import { outputOrigins, roles } from '../../parts/origins/profile-labels.ts';
+import { internalsOf } from '../tool/definition.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+import { checkMarks } from './check-marks.ts';
+import type { RegistryState } from './registry-state.ts';
+
+/**
+ * Converts and checks the schemas now, so that nothing fails at listing. True if the host has
+ * labelled the tool with origins of its outputs or roles of its arguments.
+ * @throws MisuseError for a foreign or unusable definition.
+ */
+export function checkDefinition(definition: AnyTool, registry: RegistryState): boolean {
+  const { input, output, knobs, originGiven, outside } = internalsOf(definition);
+  const native = [...input.check(), ...(output?.check() ?? []), ...(knobs?.check() ?? [])];
+  if (native.length > 0)
+    registry.warn(
+      { tool: definition.name, patterns: native },
+      'patterns that RE2 cannot express run on the native engine, which a hostile input can ' +
+        'hang; rewrite them without lookaround and backreferences',
+    );
+  // Labels in a definition from outside are not trusted, so they are not checked either.
+  if (!input.trusted) return originGiven || outside?.labels !== undefined;
+  const where = `Tool \`${definition.name}\``;
+  const hasRoles = checkMarks(input.json, 'role', roles, `${where}, \`parameters\``);
+  const hasOrigins =
+    output !== undefined &&
+    checkMarks(output.json, 'origin', outputOrigins, `${where}, \`outputSchema\``);
+  return originGiven || hasRoles || hasOrigins;
+}

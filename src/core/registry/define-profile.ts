@@ -1,0 +1,128 @@
+/** Defines profiles: checks them against the tools and updates the profiles that extend them. */
+
+import { checkLabels } from '../../parts/origins/check-labels.ts';
+import type { CompiledQuota } from '../../parts/quotas/quota.ts';
+import { pickVersion, type VersionTable, versionsOf } from '../../parts/versions/tool-versions.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import { deepFreeze } from '../../values/json/index.ts';
+import { didYouMean, nearestNames } from '../../values/text/names.ts';
+import { shortened } from '../../values/text/shortened.ts';
+import { checkLineage, type KnownProfile, parentsOf } from '../rules/lineage.ts';
+import {
+  type Profile,
+  type ProfileTool,
+  type ResolvedProfile,
+  resolveProfile,
+} from '../rules/profile.ts';
+import type { CompiledRule } from '../rules/rule.ts';
+import { keepUse } from '../rules/rule-use.ts';
+import { checkKnobs } from './check-knobs.ts';
+import type { RegistryState } from './registry-state.ts';
+
+/** Most characters of a name that a message shows. */
+const mostShown = 200;
+
+/** @throws MisuseError `unknown_tool`, `unknown_knob`, `unknown_profile`, `invalid_option`. */
+export function defineProfile(registry: RegistryState, profile: Profile): void {
+  const { profiles } = registry;
+  const resolved = resolveProfile(profile, (id) => profiles.get(id)?.resolved);
+  checkProfileTools(resolved, registry);
+  keepUse(profiles.get(resolved.id)?.resolved.rules, resolved.rules);
+  const given = deepFreeze(structuredClone(profile));
+  checkLineage(given, profiles);
+  reviewProfile(registry, resolved);
+  if ([...profiles.values()].some((one) => parentsOf(one.given).includes(resolved.id)))
+    setWithHeirs(profiles, { given, resolved });
+  else profiles.set(resolved.id, { given, resolved });
+  registry.limitsRate ||= resolved.limits.callsPerMinute !== undefined;
+  registry.changed('profile');
+}
+
+/** Reviews the rules and quotas that the profile adds to those of its parents. */
+function reviewProfile(
+  registry: RegistryState,
+  { id, tools, rules, quotas }: ResolvedProfile,
+): void {
+  // A tool that is not registered yet may have what a rule for all tools looks for.
+  const isWhole = [...tools.keys()].every((name) => registry.tools.has(name));
+  const isOwn = ({ layer, names }: CompiledRule | CompiledQuota): boolean =>
+    layer === `profile:${id}` && (isWhole || names !== undefined);
+  registry.review.added({ rules: rules.filter(isOwn), quotas: quotas.filter(isOwn) });
+}
+
+/**
+ * Sets a profile and updates its heirs. If an heir is invalid with the new parent, nothing changes.
+ */
+function setWithHeirs(profiles: Map<string, KnownProfile>, profile: KnownProfile): void {
+  const before = new Map(profiles);
+  const { id } = profile.resolved;
+  profiles.set(id, profile);
+  try {
+    resolveHeirs(profiles, id);
+  } catch (error) {
+    profiles.clear();
+    for (const [known, entry] of before) profiles.set(known, entry);
+    throw error;
+  }
+}
+
+/** Resolves every profile that extends a changed one again, parents before heirs. */
+function resolveHeirs(profiles: Map<string, KnownProfile>, changed: string): void {
+  const settled = new Map<string, boolean>([[changed, true]]);
+  // True for a descendant of the changed profile. Its parents are settled first, so that it is not
+  // resolved with an old parent.
+  const settle = (id: string): boolean => {
+    const known = settled.get(id);
+    if (known !== undefined) return known;
+    const { given, resolved: before } = profiles.get(id) as KnownProfile;
+    // `filter` instead of `some`, because every parent must be settled.
+    const touched = parentsOf(given).filter(settle).length > 0;
+    if (touched) {
+      const resolved = resolveProfile(given, (parent) => profiles.get(parent)?.resolved);
+      keepUse(before.rules, resolved.rules);
+      profiles.set(id, { given, resolved });
+    }
+    settled.set(id, touched);
+    return touched;
+  };
+  for (const id of [...profiles.keys()]) settle(id);
+}
+
+function checkProfileTools(profile: ResolvedProfile, table: VersionTable): void {
+  for (const tool of profile.tools.values()) {
+    const entry = pickVersion(table, tool.name, tool.range);
+    if (entry !== undefined) {
+      checkKnobs(profile.id, entry, tool.knobs);
+      checkLabels(profile.id, entry, tool);
+    } else if (!tool.optional) throw unknownTool(profile, tool, table);
+  }
+}
+
+function unknownTool(
+  { id }: ResolvedProfile,
+  { name, range }: ProfileTool,
+  table: VersionTable,
+): MisuseError {
+  const remedy = 'Register it first, or mark it `optional`.';
+  const versions = versionsOf(table, name).map(({ definition }) => definition.version ?? 'none');
+  if (range !== undefined && versions.length > 0)
+    return new MisuseError(
+      'unknown_tool',
+      `Profile \`${id}\`: expected a registered version of \`${name}\` that fits ` +
+        `\`${range.text}\`, got ${versions.join(', ')}. ${remedy}`,
+    );
+  const hint = rangeHint(name, table) ?? didYouMean(nearestNames(name, table.tools.keys()));
+  return new MisuseError(
+    'unknown_tool',
+    `Profile \`${id}\`: expected \`tools\` to name registered tools, got ` +
+      `\`${shortened(name, mostShown)}\`.${hint} ${remedy}`,
+  );
+}
+
+/** The text after the `@` was probably meant as a range. */
+function rangeHint(name: string, table: VersionTable): string | undefined {
+  const at = name.lastIndexOf('@');
+  if (at <= 0 || !table.tools.has(name.slice(0, at))) return undefined;
+  const text = JSON.stringify(shortened(name.slice(at + 1), mostShown));
+  return ` ${text} is not a range of versions, such as \`^1.2\`.`;
+}

@@ -1,0 +1,68 @@
+/**
+ * Counts the tools that use each executor, in all registries of this process: a definition may be
+ * registered in several. An executor is disposed when its last tool has been removed and the calls
+ * to that tool have ended.
+ */
+import { withDeadline } from '../../values/limits/with-deadline.ts';
+import type { Executor } from '../tool/executor.ts';
+import type { RegistryState } from './registry-state.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+interface Users {
+  /** Weak, so that what is dropped without being closed can be collected. */
+  readonly entries: WeakSet<ToolEntry>;
+  count: number;
+  /** Pending while the executor is disposed. Never rejects. */
+  disposal: Promise<void> | undefined;
+}
+
+const usersOf = new WeakMap<Executor, Users>();
+
+/** Adds an entry that was put into a table. */
+export function retainExecutor(entry: ToolEntry, { isTrial }: RegistryState): void {
+  const { executor } = entry.internals;
+  if (executor?.dispose === undefined || isTrial) return;
+  const users = usersOf.get(executor) ?? { entries: new WeakSet(), count: 0, disposal: undefined };
+  usersOf.set(executor, users);
+  users.entries.add(entry);
+  users.count++;
+}
+
+/**
+ * Removes an entry that was removed from its table or replaced, once the calls that run on it have
+ * ended. Waits for the disposal at most `policyTimeoutMs`. Never rejects.
+ */
+export async function releaseExecutor(entry: ToolEntry, registry: RegistryState): Promise<void> {
+  const { executor } = entry.internals;
+  if (executor?.dispose === undefined) return;
+  await entry.drain();
+  const users = usersOf.get(executor);
+  if (users?.entries.delete(entry) !== true || --users.count > 0) return;
+  const disposal = dispose(executor, entry, registry);
+  users.disposal = disposal;
+  await disposal;
+  if (users.disposal === disposal) users.disposal = undefined;
+}
+
+/**
+ * The disposal of an executor, as long as it lasts. Calls to a tool that is registered meanwhile
+ * wait for it.
+ */
+export function disposalOf(executor: Executor): Promise<void> | undefined {
+  return usersOf.get(executor)?.disposal;
+}
+
+async function dispose(
+  executor: Executor,
+  { name }: ToolEntry,
+  registry: RegistryState,
+): Promise<void> {
+  try {
+    const disposed = Promise.resolve(executor.dispose?.());
+    await withDeadline(disposed, registry.policyTimeoutMs, () =>
+      registry.warn({ tool: name }, 'disposing an executor took too long; it is not waited for'),
+    );
+  } catch (error) {
+    registry.hostFault(error, { tool: name }, 'disposing an executor failed');
+  }
+}

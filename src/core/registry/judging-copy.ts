@@ -1,0 +1,74 @@
+/**
+ * A registry that judges calls like another one and runs none of them. Of the host's functions it
+ * calls only `attributes`, since rules read their answers, and its gates if they are wanted. The
+ * two share nothing that changes.
+ */
+
+import type { QuotaStore } from '../../parts/quotas/store.ts';
+import type { Rule } from '../rules/rule.ts';
+import { unusedCopies } from '../rules/rule-use.ts';
+import { inertDefinition } from '../tool/definition.ts';
+import { RegistryState } from './registry-state.ts';
+import { ToolEntry } from './tool-entry.ts';
+
+/** How a copy differs from its registry. */
+export interface JudgingCopyOptions {
+  /** Replaces the rules of the registry itself. @default its rules */
+  readonly rules: readonly Rule[] | undefined;
+  readonly quotaStore: QuotaStore;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /**
+   * Keeps policies, `check` and `requiresApproval`, which also decide. @default false
+   */
+  readonly hostGates?: boolean;
+}
+
+/**
+ * Copies a registry as it is now, without its handlers and what it has counted, and without its
+ * policies unless they are wanted.
+ * @throws MisuseError `invalid_rule`.
+ */
+export function judgingCopy(
+  registry: RegistryState,
+  { rules, quotaStore, now, hostGates = false }: JudgingCopyOptions,
+): RegistryState {
+  const { default: fallback, policyTimeoutMs, redact, logger, spine } = registry;
+  const policies = hostGates ? registry.policies : [];
+  const copy = new RegistryState(
+    { default: fallback, policies, policyTimeoutMs, redact, logger, now, quotaStore },
+    spine,
+  );
+  copy.rules.takeOver(registry.rules, rules);
+  copy.quotas.takeOver(registry.quotas);
+  copyTools(registry, copy, hostGates);
+  for (const [id, { given, resolved }] of registry.profiles)
+    copy.profiles.set(id, {
+      given,
+      resolved: Object.freeze({ ...resolved, rules: unusedCopies(resolved.rules) }),
+    });
+  return copy;
+}
+
+/** Copies all versions of all tools, and which version is shown. */
+function copyTools(
+  { tools, versions }: RegistryState,
+  copy: RegistryState,
+  hostGates: boolean,
+): void {
+  const copies = new Map<ToolEntry, ToolEntry>();
+  const copyOf = (entry: ToolEntry): ToolEntry => {
+    const known = copies.get(entry);
+    if (known !== undefined) return known;
+    const inert = new ToolEntry(
+      inertDefinition(entry.definition, hostGates),
+      entry.owner,
+      copy.waits,
+    );
+    inert.enabled = entry.enabled;
+    copies.set(entry, inert);
+    return inert;
+  };
+  for (const [name, entry] of tools) copy.tools.set(name, copyOf(entry));
+  for (const [name, several] of versions) copy.versions.set(name, several.map(copyOf));
+}

@@ -1,0 +1,73 @@
+/** Watches the calls of a registry or a session. */
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import { type CallObserver, CallObservers } from '../call/call-observers.ts';
+import { stateOf } from '../session/session.ts';
+import { registryStateOf } from './default-registry.ts';
+
+/** An observer that was added. */
+export interface Observing {
+  /** The registry whose calls are observed, for comparison. */
+  readonly registry: object;
+  /** Removes the observer. */
+  stop(): void;
+  /**
+   * The calls in flight, of whose end the observer will be told, and whether a record of their
+   * start was made.
+   */
+  running(): ReadonlyMap<object, boolean>;
+  /** Epoch milliseconds by the registry's `now`. */
+  now(): number;
+  /** Logs a fault of the observer to the registry's logger. */
+  report(error: unknown, message: string): void;
+}
+
+/**
+ * Adds an observer.
+ * @param where The function that was called, for messages.
+ * @throws MisuseError `invalid_option` if the target is neither a registry nor a session.
+ */
+export function observeCalls(where: string, target: unknown, observer: CallObserver): Observing {
+  const { registry, session } = statesOf(where, target);
+  registry.observers ??= new CallObservers();
+  return {
+    registry,
+    stop: registry.observers.add(observer, session),
+    running() {
+      const calls = new Map<object, boolean>();
+      for (let call = registry.calls; call !== undefined; call = call.next)
+        if (call.announced && (session === undefined || call.session === session))
+          calls.set(call, call.extra?.recorded !== undefined);
+      return calls;
+    },
+    now: () => registry.now(),
+    report: (error, message) => registry.hostFault(error, { source: 'audit' }, message),
+  };
+}
+
+function statesOf(
+  where: string,
+  target: unknown,
+): {
+  registry: ReturnType<typeof registryStateOf>;
+  session: ReturnType<typeof stateOf> | undefined;
+} {
+  const read = [
+    () => ({ registry: registryStateOf(target), session: undefined }),
+    () => {
+      const session = stateOf(target);
+      return { registry: session.registry, session };
+    },
+  ];
+  for (const states of read) {
+    try {
+      return states();
+    } catch {
+      // The target may be a session instead.
+    }
+  }
+  throw new MisuseError(
+    'invalid_option',
+    `${where}: expected a HostToolRegistry or a session of this copy of host-tools, got ` +
+      `${describe(target)}.`,
+  );
+}

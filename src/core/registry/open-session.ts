@@ -1,0 +1,28 @@
+/** Creates the state of a session from its options. */
+
+import { discover } from '../../parts/discovery/find-tools.ts';
+import { readManyTools } from '../../parts/discovery/found-tools.ts';
+import { closeAutomatically } from '../session/auto-close.ts';
+import { checkOverrides } from '../session/session.ts';
+import { readSessionOptions, type SessionOptions } from '../session/session-options.ts';
+import { SessionState } from '../session/session-state.ts';
+import type { RegistryState } from './registry-state.ts';
+
+/** @throws MisuseError that names the wrong option. */
+export function openSession(state: RegistryState, options: SessionOptions<never>): SessionState {
+  const setup = readSessionOptions(options, state);
+  state.review.opening();
+  if (setup.rules.length + setup.quotas.length > 0) state.review.added(setup);
+  const session = new SessionState(state, setup);
+  if (setup.discovery !== undefined) discover(session, setup.discovery);
+  else readManyTools(state);
+  if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
+  const { signal, idleTimeoutMs } = setup;
+  if (signal !== undefined || idleTimeoutMs !== undefined)
+    closeAutomatically(session, signal, idleTimeoutMs);
+  if (setup.approvalMode === 'suspend') state.suspending.add(session);
+  if (state.hub.hears('session:start') || state.hub.hears('session:end')) session.watch();
+  if (state.hub.hears('session:start'))
+    session.emit('session:start', { profile: setup.profileId ?? '' });
+  return session;
+}

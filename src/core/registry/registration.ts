@@ -1,0 +1,137 @@
+/** The handle that registering a tool returns. */
+
+import type { WaitGraph } from '../../values/limits/wait-graph.ts';
+import {
+  type DefinitionPatch,
+  type OutsidePlace,
+  patchDefinition,
+  renameDefinition,
+} from '../tool/definition.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+import { ToolEntry } from './tool-entry.ts';
+
+/** A handle on a registered tool. It has no effect once the tool is removed or replaced. */
+export interface ToolRegistration {
+  /** The tool's name. Updates cannot change it. */
+  readonly name: string;
+  /**
+   * Changes the definition. Calls in flight finish on the definition on which they started.
+   * @throws MisuseError if the patch is refused; then nothing changes.
+   */
+  update(patch: DefinitionPatch): void;
+  /** Hides the tool, and refuses calls to it (`disabled`) until it is enabled again. */
+  disable(): void;
+  /** Undoes `disable`. Has no effect on an enabled tool. */
+  enable(): void;
+  /** Removes the tool; calls in flight finish. False if it was already removed or replaced. */
+  unregister(): boolean;
+  /** Resolves when no call to the tool is in flight. */
+  drain(): Promise<void>;
+  [Symbol.dispose](): void;
+}
+
+/** A table of registered tools: a registry's, or a session's own. */
+export interface ToolTable {
+  has(entry: ToolEntry): boolean;
+  /** Puts an entry in the place of another of the same name. */
+  replace(before: ToolEntry, entry: ToolEntry): void;
+  remove(entry: ToolEntry): void;
+  /** Notes that an entry's own state has changed. */
+  changed(entry: ToolEntry): void;
+  readonly waits: WaitGraph;
+}
+
+/** A handle on an entry of a table. */
+export class Registration implements ToolRegistration, OutsidePlace {
+  readonly #table: ToolTable;
+  #mine: ToolEntry;
+  /** Earlier entries of the tool on which calls still run. */
+  #earlier: readonly ToolEntry[] | undefined;
+
+  constructor(table: ToolTable, entry: ToolEntry) {
+    this.#table = table;
+    this.#mine = entry;
+    Object.freeze(this);
+  }
+
+  get name(): string {
+    return this.#mine.name;
+  }
+
+  update(patch: DefinitionPatch): void {
+    const definition = patchDefinition(this.#mine.definition, patch);
+    if (this.#isCurrent()) this.#replaceWith(definition);
+  }
+
+  /** Part of {@link OutsidePlace}. */
+  replace(definition: AnyTool): void {
+    if (!this.#isCurrent()) return;
+    const { name, internals } = this.#mine;
+    const { timeoutMs, requiresApproval } = internals;
+    const renamed = definition.name === name ? definition : renameDefinition(definition, name);
+    // A new definition from outside must not undo the host's own settings.
+    this.#replaceWith(
+      patchDefinition(renamed, {
+        timeoutMs,
+        ...(typeof requiresApproval === 'boolean' ? { requiresApproval } : {}),
+      }),
+    );
+  }
+
+  /** Part of {@link OutsidePlace}. */
+  changed(): void {
+    if (this.#isCurrent()) this.#table.changed(this.#mine);
+  }
+
+  #replaceWith(definition: AnyTool): void {
+    const before = this.#mine;
+    const heir = new ToolEntry(definition, before.owner, this.#table.waits, before);
+    before.removed = true;
+    this.#earlier = [...(this.#earlier ?? []), before].filter(({ inFlight }) => inFlight > 0);
+    this.#mine = heir;
+    this.#table.replace(before, heir);
+  }
+
+  disable(): void {
+    this.#setEnabled(false);
+  }
+
+  enable(): void {
+    this.#setEnabled(true);
+  }
+
+  unregister(): boolean {
+    if (!this.#isCurrent()) return false;
+    this.#mine.removed = true;
+    this.#table.remove(this.#mine);
+    return true;
+  }
+
+  async drain(): Promise<void> {
+    await Promise.all([...(this.#earlier ?? []), this.#mine].map((entry) => entry.drain()));
+  }
+
+  [Symbol.dispose](): void {
+    this.unregister();
+  }
+
+  #isCurrent(): boolean {
+    return this.#table.has(this.#mine);
+  }
+
+  #setEnabled(enabled: boolean): void {
+    if (!this.#isCurrent() || this.#mine.enabled === enabled) return;
+    this.#mine.enabled = enabled;
+    this.#table.changed(this.#mine);
+  }
+}
+
+/** Gives a definition from outside its handle, for as long as its entry exists. */
+export function notifyOrigin(registration: Registration, entry: ToolEntry): Registration {
+  const { outside } = entry.internals;
+  if (outside !== undefined) {
+    entry.place = registration;
+    outside.onRegistered(registration);
+  }
+  return registration;
+}

@@ -1,0 +1,299 @@
+/** The options of a registry and their checks. */
+import {
+  type ApprovalStore,
+  inboxMethods,
+  isInboxStore,
+  type SuspendedApproval,
+} from '../../parts/durable-approvals/store.ts';
+import {
+  createTokenSigner,
+  type Key,
+  type TokenSigner,
+} from '../../parts/durable-approvals/token.ts';
+import {
+  type Idempotency,
+  type IdempotencyOptions,
+  readIdempotency,
+} from '../../parts/idempotency/idempotency-options.ts';
+import {
+  type Offload,
+  type OffloadOptions,
+  readOffload,
+} from '../../parts/offload/offload-options.ts';
+import {
+  type OriginOptions,
+  type ReadOriginOptions,
+  readOriginOptions,
+} from '../../parts/origins/origin-options.ts';
+import type { Quota } from '../../parts/quotas/quota.ts';
+import type { QuotaStore } from '../../parts/quotas/store.ts';
+import type { MaybePromise } from '../../values/maybe-promise.ts';
+import {
+  anything,
+  arrayOf,
+  duration,
+  flag,
+  fn,
+  type OptionValues,
+  oneOf,
+  reading,
+  readOptions,
+  type TableOf,
+  text,
+  wholeNumber,
+  withDefault,
+  withMethods,
+  wrongOption,
+} from '../../values/options/index.ts';
+import { checkPolicies } from '../rules/check-policies.ts';
+import type { Effect } from '../rules/decision.ts';
+import type { Policy } from '../rules/policy.ts';
+import type { Rule } from '../rules/rule.ts';
+
+/**
+ * A logger with pino's signatures. It gets messages that the host should know and that no result
+ * can report.
+ */
+export interface Logger {
+  /** Something was refused, dropped or ignored. `data` says where. */
+  warn(data: object, message?: string): void;
+  /**
+   * The host's own code threw, such as a handler, policy, hook, listener or store. Or the library
+   * itself failed, and the call ended as `internal`. `data.err` is the error, with its stack, and
+   * the other members say where.
+   */
+  error(data: object, message?: string): void;
+}
+
+/** Makes the session of a suspended call: a `ToolSession` with the record's id and principal. */
+export type SessionFor = (
+  record: Omit<SuspendedApproval, 'token'>,
+) => MaybePromise<{ readonly sessionId: string }>;
+
+/**
+ * Options of a registry. An unknown option, or a value out of its range, throws a MisuseError
+ * `invalid_option`.
+ */
+export interface RegistryOptions<S = unknown> {
+  /** Rules for every session, judged first. */
+  readonly rules?: readonly Rule[] | undefined;
+  /** Throws for a rule or quota that can never match, instead of logging it. @default false */
+  readonly strictRules?: boolean | undefined;
+  /**
+   * Quotas for every session: limits on counts and sums within a window of time.
+   * @default none
+   */
+  readonly quotas?: readonly Quota[] | undefined;
+  /**
+   * Keeps the counts of the quotas of the registry, its profiles and its sessions.
+   * @default memoryQuotas() on the registry's clock
+   */
+  readonly quotaStore?: QuotaStore | undefined;
+  /** Policies for every session, asked after the registry's rules. */
+  readonly policies?: readonly Policy<S>[] | undefined;
+  /** The decision if no rule or policy makes one. @default "allow" */
+  readonly default?: Effect | undefined;
+  /**
+   * Milliseconds that a handler may run, unless its definition sets another limit. Above 0, at most
+   * 2^31-1.
+   * @default 120_000
+   */
+  readonly defaultTimeoutMs?: number | undefined;
+  /**
+   * Milliseconds that one policy, one `before` hook or one operation of the stores of approvals,
+   * quotas, outcomes and outputs may take. If it takes longer, the call is denied.
+   * @default 5_000
+   */
+  readonly policyTimeoutMs?: number | undefined;
+  /**
+   * Milliseconds after a timeout for which a handler that has not settled keeps its slots.
+   * @default 30_000
+   */
+  readonly graceMs?: number | undefined;
+  /**
+   * Where calls with the same `resourceKey` exclude each other: within a session, or in the whole
+   * registry.
+   * @default "session"
+   */
+  readonly locks?: 'session' | 'registry' | undefined;
+  /** The settings for approvals that outlive a call. @default ttlMs 3_600_000, a store in memory */
+  readonly approvals?:
+    | {
+        /** Signs the tokens. The first key signs, all of them verify. */
+        readonly secret: Key | readonly Key[];
+        /** Keeps the suspended calls. @default a store in memory */
+        readonly store?: ApprovalStore | undefined;
+        /** Milliseconds for which a token is valid. @default 3_600_000 */
+        readonly ttlMs?: number | undefined;
+        /**
+         * The person that a session acts for cannot answer its own approvals. An answer without
+         * `by` counts as that person's. Such an answer is refused (`approval_denied`, reason
+         * `four_eyes`), and the record of a suspended call stays. @default false
+         */
+        readonly fourEyes?: boolean | undefined;
+        /**
+         * The most bytes, roughly, of the suspended calls of one principal together, in all of its
+         * sessions. A call beyond that is refused (`rate_limited`). From 1. It needs a store with
+         * `heads`: without one, nothing is counted by default, and a value is refused
+         * (`invalid_option`). @default 268_435_456
+         */
+        readonly maxBytesPerPrincipal?: number | undefined;
+        /**
+         * Creates the session of a suspended call again if it is not open in this process, for
+         * `registry.approvals.answer`. The session must have the record's session id and principal,
+         * be open, and be returned within `policyTimeoutMs`. The library does not close it.
+         * @default only open sessions are found
+         */
+        readonly session?: SessionFor | undefined;
+      }
+    | undefined;
+  /**
+   * How much text sessions remember, for rules about origins. A session's own option overrides it.
+   * @default maxChars 8_388_608
+   */
+  readonly origins?: OriginOptions | undefined;
+  /**
+   * Lets a call with an `idempotencyKey` run at most once for each principal.
+   * @default calls run as often as they are made
+   */
+  readonly idempotency?: IdempotencyOptions | undefined;
+  /**
+   * Keeps outputs that are over their budget as a whole, for tools with
+   * `outputStrategy: "offload"`, and adds the tool `read_tool_output`.
+   * @default such outputs are cut
+   */
+  readonly offload?: OffloadOptions | undefined;
+  /**
+   * Paths of secret values, which are redacted in events, prompts and errors. A path without a dot
+   * names a key at any depth.
+   */
+  readonly redact?: readonly string[] | undefined;
+  /**
+   * Returns epoch milliseconds, for timestamps and expiry. Deadlines use a separate monotonic
+   * clock.
+   * @default Date.now
+   */
+  readonly now?: (() => number) | undefined;
+  /**
+   * Makes call ids.
+   * @default short ids that are unique in the process and unlikely to repeat in another one
+   */
+  readonly newId?: (() => string) | undefined;
+  /**
+   * Gets messages that no result can report: failing listeners, hooks and clean-ups, and dropped
+   * events. If it throws, the error is ignored.
+   * @default no logging
+   */
+  readonly logger?: Logger | undefined;
+}
+
+const where = 'HostToolRegistry';
+const none: readonly never[] = Object.freeze([]);
+const registryTable = {
+  rules: withDefault(anything<readonly Rule[]>(), none),
+  strictRules: withDefault(flag, false),
+  quotas: withDefault(anything<readonly Quota[]>(), none),
+  quotaStore: withMethods<QuotaStore>(['reserve', 'giveBack', 'look']),
+  policies: withDefault(anything<readonly Policy<unknown>[]>(), none),
+  default: withDefault(oneOf('allow', 'ask', 'deny'), 'allow'),
+  defaultTimeoutMs: withDefault(duration, 120_000),
+  policyTimeoutMs: withDefault(duration, 5_000),
+  graceMs: withDefault(duration, 30_000),
+  locks: withDefault(oneOf('session', 'registry'), 'session'),
+  approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
+  origins: anything<OriginOptions>(),
+  idempotency: anything<IdempotencyOptions>(),
+  offload: anything<OffloadOptions>(),
+  redact: withDefault(arrayOf(text(1), 'non-empty paths'), none),
+  now: fn<() => number>(),
+  newId: fn<() => string>(),
+  logger: withMethods<Logger>(['warn', 'error']),
+} satisfies TableOf<RegistryOptions>;
+const approvalsTable = {
+  // `createTokenSigner` checks the keys.
+  secret: anything<Key | readonly Key[]>(),
+  ttlMs: withDefault(duration, 3_600_000),
+  store: withMethods<ApprovalStore>(['put', 'take', 'list']),
+  fourEyes: withDefault(flag, false),
+  maxBytesPerPrincipal: wholeNumber(1),
+  session: fn<SessionFor>(),
+} satisfies TableOf<NonNullable<RegistryOptions['approvals']>>;
+
+/** The names of a registry's options, for functions that accept them among their own. */
+export const registryOptionNames: readonly string[] = Object.keys(registryTable);
+
+type ReadRegistryOptions = Omit<
+  OptionValues<typeof registryTable>,
+  'approvals' | 'origins' | 'idempotency' | 'offload'
+> & {
+  readonly idempotency: Idempotency | undefined;
+  readonly offload: Offload | undefined;
+  readonly origins: ReadOriginOptions;
+  readonly approvals: OptionValues<typeof approvalsTable> & {
+    readonly maxBytesPerPrincipal: number;
+    /** Undefined if there is no secret, so that tokens cannot be signed. */
+    readonly signer: TokenSigner | undefined;
+  };
+};
+
+/** @throws MisuseError `invalid_option`, which names the option. */
+export function readRegistryOptions(options: RegistryOptions<never>): ReadRegistryOptions {
+  const given = readOptions(where, options, registryTable);
+  const approvals = readOptions(where, given.approvals, approvalsTable, { path: 'approvals' });
+  const { store, maxBytesPerPrincipal } = approvals;
+  if (store !== undefined) checkInbox(store);
+  if (store !== undefined && maxBytesPerPrincipal !== undefined) checkHeads(store);
+  return {
+    ...given,
+    policies: checkPolicies(given.policies, where),
+    idempotency: readIdempotency(given.idempotency, given.now, where),
+    offload: readOffload(given.offload, given.now, where),
+    origins: readOriginOptions(given.origins, where),
+    approvals: {
+      ...approvals,
+      maxBytesPerPrincipal: maxBytesPerPrincipal ?? 268_435_456,
+      signer:
+        given.approvals === undefined
+          ? undefined
+          : reading(where, 'approvals.secret', () => createTokenSigner(approvals.secret as Key)),
+    },
+  };
+}
+
+/** A store with only some of the methods for an inbox was left unfinished. */
+function checkInbox(store: ApprovalStore): void {
+  if (isInboxStore(store) || inboxMethods.every((name) => store[name] === undefined)) return;
+  throw wrongOption(
+    where,
+    'approvals.store',
+    'an object with all of the methods `settle`, `read` and `page`, or with none',
+    store,
+  );
+}
+
+/** Without heads, nothing would be counted. */
+function checkHeads(store: ApprovalStore): void {
+  if (isInboxStore(store) && typeof store.heads === 'function') return;
+  throw wrongOption(
+    where,
+    'approvals.store',
+    'a store with `settle`, `read`, `page` and `heads`, as `approvals.maxBytesPerPrincipal` needs',
+    store,
+  );
+}
+
+/**
+ * Wraps the host's clock. If it throws or returns something other than a finite number, the
+ * machine's clock is used.
+ */
+export function safeClock(now: () => number): () => number {
+  return () => {
+    try {
+      const time: unknown = now();
+      if (typeof time === 'number' && Number.isFinite(time)) return time;
+    } catch {
+      // Falls through to the machine's clock.
+    }
+    return Date.now();
+  };
+}

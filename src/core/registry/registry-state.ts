@@ -1,0 +1,370 @@
+/** What the sessions of a registry share: tools, rules, profiles, clocks, timers and events. */
+
+import type { Finder } from '../../parts/discovery/found-tools.ts';
+import { memoryApprovalStore } from '../../parts/durable-approvals/memory-store.ts';
+import type { ApprovalStore } from '../../parts/durable-approvals/store.ts';
+import { SuspendingSessions } from '../../parts/durable-approvals/suspending-sessions.ts';
+import type { TokenSigner } from '../../parts/durable-approvals/token.ts';
+import { UsedTokens } from '../../parts/durable-approvals/used-tokens.ts';
+import type { Idempotency } from '../../parts/idempotency/idempotency-options.ts';
+import type { Offload, OffloadOptions } from '../../parts/offload/offload-options.ts';
+import { memoryQuotas } from '../../parts/quotas/memory-quotas.ts';
+import type { Quota } from '../../parts/quotas/quota.ts';
+import { QuotaLayers } from '../../parts/quotas/quota-layers.ts';
+import type { QuotaStore } from '../../parts/quotas/store.ts';
+import { RuleReview } from '../../parts/rule-review/rule-review.ts';
+import { deepFreeze } from '../../values/json/index.ts';
+import { AbortHub } from '../../values/limits/abort-hub.ts';
+import { Deadlines } from '../../values/limits/deadlines.ts';
+import { createLocks, type Locks } from '../../values/limits/locks.ts';
+import { OwnTimers, timersEndWithRequests } from '../../values/limits/own-timers.ts';
+import { RateWindow } from '../../values/limits/rate-window.ts';
+import { createWaitGraph, type WaitGraph } from '../../values/limits/wait-graph.ts';
+import { loggedError, logTo } from '../../values/logging.ts';
+import { reading } from '../../values/options/index.ts';
+import { createRedactor, type Redactor } from '../../values/redaction/redactor.ts';
+import type { Secrets } from '../../values/redaction/secrets.ts';
+import { nameSkeleton } from '../../values/text/names.ts';
+import type { Call } from '../call/call.ts';
+import type { CallControl } from '../call/call-control.ts';
+import type { CallObservers } from '../call/call-observers.ts';
+import type { CallTracer } from '../call/call-tracers.ts';
+import { createIds } from '../call/calls-in-flight.ts';
+import { type ChangeReason, EventHub } from '../events.ts';
+import type { Effect } from '../rules/decision.ts';
+import { type Limits, tightestLimits } from '../rules/limits.ts';
+import type { KnownProfile } from '../rules/lineage.ts';
+import type { Policy } from '../rules/policy.ts';
+import type { ResolvedProfile } from '../rules/profile.ts';
+import type { CompiledRule, Rule } from '../rules/rule.ts';
+import { RuleLayers } from '../rules/rule-layers.ts';
+import type { SessionState } from '../session/session-state.ts';
+import { Counters } from './counters.ts';
+import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
+import {
+  type Logger,
+  type RegistryOptions,
+  readRegistryOptions,
+  type SessionFor,
+  safeClock,
+} from './registry-options.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import { type ToolStatus, toolStatusOf } from './tool-status.ts';
+import { computeView, type SharedView, SharedViews, type View } from './view.ts';
+
+const none: readonly never[] = Object.freeze([]);
+
+/** Most names of removed tools that are remembered. */
+const mostRemoved = 10_000;
+
+export class RegistryState {
+  /** For each name, the version that is shown unless a range selects another. */
+  readonly tools = new Map<string, ToolEntry>();
+  readonly versions = new Map<string, readonly ToolEntry[]>();
+  readonly skeletons = new Map<string, string>();
+  /** It only tries definitions and runs no calls, so executors have no user in it. */
+  isTrial = false;
+  readonly profiles = new Map<string, KnownProfile>();
+  readonly policies: readonly Policy<unknown>[];
+  readonly default: Effect;
+  readonly defaultTimeoutMs: number;
+  readonly policyTimeoutMs: number;
+  readonly graceMs: number;
+  readonly ttlMs: number;
+  readonly redact: readonly string[];
+  readonly originChars: number | undefined;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly logger: Logger | undefined;
+  /**
+   * The signer, the store and the function that restores sessions change only before the first
+   * call.
+   */
+  signer: TokenSigner | undefined;
+  store: ApprovalStore;
+  readonly fourEyes: boolean;
+  /** Of the suspended calls of one principal together. */
+  readonly maxApprovalBytes: number;
+  sessionFor: SessionFor | undefined;
+  /** Sessions with calls that wait on an approver in this process. */
+  readonly asking = new Set<SessionState>();
+  readonly suspending = new SuspendingSessions();
+  readonly quotas: QuotaLayers;
+  readonly quotaStore: QuotaStore;
+  /** Absent if no outcomes are kept. */
+  readonly idempotency: Idempotency | undefined;
+  /** Absent if no outputs are offloaded. */
+  offload: Offload | undefined;
+  /**
+   * How outputs are kept as soon as a registered tool offloads its own; undefined if the host has
+   * to ask for it. The command line and trials of files set it.
+   */
+  offloadOnDemand: OffloadOptions | undefined;
+  readonly usedTokens = new UsedTokens();
+  /** The counts of all its sessions, closed ones too. */
+  readonly counts = new Counters(undefined);
+  readonly deadlines: Deadlines | OwnTimers = timersEndWithRequests()
+    ? new OwnTimers()
+    : new Deadlines();
+  readonly aborts = new AbortHub();
+  readonly waits: WaitGraph = createWaitGraph();
+  /** Limits the hints for unknown names: searching a thousand names takes a millisecond or two. */
+  readonly hints = new RateWindow(100, 1_000);
+  readonly locks: Locks | undefined;
+  readonly hub: EventHub;
+  /** Removed tools with the epoch of their removal, so that older sessions can say so. */
+  readonly removed = new Map<string, number>();
+  /** Grows with every change to the tools. Public. */
+  revision = 0;
+  /**
+   * Some profile limits the calls per minute. All sessions count their calls, because they may
+   * switch to it.
+   */
+  limitsRate = false;
+  /** Some present or former tool has labels about origins, so sessions remember texts. */
+  labelsOrigins = false;
+  /** Calls that are being started at the moment, each inside the gates of the previous one. */
+  nesting = 0;
+  /** Grows with every change to tools, rules or profiles that may change a verdict or a listing. */
+  epoch = 0;
+  closed = false;
+  /** Texts that no message or event of any call may show, such as values of the environment. */
+  secrets: Secrets | undefined;
+  /** The observers of calls. Created when the first one is added. */
+  observers: CallObservers | undefined;
+  /** The tracers of calls. Absent if there are none. */
+  tracers: readonly CallTracer[] | undefined;
+  /** Finds tools by their words. Created when a session is first searched. */
+  finder: Finder | undefined;
+  /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
+  exemplars: readonly object[] = [];
+  readonly rules: RuleLayers;
+  readonly review: RuleReview;
+  /** Sessions that must learn of changes and of closing. */
+  readonly watchers = new Set<WeakRef<SessionState>>();
+  /**
+   * Sessions that hold something that closing must dispose, so they must not be garbage-collected.
+   */
+  readonly held = new Set<SessionState>();
+  readonly #sharedViews = new SharedViews();
+  #pathRedactor: Redactor | undefined | null = null;
+  #gathered: Gathered | undefined;
+  #timers: unknown = globalThis.setTimeout;
+  #clock: { now(): number } = globalThis.performance;
+  /** Head of the list of calls in flight, of all sessions. */
+  calls: Call | undefined;
+  readonly spine: CallControl;
+
+  constructor(options: RegistryOptions<never>, spine: CallControl) {
+    this.spine = spine;
+    const { approvals, newId, now, redact, rules, ...given } = readRegistryOptions(options);
+    this.policies = given.policies;
+    this.default = given.default;
+    this.defaultTimeoutMs = given.defaultTimeoutMs;
+    this.policyTimeoutMs = given.policyTimeoutMs;
+    this.graceMs = given.graceMs;
+    this.redact = Object.freeze([...redact]);
+    // The machine's clock is looked up at each reading, so that a test can fake it.
+    this.now = now === undefined ? () => Date.now() : safeClock(now);
+    this.newId = newId ?? createIds();
+    this.logger = given.logger;
+    this.originChars = given.origins.maxChars;
+    this.ttlMs = approvals.ttlMs;
+    this.signer = approvals.signer;
+    this.store = approvals.store ?? memoryApprovalStore(this.now);
+    this.fourEyes = approvals.fourEyes;
+    this.maxApprovalBytes = approvals.maxBytesPerPrincipal;
+    this.sessionFor = approvals.session;
+    this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
+    this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules));
+    this.review = new RuleReview(this, given.strictRules);
+    this.quotas = reading('HostToolRegistry', 'quotas', () => new QuotaLayers(given.quotas));
+    this.quotaStore = given.quotaStore ?? memoryQuotas({ now: this.now });
+    this.idempotency = given.idempotency;
+    this.offload = given.offload;
+    this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
+  }
+
+  /** The rules that apply to tools of this source. */
+  rulesFor(source: string): readonly CompiledRule[] {
+    return this.rules.of(source);
+  }
+
+  /** The rules of the registry and its scopes. */
+  allRules(): readonly CompiledRule[] {
+    return this.rules.all();
+  }
+
+  /** Adds rules after the existing ones. The returned function removes them. */
+  addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
+    return this.#added(
+      this.rules.add(rules, layer, source, (added) => this.review.added({ rules: added })),
+    );
+  }
+
+  /** Adds quotas after the existing ones. The returned function removes them. */
+  addQuotas(quotas: readonly Quota[]): () => void {
+    return this.#added(this.quotas.add(quotas, (added) => this.review.added({ quotas: added })));
+  }
+
+  /** Notes that rules or quotas were added. Returns a function that removes them, once. */
+  #added(remove: () => void): () => void {
+    this.changed('rules');
+    let removed = false;
+    return () => {
+      if (removed) return;
+      removed = true;
+      remove();
+      this.changed('rules');
+    };
+  }
+
+  /** Notes a change to rules or profiles, which may affect listings and verdicts. */
+  changed(reason: ChangeReason): void {
+    this.epoch++;
+    this.followChange(reason);
+  }
+
+  /** Combines several changes. Sessions and listeners learn of all of them at the end. */
+  together<T>(run: () => T): T {
+    if (this.#gathered !== undefined) return run();
+    const gathered = createGathered();
+    this.#gathered = gathered;
+    this.review.wait();
+    try {
+      const result = run();
+      this.review.settle();
+      return result;
+    } finally {
+      this.#gathered = undefined;
+      this.review.drop();
+      const tools = gathered.tools();
+      if (tools !== undefined) this.emitToolsChanged(tools);
+      if (gathered.reason !== undefined) this.followChange(gathered.reason);
+    }
+  }
+
+  /** Lets watched sessions compare their listings with the previous ones. */
+  followChange(reason: ChangeReason): void {
+    if (this.#gathered !== undefined) return this.#gathered.note(reason);
+    for (const session of this.held) session.changed(reason);
+    for (const ref of this.watchers) {
+      const session = ref.deref();
+      if (session === undefined) this.watchers.delete(ref);
+      else if (!this.held.has(session)) session.changed(reason);
+    }
+  }
+
+  /** What a session shows. Cached until something that it depends on changes. */
+  viewOf(session: SessionState): View {
+    const shared = this.#sharedViewOf(session);
+    shared.view ??= computeView(session);
+    return shared.view;
+  }
+
+  /** The status of a tool in a session. Cached like {@link viewOf}. */
+  toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {
+    // Each session has its own `find_tools`, which a shared view must not keep.
+    if (entry === session.discovery?.entry) return toolStatusOf(session, entry);
+    const { statuses } = this.#sharedViewOf(session);
+    let status = statuses.get(entry);
+    if (status === undefined) {
+      status = toolStatusOf(session, entry);
+      statuses.set(entry, status);
+    }
+    return status;
+  }
+
+  #sharedViewOf(session: SessionState): SharedView {
+    const stamp = session.current();
+    if (session.sharedView === undefined || session.sharedViewStamp !== stamp) {
+      session.sharedView = this.#sharedViews.get(session);
+      session.sharedViewStamp = stamp;
+    }
+    return session.sharedView;
+  }
+
+  /** A session's limits combined with its profile's: the tightest of each. */
+  limitsOf(own: Limits, profile: ResolvedProfile | undefined): Limits {
+    return profile === undefined ? own : tightestLimits(own, profile.limits);
+  }
+
+  /** Emits `tools:changed` on the registry only. */
+  emitToolsChanged(change: ToolsChange): void {
+    if (this.#gathered !== undefined) return this.#gathered.add(change);
+    if (!this.hub.hears('tools:changed')) return;
+    const { added = none, removed = none, modified = none } = change;
+    const event = {
+      type: 'tools:changed',
+      at: this.now(),
+      added: [...added],
+      removed: [...removed],
+      modified: [...modified],
+      reason: 'registry',
+    };
+    this.hub.emit('tools:changed', deepFreeze(event));
+  }
+
+  /** Hides the fields that the registry's `redact` paths name, for any tool. */
+  pathRedactor(): Redactor | undefined {
+    if (this.#pathRedactor === null) this.#pathRedactor = createRedactor(undefined, this.redact);
+    return this.#pathRedactor;
+  }
+
+  /** The registered name that could be confused with this name. */
+  twinOf(name: string): string | undefined {
+    return this.skeletons.get(nameSkeleton(name));
+  }
+
+  /** Monotonic milliseconds. The clock is looked up at each call, so that a test can fake it. */
+  monotonic(): number {
+    // The global `performance` is a getter that costs as much as the clock. It is faked together
+    // with `setTimeout`, which is cheap to read.
+    if (globalThis.setTimeout !== this.#timers) {
+      this.#timers = globalThis.setTimeout;
+      this.#clock = globalThis.performance;
+    }
+    return this.#clock.now();
+  }
+
+  /** Remembers a removed tool, forgetting the oldest. Called right before the epoch is raised. */
+  rememberRemoved(name: string): void {
+    this.removed.delete(name);
+    if (this.removed.size >= mostRemoved)
+      this.removed.delete(this.removed.keys().next().value as string);
+    this.removed.set(name, this.epoch + 1);
+  }
+
+  listenerFailed(error: unknown, type: string): void {
+    this.hostFault(error, { event: type, source: 'listener' }, 'an event listener failed');
+  }
+
+  /** Logs a message. If the logger throws or rejects, nothing is affected. */
+  warn(data: object, message: string, level: 'warn' | 'error' = 'warn'): void {
+    logTo(this.logger, level, data, message);
+  }
+
+  /**
+   * Warns of a mistake in how the registry was set up. Without a logger it is a warning of the
+   * process, so that a rule that guards nothing does not go unnoticed.
+   */
+  caution(data: object, message: string): void {
+    if (this.logger !== undefined) return this.warn(data, message);
+    // Some runtimes have no process, or one that cannot warn.
+    globalThis.process?.emitWarning?.(message, 'HostToolsWarning');
+  }
+
+  /**
+   * Logs what the host's own code threw, with its stack, as `{ err, ...where }`.
+   * @param scrub Hides the secrets of the call in which it was thrown.
+   */
+  hostFault(
+    thrown: unknown,
+    where: object,
+    message: string,
+    scrub?: (text: string) => string,
+  ): void {
+    if (this.logger !== undefined)
+      logTo(this.logger, 'error', { err: loggedError(thrown, scrub), ...where }, message);
+  }
+}

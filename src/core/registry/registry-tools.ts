@@ -1,0 +1,242 @@
+/**
+ * The tool table of a registry. Adding, replacing and removing tools either succeeds for all tools
+ * or changes nothing.
+ */
+
+import { type Offload, readerName, readOffload } from '../../parts/offload/offload-options.ts';
+import { outputReader } from '../../parts/offload/read-tool-output.ts';
+import {
+  addVersion,
+  type Beside,
+  besideOf,
+  checkBeside,
+  dropVersion,
+  holds,
+  registeredBeside,
+  replacedBy,
+  showNewest,
+  swapVersion,
+  versionsOf,
+} from '../../parts/versions/tool-versions.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import { reading } from '../../values/options/index.ts';
+import { nameSkeleton } from '../../values/text/names.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+import { checkDefinition } from './check-definition.ts';
+import { releaseExecutor, retainExecutor } from './executors.ts';
+import type { ToolsChange } from './gathered-changes.ts';
+import {
+  notifyOrigin,
+  Registration,
+  type ToolRegistration,
+  type ToolTable,
+} from './registration.ts';
+import type { RegistryState } from './registry-state.ts';
+import { host } from './scope-options.ts';
+import { ToolEntry } from './tool-entry.ts';
+
+export class RegistryTools {
+  readonly #state: RegistryState;
+  readonly #table: ToolTable;
+
+  constructor(state: RegistryState) {
+    this.#state = state;
+    this.#table = {
+      has: (entry) => holds(state, entry),
+      replace: (before, entry) => this.#put(before, entry),
+      remove: (entry) => this.remove([entry]),
+      changed: ({ name }) => {
+        showNewest(state, name);
+        this.#tell({ modified: [name] });
+      },
+      waits: state.waits,
+    };
+  }
+
+  /** Adds tools. @param owner `host`, or the source of a scope. */
+  add(definitions: readonly AnyTool[], owner: string): readonly ToolRegistration[] {
+    const state = this.#state;
+    const list = readDefinitions(definitions);
+    const skeletons = this.#checkNew(list, owner);
+    const entries = list.map((definition) => new ToolEntry(definition, owner, state.waits));
+    state.review.registering(entries);
+    for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
+    const added = new Set<string>();
+    const modified = new Set<string>();
+    for (const entry of entries) {
+      const { name } = entry;
+      if (!state.tools.has(name)) added.add(name);
+      else if (!added.has(name)) modified.add(name);
+      addVersion(state, entry);
+      state.removed.delete(name);
+      retainExecutor(entry, state);
+    }
+    if (entries.length > 0) this.#tell(changeOf({ added: [...added], modified: [...modified] }));
+    this.#offloadFor(entries);
+    return entries.map((entry) => this.#register(entry));
+  }
+
+  /** Adds the tool that reads outputs, which belongs to the registry. */
+  addReader(offload: Offload): void {
+    offload.reader = outputReader(offload);
+    this.add([offload.reader], host);
+  }
+
+  /** Adds a tool, or replaces the version that it names. True if it replaced one. */
+  addOrReplace(definition: AnyTool, owner: string): boolean {
+    const state = this.#state;
+    if (checkDefinition(definition, state)) state.labelsOrigins = true;
+    checkReserved(state, definition.name);
+    const before = replacedBy(state, definition);
+    if (before === undefined) {
+      this.add([definition], owner);
+      return false;
+    }
+    if (before.owner !== owner)
+      throw new MisuseError(
+        'name_conflict',
+        `The tool \`${definition.name}\` belongs to \`${before.owner}\`; only that scope can ` +
+          'replace it.',
+      );
+    const entry = new ToolEntry(definition, owner, state.waits);
+    state.review.registering([entry], before);
+    this.#put(before, entry);
+    this.#register(entry);
+    return true;
+  }
+
+  /** Removes all versions of a name, or one definition. False if there is nothing to remove. */
+  unregister(tool: string | AnyTool | undefined): boolean {
+    const name = typeof tool === 'string' ? tool : (tool?.name as string);
+    const entries = versionsOf(this.#state, name).filter(
+      ({ definition }) => typeof tool === 'string' || definition === tool,
+    );
+    if (entries.length > 0) {
+      checkReserved(this.#state, name);
+      this.remove(entries);
+    }
+    return entries.length > 0;
+  }
+
+  remove(entries: readonly ToolEntry[]): void {
+    const state = this.#state;
+    const removed = new Set<string>();
+    const modified = new Set<string>();
+    for (const entry of entries) {
+      const { name } = entry;
+      entry.removed = true;
+      if (dropVersion(state, entry)) {
+        modified.delete(name);
+        removed.add(name);
+        state.skeletons.delete(nameSkeleton(name));
+        if (!entry.internals.internal) state.rememberRemoved(name);
+      } else modified.add(name);
+      void releaseExecutor(entry, state);
+    }
+    this.#tell(changeOf({ removed: [...removed], modified: [...modified] }));
+  }
+
+  /** Checks definitions against the table and each other. Returns the skeletons of their names. */
+  #checkNew(definitions: readonly AnyTool[], owner: string): ReadonlyMap<string, string> {
+    const state = this.#state;
+    const besides = new Map<string, Beside[]>();
+    const skeletons = new Map<string, string>();
+    for (const definition of definitions) {
+      if (checkDefinition(definition, state)) state.labelsOrigins = true;
+      const { name } = definition;
+      if (definition !== state.offload?.reader) checkReserved(state, name);
+      const skeleton = nameSkeleton(name);
+      const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
+      const own = besideOf(definition, owner);
+      const others =
+        besides.get(name) ?? (state.tools.has(name) ? [...registeredBeside(state, name)] : []);
+      checkBeside(name, own, others);
+      others.push(own);
+      besides.set(name, others);
+      if (taken !== undefined && taken !== name)
+        throw new MisuseError(
+          'name_conflict',
+          `Tool \`${name}\` could be mistaken for \`${taken}\`, which is already registered ` +
+            '(names must differ in more than case, `-` and `_`, or look-alike letters). Choose ' +
+            'another name.',
+        );
+      skeletons.set(skeleton, name);
+    }
+    return skeletons;
+  }
+
+  #register(entry: ToolEntry): ToolRegistration {
+    return notifyOrigin(new Registration(this.#table, entry), entry);
+  }
+
+  /** Replaces an entry by another of the same name. */
+  #put(before: ToolEntry, entry: ToolEntry): void {
+    const state = this.#state;
+    swapVersion(state, before, entry);
+    // Retained before the old entry is released, so that a shared executor is not disposed.
+    retainExecutor(entry, state);
+    before.removed = true;
+    void releaseExecutor(before, state);
+    this.#tell({ modified: [entry.name] });
+    this.#offloadFor([entry]);
+  }
+
+  /**
+   * Begins to keep outputs for the first tool that offloads its own, where the registry does so on
+   * demand. A tool of the host that has the reader's name, or a look-alike of it, stays.
+   */
+  #offloadFor(entries: readonly ToolEntry[]): void {
+    const state = this.#state;
+    const { offloadOnDemand } = state;
+    if (offloadOnDemand === undefined || state.offload !== undefined) return;
+    if (!entries.some(({ internals }) => internals.outputStrategy === 'offload')) return;
+    if (state.skeletons.has(nameSkeleton(readerName))) return;
+    const offload = readOffload(offloadOnDemand, state.now, 'HostToolRegistry') as Offload;
+    state.offload = offload;
+    this.addReader(offload);
+  }
+
+  #tell(change: ToolsChange): void {
+    const state = this.#state;
+    state.revision++;
+    state.epoch++;
+    state.emitToolsChanged(change);
+    state.followChange('registry');
+  }
+}
+
+/** @throws MisuseError `name_conflict` for the tool that the registry has added by itself. */
+function checkReserved({ offload }: RegistryState, name: string): void {
+  if (offload?.reader?.name !== name) return;
+  throw new MisuseError(
+    'name_conflict',
+    `The name \`${name}\` is reserved: without that tool of the registry, nobody could read an ` +
+      'output that was offloaded. Choose another name for yours. A rule or a profile can hide ' +
+      'the tool, and without the option `offload` the registry does not have it.',
+  );
+}
+
+/** Leaves out empty lists. */
+function changeOf({ added = [], removed = [], modified = [] }: ToolsChange): ToolsChange {
+  return {
+    ...(added.length === 0 ? {} : { added }),
+    ...(removed.length === 0 ? {} : { removed }),
+    ...(modified.length === 0 ? {} : { modified }),
+  };
+}
+
+/** A copy, so that the checked value is the one that is registered. */
+function readDefinitions(definitions: readonly AnyTool[]): readonly AnyTool[] {
+  return reading(
+    'registerAll',
+    'definitions',
+    () => {
+      if (Array.isArray(definitions)) return [...(definitions as readonly AnyTool[])];
+      throw new MisuseError(
+        'invalid_definition',
+        `Expected an array of definitions, got ${describe(definitions)}.`,
+      );
+    },
+    { code: 'invalid_definition' },
+  );
+}

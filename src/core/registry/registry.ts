@@ -1,0 +1,302 @@
+/** The registry: holds definitions, rules, profiles and scopes, and creates sessions. */
+
+import {
+  type RegistryApprovals,
+  registryApprovals,
+} from '../../parts/durable-approvals/registry-approvals.ts';
+import type { Quota } from '../../parts/quotas/quota.ts';
+import { allEntries } from '../../parts/versions/tool-versions.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import { checkOption, reading, readOptions } from '../../values/options/index.ts';
+import { exemplars } from '../call/exemplars.ts';
+import { interrupts } from '../call/interrupt.ts';
+import type { Emitter, ToolEvents } from '../events.ts';
+import type { Profile } from '../rules/profile.ts';
+import type { Rule } from '../rules/rule.ts';
+import { type UnusedRule, unusedRules } from '../rules/rule-use.ts';
+import { closeRegistry } from '../session/close.ts';
+import { type CallMetrics, metricsOf } from '../session/metrics.ts';
+import { Session } from '../session/session.ts';
+import type { ToolSession } from '../session/session-api.ts';
+import type { SessionOptions } from '../session/session-options.ts';
+import type { HostTool } from '../tool/host-tool.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+import { defineProfile } from './define-profile.ts';
+import { openSession } from './open-session.ts';
+import type { ToolRegistration } from './registration.ts';
+import type { RegistryOptions } from './registry-options.ts';
+import { RegistryState } from './registry-state.ts';
+import { RegistryTools } from './registry-tools.ts';
+import { createScope, type ToolScope } from './scope.ts';
+import { host, type ScopeOptions, scopeSource, scopeTable } from './scope-options.ts';
+
+/**
+ * The state behind a registry; undefined for anything else. Set by the class, the only code that
+ * can read the private field.
+ */
+export let readState: (registry: object) => RegistryState | undefined;
+
+/**
+ * Holds definitions, rules and profiles, and creates sessions over them. An application makes one;
+ * `hostToolRegistry`, in lower case, is one without options that exists already. Methods that
+ * change a registry are synchronous. If they are misused, they throw a {@link MisuseError} and
+ * change nothing.
+ * @typeParam S What its tools need as `context.services`.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, HostToolRegistry } from 'host-tools';
+ * import { z } from 'zod';
+ *
+ * const registry = new HostToolRegistry({ rules: [{ effect: 'ask', tools: 'delete_*' }] });
+ * registry.register(
+ *   defineTool({
+ *     name: 'delete_file',
+ *     description: 'Deletes a file of the project.',
+ *     parameters: z.object({ path: z.string() }),
+ *     handler: async ({ path }) => `${path} is gone`,
+ *   }),
+ * );
+ * const session = registry.createSession({ sessionId: 's1', approver: () => 'allow_once' });
+ * const result = await session.call('delete_file', { path: 'a.txt' });
+ * ```
+ */
+export class HostToolRegistry<S = unknown> {
+  readonly #state: RegistryState;
+  readonly #tools: RegistryTools;
+  readonly #scopes = new Set<string>();
+  #closing: Promise<void> | undefined;
+
+  static {
+    readState = (registry) => (#state in registry ? registry.#state : undefined);
+  }
+
+  constructor(options: RegistryOptions<S> = {}) {
+    const state = new RegistryState(options as RegistryOptions<never>, interrupts);
+    state.exemplars = exemplars();
+    this.#state = state;
+    this.#tools = new RegistryTools(state);
+    if (state.offload !== undefined) this.#tools.addReader(state.offload);
+  }
+
+  /**
+   * Adds a tool, or another version of one.
+   * @throws MisuseError `duplicate_name` for a name and version that are registered,
+   * `name_conflict` for a name that could be confused with another, `invalid_schema`,
+   * `foreign_definition`.
+   *
+   * @example
+   * ```ts
+   * const registration = registry.register(add);
+   * // later: registration.unregister();
+   * ```
+   */
+  register(definition: AnyTool<S>): ToolRegistration {
+    return this.#add([definition], host)[0] as ToolRegistration;
+  }
+
+  /** Adds all of the tools or, if one is refused, none. Emits one `tools:changed`. */
+  registerAll(definitions: readonly AnyTool<S>[]): readonly ToolRegistration[] {
+    return this.#add(definitions, host);
+  }
+
+  /**
+   * Adds a tool, or replaces the one of its name and version, or the only one of its name, in its
+   * place. Calls in flight finish on the definition with which they started. True if it replaced a
+   * tool.
+   */
+  registerOrReplace(definition: AnyTool<S>): boolean {
+    this.#checkOpen('register a tool');
+    return this.#tools.addOrReplace(definition as AnyTool, host);
+  }
+
+  /** Removes a tool in all versions, or one definition; calls in flight finish. False if absent. */
+  unregister(tool: string | AnyTool<S>): boolean {
+    return this.#tools.unregister(tool as string | AnyTool);
+  }
+
+  /** The definition of this name that sessions without a range see; undefined if there is none. */
+  get(name: string): AnyTool<S> | undefined {
+    return this.#state.tools.get(name)?.definition as AnyTool<S> | undefined;
+  }
+
+  /** All definitions, in the order in which their names were added; newest version first. */
+  listTools(): readonly AnyTool<S>[] {
+    return allEntries(this.#state).map(({ definition }) => definition as AnyTool<S>);
+  }
+
+  /** The names of all tools, in the order of `listTools`. */
+  listNames(): readonly string[] {
+    return [...this.#state.tools.keys()];
+  }
+
+  /** Removes every tool. Returns how many there were. */
+  clear(): number {
+    const entries = allEntries(this.#state);
+    if (entries.length > 0) this.#tools.remove(entries);
+    return entries.length;
+  }
+
+  /** The number of names of tools, including disabled ones. */
+  get count(): number {
+    return this.#state.tools.size;
+  }
+
+  /** Grows with every change to the tools. */
+  get revision(): number {
+    return this.#state.revision;
+  }
+
+  /** The registry's events, and those of every session except its `tools:changed`. */
+  get events(): Emitter<ToolEvents> {
+    return this.#state.hub;
+  }
+
+  /** The calls of all sessions that wait for a person, in the store and in this process. */
+  get approvals(): RegistryApprovals {
+    return registryApprovals(this.#state);
+  }
+
+  /**
+   * Adds rules for every session, such as those from a file or a plugin. The returned function
+   * removes them. A rule that can never match the registered tools is logged.
+   * @throws MisuseError `invalid_rule`, with `strictRules` also for a rule that can never match.
+   */
+  addRules(rules: readonly Rule[]): () => void {
+    return this.#state.addRules(rules, 'registry', undefined);
+  }
+
+  /**
+   * The rules of registry, scopes and profiles that have neither matched a call nor hidden a tool
+   * yet. A rule that replaces one of the same layer and id counts as used if that one was.
+   */
+  unusedRules(): readonly UnusedRule[] {
+    return unusedRules(this.#state);
+  }
+
+  /** The counts of all calls since the registry was created, including those of closed sessions. */
+  metrics(): CallMetrics {
+    return metricsOf(this.#state.counts);
+  }
+
+  /**
+   * Adds quotas for every session. The returned function removes them. The counts are kept.
+   * @throws MisuseError `invalid_quota`, also for an id that another quota of the registry has.
+   */
+  addQuotas(quotas: readonly Quota[]): () => void {
+    return this.#state.addQuotas(quotas);
+  }
+
+  /**
+   * Defines a profile, or replaces the profile with this id. Sessions with the profile follow the
+   * change.
+   * @throws MisuseError that names the profile, the tool and the knob.
+   *
+   * @example
+   * ```ts
+   * registry.defineProfile({
+   *   id: 'reader',
+   *   tools: ['add'],
+   *   rules: [{ effect: 'deny', annotations: { destructive: true }, reason: 'read_only' }],
+   * });
+   * const session = registry.createSession({ sessionId: 's1', profile: 'reader' });
+   * ```
+   */
+  defineProfile(profile: Profile): void {
+    this.#checkOpen('define a profile');
+    defineProfile(this.#state, profile);
+  }
+
+  /** A profile as it was defined, without its parents; undefined if there is none. */
+  profile(id: string): Profile | undefined {
+    return this.#state.profiles.get(id)?.given;
+  }
+
+  /**
+   * Creates a scope for a plugin, which can register, list, drain and dispose its own tools and
+   * nothing else.
+   * @throws MisuseError if another scope has this source.
+   *
+   * @example
+   * ```ts
+   * const plugin = registry.scope('plugin:math', { prefix: 'math.' });
+   * plugin.register(add); // registered as `math.add`
+   * // later: await plugin.dispose();
+   * ```
+   */
+  scope(source: string, options: ScopeOptions = {}): ToolScope<S> {
+    this.#checkOpen('make a scope');
+    const { prefix, rules } = readOptions('scope', options, scopeTable);
+    checkOption('scope', 'source', source, scopeSource);
+    if (this.#scopes.has(source))
+      throw new MisuseError(
+        'duplicate_name',
+        `The scope \`${source}\` already exists. Dispose it first, or choose another source.`,
+      );
+    const removeRules =
+      rules === undefined
+        ? undefined
+        : reading('scope', 'rules', () => this.#state.addRules(rules, `scope:${source}`, source));
+    this.#scopes.add(source);
+    const state = this.#state;
+    return createScope<S>({
+      source,
+      prefix,
+      add: (definitions) => this.#add(definitions, source),
+      entries: () => allEntries(state).filter((entry) => entry.owner === source),
+      remove: (entries) => this.#tools.remove(entries),
+      disposed: () => {
+        removeRules?.();
+        this.#scopes.delete(source);
+      },
+    });
+  }
+
+  /**
+   * Creates a session: one agent conversation over the registry's tools.
+   * @throws MisuseError that names the wrong option.
+   *
+   * @example
+   * ```ts
+   * declare const askUser: (question: string) => Promise<boolean>; // yours
+   * const session = registry.createSession({
+   *   sessionId: 'chat-1',
+   *   principal: 'user:ann',
+   *   approver: async ({ title }) => ((await askUser(title)) ? 'allow_once' : 'reject_once'),
+   * });
+   * ```
+   */
+  createSession(options: SessionOptions<S>): ToolSession<S> {
+    const state = this.#state;
+    this.#checkOpen('create a session');
+    return new Session<S>(openSession(state, options as SessionOptions<never>));
+  }
+
+  /** Creates a session and returns its tools. It closes with the registry or its signal. */
+  createSessionTools(
+    sessionId: string,
+    context: Omit<SessionOptions<S>, 'sessionId'>,
+  ): readonly HostTool[] {
+    return this.createSession({ ...context, sessionId } as SessionOptions<S>).tools();
+  }
+
+  /** Closes every open session and refuses new ones. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= closeRegistry(this.#state);
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #add(definitions: readonly AnyTool<S>[], owner: string): readonly ToolRegistration[] {
+    this.#checkOpen('register a tool');
+    return this.#tools.add(definitions as readonly AnyTool[], owner);
+  }
+
+  #checkOpen(action: string): void {
+    if (this.#state.closed)
+      throw new MisuseError('closed', `Cannot ${action}, because the registry is closed.`);
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * One definition in a registry or a session, with its source, its slots and the calls that run on
+ * it.
+ */
+
+import type { JsonObject } from '../../values/json/index.ts';
+import { Semaphore } from '../../values/limits/semaphore.ts';
+import type { WaitGraph } from '../../values/limits/wait-graph.ts';
+import { createRedactor, type Redactor } from '../../values/redaction/redactor.ts';
+import type { JsonSchema } from '../../values/schema/schema.ts';
+import { parseVersion, type Version } from '../../values/text/versions.ts';
+import { internalsOf, type OutsidePlace, type ToolInternals } from '../tool/definition.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+import type { ToolSummary } from '../tool/tool-summary.ts';
+
+/**
+ * One definition of a tool. Replacing the tool creates a new entry; calls in flight keep theirs.
+ */
+export class ToolEntry {
+  readonly definition: AnyTool;
+  readonly internals: ToolInternals;
+  /** Who registered the tool: `host`, a scope's source, or `session`. */
+  readonly owner: string;
+  /** The source of the tool: its owner, or the origin of a definition from outside. */
+  readonly source: string;
+  /** Keeps the place alive, since the origin of a definition from outside only holds it weakly. */
+  place: OutsidePlace | undefined;
+  /** Limits concurrent calls in the whole registry, if the definition sets a limit. */
+  readonly slots: Semaphore | undefined;
+  enabled = true;
+  /** The tool is deprecated, and no call to it has been logged yet. */
+  untold: boolean;
+  /** No output has been logged as one that lost data. */
+  noticesLoss = true;
+  removed = false;
+  /** Calls on this entry that have not ended. */
+  inFlight = 0;
+  #version: Version | undefined | null = null;
+  #summary: ToolSummary | undefined;
+  #fingerprint: string | undefined;
+  #getSchema: (() => JsonSchema) | undefined;
+  #drained: (() => void)[] | undefined;
+  #inputRedactor: Redactor | undefined | null = null;
+  #outputRedactor: Redactor | undefined | null = null;
+  #knobRedactor: Redactor | undefined | null = null;
+  #secretive: boolean | undefined;
+
+  constructor(definition: AnyTool, owner: string, waits: WaitGraph, heir?: ToolEntry) {
+    this.definition = definition;
+    this.internals = internalsOf(definition);
+    this.owner = owner;
+    const { maxConcurrency, outside } = this.internals;
+    this.source = outside?.source ?? owner;
+    this.place = heir?.place;
+    this.slots =
+      heir?.slots ??
+      (maxConcurrency === undefined ? undefined : new Semaphore(maxConcurrency, { waits }));
+    this.untold = definition.deprecated !== undefined && (heir === undefined || heir.untold);
+    if (heir !== undefined) this.enabled = heir.enabled;
+  }
+
+  get name(): string {
+    return this.definition.name;
+  }
+
+  /** The version as semver reads it; undefined without one. Parsed on first read. */
+  get version(): Version | undefined {
+    if (this.#version === null) {
+      const { version } = this.definition;
+      this.#version = version === undefined ? undefined : parseVersion(version);
+    }
+    return this.#version;
+  }
+
+  /** The part of the definition that gates may see. Its fingerprint is computed on first read. */
+  get summary(): ToolSummary {
+    if (this.#summary === undefined) {
+      const { definition, source } = this;
+      const { name, tags, annotations } = definition;
+      this.#summary = Object.freeze({
+        name,
+        source,
+        tags,
+        annotations,
+        get fingerprint() {
+          return definition.fingerprint;
+        },
+      });
+    }
+    return this.#summary;
+  }
+
+  /** One function for all host tools of the entry. */
+  get getSchema(): () => JsonSchema {
+    if (this.#getSchema === undefined) {
+      const { parameters } = this.definition;
+      this.#getSchema = Object.freeze(() => parameters);
+    }
+    return this.#getSchema;
+  }
+
+  /** Computed on first read. */
+  get fingerprint(): string {
+    this.#fingerprint ??= this.definition.fingerprint;
+    return this.#fingerprint;
+  }
+
+  /**
+   * Hides what the input schema or a `redact` path marks as secret; undefined if nothing is secret.
+   */
+  inputRedactor(paths: readonly string[]): Redactor | undefined {
+    if (this.#inputRedactor === null)
+      this.#inputRedactor = redactorOf(this.internals.input.json, paths);
+    return this.#inputRedactor;
+  }
+
+  outputRedactor(paths: readonly string[]): Redactor | undefined {
+    if (this.#outputRedactor === null)
+      this.#outputRedactor = redactorOf(this.internals.output?.json, paths);
+    return this.#outputRedactor;
+  }
+
+  /** Whether any field of input, output or knobs is secret. */
+  isSecretive(paths: readonly string[]): boolean {
+    this.#secretive ??=
+      this.inputRedactor(paths) !== undefined ||
+      this.outputRedactor(paths) !== undefined ||
+      this.knobRedactor(paths) !== undefined;
+    return this.#secretive;
+  }
+
+  knobRedactor(paths: readonly string[]): Redactor | undefined {
+    const { knobs } = this.internals;
+    if (knobs === undefined) return undefined;
+    if (this.#knobRedactor === null) this.#knobRedactor = redactorOf(knobs.json, paths);
+    return this.#knobRedactor;
+  }
+
+  /** Must be called when a call on this entry has ended. */
+  ended(): void {
+    if (--this.inFlight > 0 || this.#drained === undefined) return;
+    const waiting = this.#drained;
+    this.#drained = undefined;
+    for (const resolve of waiting) resolve();
+  }
+
+  /** Resolves when no call on this entry is in flight. */
+  drain(): Promise<void> {
+    if (this.inFlight === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#drained ??= [];
+      this.#drained.push(resolve);
+    });
+  }
+}
+
+/** Most schemas mark nothing as secret. Searching their text is faster than walking them. */
+function redactorOf(
+  schema: JsonObject | undefined,
+  paths: readonly string[],
+): Redactor | undefined {
+  if (paths.length === 0 && (schema === undefined || !JSON.stringify(schema).includes('secret"')))
+    return undefined;
+  return createRedactor(schema, paths);
+}

@@ -1,0 +1,182 @@
+/**
+ * The status of a tool: its rules, its knobs, and whether it is dropped. Sessions that see the same
+ * tools share it, so it is computed once for all of them.
+ */
+
+import type { CompiledQuota } from '../../parts/quotas/quota.ts';
+import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import type { Effect } from '../rules/decision.ts';
+import type { CompiledRule } from '../rules/rule.ts';
+import type { SessionState } from '../session/session-state.ts';
+import { dropCode } from '../toolset/effective.ts';
+import type { Block } from '../toolset/tool-spec.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+export interface ToolStatus {
+  /** Why the tool is not effective; undefined if it is. */
+  readonly drop: string | undefined;
+  /** Registry and scope rules that apply to the tool. */
+  readonly registryRules: readonly CompiledRule[];
+  /** Profile and session rules that apply to the tool. */
+  readonly sessionRules: readonly CompiledRule[];
+  /** Quotas of the registry, the profile and the session that apply to the tool, if any do. */
+  readonly quotas: readonly CompiledQuota[] | undefined;
+  /** The strictest of the defaults that apply. */
+  readonly default: Effect;
+  /** The profile requires approval. */
+  readonly profileAsks: boolean;
+  /** Some rule asks for approval of every call, whatever its input. */
+  readonly rulesAsk: boolean;
+  /**
+   * The default asks for approval of every call, unless one of the session's own policies allows
+   * it.
+   */
+  readonly defaultAsks: boolean;
+  /** Frozen; undefined if they are missing. */
+  readonly knobs: unknown;
+  /**
+   * No gate applies to the tool except the session's own policies: without those, every call is
+   * allowed.
+   */
+  readonly open: boolean;
+  readonly timeoutMs: number;
+  /** The smaller of the limits that the tool and the profile set. */
+  readonly maxOutputChars: number;
+  /** Some field of input, output or knobs is secret. */
+  readonly secretive: boolean;
+}
+
+/**
+ * Longer than 60 lines, since each value of the status is one expression over the same rules and
+ * quotas.
+ */
+export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {
+  const { registry, profile } = session;
+  const { summary, internals, name } = entry;
+  const profileTool = profile?.tools.get(name);
+  const who = session.actor;
+  const touches = (rule: CompiledRule): boolean =>
+    rule.appliesTo(summary) && rule.appliesIn(who, session.facts);
+  const registryRules = registry.rulesFor(entry.owner).filter(touches);
+  const sessionRules =
+    profile === undefined && session.rules.length === 0
+      ? session.rules
+      : [...(profile?.rules ?? []), ...session.rules].filter(touches);
+  const quotas = [
+    ...registry.quotas.all,
+    ...(profile?.quotas ?? []),
+    ...session.setup.quotas,
+  ].filter((quota) => quota.appliesTo(name));
+  const knobs = parseKnobs(session, entry, profileTool?.knobs);
+  const blocked: Block[] = [];
+  if (!entry.enabled || internals.outside?.withdrawn() !== undefined) blocked.push('disabled');
+  const rules = [...registryRules, ...sessionRules];
+  const enforced = rules.some(isShadow) ? rules.filter((rule) => !isShadow(rule)) : rules;
+  if (hidden(enforced)) blocked.push('denied');
+  if (knobs === undefined) blocked.push('knobs_missing');
+  if (internals.runsIn === 'external') blocked.push('external');
+  const drop = dropCode(
+    { requires: internals.requires, blocked },
+    {
+      disabledByOverride: session.overrides?.disable?.includes(name) === true,
+      inProfile: isChosen(session, entry),
+      facts: session.facts,
+    },
+  );
+  const effect = strictest(registry.default, profile?.default ?? 'allow');
+  const profileAsks = profileTool?.requiresApproval === true;
+  const mayAllow =
+    enforced.some((rule) => rule.effect === 'allow') ||
+    registry.policies.length > 0 ||
+    internals.check !== undefined;
+  const unjudged = rules.length === 0 && registry.policies.length === 0 && effect === 'allow';
+  return {
+    drop,
+    registryRules,
+    sessionRules,
+    quotas: quotas.length === 0 ? undefined : quotas,
+    default: effect,
+    profileAsks,
+    rulesAsk: enforced.some((rule) => rule.effect === 'ask' && !rule.hasWhen),
+    defaultAsks: effect === 'ask' && !mayAllow,
+    knobs,
+    open:
+      unjudged &&
+      !profileAsks &&
+      // Quotas that ask, and attributes that quotas read, need their own gates.
+      quotas.every(({ over, attributes }) => over === 'deny' && attributes.length === 0) &&
+      internals.check === undefined &&
+      internals.requiresApproval === false,
+    timeoutMs: profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs,
+    maxOutputChars: Math.min(
+      internals.maxOutputChars ?? Number.POSITIVE_INFINITY,
+      profileTool?.maxOutputChars ?? Number.POSITIVE_INFINITY,
+    ),
+    secretive: entry.isSecretive(registry.redact),
+  };
+}
+
+/**
+ * Whether the profile, an override or the session itself includes a tool. Without a profile, all
+ * tools are included.
+ */
+function isChosen({ profile, overrides, own, discovery }: SessionState, entry: ToolEntry): boolean {
+  const { name } = entry;
+  return (
+    profile === undefined ||
+    profile.tools.has(name) ||
+    own?.has(name) === true ||
+    discovery?.entry === entry ||
+    overrides?.enable?.includes(name) === true ||
+    overrides?.force?.includes(name) === true
+  );
+}
+
+function isShadow({ shadow }: CompiledRule): boolean {
+  return shadow;
+}
+
+/**
+ * Whether some rule hides the tool. Such a rule counts as one that has matched, because it has an
+ * effect although calls to a hidden tool are rare.
+ */
+function hidden(rules: readonly CompiledRule[]): boolean {
+  let found = false;
+  for (const { effect, hasWhen, use } of rules) {
+    if (effect !== 'deny' || hasWhen) continue;
+    use.matched = true;
+    found = true;
+  }
+  return found;
+}
+
+const noKnobs: JsonObject = Object.freeze({});
+const order: readonly Effect[] = ['allow', 'ask', 'deny'];
+
+/** The stricter of two effects, in the order deny, ask, allow. */
+function strictest(left: Effect, right: Effect): Effect {
+  return order.indexOf(left) >= order.indexOf(right) ? left : right;
+}
+
+/** The tool's knobs in a profile, frozen; undefined if they are missing. */
+function parseKnobs(
+  session: SessionState,
+  entry: ToolEntry,
+  given: JsonObject | undefined,
+): unknown {
+  const schema = entry.internals.knobs;
+  if (schema === undefined) return noKnobs;
+  const parsed = schema.validate(given === undefined ? {} : cloneJson(given as JsonValue));
+  // Knobs must be available synchronously, so a schema with asynchronous validation cannot parse
+  // them.
+  if (parsed instanceof Promise) return undefined;
+  if (parsed.issues === undefined) return deepFreeze(parsed.value);
+  const { sessionId, registry } = session;
+  if (parsed.fault !== undefined)
+    registry.hostFault(
+      parsed.fault.thrown,
+      { sessionId, toolName: entry.name, source: 'knobs' },
+      'the schema `policy.knobs` threw; the tool is not available',
+    );
+  return undefined;
+}

@@ -1,0 +1,21 @@
+/** Lets tracers follow the calls of a registry. */
+import type { CallTracer } from '../call/call-tracers.ts';
+import { registryStateOf } from './default-registry.ts';
+
+/**
+ * Lets a tracer follow the calls that arrive from now on. The returned function stops that. Calls
+ * that are already running are followed to their end.
+ * @throws MisuseError `invalid_option` if the target is not a registry.
+ */
+export function traceCalls(registry: unknown, tracer: CallTracer): () => void {
+  const state = registryStateOf(registry);
+  state.tracers = [...(state.tracers ?? []), tracer];
+  let there = true;
+  return () => {
+    if (!there) return;
+    there = false;
+    const left = [...(state.tracers ?? [])];
+    left.splice(left.indexOf(tracer), 1);
+    state.tracers = left.length === 0 ? undefined : left;
+  };
+}

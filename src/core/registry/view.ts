@@ -1,0 +1,163 @@
+/**
+ * What a session shows: the effective set, and the entries behind its names. Sessions that show the
+ * same tools for the same reasons share one computed view.
+ */
+import { canonicalJson, deepFreeze, type JsonValue } from '../../values/json/index.ts';
+import type { SessionState } from '../session/session-state.ts';
+import { type Dropped, effectiveSet, type Prerequisite } from '../toolset/effective.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import type { ToolStatus } from './tool-status.ts';
+
+export interface View {
+  readonly names: readonly string[];
+  readonly entries: ReadonlyMap<string, ToolEntry>;
+  readonly dropped: readonly Dropped[];
+  readonly prerequisites: readonly Prerequisite[];
+  readonly hash: string;
+  /** The specs of every listed or dropped tool, for batch plans. */
+  readonly specs: ReadonlyMap<string, ToolSpec>;
+  /** Effective tools whose resource key depends on the input. */
+  readonly keyed: ReadonlySet<string>;
+}
+
+/** What several sessions share: the status of each tool, and the view once a session lists it. */
+export interface SharedView {
+  readonly statuses: Map<ToolEntry, ToolStatus>;
+  view: View | undefined;
+}
+
+/** Most shared views that are kept. When another one is needed, all are dropped. */
+const mostViews = 64;
+
+/** The shared views of one epoch of the registry. */
+export class SharedViews {
+  #epoch = -1;
+  readonly #views = new Map<string, SharedView>();
+
+  /** A session with tools or rules of its own gets a view of its own. */
+  get(session: SessionState): SharedView {
+    const { registry } = session;
+    if (this.#epoch !== registry.epoch) {
+      this.#views.clear();
+      this.#epoch = registry.epoch;
+    }
+    if (
+      (session.own !== undefined && session.own.size > 0) ||
+      session.rules.length > 0 ||
+      session.setup.quotas.length > 0
+    )
+      return { statuses: new Map(), view: undefined };
+    const judgesPrincipal =
+      registry.rules.testsPrincipal || session.profile?.testsPrincipal === true;
+    const principal = judgesPrincipal ? session.principal : undefined;
+    const key =
+      principal === undefined &&
+      session.profileId === undefined &&
+      session.overrides === undefined &&
+      session.discovery === undefined &&
+      Object.keys(session.facts).length === 0
+        ? ''
+        : canonicalJson([
+            session.profileId ?? null,
+            session.facts,
+            (session.overrides ?? null) as JsonValue,
+            principal ?? null,
+            session.discovery !== undefined,
+          ]);
+    let shared = this.#views.get(key);
+    if (shared === undefined) {
+      shared = { statuses: new Map(), view: undefined };
+      if (this.#views.size >= mostViews) this.#views.clear();
+      this.#views.set(key, shared);
+    }
+    return shared;
+  }
+}
+
+export function computeView(session: SessionState): View {
+  const { registry, profile } = session;
+  const specs = new Map<string, ToolSpec>();
+  const entryOf = (name: string): ToolEntry | undefined => session.entryOf(name);
+  for (const name of [...registry.tools.keys(), ...(session.own?.keys() ?? [])]) {
+    const entry = entryOf(name);
+    // No version fits the range of the profile.
+    if (entry === undefined) continue;
+    // Discovery lists its tool itself, even if an imported tool has the same name.
+    if (entry.internals.internal || entry === session.discovery?.entry) continue;
+    // If no tool offloads its outputs, there is nothing to read.
+    if (entry.definition === registry.offload?.reader && !offloads(session)) continue;
+    specs.set(name, specOf(session, name, entry));
+  }
+  for (const name of profile?.tools.keys() ?? [])
+    if (!specs.has(name) && entryOf(name) === undefined)
+      specs.set(name, { name, blocked: ['not_registered'] });
+  const chosen =
+    profile === undefined
+      ? undefined
+      : [...profile.tools.keys(), ...(session.own?.keys() ?? [])].filter((name) => specs.has(name));
+  const { overrides } = session;
+  const visible = (names: readonly string[] | undefined): readonly string[] =>
+    (names ?? []).filter((name) => specs.has(name));
+  const { names, dropped, prerequisites, hash } = effectiveSet({
+    tools: [...specs.values()],
+    ...(chosen === undefined ? {} : { profile: chosen }),
+    overrides: {
+      session: {
+        enable: visible(overrides?.enable),
+        disable: visible(overrides?.disable),
+        force: visible(overrides?.force),
+      },
+    },
+    facts: session.facts,
+  });
+  const entries = new Map<string, ToolEntry>();
+  const keyed = new Set<string>();
+  for (const name of names) {
+    const entry = entryOf(name);
+    if (entry === undefined) continue;
+    entries.set(name, entry);
+    if (typeof entry.internals.resourceKey === 'function') keyed.add(name);
+  }
+  return deepFreezeView({ names, dropped, prerequisites, hash, entries, specs, keyed });
+}
+
+function specOf(session: SessionState, name: string, entry: ToolEntry): ToolSpec {
+  const { internals } = entry;
+  const { drop } = session.registry.toolStatusOf(session, entry);
+  // Only the session knows these reasons; `effectiveSet` adds the others in order.
+  const blocked =
+    drop === 'disabled' || drop === 'denied' || drop === 'knobs_missing' || drop === 'external'
+      ? ([drop] as const)
+      : undefined;
+  return {
+    name,
+    requires: internals.requires,
+    provides: internals.provides,
+    parallelSafe: internals.parallelSafe,
+    ...(typeof internals.resourceKey === 'string' ? { resourceKey: internals.resourceKey } : {}),
+    ...(blocked === undefined ? {} : { blocked }),
+  };
+}
+
+/** Whether some tool that the session shows keeps its outputs whole. */
+function offloads(session: SessionState): boolean {
+  const { registry, own } = session;
+  for (const name of [...registry.tools.keys(), ...(own?.keys() ?? [])]) {
+    const entry = session.entryOf(name);
+    if (entry === undefined || entry.internals.internal) continue;
+    if (
+      entry.internals.outputStrategy === 'offload' &&
+      registry.toolStatusOf(session, entry).drop === undefined
+    )
+      return true;
+  }
+  return false;
+}
+
+function deepFreezeView(view: View): View {
+  deepFreeze(view.names);
+  deepFreeze(view.dropped);
+  deepFreeze(view.prerequisites);
+  return Object.freeze(view);
+}

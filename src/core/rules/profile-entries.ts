@@ -1,0 +1,102 @@
+/** Reads the parts of a profile that are lists: the profiles it extends and its tools. */
+
+import type { OutputOrigin, Role } from '../../parts/origins/origin.ts';
+import {
+  type Labels,
+  readOriginLabels,
+  readRoleLabels,
+} from '../../parts/origins/profile-labels.ts';
+import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import {
+  anything,
+  duration,
+  flag,
+  object,
+  readOptions,
+  withDefault,
+  wrongOption,
+} from '../../values/options/index.ts';
+import { parseRange, type VersionRange } from '../../values/text/versions.ts';
+import { least1 } from './limits.ts';
+
+const asField = { noun: 'field' };
+
+/** A profile's own settings for a tool. Undefined if it has none. */
+export interface ToolEntry {
+  readonly name: string;
+  readonly range: VersionRange | undefined;
+  readonly optional: boolean | undefined;
+  readonly knobs: JsonObject | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly maxOutputChars: number | undefined;
+  readonly requiresApproval: boolean;
+  readonly origins: Labels<OutputOrigin> | undefined;
+  readonly roles: Labels<Role> | undefined;
+}
+
+/** The ids of the profiles that a profile extends. */
+export function readParents(value: unknown, id: string, where: string): readonly string[] {
+  if (value === undefined) return [];
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  list.forEach((item, index) => {
+    const field = Array.isArray(value) ? `extends[${index}]` : 'extends';
+    if (typeof item !== 'string' || item.trim() === '')
+      throw wrongOption(where, field, 'the id of a profile', item);
+    if (item === id) throw wrongOption(where, field, 'the id of another profile', item);
+    if (list.indexOf(item) !== index)
+      throw wrongOption(where, field, 'a profile that the list names once', item);
+  });
+  return list as readonly string[];
+}
+
+const toolTable = {
+  name: anything<string>(),
+  optional: flag,
+  knobs: object<JsonObject>(),
+  requiresApproval: withDefault(flag, false),
+  timeoutMs: duration,
+  maxOutputChars: least1,
+  origins: object<JsonObject>(),
+  roles: object<JsonObject>(),
+};
+
+/** The tools that a profile lists itself. */
+export function readTools(value: readonly unknown[], where: string): readonly ToolEntry[] {
+  const names = new Set<string>();
+  return value.map((item, index) => {
+    const path = `tools[${index}]`;
+    if (typeof item !== 'string' && !isJsonObject(item))
+      throw wrongOption(where, path, 'a name or an object with `name`', item);
+    const tool = typeof item === 'string' ? { name: item } : item;
+    const read = readOptions(where, tool, toolTable, { ...asField, path });
+    const { name } = read;
+    if (typeof name !== 'string' || name.trim() === '') {
+      const field = typeof item === 'string' ? path : `${path}.name`;
+      throw wrongOption(where, field, 'a non-blank string', name);
+    }
+    const chosen = splitRange(name);
+    if (names.has(chosen.name))
+      throw wrongOption(where, path, 'a tool that the list names once', name);
+    names.add(chosen.name);
+    return {
+      ...read,
+      name: chosen.name,
+      range: chosen.range,
+      origins: readOriginLabels(read.origins, where, `${path}.origins`),
+      roles: readRoleLabels(read.roles, where, `${path}.roles`),
+    };
+  });
+}
+
+/**
+ * Splits `git@^2` into a name and a range. What follows the last `@` belongs to the name unless it
+ * is a range, whichever tools are registered: what a profile means must not depend on that.
+ */
+function splitRange(text: string): {
+  readonly name: string;
+  readonly range: VersionRange | undefined;
+} {
+  const at = text.lastIndexOf('@');
+  const range = at <= 0 ? undefined : parseRange(text.slice(at + 1));
+  return range === undefined ? { name: text, range } : { name: text.slice(0, at), range };
+}

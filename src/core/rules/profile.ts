@@ -1,0 +1,282 @@
+/** Profiles: named, ordered sets of tools with their knobs, rules and limits. */
+
+import type { OutputOrigin, Role } from '../../parts/origins/origin.ts';
+import { type Labels, mergeLabels } from '../../parts/origins/profile-labels.ts';
+import type { CompiledQuota, Quota } from '../../parts/quotas/quota.ts';
+import { compileQuotas } from '../../parts/quotas/quotas.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import {
+  anything,
+  array,
+  kind,
+  type OptionValues,
+  oneOf,
+  readOptions,
+  required,
+  type TableOf,
+  withDefault,
+} from '../../values/options/index.ts';
+import type { VersionRange } from '../../values/text/versions.ts';
+import type { Effect } from './decision.ts';
+import { checkLimits, type Limits, tightestLimits } from './limits.ts';
+import { readParents, readTools, type ToolEntry } from './profile-entries.ts';
+import type { CompiledRule, Rule } from './rule.ts';
+import { compileRules } from './rules.ts';
+
+/** A named, ordered set of tools with their knobs, rules and limits. Plain data. */
+export interface Profile {
+  /**
+   * The name by which sessions choose the profile. Non-blank, without white space at its ends, at
+   * most 256 characters. Defining an id again replaces the profile.
+   */
+  readonly id: string;
+  /** Profiles that this one extends, in order. */
+  readonly extends?: string | readonly string[] | undefined;
+  /**
+   * The tools, in the order in which a session lists them. `git@^2` is the newest version of `git`
+   * that fits the range; `git` is the newest one that is not a pre-release.
+   */
+  readonly tools: readonly (
+    | string
+    | {
+        /** The registered name of the tool. It may end in a range of versions: `git@^2`. */
+        readonly name: string;
+        /** Leaves the tool out if it is not registered, instead of refusing. @default false */
+        readonly optional?: boolean | undefined;
+        /** Settings for the tool's own policy. Merged key by key over those of a parent. */
+        readonly knobs?: JsonObject | undefined;
+        /** Requires approval. A profile cannot remove an approval that is required elsewhere. */
+        readonly requiresApproval?: true | undefined;
+        /** Milliseconds. Above 0 and at most 2^31-1. */
+        readonly timeoutMs?: number | undefined;
+        /** Characters. From 1. */
+        readonly maxOutputChars?: number | undefined;
+        /**
+         * Whether the text of fields of the output can be trusted, by path (`"a.b"`; `*` means any
+         * element or member). Overrides the tool's own labels. Merged path by path over those of a
+         * parent.
+         */
+        readonly origins?: Readonly<Record<string, OutputOrigin>> | undefined;
+        /**
+         * The roles of fields of the input, by path. Overrides the tool's own roles. Merged path by
+         * path over those of a parent.
+         */
+        readonly roles?: Readonly<Record<string, Role>> | undefined;
+      }
+  )[];
+  /**
+   * Rules that are judged after the registry's and before the session's. Those of parents are kept.
+   * @default none
+   */
+  readonly rules?: readonly Rule[] | undefined;
+  /**
+   * Quotas of the profile's sessions, in addition to those of the registry. Those of parents are
+   * kept.
+   * @default none
+   */
+  readonly quotas?: readonly Quota[] | undefined;
+  /**
+   * Limits of the profile's sessions. If a session sets the same limit, the tighter one applies.
+   * @default the parents' tightest
+   */
+  readonly limits?: Limits | undefined;
+  /**
+   * The decision when no rule or policy matched. The stricter of the registry's and the profile's
+   * applies.
+   */
+  readonly default?: Effect | undefined;
+}
+
+/** One tool of a resolved profile. */
+export interface ProfileTool {
+  readonly name: string;
+  /** Undefined if no profile names versions. */
+  readonly range: VersionRange | undefined;
+  readonly optional: boolean;
+  /** As given; the tool's knob schema has not filled in its defaults yet. */
+  readonly knobs: JsonObject | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly maxOutputChars: number | undefined;
+  readonly requiresApproval: boolean;
+  /** Labels of the output's fields by path; undefined if there are none. */
+  readonly origins: Labels<OutputOrigin> | undefined;
+  /** Roles of the input's fields by path; undefined if there are none. */
+  readonly roles: Labels<Role> | undefined;
+}
+
+/** A profile with everything that it extends merged in. Frozen. */
+export interface ResolvedProfile {
+  readonly id: string;
+  /** In the order in which a session lists them. */
+  readonly tools: ReadonlyMap<string, ProfileTool>;
+  /** The ranges of those tools that have one; undefined if none has. */
+  readonly ranges: ReadonlyMap<string, VersionRange> | undefined;
+  /** Parents' rules first. The layer of each rule names the profile that wrote it. */
+  readonly rules: readonly CompiledRule[];
+  /** Whether one of the rules tests the principal. */
+  readonly testsPrincipal: boolean;
+  /** Whether a rule tests the origins of values, or a tool has labels. */
+  readonly usesOrigins: boolean;
+  /** Parents' quotas first. */
+  readonly quotas: readonly CompiledQuota[];
+  readonly limits: Limits;
+  readonly default: Effect | undefined;
+}
+
+const profileTable = {
+  id: required(
+    kind<string>(
+      'a non-blank string without white space at its ends, of at most 256 characters',
+      (id) => typeof id === 'string' && id !== '' && id.trim() === id && id.length <= 256,
+    ),
+  ),
+  extends: anything(),
+  tools: required(array('a list of names or objects')),
+  rules: withDefault(anything<readonly Rule[]>(), Object.freeze([])),
+  quotas: withDefault(anything<readonly Quota[]>(), Object.freeze([])),
+  limits: anything<Limits>(),
+  default: oneOf('allow', 'ask', 'deny'),
+} satisfies TableOf<Profile>;
+const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effect, number>;
+
+/**
+ * Checks a profile and merges in what it extends: its parents in order, then its own. A tool that
+ * is named again keeps its position; later settings override earlier ones, knobs key by key, but a
+ * required approval cannot be removed. Rules and quotas add up. Its own limits override those of
+ * its parents, of which the tightest count; its own `default` overrides the strictest of theirs.
+ * The registry checks that tools and knobs exist.
+ * @throws MisuseError `unknown_profile` for a parent that `lookup` does not know, `invalid_option`
+ * for anything malformed, `invalid_rule` for a bad rule, `invalid_quota` for a bad quota
+ */
+export function resolveProfile(
+  profile: Profile,
+  lookup: (id: string) => ResolvedProfile | undefined,
+): ResolvedProfile {
+  const { where, source } = readProfile(profile);
+  const { id } = source;
+  const parents = readParents(source.extends, id, where).map((parentId) => {
+    const parent = lookup(parentId);
+    if (parent === undefined)
+      throw new MisuseError(
+        'unknown_profile',
+        `${where}: expected \`extends\` to name defined profiles, got \`${parentId}\`.`,
+      );
+    return parent;
+  });
+  const tools = mergeTools(parents, readTools(source.tools, where));
+  const own = compileRules(source.rules, `profile:${id}`);
+  // A rule that two parents share is one rule.
+  const rules = [...new Set([...parents.flatMap((parent) => parent.rules), ...own])];
+  const quotas = compileQuotas(source.quotas, `profile:${id}`);
+  const limits = source.limits === undefined ? {} : checkLimits(source.limits, where);
+  return Object.freeze<ResolvedProfile>({
+    id,
+    tools,
+    ranges: rangesOf(tools),
+    rules: Object.freeze(rules),
+    testsPrincipal: rules.some(({ hasPrincipal }) => hasPrincipal),
+    usesOrigins:
+      rules.some(({ testsOrigin }) => testsOrigin) ||
+      [...tools.values()].some(
+        ({ origins, roles }) => origins !== undefined || roles !== undefined,
+      ),
+    quotas: Object.freeze([...new Set([...parents.flatMap((parent) => parent.quotas), ...quotas])]),
+    limits: Object.freeze(
+      Object.assign(
+        Object.create(null) as Limits,
+        tightestLimits(...parents.map((parent) => parent.limits)),
+        limits,
+      ),
+    ),
+    default: source.default ?? strictest(parents.map((parent) => parent.default)),
+  });
+}
+
+interface ReadProfile {
+  /** Names the profile in messages. */
+  readonly where: string;
+  readonly source: OptionValues<typeof profileTable>;
+}
+
+/** Copies a profile and checks its fields. */
+function readProfile(profile: Profile): ReadProfile {
+  const copied = copyJson(profile, { maxDepth: 72, maxValues: 500_000 });
+  if (!copied.ok)
+    throw new MisuseError(
+      'invalid_option',
+      'defineProfile: expected a profile to be plain data, got a value that JSON cannot ' +
+        `hold${copied.path === '' ? '' : ` at \`${copied.path}\``}: ${copied.message}.`,
+    );
+  const { value } = copied;
+  if (!isJsonObject(value))
+    throw new MisuseError(
+      'invalid_option',
+      `defineProfile: expected an object, got ${describe(profile)}.`,
+    );
+  const id = Object.hasOwn(value, 'id') ? value.id : undefined;
+  const where = typeof id === 'string' && id.length <= 256 ? `profile \`${id}\`` : 'defineProfile';
+  return { where, source: readOptions(where, value, profileTable, { noun: 'field' }) };
+}
+
+function mergeTools(
+  parents: readonly ResolvedProfile[],
+  own: readonly ToolEntry[],
+): Map<string, ProfileTool> {
+  const tools = new Map<string, ProfileTool>();
+  for (const parent of parents)
+    for (const tool of parent.tools.values())
+      merge(tools, {
+        ...tool,
+        optional: tool.optional && (tools.get(tool.name)?.optional ?? true),
+      });
+  for (const entry of own) merge(tools, entry);
+  return tools;
+}
+
+/**
+ * Adds a tool, or overrides what an earlier profile set. A Map keeps the position of a key that is
+ * set again.
+ */
+function merge(tools: Map<string, ProfileTool>, entry: ToolEntry): void {
+  const before = tools.get(entry.name);
+  const knobs =
+    entry.knobs !== undefined && before?.knobs !== undefined
+      ? mergeKnobs(before.knobs, entry.knobs)
+      : (entry.knobs ?? before?.knobs);
+  tools.set(
+    entry.name,
+    Object.freeze<ProfileTool>({
+      name: entry.name,
+      range: entry.range ?? before?.range,
+      optional: entry.optional ?? before?.optional ?? false,
+      knobs: deepFreeze(knobs),
+      timeoutMs: entry.timeoutMs ?? before?.timeoutMs,
+      maxOutputChars: entry.maxOutputChars ?? before?.maxOutputChars,
+      requiresApproval: entry.requiresApproval || before?.requiresApproval === true,
+      origins: mergeLabels(before?.origins, entry.origins),
+      roles: mergeLabels(before?.roles, entry.roles),
+    }),
+  );
+}
+
+function rangesOf(tools: Map<string, ProfileTool>): Map<string, VersionRange> | undefined {
+  const ranges = new Map<string, VersionRange>();
+  for (const [name, { range }] of tools)
+    if (range !== undefined && !range.any) ranges.set(name, range);
+  return ranges.size === 0 ? undefined : ranges;
+}
+
+function mergeKnobs(parent: JsonObject, child: JsonObject): JsonObject {
+  return Object.fromEntries([...Object.entries(parent), ...Object.entries(child)]);
+}
+
+function strictest(effects: readonly (Effect | undefined)[]): Effect | undefined {
+  return effects.reduce<Effect | undefined>(
+    (strict, effect) =>
+      effect !== undefined && (strict === undefined || strictness[effect] > strictness[strict])
+        ? effect
+        : strict,
+    undefined,
+  );
+}

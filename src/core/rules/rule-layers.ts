@@ -1,0 +1,95 @@
+/** The rules of a registry and its scopes, in the order in which they were added. */
+import type { CompiledRule, Rule } from './rule.ts';
+import { keepUse, unusedCopies } from './rule-use.ts';
+import { compileRules } from './rules.ts';
+
+interface RuleLayer {
+  readonly rules: readonly CompiledRule[];
+  /** A scope's rules only apply to tools of this source; undefined for rules of the registry. */
+  readonly source: string | undefined;
+}
+
+export class RuleLayers {
+  #layers: readonly RuleLayer[];
+  /** Whether one of the rules tests the principal. */
+  testsPrincipal = false;
+  /** Whether one of the rules tests the origins of values. */
+  testsOrigin = false;
+  /** Numbers the rules without an id. A number is never reused. */
+  #count: number;
+
+  constructor(rules: readonly Rule[]) {
+    this.#layers = [{ rules: compileRules(rules, 'registry'), source: undefined }];
+    this.#count = rules.length;
+    this.#look();
+  }
+
+  /** The rules that apply to tools of this source. */
+  of(source: string): readonly CompiledRule[] {
+    const rules: CompiledRule[] = [];
+    for (const layer of this.#layers)
+      if (layer.source === undefined || layer.source === source) rules.push(...layer.rules);
+    return rules;
+  }
+
+  /** The source of the only tools that a rule is about; undefined for a rule of no scope. */
+  sourceOf(rule: CompiledRule): string | undefined {
+    return this.#layers.find(({ rules }) => rules.includes(rule))?.source;
+  }
+
+  /** All rules. */
+  all(): readonly CompiledRule[] {
+    return this.#layers.flatMap(({ rules }) => rules);
+  }
+
+  /**
+   * Takes over the layers of another registry, as rules of which none has matched yet.
+   * @param own Replaces the other registry's own rules. The rules of its scopes are taken over in
+   * any case. @default its own rules
+   */
+  takeOver(other: RuleLayers, own: readonly Rule[] | undefined): void {
+    const kept = own === undefined ? other.#layers : other.#layers.filter(({ source }) => source);
+    const layers = kept.map(({ rules, source }) => ({ rules: unusedCopies(rules), source }));
+    if (own !== undefined)
+      layers.unshift({ rules: compileRules(own, 'registry'), source: undefined });
+    this.#setLayers(layers);
+  }
+
+  /**
+   * Adds rules after the existing ones. The returned function removes them.
+   * @param review Sees the new rules. If it throws, nothing is added.
+   */
+  add(
+    rules: readonly Rule[],
+    layer: string,
+    source: string | undefined,
+    review: (added: readonly CompiledRule[]) => void,
+  ): () => void {
+    const added: RuleLayer = {
+      rules: compileRules(rules, layer, source === undefined ? this.#count : 0),
+      source,
+    };
+    keepUse(this.all(), added.rules);
+    const before = this.#layers;
+    this.#setLayers([...before, added]);
+    try {
+      review(added.rules);
+    } catch (error) {
+      this.#setLayers(before);
+      throw error;
+    }
+    if (source === undefined) this.#count += added.rules.length;
+    return () => this.#setLayers(this.#layers.filter((one) => one !== added));
+  }
+
+  #setLayers(layers: readonly RuleLayer[]): void {
+    this.#layers = layers;
+    this.#look();
+  }
+
+  #look(): void {
+    const rules = this.all();
+    this.testsPrincipal = rules.some(({ hasPrincipal }) => hasPrincipal);
+    this.testsOrigin = rules.some(({ testsOrigin }) => testsOrigin);
+  }
+}

@@ -1,0 +1,58 @@
+/** Which rules of a registry have had an effect. */
+import type { CompiledQuota } from '../../parts/quotas/quota.ts';
+import type { RegistryState } from '../registry/registry-state.ts';
+import type { CompiledRule } from './rule.ts';
+
+/** A rule that has not matched yet. */
+export interface UnusedRule {
+  /** The rule's id, given or made from its layer and index. */
+  readonly id: string;
+  /** Where the rule was written: `registry`, `scope:<source>` or `profile:<id>`. */
+  readonly layer: string;
+}
+
+/**
+ * Marks rules as used if they replace used rules of the same layer and id. So a file that is loaded
+ * again, or a profile that is defined again, keeps what is known about use.
+ */
+export function keepUse(
+  before: readonly CompiledRule[] | undefined,
+  after: readonly CompiledRule[],
+): void {
+  if (before === undefined || before.length === 0 || after.length === 0) return;
+  const used = new Map<string, Set<string>>();
+  for (const { id, layer, use } of before) {
+    if (!use.matched) continue;
+    const ids = used.get(layer);
+    if (ids === undefined) used.set(layer, new Set([id]));
+    else ids.add(id);
+  }
+  for (const { id, layer, use } of after) if (used.get(layer)?.has(id) === true) use.matched = true;
+}
+
+/** The same rules for another registry, marked as not matched yet. */
+export function unusedCopies(rules: readonly CompiledRule[]): readonly CompiledRule[] {
+  return Object.freeze(rules.map((rule) => Object.freeze({ ...rule, use: { matched: false } })));
+}
+
+/** The rules of the registry, its scopes and its profiles. */
+export function everyRule(registry: RegistryState): readonly CompiledRule[] {
+  // A rule that a profile inherits from a parent is the same object in both.
+  const rules = new Set(registry.allRules());
+  for (const { resolved } of registry.profiles.values())
+    for (const rule of resolved.rules) rules.add(rule);
+  return [...rules];
+}
+
+/** The quotas of the registry and its profiles. */
+export function everyQuota({ quotas, profiles }: RegistryState): readonly CompiledQuota[] {
+  const all = [...profiles.values()].flatMap(({ resolved }) => resolved.quotas);
+  return [...new Set([...quotas.all, ...all])];
+}
+
+/** The rules of the registry, its scopes and its profiles that have not matched yet. */
+export function unusedRules(registry: RegistryState): readonly UnusedRule[] {
+  return everyRule(registry)
+    .filter(({ use }) => !use.matched)
+    .map(({ id, layer }) => Object.freeze({ id, layer }));
+}

@@ -1,0 +1,306 @@
+/** Checks and compiles rules, once, when the host passes them. */
+
+import { compileOrigins, originsHold } from '../../parts/origins/origin-test.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import {
+  copyJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../values/json/index.ts';
+import { readMembers } from '../../values/options/index.ts';
+import { globTest, literalsIn } from '../../values/text/glob.ts';
+import { latinForm } from '../../values/text/look-alikes.ts';
+import type { ToolAnnotations } from '../tool/tool-summary.ts';
+import { holds, holdsFor } from './conditions.ts';
+import { type Effect, isReason } from './decision.ts';
+import type { Reading } from './judged.ts';
+import type { CompiledRule, Rule } from './rule.ts';
+import { type Check, checkOf, isText, maxTextLength, placeOf } from './rule-check.ts';
+import { compilePlainTest } from './value-test.ts';
+import { attributesOf, comparisonOf, compileWhen } from './when.ts';
+
+const ruleKeys = [
+  'id',
+  'effect',
+  'tools',
+  'tags',
+  'annotations',
+  'source',
+  'principal',
+  'surface',
+  'facts',
+  'when',
+  'origins',
+  'reason',
+  'shadow',
+];
+const scopeKeys = ['tools', 'tags', 'annotations', 'source'] as const;
+const conditionKeys = ['principal', 'surface', 'facts', 'when', 'origins'] as const;
+const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
+
+/**
+ * Checks and compiles the rules of one layer, in order.
+ * @param before how many rules the layer already has: a rule without an id is named after its index
+ * in the whole layer
+ * @throws MisuseError `invalid_rule`, which names the layer, the index, the field, what was
+ * expected and what came
+ */
+export function compileRules(
+  rules: readonly Rule[],
+  layer: string,
+  before = 0,
+): readonly CompiledRule[] {
+  if (!Array.isArray(rules))
+    throw new MisuseError(
+      'invalid_rule',
+      `Expected ${layer} rules to be an array, got ${describe(rules)}`,
+    );
+  return Object.freeze(Array.from(rules, (rule, index) => compileRule(rule, layer, index, before)));
+}
+
+/** What was compiled of rules that were tried. They are plain data that no code changes. */
+const tried = new WeakMap<
+  object,
+  { readonly id: string | undefined; readonly rule: CompiledRule }
+>();
+
+/**
+ * Checks a rule before it is added. Adding it later does not compile it again. Only for rules that
+ * no other code can change.
+ * @throws MisuseError `invalid_rule`, as {@link compileRules} for a list of this rule
+ */
+export function tryRule(rule: Rule, layer: string): void {
+  const [compiled] = compileRules([rule], layer) as readonly [CompiledRule];
+  tried.set(rule, { id: rule.id, rule: compiled });
+}
+
+/** The result for a rule that was tried, once; undefined for any other rule. */
+function takeTried(
+  source: unknown,
+  layer: string,
+  index: number,
+  before: number,
+): CompiledRule | undefined {
+  if (typeof source !== 'object' || source === null) return undefined;
+  const known = tried.get(source);
+  if (known === undefined || known.rule.layer !== layer) return undefined;
+  tried.delete(source);
+  const id = known.id ?? `${layer}#${before + index}`;
+  return Object.freeze<CompiledRule>({ ...known.rule, id });
+}
+
+function compileRule(source: unknown, layer: string, index: number, before: number): CompiledRule {
+  const known = takeTried(source, layer, index, before);
+  if (known !== undefined) return known;
+  const { rule, where } = readRule(source, `${layer} rule ${index}`);
+  const check: Check = checkOf(where);
+  const { effect, id, reason, shadow } = rule;
+  check(
+    effect === 'allow' || effect === 'ask' || effect === 'deny',
+    'effect',
+    '`allow`, `ask` or `deny`',
+    effect,
+  );
+  if (id !== undefined)
+    check(
+      isText(id) && id.trim() === id && id.length <= 256,
+      'id',
+      'a non-blank string without white space at its ends, of at most 256 characters',
+      id,
+    );
+  if (reason !== undefined)
+    check(isReason(reason), 'reason', 'a string that matches ^[a-z][a-z0-9_]*$', reason);
+  if (shadow !== undefined) check(typeof shadow === 'boolean', 'shadow', 'a boolean', shadow);
+
+  return Object.freeze<CompiledRule>({
+    id: id ?? `${layer}#${before + index}`,
+    effect,
+    reason: effect === 'deny' ? (reason ?? 'denied_by_rule') : undefined,
+    layer,
+    shadow: shadow === true,
+    use: { matched: false },
+    conditions: writtenOf(rule, conditionKeys),
+    about: writtenOf(rule, scopeKeys),
+    appliesTo: compileScope(rule, effect, check),
+    names: literalsIn(rule.tools),
+    ...compileSessionPart(rule, effect, check),
+    ...compileCallPart(rule, effect, check),
+  });
+}
+
+function writtenOf(rule: Partial<JsonObject>, keys: readonly string[]): Partial<JsonObject> {
+  const written = keys.flatMap((key) => (rule[key] === undefined ? [] : [[key, rule[key]]]));
+  return Object.freeze(Object.fromEntries(written));
+}
+
+type SessionPart = Pick<CompiledRule, 'hasPrincipal' | 'appliesIn'>;
+
+/** The part of a rule that no call changes. */
+function compileSessionPart(
+  { principal, facts }: Partial<JsonObject>,
+  effect: Effect,
+  check: Check,
+): SessionPart {
+  const comparison = comparisonOf(effect);
+  const reading = readingOf(effect);
+  const who =
+    principal === undefined
+      ? undefined
+      : compilePlainTest(principal, 'principal', comparison, check);
+  if (facts !== undefined)
+    check(
+      isJsonObject(facts) && Object.keys(facts).length > 0,
+      'facts',
+      'left out or a map from at least one fact to a test',
+      facts,
+    );
+  const tests = Object.entries(facts ?? {}).map(
+    ([name, test]) =>
+      [name, compilePlainTest(test, `facts[${JSON.stringify(name)}]`, comparison, check)] as const,
+  );
+  return {
+    hasPrincipal: who !== undefined,
+    appliesIn: (own, known) =>
+      (who === undefined || holdsFor(who, reading, own, known)) &&
+      tests.every(([name, test]) =>
+        holdsFor(test, reading, Object.hasOwn(known, name) ? known[name] : undefined, known),
+      ),
+  };
+}
+
+type CallPart = Pick<CompiledRule, 'hasWhen' | 'when' | 'testsOrigin' | 'attributes' | 'matches'>;
+
+/** The part of a rule that depends on the call. */
+function compileCallPart(
+  { surface, when, origins }: Partial<JsonObject>,
+  effect: Effect,
+  check: Check,
+): CallPart {
+  const conditions = when === undefined ? [] : compileWhen(when, effect, check);
+  const via =
+    surface === undefined
+      ? undefined
+      : compilePlainTest(surface, 'surface', comparisonOf(effect), check);
+  const from = origins === undefined ? undefined : compileOrigins(origins, check);
+  const reading = readingOf(effect);
+  return {
+    hasWhen: when !== undefined || via !== undefined || from !== undefined,
+    when: conditions,
+    testsOrigin: from !== undefined || conditions.some(({ test }) => test.testsOrigin),
+    attributes: attributesOf(conditions),
+    matches: (judged) =>
+      (via === undefined || holdsFor(via, reading, judged.surface, judged.facts)) &&
+      conditions.every((condition) => holds(condition, reading, judged)) &&
+      (from === undefined || originsHold(from, reading, judged)),
+  };
+}
+
+function readingOf(effect: Effect): Reading {
+  return effect === 'allow' ? 'all' : 'any';
+}
+
+/** Copied first, so that the checked value is the one that is kept. */
+function readRule(
+  source: unknown,
+  where: string,
+): { readonly rule: Partial<JsonObject>; readonly where: string } {
+  const copy = copyJson(source, { maxDepth: 32, maxValues: 100_000 });
+  if (!copy.ok)
+    throw new MisuseError(
+      'invalid_rule',
+      `${where}: Expected plain data${copy.path === '' ? '' : ` at \`${copy.path}\``}, got ` +
+        `something that JSON cannot hold: ${copy.message}`,
+    );
+  if (!isJsonObject(copy.value))
+    throw new MisuseError('invalid_rule', `${where}: Expected an object, got ${describe(source)}`);
+  const place = placeOf(where, copy.value);
+  const wording = { code: 'invalid_rule', noun: 'field' } as const;
+  return { rule: readMembers(place, copy.value, ruleKeys, wording), where: place };
+}
+
+/** The part of a rule that no input changes. */
+function compileScope(
+  rule: Partial<JsonObject>,
+  effect: Effect,
+  check: Check,
+): CompiledRule['appliesTo'] {
+  const strict = effect === 'allow';
+  const tools = compileGlobs(rule.tools, 'tools', strict, check);
+  const sources =
+    rule.source === undefined
+      ? undefined
+      : compileGlobs(checkedText(rule.source, 'source', check), 'source', strict, check);
+  const tags = readTexts(rule.tags, 'tags', check);
+  const annotations = readAnnotations(rule.annotations, check);
+  return (tool) =>
+    named(tools, tool.name, effect) &&
+    named(sources, tool.source, effect) &&
+    (tags === undefined || tags.some((tag) => tool.tags.includes(tag))) &&
+    (annotations === undefined ||
+      annotations.every(([key, value]) => (tool.annotations[key] === true) === value));
+}
+
+/** A deny or ask also matches a name that only looks like the one it means. */
+function named(
+  globs: readonly ((text: string) => boolean)[] | undefined,
+  name: string,
+  effect: Effect,
+): boolean {
+  if (globs === undefined || globs.some((matches) => matches(name))) return true;
+  const form = effect === 'allow' ? undefined : latinForm(name);
+  return form !== undefined && globs.some((matches) => matches(form));
+}
+
+function checkedText(value: JsonValue, field: string, check: Check): string {
+  check(
+    isText(value) && value.length <= maxTextLength,
+    field,
+    `a non-blank string of at most ${maxTextLength} characters`,
+    value,
+  );
+  return value;
+}
+
+/** A string or a list of them. An empty list is refused, since it would silently match nothing. */
+function readTexts(
+  value: JsonValue | undefined,
+  field: string,
+  check: Check,
+): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) {
+    check(typeof value === 'string', field, 'a string or a list of strings', value);
+    return [checkedText(value, field, check)];
+  }
+  check(value.length > 0, field, 'left out or a list of at least one', value);
+  return value.map((item: JsonValue, index) => checkedText(item, `${field}[${index}]`, check));
+}
+
+function compileGlobs(
+  value: JsonValue | undefined,
+  field: string,
+  strict: boolean,
+  check: Check,
+): readonly ((text: string) => boolean)[] | undefined {
+  return readTexts(value, field, check)?.map((glob) => globTest(glob, !strict));
+}
+
+function readAnnotations(
+  value: JsonValue | undefined,
+  check: Check,
+): readonly (readonly [keyof ToolAnnotations, boolean])[] | undefined {
+  if (value === undefined) return undefined;
+  check(
+    isJsonObject(value) && Object.keys(value).length > 0,
+    'annotations',
+    `left out or an object of ${annotationKeys.join(', ')}`,
+    value,
+  );
+  return Object.entries(value).map(([key, wanted]) => {
+    const known = annotationKeys.find((name) => name === key);
+    check(known !== undefined, 'annotations key', `one of ${annotationKeys.join(', ')}`, key);
+    check(typeof wanted === 'boolean', `annotations.${key}`, 'a boolean', wanted);
+    return [known, wanted] as const;
+  });
+}

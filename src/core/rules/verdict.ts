@@ -1,0 +1,91 @@
+/** The decision of all gates together. `call` and `explain` use the same code to reach it. */
+
+import type { QuotaLevel } from '../../parts/quotas/level.ts';
+import type { JsonObject } from '../../values/json/index.ts';
+import type { ApprovalPrompt } from '../approval/request.ts';
+import { allow, ask, type Decision, deny } from './decision.ts';
+
+export interface Verdict {
+  readonly effect: 'allow' | 'ask' | 'deny';
+  /** Set for a deny. `policy_error` if a gate failed instead of deciding. */
+  readonly code: 'policy_denied' | 'policy_error' | undefined;
+  /** Every deny has one. */
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+  /**
+   * The text for the model if there is no message. It is prepared in advance if it never changes.
+   */
+  readonly text: string | undefined;
+  readonly ruleId: string | undefined;
+  /** Every verdict of a gate or a default has one. */
+  readonly source: string | undefined;
+  /** The value that a gate threw. */
+  readonly cause: unknown;
+  /** Every ask has one. */
+  readonly prompt: ApprovalPrompt | undefined;
+  /** The quotas that the call would exceed, if an ask names them. */
+  readonly quotas: readonly QuotaLevel[] | undefined;
+  /** The decision of each gate, in order. Kept only for `explain`. */
+  readonly steps: readonly JsonObject[] | undefined;
+}
+
+const unsaid: Omit<Verdict, 'effect'> = {
+  code: undefined,
+  reason: undefined,
+  message: undefined,
+  text: undefined,
+  ruleId: undefined,
+  source: undefined,
+  cause: undefined,
+  prompt: undefined,
+  quotas: undefined,
+  steps: undefined,
+};
+
+/** A verdict has all members of its own, so that none is inherited. */
+export function makeVerdict(effect: Verdict['effect'], said: Partial<Verdict>): Verdict {
+  return { ...unsaid, ...said, effect };
+}
+
+/** A denial with the text of a gate. It is one literal because every refused call makes one. */
+export function denied(
+  reason: string,
+  message: string | undefined,
+  source: string,
+  ruleId: string | undefined,
+): Verdict {
+  return {
+    code: undefined,
+    reason,
+    message,
+    text: undefined,
+    ruleId,
+    source,
+    cause: undefined,
+    prompt: undefined,
+    quotas: undefined,
+    steps: undefined,
+    effect: 'deny',
+  };
+}
+
+/** The text for the model if a denial has no message. */
+export function denialText({ code, reason, ruleId }: Verdict): string {
+  if (code === 'policy_error') return `The call was refused because a policy failed (${reason}).`;
+  return (
+    `The call was denied${ruleId === undefined ? '' : ` by rule \`${ruleId}\``}: ${reason}. Do ` +
+    'not retry it unchanged.'
+  );
+}
+
+/** The verdict as `explain` and events show it. */
+export function decisionOf(verdict: Verdict): Decision {
+  switch (verdict.effect) {
+    case 'allow':
+      return allow();
+    case 'ask':
+      return ask(verdict.prompt?.title);
+    case 'deny':
+      return deny(verdict.reason as string, verdict.message);
+  }
+}

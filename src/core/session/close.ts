@@ -1,0 +1,77 @@
+/**
+ * Closes a session: ends its calls, disposes what it created, and emits `session:end`. Closing a
+ * registry closes its sessions.
+ */
+
+import { allEntries } from '../../parts/versions/tool-versions.ts';
+import { withDeadline } from '../../values/limits/with-deadline.ts';
+import type { MaybePromise } from '../../values/maybe-promise.ts';
+import { releaseExecutor } from '../registry/executors.ts';
+import type { RegistryState } from '../registry/registry-state.ts';
+import type { SessionState } from './session-state.ts';
+
+export function closeSession(state: SessionState): Promise<void> {
+  if (state.closing !== undefined) return state.closing;
+  state.closed = true;
+  const { registry } = state;
+  let resolve: () => void = () => {};
+  state.closing = new Promise((settle) => {
+    resolve = settle;
+  });
+  if (state.inFlight > 0) {
+    for (let call = registry.calls; call !== undefined; ) {
+      const { next } = call;
+      if (call.session === state) registry.spine.closed(call);
+      // Ending a call also ends its children, and the next call on the list may be one of them.
+      call = next?.ended === true ? registry.calls : next;
+    }
+  }
+  const disposals: MaybePromise<void>[] = [];
+  for (const binding of state.bindings?.values() ?? []) disposals.push(binding.discard());
+  for (const entry of state.own?.values() ?? []) disposals.push(releaseExecutor(entry, registry));
+  registry.held.delete(state);
+  for (const cleanup of state.atClose ?? []) {
+    try {
+      disposals.push(cleanup());
+    } catch (error) {
+      registry.hostFault(
+        error,
+        { sessionId: state.sessionId, source: 'clean-up' },
+        'closing a session: a clean-up failed',
+      );
+    }
+  }
+  state.atClose = undefined;
+  state.followers = undefined;
+  state.origins?.free();
+  if (state.hears('session:end')) state.emit('session:end', {});
+  const disposed = Promise.allSettled(disposals);
+  // Host code that never returns must not block the closing.
+  if (disposals.some((one) => one !== undefined))
+    void withDeadline<unknown, void>(disposed, registry.graceMs, () =>
+      registry.warn({ session: state.sessionId }, 'closing a session: a clean-up took too long'),
+    ).then(() => resolve());
+  else resolve();
+  return state.closing;
+}
+
+/** Closes the open sessions of a registry, which accepts no more, and disposes its executors. */
+export async function closeRegistry(registry: RegistryState): Promise<void> {
+  registry.closed = true;
+  const open = new Set<SessionState>(registry.held);
+  for (const ref of registry.watchers) {
+    const session = ref.deref();
+    if (session !== undefined) open.add(session);
+  }
+  for (let call = registry.calls; call !== undefined; call = call.next) open.add(call.session);
+  await Promise.all([...open].map(closeSession));
+  await Promise.all(allEntries(registry).map((entry) => releaseExecutor(entry, registry)));
+  await outcomesSaved(registry);
+}
+
+/** A host that ends its process after closing would otherwise lose the last outcomes. */
+async function outcomesSaved({ idempotency, policyTimeoutMs }: RegistryState): Promise<void> {
+  if (idempotency === undefined || idempotency.saving.size === 0) return;
+  const saved = Promise.all(idempotency.saving);
+  await withDeadline<unknown, void>(saved, policyTimeoutMs, () => undefined);
+}

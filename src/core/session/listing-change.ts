@@ -1,0 +1,43 @@
+/** Tells listeners and surfaces of a session when the tools that it shows have changed. */
+
+import { listingOf } from '../../parts/discovery/discovery.ts';
+import { deepFreeze } from '../../values/json/index.ts';
+import type { ChangeReason } from '../events.ts';
+import type { ToolEntry } from '../registry/tool-entry.ts';
+import type { SessionState } from './session-state.ts';
+
+type Listing = ReadonlyMap<string, ToolEntry>;
+
+/** Emits `tools:changed` if the listing differs from the last one, and runs the followers. */
+export function tellListingChange(session: SessionState, reason: ChangeReason): void {
+  const { registry, shown: before } = session;
+  if (before !== undefined) {
+    const after = listingOf(session).entries;
+    session.shown = after;
+    const change = changeBetween(before, after);
+    if (change !== undefined)
+      session.hub?.emit(
+        'tools:changed',
+        deepFreeze({ type: 'tools:changed', at: registry.now(), ...change, reason }),
+      );
+  }
+  if (session.followers !== undefined) for (const follower of [...session.followers]) follower();
+}
+
+/** The differences between two listings; undefined if there are none. */
+function changeBetween(
+  before: Listing,
+  after: Listing,
+):
+  | { readonly added: string[]; readonly removed: string[]; readonly modified: string[] }
+  | undefined {
+  if (before === after) return undefined;
+  const added = [...after.keys()].filter((name) => !before.has(name));
+  const removed = [...before.keys()].filter((name) => !after.has(name));
+  const modified = [...after]
+    .filter(([name, entry]) => before.has(name) && before.get(name) !== entry)
+    .map(([name]) => name);
+  return added.length + removed.length + modified.length > 0
+    ? { added, removed, modified }
+    : undefined;
+}

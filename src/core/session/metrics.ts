@@ -1,0 +1,203 @@
+/** The counts of a session or a registry, as `metrics()` returns them. */
+import {
+  type Counters,
+  durationBounds,
+  type ReasonCount,
+  type RuleCount,
+  type ToolCounts,
+} from '../registry/counters.ts';
+
+// Type aliases, because the compiler does not accept an interface as a `JsonObject`.
+
+/** How many calls there were, by how they ended. */
+export type CallCounts = {
+  /** All calls that have ended, or were suspended. */
+  readonly calls: number;
+  /** Calls that ended with a result. */
+  readonly succeeded: number;
+  /** Calls whose handler or executor failed. */
+  readonly failed: number;
+  /** Calls that were refused before their handler ran. */
+  readonly rejected: number;
+  /** Calls that were cancelled by their caller, or ended by the closing of the session. */
+  readonly cancelled: number;
+  /** Calls that were suspended for an approval. */
+  readonly pending: number;
+  /** Calls that ended as `policy_denied`, `policy_error` or `approval_denied`. */
+  readonly denied: number;
+};
+
+/**
+ * A histogram of durations in milliseconds, from a call's arrival to its end, waits for approvals
+ * and slots included. It has the calls that succeeded or failed.
+ */
+export type DurationMetrics = {
+  /** How many calls it has. */
+  readonly count: number;
+  /** The milliseconds of all of them together. */
+  readonly sum: number;
+  /**
+   * For each upper bound `le`, in milliseconds and ascending, how many calls took that long or
+   * less. Calls beyond the last bound are counted only in `count`, the bucket of `+Inf`.
+   */
+  readonly buckets: readonly { readonly le: number; readonly count: number }[];
+};
+
+/** The counts of one tool. */
+export type ToolMetrics = CallCounts & {
+  /** How often each reason occurred; the code, if an error has no reason. */
+  readonly byReason: Readonly<Record<string, number>>;
+  /** How long its calls took. */
+  readonly durationMs: DurationMetrics;
+};
+
+/** The counts of the calls that run in one place. */
+export type ExecutorMetrics = CallCounts & {
+  /** How long these calls took. */
+  readonly durationMs: DurationMetrics;
+};
+
+/** The counts of one rule. */
+export type RuleMetrics = {
+  /** Calls that it matched, whether or not it decided them. */
+  readonly matched: number;
+  /** Calls that it, as a shadow rule, would have decided differently. */
+  readonly shadow: number;
+};
+
+/** The counts of a session, or of all sessions of a registry. Plain JSON, and a copy. */
+export type CallMetrics = CallCounts & {
+  /** `denied` divided by `calls`, from 0 to 1. */
+  readonly denyRate: number;
+  /** Handlers that settled after their call had ended. */
+  readonly lateSettles: number;
+  /** The counts of each tool that was called. Calls to unknown names are in the totals only. */
+  readonly byTool: Readonly<Record<string, ToolMetrics>>;
+  /**
+   * The counts of the calls by the place where their tool runs: `inline`, `external`, or the name
+   * that its executor gives. Calls to unknown names are in the totals only. Beyond 100 places, the
+   * rest is `_other`.
+   */
+  readonly byExecutor: Readonly<Record<string, ExecutorMetrics>>;
+  /** How often each reason occurred; the code, if an error has no reason. */
+  readonly byReason: Readonly<Record<string, number>>;
+  /** The counts of each rule that has matched, by its id. Rules with the same id share one. */
+  readonly byRule: Readonly<Record<string, RuleMetrics>>;
+};
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Counts that are summed up. */
+interface Sum {
+  readonly counts: Writable<CallCounts>;
+  totalMs: number;
+  /** How many calls each bucket has, as in {@link ToolCounts}. */
+  readonly buckets: number[];
+}
+
+/** Most places that are named. */
+const mostExecutors = 100;
+
+/** @param counters Undefined if no call has ended yet. */
+export function metricsOf(counters: Counters | undefined): CallMetrics {
+  const all = emptySum();
+  const places = new Map<string, Sum>();
+  const byTool: [string, ToolMetrics][] = [];
+  for (const [name, counts] of counters?.byTool ?? []) {
+    const sum = emptySum();
+    for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.twin) {
+      add(sum, one);
+      add(placeOf(places, one.executor ?? ''), one);
+      add(all, one);
+    }
+    const byReason = reasonsOf(counts);
+    byTool.push([name, { ...sum.counts, byReason, durationMs: durationsOf(sum) }]);
+  }
+  if (counters !== undefined) add(all, counters.others);
+  const totals = all.counts;
+  return {
+    ...totals,
+    denyRate: totals.calls === 0 ? 0 : totals.denied / totals.calls,
+    lateSettles: counters?.lateSettles ?? 0,
+    byTool: Object.fromEntries(byTool),
+    byExecutor: Object.fromEntries(
+      [...places].map(([place, sum]) => [place, { ...sum.counts, durationMs: durationsOf(sum) }]),
+    ),
+    byReason: recordOf(counters?.byReason),
+    byRule: rulesOf(counters?.byRule),
+  };
+}
+
+function emptySum(): Sum {
+  return {
+    counts: {
+      calls: 0,
+      succeeded: 0,
+      failed: 0,
+      rejected: 0,
+      cancelled: 0,
+      pending: 0,
+      denied: 0,
+    },
+    totalMs: 0,
+    buckets: new Array<number>(durationBounds.length).fill(0),
+  };
+}
+
+function placeOf(places: Map<string, Sum>, executor: string): Sum {
+  const name = places.has(executor) || places.size < mostExecutors ? executor : '_other';
+  let sum = places.get(name);
+  if (sum === undefined) {
+    sum = emptySum();
+    places.set(name, sum);
+  }
+  return sum;
+}
+
+function add(sum: Sum, counts: ToolCounts): void {
+  const { succeeded, failed, rejected, cancelled, pending, denied, buckets } = counts;
+  const to = sum.counts;
+  to.calls += succeeded + failed + rejected + cancelled + pending;
+  to.succeeded += succeeded;
+  to.failed += failed;
+  to.rejected += rejected;
+  to.cancelled += cancelled;
+  to.pending += pending;
+  to.denied += denied;
+  sum.totalMs += counts.totalMs;
+  if (buckets === undefined) return;
+  for (let index = 0; index < sum.buckets.length; index++)
+    (sum.buckets[index] as number) += buckets[index] ?? 0;
+}
+
+function durationsOf({ counts, totalMs, buckets }: Sum): DurationMetrics {
+  let count = 0;
+  const cumulative = durationBounds.map((le, index) => {
+    count += buckets[index] ?? 0;
+    return { le, count };
+  });
+  return { count: counts.succeeded + counts.failed, sum: totalMs, buckets: cumulative };
+}
+
+/** The reasons of a tool, wherever its calls ran. */
+function reasonsOf(counts: ToolCounts): Record<string, number> {
+  if (counts.twin === undefined) return recordOf(counts.byReason);
+  const sums = new Map<string, number>();
+  for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.twin)
+    for (const [reason, { count }] of one.byReason ?? [])
+      sums.set(reason, (sums.get(reason) ?? 0) + count);
+  return Object.fromEntries(sums);
+}
+
+function recordOf(counts: ReadonlyMap<string, ReasonCount> | undefined): Record<string, number> {
+  return Object.fromEntries([...(counts ?? [])].map(([reason, { count }]) => [reason, count]));
+}
+
+function rulesOf(counts: ReadonlyMap<string, RuleCount> | undefined): Record<string, RuleMetrics> {
+  return Object.fromEntries(
+    // The count is made when the rule matches, and the call is counted when it ends.
+    [...(counts ?? [])].flatMap(([id, { matched, shadow }]) =>
+      matched === 0 ? [] : [[id, { matched, shadow }] as const],
+    ),
+  );
+}

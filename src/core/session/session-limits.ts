@@ -1,0 +1,76 @@
+/** The limits of one session: slots, locks and calls per minute. Each is created on first use. */
+import { createLocks, type Locks } from '../../values/limits/locks.ts';
+import { RateWindow } from '../../values/limits/rate-window.ts';
+import { Semaphore } from '../../values/limits/semaphore.ts';
+import type { Call } from '../call/call.ts';
+import type { SessionState } from './session-state.ts';
+
+/**
+ * Applies the session's limit to its slots. Slots are kept even when the limit is lifted, with
+ * unlimited capacity, so that running calls count if a limit is set again.
+ */
+export function boundSlots(session: SessionState): void {
+  const { maxConcurrentCalls } = session.limits;
+  if (session.slots === undefined && maxConcurrentCalls === undefined) return;
+  session.slots ??= takenSlots(session);
+  session.slots.capacity = maxConcurrentCalls ?? Number.POSITIVE_INFINITY;
+}
+
+/** Creates slots that the session's running calls have already taken, however many there are. */
+function takenSlots(session: SessionState): Semaphore {
+  const { registry } = session;
+  const slots = new Semaphore(Number.POSITIVE_INFINITY, { waits: registry.waits });
+  if (session.inFlight === 0) return slots;
+  const running: Call[] = [];
+  for (let { calls: call } = registry; call !== undefined; call = call.next)
+    if (call.session === session && call.state !== 'gates') running.push(call);
+  // The oldest call takes its slot first, so that its child calls can share it.
+  for (const call of running.reverse()) {
+    slots.acquire(call, () => {});
+    call.more.holds ??= [];
+    call.more.holds.push(slots);
+  }
+  return slots;
+}
+
+/** Whether a call passed this stage before the session had slots. */
+export function lacksSlot({ session, extra }: Call): boolean {
+  return session.slots !== undefined && extra?.holds?.includes(session.slots) !== true;
+}
+
+/** The locks that resource keys name: the session's own, or the registry's. */
+export function locksOf(session: SessionState): Locks {
+  if (session.registry.locks !== undefined) return session.registry.locks;
+  session.locks ??= createLocks(session.registry.waits);
+  return session.locks;
+}
+
+/**
+ * Counts one more call in this minute. Returns the milliseconds to wait if the limit is reached.
+ */
+export function admitRate(session: SessionState, now: number): number | undefined {
+  const { callsPerMinute } = session.limits;
+  if (callsPerMinute === undefined) {
+    // The session may switch to a profile with a limit. The calls made until then count towards it.
+    if (session.registry.limitsRate) session.rate ??= new RateWindow(Number.POSITIVE_INFINITY);
+    session.rate?.count(now);
+    return undefined;
+  }
+  const rate = rateOf(session, callsPerMinute);
+  return rate.take(now) ? undefined : rate.retryAfterMs(now);
+}
+
+/** The milliseconds that a call would have to wait now. Counts nothing, for `explain`. */
+export function rateWait(session: SessionState, now: number): number | undefined {
+  const { callsPerMinute } = session.limits;
+  if (callsPerMinute === undefined) return undefined;
+  const wait = rateOf(session, callsPerMinute).retryAfterMs(now);
+  return wait === 0 ? undefined : wait;
+}
+
+function rateOf(session: SessionState, callsPerMinute: number): RateWindow {
+  session.rate ??= new RateWindow(callsPerMinute);
+  // Calls of the last minute count, even if the limit was different then.
+  session.rate.limit = callsPerMinute;
+  return session.rate;
+}

@@ -1,0 +1,296 @@
+/** The options of a session. */
+
+import { type DiscoveryOptions, readDiscovery } from '../../parts/discovery/discovery-options.ts';
+import { type OriginOptions, readOriginOptions } from '../../parts/origins/origin-options.ts';
+import type { Quota } from '../../parts/quotas/quota.ts';
+import { compileQuotas } from '../../parts/quotas/quotas.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import {
+  abortSignal,
+  anything,
+  array,
+  arrayOf,
+  checkOption,
+  duration,
+  fn,
+  object,
+  oneOf,
+  reading,
+  readOptions,
+  required,
+  type TableOf,
+  text,
+  withDefault,
+  wrongOption,
+} from '../../values/options/index.ts';
+import type { Approver } from '../context.ts';
+import type { Hook } from '../hooks.ts';
+import type { RegistryState } from '../registry/registry-state.ts';
+import { checkPolicies } from '../rules/check-policies.ts';
+import { checkLimits, type Limits } from '../rules/limits.ts';
+import type { Policy } from '../rules/policy.ts';
+import type { Rule } from '../rules/rule.ts';
+import { compileRules } from '../rules/rules.ts';
+import type { Overrides } from '../toolset/effective.ts';
+import { mergeFacts } from '../toolset/facts.ts';
+import { readHook } from './read-hook.ts';
+import type { SessionSetup } from './session-setup.ts';
+import { unknownProfile } from './unknown-profile.ts';
+
+type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonly services: S };
+
+/** Options of a session. `services` is required if the registry's tools need any. */
+export type SessionOptions<S = unknown> = ServicesPart<S> & {
+  /**
+   * An opaque name of 1 to 1024 characters. Give each conversation its own. Two sessions with the
+   * same id share nothing but what is kept under it: what they have spent of quotas that count by
+   * session and, with the same principal, suspended calls and offloaded outputs. Without a
+   * principal, the outcomes of idempotency keys are kept under it too.
+   */
+  readonly sessionId: string;
+  /** The working directory; handlers get it as `context.cwd`. @default "" */
+  readonly cwd?: string | undefined;
+  /** Environment variables; handlers get them as `context.environment`. @default {} */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Your own data; handlers get it as `context.metadata`. @default {} */
+  readonly metadata?: JsonObject | undefined;
+  /**
+   * The user or account that the session acts for. Required for `approvalMode: "suspend"`; tokens
+   * are bound to it.
+   */
+  readonly principal?: string | undefined;
+  /** The id of a profile. Without one, every registered tool that models may see is effective. */
+  readonly profile?: string | undefined;
+  /** Flat facts with dotted keys, for `requires`. No client's claim replaces them. @default {} */
+  readonly facts?: JsonObject | undefined;
+  /**
+   * Changes to the profile's choice of tools.
+   * @default none
+   * @throws MisuseError `unknown_tool`.
+   */
+  readonly overrides?: Overrides | undefined;
+  /** Rules of this session, judged after those of the registry and the profile. @default none */
+  readonly rules?: readonly Rule[] | undefined;
+  /** Quotas of this session, in addition to those of the registry and the profile. @default none */
+  readonly quotas?: readonly Quota[] | undefined;
+  /** Policies of this session, asked after those of the registry. @default none */
+  readonly policies?: readonly Policy<S>[] | undefined;
+  /** Hooks that run around every call, in this order. `session.use` adds more. @default none */
+  readonly hooks?: readonly Hook[] | undefined;
+  /** Asks a person. Without an approver, a call that needs an approval is rejected. */
+  readonly approver?: Approver | undefined;
+  /**
+   * `suspend` ends a call that needs an approval as `approval_pending`. It can be resumed by its
+   * token, also in another process.
+   * @default "ask"
+   */
+  readonly approvalMode?: 'ask' | 'suspend' | undefined;
+  /**
+   * Milliseconds that a person has to answer, from the moment when the approver is asked.
+   * @default 300_000
+   */
+  readonly approvalTimeoutMs?: number | undefined;
+  /** `safe` parses JSON in strings if the schema expects an object or array. @default "off" */
+  readonly repair?: 'off' | 'safe' | undefined;
+  /**
+   * `masked` hides the messages of errors that handlers throw from the model. Events still contain
+   * them.
+   * @default "message"
+   */
+  readonly exposeErrors?: 'message' | 'masked' | undefined;
+  /**
+   * Limits of this session. If the profile sets the same limit, the tighter one applies.
+   * @default those of {@link Limits}
+   */
+  readonly limits?: Limits | undefined;
+  /**
+   * How much text the session remembers, for rules about origins.
+   * @default the registry's option
+   */
+  readonly origins?: OriginOptions | undefined;
+  /**
+   * Lists only a few tools and `find_tools`, with which a model finds the others. See
+   * `docs/many-tools.md`.
+   * @default every tool is listed
+   */
+  readonly discovery?: DiscoveryOptions | undefined;
+  /**
+   * The session closes after this many milliseconds without a new call or a call in flight.
+   * @default the session is not closed when idle
+   */
+  readonly idleTimeoutMs?: number | undefined;
+  /** Closes the session when it aborts. @default none */
+  readonly signal?: AbortSignal | undefined;
+};
+
+const where = 'createSession';
+const sessionTable = {
+  sessionId: required(text(1, 1_024)),
+  cwd: withDefault(text(), ''),
+  environment: anything<Readonly<Record<string, string>>>(),
+  metadata: anything<JsonObject>(),
+  principal: text(1, 1_024),
+  services: anything(),
+  profile: anything<string>(),
+  facts: anything<JsonObject>(),
+  overrides: anything<Overrides>(),
+  rules: anything<readonly Rule[]>(),
+  quotas: anything<readonly Quota[]>(),
+  policies: anything<readonly Policy<unknown>[]>(),
+  hooks: array<Hook>(),
+  approver: fn<Approver>(),
+  approvalMode: withDefault(oneOf('ask', 'suspend'), 'ask'),
+  approvalTimeoutMs: withDefault(duration, 300_000),
+  repair: withDefault(oneOf('off', 'safe'), 'off'),
+  exposeErrors: oneOf('message', 'masked'),
+  limits: anything<Limits>(),
+  origins: anything<OriginOptions>(),
+  discovery: anything<DiscoveryOptions>(),
+  idleTimeoutMs: duration,
+  signal: abortSignal,
+} satisfies TableOf<SessionOptions>;
+/** The names of a session's options, for functions that accept them among their own. */
+export const sessionOptionNames: readonly string[] = Object.keys(sessionTable);
+
+const none: readonly never[] = Object.freeze([]);
+const empty: JsonObject = Object.freeze({});
+const noEnvironment: Readonly<Record<string, string>> = Object.freeze({});
+const noLimits: Limits = Object.freeze(Object.create(null) as Limits);
+
+/**
+ * Checks all options, and copies what the host could change later.
+ * @throws MisuseError that names the option.
+ */
+export function readSessionOptions(
+  options: SessionOptions<never>,
+  registry: RegistryState,
+): SessionSetup {
+  const given = readOptions(where, options, sessionTable);
+  const {
+    environment,
+    metadata,
+    profile,
+    facts,
+    overrides,
+    rules,
+    quotas,
+    policies,
+    hooks,
+    limits,
+  } = given;
+  checkSuspension(given, registry);
+  if (profile !== undefined && !registry.profiles.has(profile))
+    throw unknownProfile('createSession: expected `profile`', profile, [
+      ...registry.profiles.keys(),
+    ]);
+  // Copied member by member, because rest and spread make creating a session many times slower.
+  return {
+    sessionId: given.sessionId,
+    cwd: given.cwd,
+    environment:
+      environment === undefined
+        ? noEnvironment
+        : reading(where, 'environment', () => readEnvironment(environment)),
+    metadata: metadata === undefined ? empty : readObject('metadata', metadata),
+    principal: given.principal,
+    services: given.services,
+    profileId: profile,
+    facts: facts === undefined ? empty : readObject('facts', facts),
+    overrides: overrides === undefined ? undefined : readOverrides(overrides),
+    rules:
+      rules === undefined ? none : reading(where, 'rules', () => compileRules(rules, 'session')),
+    quotas:
+      quotas === undefined
+        ? none
+        : reading(where, 'quotas', () => compileQuotas(quotas, 'session')),
+    policies: policies === undefined ? none : checkPolicies(policies, where),
+    hooks: hooks === undefined ? none : reading(where, 'hooks', () => readHooks(hooks)),
+    approver: given.approver,
+    approvalMode: given.approvalMode,
+    approvalTimeoutMs: given.approvalTimeoutMs,
+    repair: given.repair,
+    exposeErrors: given.exposeErrors,
+    limits: limits === undefined ? noLimits : checkLimits(limits, where),
+    originChars:
+      given.origins === undefined ? undefined : readOriginOptions(given.origins, where).maxChars,
+    discovery: given.discovery === undefined ? undefined : readDiscovery(given.discovery, where),
+    idleTimeoutMs: given.idleTimeoutMs,
+    signal: given.signal,
+  };
+}
+
+/** A suspended call is resumed by a signed token that is bound to a principal. */
+function checkSuspension(
+  { approvalMode, principal }: Pick<SessionSetup, 'approvalMode' | 'principal'>,
+  { signer }: RegistryState,
+): void {
+  if (approvalMode !== 'suspend') return;
+  if (signer === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'createSession: `approvalMode: "suspend"` needs a key to sign tokens with. Give the ' +
+        'registry `approvals: { secret }`.',
+    );
+  if (principal === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'createSession: `approvalMode: "suspend"` needs a `principal`, to which tokens are bound.',
+    );
+}
+
+/** Copies the facts that a host sets, and merges them over the existing ones. */
+export function changeFacts(before: JsonObject, facts: JsonObject): JsonObject {
+  return mergeFacts(before, readObject('facts', facts));
+}
+
+const toolNames = arrayOf(text(), 'tool names');
+const overridesTable = {
+  enable: toolNames,
+  disable: toolNames,
+  force: toolNames,
+} satisfies TableOf<Overrides>;
+
+/** Copies three lists of names. The registry checks whether it has tools of these names. */
+export function readOverrides(overrides: Overrides): Overrides {
+  reading(where, 'overrides', () =>
+    checkOption(where, 'overrides', overrides, object<Overrides>()),
+  );
+  const kept = Object.create(null) as {
+    -readonly [K in keyof Overrides]: Overrides[K];
+  };
+  const read = readOptions(where, overrides, overridesTable, { path: 'overrides' });
+  for (const key of ['enable', 'disable', 'force'] as const)
+    if (read[key] !== undefined) kept[key] = [...read[key]];
+  return deepFreeze(kept);
+}
+
+function readEnvironment(
+  environment: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  if (typeof environment !== 'object' || environment === null)
+    throw wrongOption(where, 'environment', 'an object of strings', environment);
+  const copy = new Map<string, string>();
+  for (const [key, value] of Object.entries(environment) as [string, unknown][]) {
+    if (value === undefined) continue;
+    checkOption(where, `environment.${key}`, value, text());
+    copy.set(key, value);
+  }
+  return Object.freeze(Object.fromEntries(copy));
+}
+
+function readObject(field: string, value: unknown): JsonObject {
+  const copy = copyJson(value, { maxDepth: 64, maxValues: 100_000 });
+  if (!copy.ok || !isJsonObject(copy.value))
+    throw wrongOption(
+      where,
+      field,
+      `a JSON object${copy.ok ? '' : ` (${copy.message} at "${copy.path}")`}`,
+      value,
+    );
+  return deepFreeze(copy.value);
+}
+
+function readHooks(hooks: readonly Hook[]): readonly Hook[] {
+  return Object.freeze(hooks.map((hook, index) => readHook(hook, `${where}: hooks[${index}]`)));
+}

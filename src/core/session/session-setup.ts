@@ -1,0 +1,39 @@
+/** The options of a session, checked and copied. */
+
+import type { DiscoverySettings } from '../../parts/discovery/discovery.ts';
+import type { CompiledQuota } from '../../parts/quotas/quota.ts';
+import type { JsonObject } from '../../values/json/index.ts';
+import type { Approver } from '../context.ts';
+import type { Hook } from '../hooks.ts';
+import type { Limits } from '../rules/limits.ts';
+import type { Policy } from '../rules/policy.ts';
+import type { CompiledRule } from '../rules/rule.ts';
+import type { Overrides } from '../toolset/effective.ts';
+
+/** The checked options from which a session's state is created. */
+export interface SessionSetup {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly metadata: JsonObject;
+  readonly principal: string | undefined;
+  readonly services: unknown;
+  readonly profileId: string | undefined;
+  readonly facts: JsonObject;
+  readonly overrides: Overrides | undefined;
+  readonly rules: readonly CompiledRule[];
+  readonly quotas: readonly CompiledQuota[];
+  readonly policies: readonly Policy<unknown>[];
+  readonly hooks: readonly Hook[];
+  readonly approver: Approver | undefined;
+  readonly approvalMode: 'ask' | 'suspend';
+  readonly approvalTimeoutMs: number;
+  readonly repair: 'off' | 'safe';
+  readonly exposeErrors: 'message' | 'masked' | undefined;
+  readonly limits: Limits;
+  /** Most characters that the session remembers; undefined for the registry's limit. */
+  readonly originChars: number | undefined;
+  readonly discovery: DiscoverySettings | undefined;
+  readonly idleTimeoutMs: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}

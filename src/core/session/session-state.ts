@@ -1,0 +1,298 @@
+/** The state of one session. Most parts are created on first use, so an idle session is small. */
+
+import { type Discovery, listingOf } from '../../parts/discovery/discovery.ts';
+import type { ToolIndex } from '../../parts/discovery/tool-index.ts';
+import { ApprovalDesk } from '../../parts/durable-approvals/desk.ts';
+import type { SessionOrigins } from '../../parts/origins/session-origins.ts';
+import { pickVersion } from '../../parts/versions/tool-versions.ts';
+import { sessionClosed } from '../../values/errors/index.ts';
+import type { JsonObject } from '../../values/json/index.ts';
+import type { Locks } from '../../values/limits/locks.ts';
+import type { RateWindow } from '../../values/limits/rate-window.ts';
+import type { Semaphore } from '../../values/limits/semaphore.ts';
+import { nameSkeleton } from '../../values/text/names.ts';
+import type { Call } from '../call/call.ts';
+import { deliver, sign } from '../call/deliver.ts';
+import { type ChangeReason, EventHub, type EventType } from '../events.ts';
+import type { Hook } from '../hooks.ts';
+import { Binding } from '../registry/binding.ts';
+import { Counters } from '../registry/counters.ts';
+import { releaseExecutor } from '../registry/executors.ts';
+import type { RegistryState } from '../registry/registry-state.ts';
+import type { ToolEntry } from '../registry/tool-entry.ts';
+import type { SharedView } from '../registry/view.ts';
+import type { Limits } from '../rules/limits.ts';
+import type { Policy } from '../rules/policy.ts';
+import type { ResolvedProfile } from '../rules/profile.ts';
+import type { CompiledRule } from '../rules/rule.ts';
+import type { HostTool } from '../tool/host-tool.ts';
+import type { Overrides } from '../toolset/effective.ts';
+import { tellListingChange } from './listing-change.ts';
+import { retireHandlers } from './session-handler.ts';
+import { boundSlots } from './session-limits.ts';
+import type { SessionSetup } from './session-setup.ts';
+
+export class SessionState {
+  readonly registry: RegistryState;
+  readonly setup: SessionSetup;
+  facts: JsonObject;
+  /** The keys of the facts that another party has declared. The others are the host's. */
+  declared: Set<string> | undefined;
+  profile: ResolvedProfile | undefined;
+  profileId: string | undefined;
+  overrides: Overrides | undefined;
+  hooks: readonly Hook[];
+  limits: Limits;
+  /** Grows with every change that may change a verdict or a listing of this session. */
+  stamp = 0;
+  #epoch: number;
+  closed = false;
+  /** The registry's epoch at creation. A tool that was removed earlier never existed here. */
+  readonly bornAt: number;
+  /** Names of the session's own tools that were removed. */
+  gone: Set<string> | undefined;
+  /** The last announced call and its time, which later events can reuse. */
+  toldOf: Call | undefined;
+  toldAt = 0;
+  /** Resolves when closing is done. */
+  closing: Promise<void> | undefined;
+  seq = 0;
+  inFlight = 0;
+  bindings: Map<string, Binding> | undefined;
+  /** Tools that only this session has. */
+  own: Map<string, ToolEntry> | undefined;
+  /** The calls in flight by id; undefined for the id of a call that a batch has not started yet. */
+  ids: Map<string, Call | undefined> | undefined;
+  /** The ids of all calls in running batches, including those that have ended. */
+  batched: Set<string> | undefined;
+  hub: EventHub | undefined;
+  desk: ApprovalDesk | undefined;
+  sharedView: SharedView | undefined;
+  sharedViewStamp = -1;
+  /** The tools that it lists, if it does not list everything that it may show. */
+  discovery: Discovery | undefined;
+  /** The words of its own tools. Created when it is first searched. */
+  ownIndex: ToolIndex<ToolEntry> | undefined;
+  hostTools: readonly HostTool[] | undefined;
+  hostToolsStamp = -1;
+  rate: RateWindow | undefined;
+  slots: Semaphore | undefined;
+  queued = 0;
+  watched = false;
+  holds = 0;
+  /** Numbers the ids that replace those of a failing `newId`. */
+  fallbackIds = 0;
+  /** Runs after each call has ended, for sessions that close when idle. */
+  idled: (() => void) | undefined;
+  locks: Locks | undefined;
+  loop: { key: string; count: number } | undefined;
+  counts: Counters | undefined;
+  /**
+   * What the session remembers of texts; undefined as long as it has no rule about origins and no
+   * label.
+   */
+  origins: SessionOrigins | undefined;
+  /**
+   * Functions that run when the session's listing may have changed. Mounts and surfaces add them.
+   */
+  followers: Set<() => void> | undefined;
+  /** The last listing, with which `tools:changed` compares. */
+  shown: ReadonlyMap<string, ToolEntry> | undefined;
+  /** Functions that run when the session closes. */
+  atClose: (() => void | Promise<void>)[] | undefined;
+
+  constructor(registry: RegistryState, setup: SessionSetup) {
+    this.registry = registry;
+    this.setup = setup;
+    this.facts = setup.facts;
+    this.overrides = setup.overrides;
+    this.hooks = setup.hooks;
+    this.profileId = setup.profileId;
+    this.profile =
+      setup.profileId === undefined ? undefined : registry.profiles.get(setup.profileId)?.resolved;
+    this.limits = registry.limitsOf(setup.limits, this.profile);
+    boundSlots(this);
+    this.#epoch = registry.epoch;
+    this.bornAt = registry.epoch;
+  }
+
+  get sessionId(): string {
+    return this.setup.sessionId;
+  }
+  get cwd(): string {
+    return this.setup.cwd;
+  }
+  get environment(): Readonly<Record<string, string>> {
+    return this.setup.environment;
+  }
+  get metadata(): JsonObject {
+    return this.setup.metadata;
+  }
+  get principal(): string | undefined {
+    return this.setup.principal;
+  }
+  /** The principal of the session, as events name it. */
+  get actor(): string {
+    return this.setup.principal ?? '';
+  }
+  get services(): unknown {
+    return this.setup.services;
+  }
+  get rules(): readonly CompiledRule[] {
+    return this.setup.rules;
+  }
+  get policies(): readonly Policy<unknown>[] {
+    return this.setup.policies;
+  }
+
+  /** The stamp, after taking over changes of the registry. */
+  current(): number {
+    if (this.#epoch !== this.registry.epoch) this.#follow();
+    return this.stamp;
+  }
+
+  #follow(): void {
+    const { registry } = this;
+    this.#epoch = registry.epoch;
+    this.stamp++;
+    if (this.profileId !== undefined) {
+      this.profile = registry.profiles.get(this.profileId)?.resolved ?? this.profile;
+      this.limits = registry.limitsOf(this.setup.limits, this.profile);
+      boundSlots(this);
+    }
+    // A registry tool replaces the session's own tool of the same name, even if it came later.
+    for (const [name, entry] of [...(this.own ?? [])].filter(([name]) =>
+      registry.skeletons.has(nameSkeleton(name)),
+    )) {
+      entry.removed = true;
+      this.own?.delete(name);
+      void releaseExecutor(entry, registry);
+    }
+  }
+
+  /** Whether the session had a tool of this name that was removed. */
+  knew(name: string): boolean {
+    return (this.registry.removed.get(name) ?? -1) > this.bornAt || this.gone?.has(name) === true;
+  }
+
+  /** The tool of this name, including internal ones. */
+  entryOf(name: string): ToolEntry | undefined {
+    const finder = this.discovery?.entry.name === name ? this.discovery.entry : undefined;
+    const range = this.profile?.ranges?.get(name);
+    const entry = pickVersion(this.registry, name, range) ?? this.own?.get(name) ?? finder;
+    // The host may replace `find_tools`, but an imported server may not.
+    return entry?.source === 'host' ? entry : (finder ?? entry);
+  }
+
+  /** What applies to a tool in this session now; undefined if there is no such tool. */
+  binding(name: string): Binding | undefined {
+    const stamp = this.current();
+    const known = this.bindings?.get(name);
+    if (known !== undefined && known.stamp === stamp) return known;
+    const entry = this.entryOf(name);
+    if (entry === undefined) {
+      if (known !== undefined) {
+        known.retire();
+        this.bindings?.delete(name);
+      }
+      return undefined;
+    }
+    const binding = known !== undefined && known.entry === entry ? known : new Binding(this, entry);
+    binding.refresh(stamp);
+    if (binding !== known) {
+      if (known !== undefined) binding.adopt(known);
+      known?.retire();
+      this.bindings ??= new Map();
+      this.bindings.set(name, binding);
+    }
+    return binding;
+  }
+
+  /** Whether the session or the registry has a listener for an event. */
+  hears(type: EventType): boolean {
+    return this.registry.hub.hears(type) || this.hub?.hears(type) === true;
+  }
+
+  /**
+   * Emits here and on the registry. Callers check {@link hears} first, so that no event is made
+   * without a listener.
+   * @param event A new object, whose members are not shared or are frozen.
+   * @param surface The name of the surface of the event's call. @default none
+   */
+  emit(type: Exclude<EventType, 'tools:changed'>, event: object, surface = ''): void {
+    sign(this, type, event, surface);
+    deliver(this, type, event);
+  }
+
+  /**
+   * This session's listeners. From the first one on, the registry informs the session of changes.
+   */
+  listeners(): EventHub {
+    this.hub ??= new EventHub(
+      (error, type) => this.registry.listenerFailed(error, type),
+      (type) => {
+        this.watch();
+        if (type === '*' || type === 'tools:changed') this.shown ??= listingOf(this).entries;
+      },
+    );
+    return this.hub;
+  }
+
+  /** Lets the registry inform this session of changes and of closing, without keeping it alive. */
+  watch(): void {
+    if (this.watched) return;
+    this.watched = true;
+    const ref = new WeakRef(this);
+    this.registry.watchers.add(ref);
+    this.atClosing(() => {
+      this.registry.watchers.delete(ref);
+    });
+  }
+
+  /** Makes the registry keep this session alive: it holds something that closing must dispose. */
+  retain(): void {
+    this.holds++;
+    this.registry.held.add(this);
+  }
+
+  /** Undoes one {@link retain}. */
+  release(): void {
+    if (--this.holds <= 0) this.registry.held.delete(this);
+  }
+
+  /** Runs `cleanup` when the session closes. */
+  atClosing(cleanup: () => void | Promise<void>): void {
+    this.atClose ??= [];
+    this.atClose.push(cleanup);
+  }
+
+  /** Notes a change that was made in this session. */
+  touch(reason: ChangeReason): void {
+    this.stamp++;
+    this.changed(reason);
+  }
+
+  /** Takes over a change, and emits `tools:changed` if the listing differs from the last one. */
+  changed(reason: ChangeReason): void {
+    this.current();
+    if (this.holds > 0) retireHandlers(this);
+    tellListingChange(this, reason);
+  }
+
+  /** Waiting approvals and grants. Created on first use. */
+  approvalDesk(): ApprovalDesk {
+    this.desk ??= new ApprovalDesk();
+    return this.desk;
+  }
+
+  /** The counts of its calls. Created when the first one ends. */
+  counters(): Counters {
+    this.counts ??= new Counters(this.registry.counts);
+    return this.counts;
+  }
+
+  /** @throws MisuseError `closed`. */
+  checkOpen(action: string): void {
+    if (this.closed || this.registry.closed) throw sessionClosed(this.sessionId, action);
+  }
+}

@@ -1,0 +1,287 @@
+/**
+ * Sessions. Each is one agent conversation over a registry's shared tools. A session is cheap to
+ * create, because a tool is bound on first use.
+ */
+
+import { findToolsName, listingOf } from '../../parts/discovery/discovery.ts';
+import { type FoundTool, type SearchOptions, searchTools } from '../../parts/discovery/search.ts';
+import { answerHere } from '../../parts/durable-approvals/answer-here.ts';
+import { pendingOf } from '../../parts/durable-approvals/pending-approvals.ts';
+import { resumeCall } from '../../parts/durable-approvals/resume.ts';
+import { outcomeIn } from '../../parts/durable-approvals/settle-approval.ts';
+import { type Authorization, authorize } from '../../parts/explain/authorize.ts';
+import { type Explanation, explain } from '../../parts/explain/explain.ts';
+import type { JudgedOrigin } from '../../parts/origins/origin.ts';
+import { originOf, type SaidOptions, said } from '../../parts/origins/report-texts.ts';
+import { beginOrigins } from '../../parts/origins/session-origins.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import type { JsonObject } from '../../values/json/index.ts';
+import { nameOf, nameSkeleton } from '../../values/text/names.ts';
+import type { ApprovalAnswer } from '../approval/request.ts';
+import { takeAnswer } from '../approval/wrong-answer.ts';
+import { readCallOptions } from '../call/call-options.ts';
+import { callTool } from '../call/spine.ts';
+import type { CallOptions, CallTool } from '../context.ts';
+import type { Emitter, ToolEvents } from '../events.ts';
+import type { Hook } from '../hooks.ts';
+import { checkDefinition } from '../registry/check-definition.ts';
+import { releaseExecutor, retainExecutor } from '../registry/executors.ts';
+import {
+  notifyOrigin,
+  Registration,
+  type ToolRegistration,
+  type ToolTable,
+} from '../registry/registration.ts';
+import { ToolEntry } from '../registry/tool-entry.ts';
+import { isDefinition } from '../tool/definition.ts';
+import type { HostTool } from '../tool/host-tool.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+import type { BatchPlan, ToolCall } from '../toolset/batch-plan.ts';
+import { checkNames, type Overrides } from '../toolset/effective.ts';
+import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './batch.ts';
+import { boundTools, hostToolOf } from './bind-host-tool.ts';
+import { closeSession } from './close.ts';
+import { ownFacts } from './declared-facts.ts';
+import { type CallMetrics, metricsOf } from './metrics.ts';
+import { readHook } from './read-hook.ts';
+import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
+import { boundSlots } from './session-limits.ts';
+import { changeFacts, readOverrides } from './session-options.ts';
+import type { SessionState } from './session-state.ts';
+import { unknownProfile } from './unknown-profile.ts';
+
+/**
+ * Set by the class, which is the only code that can read the private field. A symbol would give
+ * anyone who looks for it access to the handlers.
+ */
+let readState: (session: object) => SessionState | undefined;
+
+/** The state behind a session of this copy of the package. @throws MisuseError */
+export function stateOf(session: unknown): SessionState {
+  const state = typeof session === 'object' && session !== null ? readState(session) : undefined;
+  if (state === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'Expected a session made by createSession() of this copy of host-tools.',
+    );
+  return state;
+}
+
+export class Session<S> implements ToolSession<S> {
+  readonly #state: SessionState;
+  #call: CallTool | undefined;
+
+  constructor(state: SessionState) {
+    this.#state = state;
+  }
+
+  static {
+    readState = (session) => (#state in session ? session.#state : undefined);
+  }
+
+  get sessionId(): string {
+    return this.#state.sessionId;
+  }
+
+  tools(): readonly HostTool[] {
+    return boundTools(this.#state, callTool);
+  }
+
+  tool(tool: unknown): HostTool<never, never> | undefined {
+    const state = this.#state;
+    const name = nameOf(tool);
+    const binding = state.binding(name);
+    if (binding === undefined || binding.drop !== undefined || binding.entry.internals.internal)
+      return undefined;
+    if (isDefinition(tool) && binding.entry.definition !== tool) return undefined;
+    return hostToolOf(binding, callTool) as HostTool<never, never>;
+  }
+
+  // Bound on first read, so that `const { call } = session` works and sessions stay small.
+  get call(): CallTool {
+    this.#call ??= ((tool: unknown, input?: unknown, options?: CallOptions) =>
+      callTool(
+        this.#state,
+        nameOf(tool),
+        input,
+        options === undefined ? undefined : readCallOptions(options),
+      )) as CallTool;
+    return this.#call;
+  }
+
+  authorize(tool: unknown, input?: unknown, options?: CallOptions): Promise<Authorization> {
+    return authorize(this.#state, nameOf(tool), input, options);
+  }
+
+  plan(calls: readonly ToolCall[]): BatchPlan {
+    return planCalls(this.#state, calls);
+  }
+
+  executeBatch(calls: readonly ToolCall[], options: BatchOptions = {}): Promise<BatchResult> {
+    return executeBatch(this.#state, calls, options);
+  }
+
+  effectiveTools(): EffectiveTools {
+    const state = this.#state;
+    const { names, dropped, prerequisites, hash } = listingOf(state);
+    return Object.freeze({
+      names,
+      get tools() {
+        return boundTools(state, callTool);
+      },
+      dropped,
+      prerequisites,
+      revision: state.registry.revision,
+      hash,
+    });
+  }
+
+  search(query: string, options?: SearchOptions): readonly FoundTool[] {
+    return searchTools(this.#state, query, options);
+  }
+
+  register(definition: AnyTool<S>): ToolRegistration {
+    const state = this.#state;
+    const { registry } = state;
+    state.checkOpen('register a tool');
+    const isLabelled = checkDefinition(definition as AnyTool, registry);
+    const { name } = definition;
+    const twin =
+      registry.twinOf(name) ??
+      [
+        ...(state.own?.keys() ?? []),
+        ...(state.discovery === undefined ? [] : [findToolsName]),
+      ].find((other) => nameSkeleton(other) === nameSkeleton(name));
+    if (twin !== undefined) {
+      throw new MisuseError(
+        twin === name ? 'duplicate_name' : 'name_conflict',
+        `Session \`${state.sessionId}\`: expected a name that no other tool has, got ` +
+          `\`${name}\`${twin === name ? '' : `, which could be mistaken for \`${twin}\``}. ` +
+          'Choose another name.',
+      );
+    }
+    const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
+    registry.review.registering([entry], undefined, state);
+    if (isLabelled) beginOrigins(state);
+    state.own ??= new Map();
+    state.own.set(name, entry);
+    retainExecutor(entry, registry);
+    state.gone?.delete(name);
+    state.touch('session');
+    return notifyOrigin(new Registration(ownTable(state), entry), entry);
+  }
+
+  setProfile(id: string): void {
+    const state = this.#state;
+    state.checkOpen('change the profile');
+    const { registry } = state;
+    const profile = registry.profiles.get(id)?.resolved;
+    if (profile === undefined)
+      throw unknownProfile('setProfile: expected the id', id, [...registry.profiles.keys()]);
+    state.profileId = id;
+    state.profile = profile;
+    state.limits = registry.limitsOf(state.setup.limits, profile);
+    boundSlots(state);
+    state.touch('profile');
+  }
+
+  setOverrides(overrides: Overrides): void {
+    const state = this.#state;
+    state.checkOpen('change overrides');
+    const read = readOverrides(overrides);
+    checkOverrides(state, read);
+    state.overrides = read;
+    state.touch('overrides');
+  }
+
+  setFacts(facts: JsonObject): void {
+    const state = this.#state;
+    state.checkOpen('change facts');
+    state.facts = changeFacts(state.facts, facts);
+    ownFacts(state, Object.keys(facts));
+    state.touch('facts');
+  }
+
+  use(hook: Hook): () => void {
+    const state = this.#state;
+    state.checkOpen('add a hook');
+    const own = readHook(hook);
+    state.hooks = Object.freeze([...state.hooks, own]);
+    return () => {
+      state.hooks = Object.freeze(state.hooks.filter((one) => one !== own));
+    };
+  }
+
+  explain(name: string, input?: unknown): Promise<Explanation> {
+    return explain(this.#state, nameOf(name), input);
+  }
+
+  said(text: string, options?: SaidOptions): void {
+    said(this.#state, text, options);
+  }
+
+  originOf(name: string, input: unknown): readonly JudgedOrigin[] {
+    return originOf(this.#state, nameOf(name), input);
+  }
+
+  get approvals(): Approvals {
+    const state = this.#state;
+    return Object.freeze({
+      pending: async () => [
+        ...[...(state.desk?.waiting.values() ?? [])].map(({ request }) => request),
+        ...(await pendingOf(state)),
+      ],
+      answer: (id: string, answer: ApprovalAnswer) =>
+        answerHere(state, id, takeAnswer('approvals.answer', answer, state.limits.maxInputBytes)),
+      resume: (token: string, answer: ApprovalAnswer) => resumeCall(state, token, answer),
+      outcome: (id: string) => outcomeIn(state, id),
+      grants: () => state.desk?.grants.list(state.registry.now()) ?? [],
+      revoke: (id: string) => state.approvalDesk().grants.revoke(id),
+    });
+  }
+
+  get events(): Emitter<ToolEvents> {
+    return this.#state.listeners();
+  }
+
+  metrics(): CallMetrics {
+    return metricsOf(this.#state.counts);
+  }
+
+  close(): Promise<void> {
+    return closeSession(this.#state);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function ownTable(state: SessionState): ToolTable {
+  return {
+    has: (entry) => state.own?.get(entry.name) === entry,
+    replace: (before, entry) => {
+      state.own?.set(entry.name, entry);
+      retainExecutor(entry, state.registry);
+      void releaseExecutor(before, state.registry);
+      state.touch('session');
+    },
+    remove: (entry) => {
+      const { name } = entry;
+      state.own?.delete(name);
+      state.gone ??= new Set();
+      state.gone.add(name);
+      void releaseExecutor(entry, state.registry);
+      state.touch('session');
+    },
+    changed: () => state.touch('session'),
+    waits: state.registry.waits,
+  };
+}
+
+/** @throws MisuseError `unknown_tool`. */
+export function checkOverrides(state: SessionState, overrides: Overrides): void {
+  const known = new Map<string, unknown>([...state.registry.tools, ...(state.own ?? [])]);
+  for (const list of ['enable', 'disable', 'force'] as const)
+    checkNames(overrides[list], known, `overrides.${list}`);
+}

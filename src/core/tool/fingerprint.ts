@@ -1,0 +1,30 @@
+/** The fingerprint of a definition: a digest of what a person or a pin accepts with it. */
+import { createHash } from 'node:crypto';
+import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import { withoutDefaults } from '../../values/schema/without-defaults.ts';
+import type { ToolAnnotations } from './tool-summary.ts';
+
+/** What an answer is bound to, besides the schemas. */
+interface Identified {
+  readonly name: string;
+  readonly description: string;
+  readonly version?: string | undefined;
+  readonly annotations: ToolAnnotations;
+}
+
+/** A default that is written out changes nothing. */
+export function digestOf(
+  { name, description, version, annotations }: Identified,
+  parameters: JsonObject,
+  outputSchema: JsonObject | undefined,
+): string {
+  const identity: Record<string, JsonValue> = {
+    name,
+    description,
+    parameters: withoutDefaults(parameters),
+    annotations: Object.fromEntries(Object.entries(annotations).filter(([, value]) => value)),
+  };
+  if (outputSchema !== undefined) identity.outputSchema = withoutDefaults(outputSchema);
+  if (version !== undefined) identity.version = version;
+  return `sha256:${createHash('sha256').update(canonicalJson(identity)).digest('hex')}`;
+}

@@ -1,0 +1,168 @@
+/** What a tool's config says about the tool, except how it runs. */
+
+import type { Attribute } from '../../parts/explain/attributes.ts';
+import type { OutputOrigin } from '../../parts/origins/origin.ts';
+import type { MaybePromise } from '../../values/maybe-promise.ts';
+import type { ParsedOf, Schema } from '../../values/schema/schema.ts';
+import type { ApprovalPrompt } from '../approval/request.ts';
+import type { CallInfo } from '../context.ts';
+import type { Decision } from '../rules/decision.ts';
+import type { Deprecation } from './deprecation.ts';
+import type { FactRule } from './fact-rule.ts';
+import type { PolicyCall } from './policy-call.ts';
+import type { ToolAnnotations, ToolRef } from './tool-summary.ts';
+
+/** The type of a tool's parsed knobs. An empty object if it declares none. */
+export type KnobsOf<KS> = [KS] extends [Schema] ? ParsedOf<KS> : Readonly<Record<string, never>>;
+
+/** The hints of {@link ToolAnnotations} under the names that MCP has for them. */
+export interface ToolHints {
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+  readonly readOnly?: undefined;
+  readonly destructive?: undefined;
+  readonly idempotent?: undefined;
+  readonly openWorld?: undefined;
+}
+
+/** The fields whose types are the same for every tool. */
+export interface PlainFields {
+  /** What the tool does and when to use it, for the model. Not blank. */
+  description: string;
+  /** A name for people. Models and rules use `name`. @default none */
+  title?: string | undefined;
+  /** Part of the fingerprint: a new version voids older tokens and grants. @default none */
+  version?: string | undefined;
+  /** Says not to use the tool, in its description and at its first call. @default none */
+  deprecated?: Deprecation | undefined;
+  /** A grouping of your own, for your lists. No check reads it. @default none */
+  category?: string | undefined;
+  /** Labels that rules can name. @default none */
+  tags?: readonly string[] | undefined;
+  /** Hints that rules and surfaces read. @default {}: every hint is false */
+  annotations?: ToolAnnotations | ToolHints | undefined;
+  /**
+   * How long the handler may run, in milliseconds. Above 0, at most 2^31-1. Waits for reviewers and
+   * for slots do not count.
+   * @default the registry's `defaultTimeoutMs`
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Milliseconds without `context.progress()` after which the call times out. Above 0, at most
+   * 2^31-1.
+   * @default no idle timeout
+   */
+  idleTimeoutMs?: number | undefined;
+  /** Facts that must hold for the tool to be available. @default none */
+  requires?: readonly FactRule[] | undefined;
+  /**
+   * Facts that this tool can make true. `effectiveTools` lists it as a prerequisite of the tools
+   * that require them.
+   * @default none
+   */
+  provides?: readonly string[] | undefined;
+  /** Whether a batch may run it in parallel with other calls. @default `annotations.readOnly` */
+  parallelSafe?: boolean | undefined;
+  /**
+   * The origin of its output's text. Use `untrusted` for what others have written, such as mail and
+   * web pages. `"x-origin"` in the output schema labels a single field, and overrides this.
+   * @default "untrusted" if `annotations.openWorld` is set, otherwise "trusted"
+   */
+  origin?: OutputOrigin | undefined;
+  /** The most that the model sees of an output, in UTF-16 code units. @default no limit */
+  maxOutputChars?: number | undefined;
+  /**
+   * What the model sees of an output that is over its budget: the start, the start and the end, or
+   * with `offload` the start and a handle, with which it can read the rest. `offload` needs the
+   * registry's option of this name. Without that, it means `head_tail`.
+   * @default "head"
+   */
+  outputStrategy?: 'head' | 'head_tail' | 'offload' | undefined;
+  /** How many calls may run at once in the whole registry. @default no limit */
+  maxConcurrency?: number | undefined;
+  /** The tools that the handler may call with `context.tools.call`. @default none */
+  uses?: readonly (string | ToolRef)[] | undefined;
+  /** The event names that the handler may send with `context.emit`. @default any name */
+  events?: readonly string[] | undefined;
+  /**
+   * `session`: `create` makes a handler for each session.
+   * @default "global", or "session" with `create`
+   */
+  scope?: 'global' | 'session' | undefined;
+  /**
+   * `internal`: never listed, and only tools that list it in `uses` can call it.
+   * @default "model"
+   */
+  exposure?: 'model' | 'internal' | undefined;
+}
+
+/**
+ * The fields that have one name, and whose types depend on the tool. An interface instead of an
+ * alias would cost the compiler more wherever a tool is defined.
+ */
+export type OwnFields<
+  Name extends string,
+  P extends Schema,
+  OS extends Schema | undefined,
+  KS extends Schema | undefined,
+  S,
+> = {
+  /**
+   * The tool's stable id: not blank, at most 1024 characters, in NFC, without white space at its
+   * ends and without control, bidirectional or invisible characters.
+   */
+  name: Name;
+  /**
+   * The schema of the output. An output that violates it fails with `invalid_output`.
+   * @default none
+   */
+  outputSchema?: OS;
+  /** The tool's own settings and check, besides the rules. @default none */
+  policy?: {
+    /**
+     * The schema of the tool's settings in a profile. A profile without them gives the parse of
+     * `{}`.
+     */
+    knobs?: KS;
+    /**
+     * The tool's own check, after all rules. If it throws or returns no decision, the call is
+     * denied.
+     */
+    check?(call: PolicyCall<ParsedOf<P>, KnobsOf<KS>, S>): MaybePromise<Decision>;
+  };
+  /**
+   * What only the host knows about values of the input, for rules and policies: a function for each
+   * path. See {@link Attribute}.
+   * @default none
+   */
+  attributes?: Readonly<Record<string, Attribute<S>>> | undefined;
+  /** Calls with the same key never overlap. @default no key */
+  resourceKey?: string | ((input: ParsedOf<P>) => string) | undefined;
+};
+
+/** Everything in a tool's config except how it runs. */
+export interface ToolSpecBase<
+  Name extends string,
+  P extends Schema,
+  OS extends Schema | undefined,
+  KS extends Schema | undefined,
+  S,
+> extends PlainFields,
+    OwnFields<Name, P, OS, KS, S> {
+  /**
+   * The schema of the input, of type object at its root. Every call is validated against it before
+   * rules, policies and the handler see the input.
+   */
+  parameters: P;
+  /** Asks for an approval before each call. A function can decide by the input. @default false */
+  requiresApproval?: RequiresApproval<P, S>;
+}
+
+/** Whether a call needs an approval: always, with this question, or as a function decides. */
+export type RequiresApproval<P, S> =
+  | boolean
+  | ApprovalPrompt
+  | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>)
+  | undefined;

@@ -1,0 +1,109 @@
+/**
+ * The errors for a tool that does not exist or is not available. A session and a workflow use the
+ * same texts.
+ */
+import { type ToolError, toolError } from '../../values/errors/index.ts';
+import { didYouMean, nearestNames } from '../../values/text/names.ts';
+import type { Prerequisite } from './effective.ts';
+
+/** How a message names a tool. `details` always hold its id. */
+type ShownName = (toolName: string) => string;
+const asItIs: ShownName = (name) => name;
+
+const removed = 'its server no longer offers it';
+const changed = 'its definition changed, and the new one has not been accepted yet';
+const sessionReasons: ReadonlyMap<string, string> = new Map([
+  ['disabled', ': it is disabled'],
+  ['not_in_profile', ': it is not in its profile'],
+]);
+
+/**
+ * `tool_not_found`, with the names among `visible` that were probably meant. Names are compared in
+ * the form that the model sees, because it chose its name by those.
+ */
+export function notFoundError(
+  toolName: string,
+  visible: Iterable<string>,
+  shownName: ShownName = asItIs,
+): ToolError {
+  const ids = new Map<string, string>();
+  const near = nearestNames(toolName, shownNames(visible, shownName, ids));
+  return toolError(
+    'tool_not_found',
+    `There is no tool \`${printable(shownName(toolName))}\`.${didYouMean(near)}`,
+    near.length === 0
+      ? undefined
+      : { details: { didYouMean: near.map((name) => ids.get(name) as string) } },
+  );
+}
+
+/** Lazy, since the search stops when its budget is used up. */
+function* shownNames(
+  visible: Iterable<string>,
+  shownName: ShownName,
+  ids: Map<string, string>,
+): Iterable<string> {
+  for (const id of visible) {
+    const name = shownName(id);
+    ids.set(name, id);
+    yield name;
+  }
+}
+
+/**
+ * `tool_not_available`, by the drop code of the effective set. If a fact is missing, the message
+ * names the tool that establishes it.
+ */
+export function notAvailableError(
+  toolName: string,
+  drop: string,
+  prerequisites: readonly Prerequisite[],
+  shownName: ShownName = asItIs,
+): ToolError {
+  const name = shownName(toolName);
+  if (drop.startsWith('fact_unmet:')) {
+    const fact = drop.slice('fact_unmet:'.length);
+    const unlock = prerequisites.find((one) => one.fact === fact);
+    const hint = unlock === undefined ? '' : ` Call \`${shownName(unlock.tool)}\` first.`;
+    return toolError(
+      'tool_not_available',
+      `\`${name}\` is not available until \`${fact}\` holds.${hint}`,
+      {
+        reason: 'fact_unmet',
+        details: unlock === undefined ? { fact } : { fact, unlockedBy: unlock.tool },
+      },
+    );
+  }
+  if (drop === 'definition_changed' || drop === 'removed')
+    return toolError(
+      'tool_not_available',
+      `\`${name}\` is not available: ` +
+        `${drop === 'removed' ? removed : changed}. Use another tool.`,
+      { reason: drop },
+    );
+  if (drop === 'external')
+    return toolError(
+      'tool_not_available',
+      `\`${name}\` does not run here: whoever runs it asks for permission by ` +
+        '`session.authorize`.',
+      { reason: drop },
+    );
+  if (drop === 'not_external')
+    return toolError(
+      'tool_not_available',
+      `\`${name}\` runs here, so nobody else may run it. Call it with \`session.call\`.`,
+      { reason: drop },
+    );
+  return toolError(
+    'tool_not_available',
+    `\`${name}\` is not available in this ` +
+      `session${sessionReasons.get(drop) ?? ''}. Use another tool.`,
+    { reason: drop },
+  );
+}
+
+/** A name that a model made up, safe to repeat: one short line without control characters. */
+function printable(name: string): string {
+  const short = name.length > 80 ? `${name.slice(0, 79)}…` : name;
+  return short.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029`]/gu, '?');
+}

@@ -1,0 +1,89 @@
+/** The data of a job: everything that a worker needs to know about a call. */
+import type { TraceContext } from '../../index.ts';
+import {
+  copyJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../values/json/index.ts';
+import type { HostMessage } from '../sandbox/messages.ts';
+import { own } from '../sandbox/read-message.ts';
+
+type RunMessage = Extract<HostMessage, { t: 'run' }>;
+
+/** The data of a job. Dashboards for BullMQ show it. */
+export interface FleetJob {
+  /** The version of this format. */
+  readonly format: 1;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly context: RunMessage['context'];
+  readonly fingerprint: string;
+  /** The name of the host. Its mailbox has the same name. */
+  readonly host: string;
+  /** Milliseconds that a worker's claim to the call lasts, unless it is renewed. */
+  readonly leaseMs: number;
+  readonly trace?: TraceContext | undefined;
+}
+
+/** Most characters of the data. */
+export const maxJobChars = 4 * 1024 * 1024;
+
+const limits = { maxDepth: 80, maxValues: 200_000, maxChars: maxJobChars };
+
+/** Whether the data is larger than workers accept. */
+export function isTooLarge(job: FleetJob): boolean {
+  return JSON.stringify(job).length > maxJobChars;
+}
+
+/**
+ * Reads the data of a job. It is not trusted, because anyone who can write to Redis can add a job.
+ * Returns undefined if it is not a call.
+ */
+export function readJob(data: unknown): FleetJob | undefined {
+  const copy = copyJson(data, limits);
+  if (!copy.ok || copy.overflow || !isJsonObject(copy.value)) return undefined;
+  const job = copy.value;
+  const leaseMs = own(job, 'leaseMs');
+  if (
+    own(job, 'format') !== 1 ||
+    !isName(own(job, 'tool')) ||
+    !isName(own(job, 'fingerprint')) ||
+    !/^[0-9a-f]{24}$/.test(String(own(job, 'host'))) ||
+    !(typeof leaseMs === 'number' && leaseMs >= 50 && leaseMs <= 3_600_000) ||
+    !isJsonObject(own(job, 'input')) ||
+    !isContext(own(job, 'context')) ||
+    !isTrace(own(job, 'trace'))
+  )
+    return undefined;
+  return job as unknown as FleetJob;
+}
+
+function isName(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= 1_024;
+}
+
+function isContext(value: JsonValue | undefined): boolean {
+  if (!isJsonObject(value)) return false;
+  const texts = ['sessionId', 'cwd', 'callId', 'toolName', 'idempotencyKey'];
+  const principal = own(value, 'principal');
+  return (
+    texts.every((name) => typeof own(value, name) === 'string') &&
+    (principal === undefined || typeof principal === 'string') &&
+    isJsonObject(own(value, 'metadata')) &&
+    isJsonObject(own(value, 'environment')) &&
+    own(value, 'knobs') !== undefined &&
+    typeof own(value, 'sample') === 'boolean' &&
+    typeof own(value, 'elicit') === 'boolean'
+  );
+}
+
+function isTrace(value: JsonValue | undefined): boolean {
+  if (value === undefined) return true;
+  if (!isJsonObject(value)) return false;
+  const state = own(value, 'tracestate');
+  return (
+    typeof own(value, 'traceparent') === 'string' &&
+    (state === undefined || typeof state === 'string')
+  );
+}

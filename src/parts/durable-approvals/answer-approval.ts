@@ -1,0 +1,196 @@
+/** Answers a call of any session: one that waits here, or one that is suspended in the store. */
+
+import type { ApprovalAnswer, ApprovalRequest, ReadAnswer } from '../../core/approval/request.ts';
+import { takeAnswer } from '../../core/approval/wrong-answer.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
+import type { ToolResult } from '../../core/result.ts';
+import { stateOf } from '../../core/session/session.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { MisuseError, type ToolError, toolError, withCause } from '../../values/errors/index.ts';
+import { redacted } from '../../values/redaction/spellings.ts';
+import { editProblem } from './edit-problem.ts';
+import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
+import { openRecord } from './record.ts';
+import { resumeCall } from './resume.ts';
+import { inboxStoreOf } from './settle-approval.ts';
+import { inTime, type SuspendedApproval, startOperation } from './store.ts';
+
+/** The call for which a refusal is made. */
+interface Refused {
+  readonly callId: string;
+  readonly tool: string;
+}
+
+const nothing: Refused = { callId: '', tool: '' };
+
+const where = 'approvals.answer';
+
+/**
+ * The result of a call that waits in this process; undefined if none waits under this id.
+ * @throws MisuseError `invalid_option` if the `input` of the answer cannot run in the session.
+ */
+export function answerWaiting(
+  registry: RegistryState,
+  id: string,
+  answer: ApprovalAnswer,
+): Promise<ToolResult> | undefined {
+  for (const session of registry.asking) {
+    const waiting = session.desk?.waiting.get(id);
+    if (waiting === undefined) continue;
+    const { request } = waiting;
+    const about = { callId: request.callId, tool: request.tool.name };
+    const read = readFor(session, request, answer);
+    if (registry.fourEyes && isOwnAnswer(session.principal, read.by))
+      return Promise.resolve(
+        refused(about, denied('four_eyes', `Not answered: ${fourEyesMessage}`)),
+      );
+    const give = (problem: ToolError | undefined): Promise<ToolResult> => {
+      // Someone else may have answered while the input was tried.
+      const isOver = session.desk?.waiting.get(id) !== waiting;
+      const refusal = isOver ? unknownApproval() : problem;
+      if (refusal !== undefined) return Promise.resolve(refused(about, refusal));
+      return new Promise((resolve) => {
+        waiting.onEnd((result) => resolve(result as ToolResult));
+        session.desk?.answer(id, read);
+      });
+    };
+    const problem = editProblem(session, request, read);
+    return problem instanceof Promise ? problem.then(give) : give(problem);
+  }
+  return undefined;
+}
+
+/**
+ * Answers a suspended call, in its own session. Rejects as {@link answerWaiting} throws.
+ * @param answer It must not change afterwards.
+ */
+export async function answerStored(
+  registry: RegistryState,
+  id: string,
+  answer: ApprovalAnswer,
+): Promise<ToolResult> {
+  const { signer, policyTimeoutMs } = registry;
+  if (signer === undefined) return refused(nothing, unknownApproval());
+  const claims = signer.verify(id);
+  const store = inboxStoreOf(where, registry);
+  let found: unknown;
+  try {
+    found = await inTime(
+      startOperation(() => store.read(claims?.id ?? id)),
+      policyTimeoutMs,
+    );
+  } catch (error) {
+    registry.hostFault(error, { source: 'approval store' }, 'the approval store failed', (text) =>
+      claims === undefined ? text : text.replaceAll(id, redacted),
+    );
+    const message = 'Approvals cannot be read at the moment. Try again.';
+    return refused(nothing, withCause(denied('store_unavailable', message), error));
+  }
+  if (found === undefined || found === null)
+    return refused(
+      nothing,
+      claims === undefined
+        ? unknownApproval()
+        : denied('token_used', 'The approval token has already been used.'),
+    );
+  const opened = openRecord(signer, found);
+  if (opened === undefined || opened.claims.id !== (claims?.id ?? id)) {
+    const wasTaken = typeof found === 'object' && !Object.hasOwn(found, 'token');
+    return refused(
+      nothing,
+      wasTaken
+        ? denied('token_used', 'The approval was answered before.')
+        : denied('token_invalid', 'The stored call is not the one that was asked about.'),
+    );
+  }
+  const session = await sessionOf(registry, opened.body);
+  const about = { callId: opened.claims.callId, tool: opened.claims.tool };
+  if (!('state' in session)) return refused(about, session.problem);
+  // Refused here, so that the question stays open. A resume would take it for a rejection.
+  const { request } = opened.call;
+  const read = readFor(session.state, request, answer);
+  if (!registry.fourEyes || !isOwnAnswer(session.state.principal, read.by)) {
+    const problem = await editProblem(session.state, request, read);
+    if (problem !== undefined) return refused(about, problem);
+  }
+  return resumeCall(session.state, opened.token, answer);
+}
+
+/**
+ * Reads an answer for its question. An input that was copied from what was shown lacks the values
+ * of hidden secrets. It would run with the text that replaces them.
+ */
+function readFor(
+  { limits }: SessionState,
+  { hiddenFields }: ApprovalRequest,
+  answer: ApprovalAnswer,
+): ReadAnswer {
+  const read = takeAnswer(where, answer, limits.maxInputBytes);
+  const { input } = read;
+  if (
+    hiddenFields.length > 0 &&
+    typeof input === 'object' &&
+    JSON.stringify(input.value).includes(redacted)
+  )
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: expected an \`input\` with values for the hidden fields ` +
+        `${hiddenFields.slice(0, 5).join(', ')}, got the text \`${redacted}\`. Give their ` +
+        'values, or leave out `input` to run the input that was sent. The question stays open.',
+    );
+  return read;
+}
+
+/** The open session of a record, or the one that the host creates. */
+async function sessionOf(
+  registry: RegistryState,
+  record: Omit<SuspendedApproval, 'token'>,
+): Promise<{ readonly state: SessionState } | { readonly problem: ToolError }> {
+  const { sessionId, principal } = record;
+  const open = registry.suspending.find(sessionId, principal);
+  if (open !== undefined && !open.closed) return { state: open };
+  if (registry.sessionFor === undefined)
+    return {
+      problem: denied(
+        'session_unavailable',
+        `The session \`${sessionId}\` is not open in this process, and the registry has no ` +
+          '`approvals.session` to make it again.',
+      ),
+    };
+  try {
+    const { sessionFor, policyTimeoutMs } = registry;
+    const state = stateOf(
+      await inTime(
+        startOperation(() => sessionFor(record)),
+        policyTimeoutMs,
+      ),
+    );
+    if (state.registry !== registry) throw new Error('The session is of another registry.');
+    if (state.closed) throw new Error('The session is closed.');
+    return { state };
+  } catch (error) {
+    registry.hostFault(
+      error,
+      { sessionId, source: 'approvals.session' },
+      'the session of an approval could not be made',
+    );
+    const message = 'The session of the call could not be made. Nothing was answered; try again.';
+    return { problem: withCause(denied('session_unavailable', message), error) };
+  }
+}
+
+function unknownApproval(): ToolError {
+  return denied('unknown_approval', 'No call waits for approval under this id.');
+}
+
+function denied(reason: string, message: string): ToolError {
+  return toolError('approval_denied', message, { reason });
+}
+
+function refused({ callId, tool }: Refused, error: ToolError): ToolResult {
+  return {
+    success: false,
+    error,
+    metadata: { callId, toolName: tool, status: 'rejected', attempt: 2, durationMs: 0 },
+  };
+}

@@ -1,0 +1,148 @@
+/** The record of a suspended call. It is verified when it is read back. */
+
+import type { PendingApproval } from '../../core/approval/request.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import { sealHead } from './head.ts';
+import type { SuspendedApproval } from './store.ts';
+import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';
+
+/** Everything that a resume needs, as plain JSON. */
+export interface SuspendedCall {
+  readonly request: PendingApproval;
+  readonly principal: string;
+  /** The whole canonical input, with its secrets: the store must be protected accordingly. */
+  readonly input: JsonObject;
+  readonly idempotencyKey: string;
+  /** The id of the session's profile. */
+  readonly profile?: string | undefined;
+  readonly facts?: JsonObject | undefined;
+  readonly overrides?: JsonObject | undefined;
+  /** The name of the call's surface. */
+  readonly surface?: string | undefined;
+}
+
+/** Makes a record and its token, which signs a digest of the record to detect changes to it. */
+export function sealRecord(
+  signer: TokenSigner,
+  call: SuspendedCall,
+): { record: SuspendedApproval; token: string } {
+  const { request, principal, input, idempotencyKey, profile, facts, overrides, surface } = call;
+  const { id, sessionId, expiresAt, callId, tool } = request;
+  const text = JSON.stringify(request);
+  // The input is there twice: as it will run, and as it is shown.
+  const head = sealHead(signer, request, principal, 2 * Buffer.byteLength(text));
+  const body: Omit<SuspendedApproval, 'token'> = {
+    // First, so that stores of texts find it without reading the rest.
+    ...(head === undefined ? {} : { head }),
+    id,
+    sessionId,
+    principal,
+    expiresAt,
+    input,
+    idempotencyKey,
+    request: JSON.parse(text) as SuspendedApproval['request'],
+    ...(profile === undefined ? {} : { profile }),
+    ...(facts === undefined ? {} : { facts }),
+    ...(overrides === undefined ? {} : { overrides }),
+    ...(surface === undefined ? {} : { surface }),
+  };
+  const digest = jsonDigest(input);
+  const claims: TokenClaims = {
+    v: 1,
+    id,
+    sessionId,
+    principal,
+    callId,
+    tool: tool.name,
+    fingerprint: tool.fingerprint,
+    source: tool.source,
+    input: digest,
+    record: recordDigest(body, digest),
+    expiresAt,
+  };
+  const token = signer.sign(claims);
+  const record: SuspendedApproval = { ...body, token };
+  shown.set(record, { request: deepFreeze(body.request), token });
+  return { record, token };
+}
+
+/** A genuine record as a list shows it. */
+export interface ShownCall {
+  readonly request: PendingApproval;
+  readonly claims: TokenClaims;
+  readonly token: string;
+}
+
+/**
+ * What this process has sealed itself need not be verified as a whole to be shown. A record that is
+ * answered always is.
+ */
+const shown = new WeakMap<object, Pick<ShownCall, 'request' | 'token'>>();
+
+/** The question of a record; undefined unless it is genuine. */
+export function showRecord(signer: TokenSigner, record: unknown): ShownCall | undefined {
+  const own = typeof record === 'object' && record !== null ? shown.get(record) : undefined;
+  if (own !== undefined) {
+    const claims = signer.verify(own.token);
+    return claims && { ...own, claims };
+  }
+  const opened = openRecord(signer, record);
+  if (opened === undefined) return undefined;
+  const { call, claims, token } = opened;
+  return { request: deepFreeze(call.request), claims, token };
+}
+
+/**
+ * The digest of everything that is stored. The input, which may be long, is replaced by its own.
+ */
+function recordDigest(body: JsonObject, inputDigest: string): string {
+  return jsonDigest({ ...body, input: inputDigest });
+}
+
+/** Bounds for a record, which contains the input twice: as it is, and as it was shown. */
+const recordLimits = { maxDepth: 128, maxValues: 200_000 };
+
+/** The suspended call of a record; undefined unless its token signed exactly this record. */
+export function openRecord(
+  signer: TokenSigner,
+  record: unknown,
+):
+  | {
+      readonly call: SuspendedCall;
+      readonly claims: TokenClaims;
+      readonly token: string;
+      /** The record without its token. */
+      readonly body: Omit<SuspendedApproval, 'token'>;
+    }
+  | undefined {
+  // Copied first, so that the checked value is the one that is used.
+  const copy = copyJson(record, recordLimits);
+  if (!copy.ok || !isJsonObject(copy.value)) return undefined;
+  const { token, ...body } = copy.value;
+  const claims = signer.verify(token);
+  if (claims === undefined || typeof token !== 'string') return undefined;
+  const { request, input, idempotencyKey, principal } = body;
+  if (!isJsonObject(request) || !isJsonObject(input)) return undefined;
+  try {
+    if (claims.input !== jsonDigest(input) || claims.record !== recordDigest(body, claims.input))
+      return undefined;
+  } catch {
+    return undefined;
+  }
+  if (typeof idempotencyKey !== 'string' || typeof principal !== 'string') return undefined;
+  return {
+    call: {
+      request: request as unknown as PendingApproval,
+      principal,
+      input,
+      idempotencyKey,
+      surface:
+        Object.hasOwn(body, 'surface') && typeof body.surface === 'string'
+          ? body.surface
+          : undefined,
+    },
+    claims,
+    token,
+    body: body as Omit<SuspendedApproval, 'token'>,
+  };
+}

@@ -1,0 +1,294 @@
+/** The approvals of all sessions: an inbox over the store and the calls that wait here. */
+
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  choiceOf,
+  type PendingApproval,
+  type ReadAnswer,
+} from '../../core/approval/request.ts';
+import { takeAnswer } from '../../core/approval/wrong-answer.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
+import type { ToolResult } from '../../core/result.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import type { JsonObject } from '../../values/json/index.ts';
+import { createPause } from '../../values/limits/stretches.ts';
+import type { MaybePromise } from '../../values/maybe-promise.ts';
+import {
+  checkOption,
+  kind,
+  readOptions,
+  type TableOf,
+  text,
+  wholeNumber,
+  withDefault,
+  wrongOption,
+} from '../../values/options/index.ts';
+import { answerStored, answerWaiting } from './answer-approval.ts';
+import { isNamed } from './four-eyes.ts';
+import { type ListedApproval, listedOf, openHead } from './head.ts';
+import { showRecord } from './record.ts';
+import { inboxStoreOf } from './settle-approval.ts';
+import { type ApprovalQuery, byExpiry, type InboxStore, inTime, startOperation } from './store.ts';
+
+/** Which approvals `registry.approvals.pending` lists. */
+export interface PendingOptions {
+  /** Only those of this session. @default all */
+  readonly sessionId?: string | undefined;
+  /** Only those of sessions that act for this principal. @default all */
+  readonly principal?: string | undefined;
+  /** The most approvals to return, from 1 to 1 000. @default 100 */
+  readonly limit?: number | undefined;
+  /**
+   * Continues after this approval: the last one of the previous page, or its id. An id alone works
+   * only while the approval is known: until an hour after it expires or, if it waits on an approver
+   * in this process, until it is answered. @default from the start
+   */
+  readonly after?: string | { readonly id: string; readonly expiresAt: number } | undefined;
+}
+
+/** An answer that says who gave it. */
+export type NamedAnswer = Exclude<ApprovalAnswer, string> & { readonly by: string };
+
+/** The approvals of all sessions of a registry. */
+export interface RegistryApprovals {
+  /**
+   * The calls that wait for a person: those that are suspended in the store, of every session and
+   * process, and those that wait on an approver in this process. Those that expire first come
+   * first. They have no token, so answer by `id`. Rejects if the store fails, and with a
+   * MisuseError `invalid_option` if it cannot list all sessions.
+   * @example
+   * ```ts
+   * const page = await registry.approvals.pending({ limit: 20 });
+   * const more = await registry.approvals.pending({ limit: 20, after: page.at(-1) });
+   * console.log(page.length + more.length);
+   * ```
+   */
+  pending(options?: PendingOptions): Promise<readonly PendingApproval[]>;
+  /**
+   * The same calls for a list: without inputs, origins and messages that are long, which `get`
+   * returns. A member with more than 4 000 characters of JSON is long, and `leftOut` names it. It
+   * costs as much for inputs of megabytes as for short ones, if the store has `heads`. Rejects as
+   * `pending` does.
+   * @example
+   * ```ts
+   * for (const { id, title, leftOut } of await registry.approvals.list({ limit: 20 }))
+   *   console.log(id, title, leftOut.includes('input') ? 'has a long input' : '');
+   * ```
+   */
+  list(options?: PendingOptions): Promise<readonly ListedApproval[]>;
+  /** One of the approvals that `pending` lists; undefined if no call waits under this id. */
+  get(id: string): Promise<PendingApproval | undefined>;
+  /**
+   * Answers a call that any process made, and returns its result. The first answer counts. If the
+   * call's session is not open in this process, `approvals.session` of the registry creates it. A
+   * call that cannot be answered ends as `session.approvals.resume` would, or as `approval_denied`
+   * with `unknown_approval`, `session_unavailable` or `four_eyes`, or as `invalid_input` with
+   * `invalid_edit` if the tool's schema refuses the `input` of the answer; the question then stays
+   * open. Rejects with a MisuseError `invalid_option` for an invalid answer, one without `by`
+   * (under `fourEyes`, that is `four_eyes`), or one whose `input` is larger than the session takes
+   * or still has `[redacted]` for a secret; the question stays open too.
+   * @param id The id of the approval, or its token.
+   * @example
+   * ```ts
+   * const [question] = await registry.approvals.pending();
+   * if (question !== undefined)
+   *   await registry.approvals.answer(question.id, { decision: 'allow_once', by: 'user:bob' });
+   * ```
+   */
+  answer(id: string, answer: NamedAnswer): Promise<ToolResult>;
+}
+
+const table = {
+  sessionId: text(1, 1_024),
+  principal: text(1, 1_024),
+  limit: withDefault(wholeNumber(1, 1_000), 100),
+  after: kind<NonNullable<PendingOptions['after']>>(
+    'an approval of the page before, or its id',
+    (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+  ),
+} satisfies TableOf<PendingOptions>;
+
+/** A place in the order of {@link byExpiry}. */
+type Place = NonNullable<ApprovalQuery['after']>;
+
+/** Most pages that are read for one list. Records that are not genuine must not cost more. */
+const mostPages = 20;
+
+export function registryApprovals(registry: RegistryState): RegistryApprovals {
+  return Object.freeze({
+    pending: (options?: PendingOptions) => pendingOver(registry, options, whole),
+    list: (options?: PendingOptions) => pendingOver(registry, options, heads),
+    get: (id: string) => getOne(registry, id),
+    async answer(id: string, answer: NamedAnswer) {
+      // Read now, because the caller may use the object again while the store is asked.
+      const read = takeAnswer('approvals.answer', answer);
+      // Under four eyes, it counts as the principal's own answer and is refused.
+      if (!isNamed(read.by) && !registry.fourEyes)
+        throw new MisuseError(
+          'invalid_option',
+          'approvals.answer: expected `by` to name who answers. The question stays open: answer ' +
+            'it again.',
+        );
+      checkOption('approvals.answer', 'id', id, text(1));
+      const own = answerOf(read);
+      return answerWaiting(registry, id, own) ?? answerStored(registry, id, own);
+    },
+  });
+}
+
+/** The answer that was read, as an object that no other code can change. */
+function answerOf({ allowed, always, by, message, input, grant }: ReadAnswer): ApprovalAnswer {
+  return {
+    decision: choiceOf(allowed, always),
+    by,
+    message,
+    input: input === undefined || input === 'unreadable' ? undefined : input.value,
+    grant,
+  } as ApprovalAnswer;
+}
+
+/** How much is read of each approval. */
+interface Reading<T> {
+  /** The name of the method, for errors. */
+  readonly where: string;
+  /** Of one that waits in this process. */
+  waiting(request: ApprovalRequest): T;
+  /** Starts to read those of the store. */
+  stored(store: InboxStore, query: ApprovalQuery): MaybePromise<readonly JsonObject[]>;
+  /** Of one that the store returned, if that is genuine and has not expired. */
+  genuine(registry: RegistryState, record: JsonObject): T | undefined;
+}
+
+const whole: Reading<PendingApproval> = {
+  where: 'approvals.pending',
+  waiting: (request) => request,
+  stored: (store, query) => store.page(query),
+  genuine,
+};
+
+const heads: Reading<ListedApproval> = {
+  where: 'approvals.list',
+  waiting: listedOf,
+  stored: (store, query) => store.heads?.(query) ?? store.page(query),
+  genuine(registry, record) {
+    if (typeof record.head !== 'string' || Object.hasOwn(record, 'token')) {
+      const request = genuine(registry, record);
+      return request && listedOf(request);
+    }
+    const listed = registry.signer && openHead(registry.signer, record.head)?.listed;
+    // The head of another record is genuine too.
+    if (listed === undefined || listed.id !== record.id) return undefined;
+    return listed.expiresAt > registry.now() ? listed : undefined;
+  },
+};
+
+async function pendingOver<T extends PendingApproval | ListedApproval>(
+  registry: RegistryState,
+  options: PendingOptions | undefined,
+  reading: Reading<T>,
+): Promise<readonly T[]> {
+  const { sessionId, principal, limit, after: from } = readOptions(reading.where, options, table);
+  const after = from === undefined ? undefined : await placeOf(registry, from, reading.where);
+  const query = { sessionId, principal, limit, after };
+  const found: T[] = [];
+  for (const { desk } of registry.asking)
+    for (const { request } of desk?.waiting.values() ?? [])
+      if (isAsked(request, query) && (after === undefined || byExpiry(request, after) > 0))
+        found.push(reading.waiting(request));
+  if (registry.signer !== undefined) found.push(...(await storedOver(registry, query, reading)));
+  return found.sort(byExpiry).slice(0, limit);
+}
+
+function isAsked(
+  request: Pick<ApprovalRequest, 'sessionId' | 'principal'>,
+  { sessionId, principal }: ApprovalQuery,
+): boolean {
+  return (
+    (sessionId === undefined || request.sessionId === sessionId) &&
+    (principal === undefined || request.principal === principal)
+  );
+}
+
+/**
+ * The position of an approval in the order.
+ * @throws MisuseError `invalid_option` if it is not known.
+ */
+async function placeOf(
+  registry: RegistryState,
+  after: NonNullable<PendingOptions['after']>,
+  where: string,
+): Promise<Place> {
+  if (typeof after !== 'string') {
+    const { id, expiresAt } = after;
+    checkOption(where, 'after.id', id, text());
+    checkOption(where, 'after.expiresAt', expiresAt, wholeNumber(0));
+    return { id, expiresAt };
+  }
+  for (const { desk } of registry.asking) {
+    const waiting = desk?.waiting.get(after);
+    if (waiting !== undefined) return waiting.request;
+  }
+  const store = registry.signer === undefined ? undefined : inboxStoreOf(where, registry);
+  const found =
+    store &&
+    (await inTime(
+      startOperation(() => store.read(after)),
+      registry.policyTimeoutMs,
+    ));
+  const expiresAt = found?.expiresAt;
+  if (typeof expiresAt === 'number') return { id: after, expiresAt };
+  throw wrongOption(where, 'after', 'an approval of the page before, or its id', after);
+}
+
+async function storedOver<T extends PendingApproval | ListedApproval>(
+  registry: RegistryState,
+  query: ApprovalQuery,
+  reading: Reading<T>,
+): Promise<T[]> {
+  const store = inboxStoreOf(reading.where, registry);
+  const found: T[] = [];
+  const { limit } = query;
+  let { after } = query;
+  // A record may hold megabytes, which take time to check.
+  const pause = createPause();
+  for (let page = 0; page < mostPages && found.length < limit; page++) {
+    const asked = { ...query, after };
+    const records = await inTime(
+      startOperation(() => reading.stored(store, asked)),
+      registry.policyTimeoutMs,
+    );
+    for (const record of records.slice(0, limit)) {
+      const pausing = pause();
+      if (pausing !== undefined) await pausing;
+      const request = reading.genuine(registry, record);
+      if (request !== undefined && isAsked(request, query)) found.push(request);
+    }
+    const last = records.at(-1);
+    if (records.length < limit || typeof last?.id !== 'string') break;
+    after = { id: last.id, expiresAt: Number(last.expiresAt) };
+  }
+  return found;
+}
+
+/** The question of a stored record, if it is genuine and has not expired. */
+function genuine(registry: RegistryState, record: unknown): PendingApproval | undefined {
+  const { signer } = registry;
+  const found = signer && showRecord(signer, record);
+  return found !== undefined && found.claims.expiresAt > registry.now() ? found.request : undefined;
+}
+
+async function getOne(registry: RegistryState, id: string): Promise<PendingApproval | undefined> {
+  for (const { desk } of registry.asking) {
+    const waiting = desk?.waiting.get(id);
+    if (waiting !== undefined) return waiting.request;
+  }
+  if (registry.signer === undefined || typeof id !== 'string') return undefined;
+  const store = inboxStoreOf('approvals.get', registry);
+  const found = await inTime(
+    startOperation(() => store.read(id)),
+    registry.policyTimeoutMs,
+  );
+  const request = found === undefined ? undefined : genuine(registry, found);
+  return request?.id === id ? request : undefined;
+}

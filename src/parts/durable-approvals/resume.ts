@@ -1,0 +1,285 @@
+/**
+ * Resumes a suspended call, in any process. Everything is checked again, and each record is used
+ * once.
+ */
+
+import { type ApprovalAnswer, type ReadAnswer, readAnswer } from '../../core/approval/request.ts';
+import { Call, type Resumed } from '../../core/call/call.ts';
+import {
+  type ReadCallOptions,
+  readCallOptions,
+  withSurface,
+} from '../../core/call/call-options.ts';
+import { failureResult } from '../../core/call/end-call.ts';
+import { tellEnd } from '../../core/call/observed.ts';
+import { callTool } from '../../core/call/spine.ts';
+import type { CallOptions } from '../../core/context.ts';
+import { countDenied, countEnd, countReason } from '../../core/registry/counters.ts';
+import type { ToolResult } from '../../core/result.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
+import { hasOwn } from '../../values/json/own-member.ts';
+import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
+import { openRecord, type SuspendedCall } from './record.ts';
+import { keepOutcome } from './settle-approval.ts';
+import { inTime, isInboxStore, startOperation } from './store.ts';
+import type { TokenClaims, TokenSigner } from './token.ts';
+import { usedIn, usedMark } from './used-marks.ts';
+
+/**
+ * Answers a suspended call. Never rejects.
+ * @param options Who resumes the call, for a surface. The call keeps its own id.
+ */
+export async function resumeCall(
+  session: SessionState,
+  token: string,
+  answer: ApprovalAnswer,
+  options?: Pick<CallOptions, 'signal' | 'surface'>,
+): Promise<ToolResult> {
+  const { registry } = session;
+  const { signer } = registry;
+  const given = readCallOptions(options);
+  const claims = signer?.verify(token);
+  if (claims === undefined || signer === undefined)
+    return refuse(
+      session,
+      undefined,
+      denied('token_invalid', 'The approval token is not genuine.'),
+      given,
+    );
+  const problem = claimsProblem(session, claims);
+  if (problem !== undefined) return refuse(session, claims, problem, given);
+  // Read now, because the caller may change it while the store is asked. An unreadable answer
+  // rejects the call.
+  const read = readAnswer(answer, session.limits.maxInputBytes);
+  if (registry.fourEyes && isOwnAnswer(session.principal, read?.by))
+    return refuse(session, claims, denied('four_eyes', `Not answered: ${fourEyesMessage}`), given);
+  const taken = await takeRecord(session, signer, claims, token);
+  if (hasOwn(taken, 'problem')) return refuse(session, claims, taken.problem, given);
+  const { input, idempotencyKey, request, surface } = taken;
+  const said = read ?? unknownAnswer;
+  const answered = keepOutcome(registry, claims, said, undefined);
+  const quotas = Object.hasOwn(request, 'quotas') ? request.quotas : undefined;
+  const { id: approvalId, tool, fingerprint, source, callId } = claims;
+  // Rules about surfaces judge the call as they did when it was suspended.
+  const via = given?.surface === undefined ? withSurface(given, surface) : given;
+  const result = await callTool(
+    session,
+    tool,
+    input,
+    via,
+    undefined,
+    { approvalId, answer: said, idempotencyKey, fingerprint, source, quotas },
+    callId,
+  );
+  await answered;
+  await keepOutcome(registry, claims, said, result);
+  return result;
+}
+
+/** Takes the call out of the store, and uses up its token. */
+async function takeRecord(
+  session: SessionState,
+  signer: TokenSigner,
+  claims: TokenClaims,
+  token: string,
+): Promise<SuspendedCall | { readonly problem: ToolError }> {
+  const { registry } = session;
+  let record: unknown;
+  try {
+    record = await inTime(
+      startOperation(() => registry.store.take(claims.id)),
+      registry.policyTimeoutMs,
+    );
+  } catch (error) {
+    const message = 'Approvals cannot be read at the moment. Try again.';
+    return { problem: storeFailed(session, token, error, message) };
+  }
+  if (record === undefined || record === null) return { problem: alreadyUsed() };
+  const opened = openRecord(signer, record);
+  if (opened === undefined || opened.claims.id !== claims.id || opened.token !== token)
+    return {
+      problem: denied('token_invalid', 'The stored call does not match the approval token.'),
+    };
+  try {
+    const isFirst =
+      registry.usedTokens.use(claims.id, claims.expiresAt, registry.now()) &&
+      (await markUsed(session, claims));
+    return isFirst ? opened.call : { problem: alreadyUsed() };
+  } catch (error) {
+    const message =
+      'The answer could not be recorded, so the call was not run. Call the tool again.';
+    return { problem: storeFailed(session, token, error, message) };
+  }
+}
+
+/** Why a genuine token cannot be answered in this session now. The store is not asked yet. */
+function claimsProblem(session: SessionState, claims: TokenClaims): ToolError | undefined {
+  if (session.closed || session.registry.closed)
+    return toolError(
+      'session_closed',
+      'The session is closed. Create it again with the same id and principal, then resume.',
+    );
+  if (!isOurs(session, claims))
+    return denied('token_foreign', 'The approval token belongs to another session or principal.');
+  if (claims.expiresAt <= session.registry.now())
+    return toolError('approval_timeout', 'The approval token has expired. Call the tool again.', {
+      reason: 'expired',
+    });
+  const entry = session.entryOf(claims.tool);
+  if (
+    entry === undefined ||
+    entry.fingerprint !== claims.fingerprint ||
+    entry.source !== claims.source
+  )
+    return denied(
+      'definition_changed',
+      'The tool has changed since approval was requested. Call it again.',
+    );
+  // A batch may hold the id for a call that it has not started yet.
+  if (
+    session.ids?.has(claims.callId) === true &&
+    session.ids.get(claims.callId)?.resumed?.approvalId !== claims.id
+  )
+    return toolError(
+      'duplicate_call_id',
+      `A call with the id \`${claims.callId}\` is in flight. Resume once it has ended; the token ` +
+        'stays valid.',
+    );
+  return undefined;
+}
+
+function denied(reason: string, message: string): ToolError {
+  return toolError('approval_denied', message, { reason });
+}
+
+function alreadyUsed(): ToolError {
+  return denied('token_used', 'The approval token has already been used.');
+}
+
+/**
+ * Records that the token is used. False if another mark for it exists already, which means that the
+ * record was put back into the store. The mark is written before others are looked for, so that of
+ * two processes with the same record at least one sees the other.
+ */
+async function markUsed(
+  { registry, sessionId }: SessionState,
+  claims: TokenClaims,
+): Promise<boolean> {
+  const { store, policyTimeoutMs } = registry;
+  // Such a store itself refuses a record that was taken before.
+  if (isInboxStore(store)) return true;
+  const mark = usedMark(claims);
+  await inTime(
+    startOperation(() => store.put(mark)),
+    policyTimeoutMs,
+  );
+  const records = await inTime(
+    startOperation(() => store.list(sessionId)),
+    policyTimeoutMs,
+  );
+  return !usedIn(records, mark.id).has(claims.id);
+}
+
+function storeFailed(
+  { registry, sessionId }: SessionState,
+  token: string,
+  thrown: unknown,
+  message: string,
+): ToolError {
+  registry.hostFault(
+    thrown,
+    { sessionId, source: 'approval store' },
+    'the approval store failed',
+    (text) => text.replaceAll(token, '[redacted]'),
+  );
+  return withCause(denied('store_unavailable', message), thrown);
+}
+
+const unknownAnswer: ReadAnswer = Object.freeze({
+  allowed: false,
+  always: false,
+  by: undefined,
+  message: 'The answer was not a known one.',
+  input: undefined,
+  grant: undefined,
+});
+
+function isOurs(session: SessionState, { sessionId, principal }: TokenClaims): boolean {
+  return sessionId === session.sessionId && principal === session.principal;
+}
+
+/**
+ * Refuses a resume. With a genuine token of this session, the refusal is counted and emitted as a
+ * separate attempt. Nothing in a forged token can be trusted.
+ */
+function refuse(
+  session: SessionState,
+  claims: TokenClaims | undefined,
+  error: ToolError,
+  options: ReadCallOptions | undefined,
+): ToolResult {
+  const { code, reason } = error;
+  const attempt: Resumed = {
+    approvalId: claims?.id ?? '',
+    answer: unknownAnswer,
+    idempotencyKey: '',
+    fingerprint: claims?.fingerprint ?? '',
+    source: claims?.source ?? '',
+    quotas: undefined,
+  };
+  const call = new Call(
+    session,
+    claims?.tool ?? '',
+    claims?.callId ?? '',
+    undefined,
+    options,
+    undefined,
+    attempt,
+  );
+  call.startedAt = session.registry.monotonic();
+  const result = failureResult(call, error);
+  // Events with an id that is in flight belong to that call, and a closed session emits none.
+  if (
+    claims !== undefined &&
+    isOurs(session, claims) &&
+    session.ids?.has(claims.callId) !== true &&
+    code !== 'session_closed'
+  )
+    tellRefusal(call, claims, result);
+  else
+    session.registry.warn(
+      { session: session.sessionId, reason: reason ?? code },
+      'an approval token was refused',
+    );
+  return result;
+}
+
+function tellRefusal(
+  call: Call,
+  { tool: toolName, callId, id: approvalId }: TokenClaims,
+  result: ToolResult,
+): void {
+  if (result.success) return;
+  const { session, surfaceName: surface } = call;
+  const { error, metadata } = result;
+  const { status, attempt, durationMs } = metadata;
+  const { others } = session.counters();
+  countEnd(others, status, durationMs);
+  if (error.code === 'approval_denied') countDenied(others);
+  const reason = error.reason ?? error.code;
+  countReason(others, reason);
+  if (session.hears('tool:pre'))
+    session.emit('tool:pre', { toolName, callId, attempt, input: null }, surface);
+  if (session.hears('approval:denied'))
+    session.emit('approval:denied', { toolName, callId, approvalId, reason }, surface);
+  if (session.hears('tool:error'))
+    session.emit(
+      'tool:error',
+      { toolName, callId, input: null, error: { ...error }, status, durationMs },
+      surface,
+    );
+  const { observers } = session.registry;
+  call.more.approval = { id: approvalId };
+  if (observers !== undefined) tellEnd(call, result, observers);
+}

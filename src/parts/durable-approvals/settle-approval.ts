@@ -1,0 +1,135 @@
+/** How a suspended call ended. The store keeps it, and the session that made the call reads it. */
+import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
+import type { ToolResult } from '../../core/result.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { contentParts, markContent } from '../../values/content.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import { copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import {
+  type InboxStore,
+  inTime,
+  isInboxStore,
+  type SettledApproval,
+  startOperation,
+} from './store.ts';
+import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';
+
+/** The longest result that is kept, as characters of JSON. */
+const maxResultChars = 1_048_576;
+
+/** The status of an approval. */
+export interface ApprovalOutcome {
+  /**
+   * `pending`: there is no answer yet. `settled`: it was answered. `expired`: there was no answer
+   * in time. `unknown`: no approval of this session and principal has this id, or it was forgotten.
+   */
+  readonly status: 'pending' | 'settled' | 'expired' | 'unknown';
+  /** The answer. */
+  readonly decision?: ApprovalChoice;
+  /** Who answered, if the answer said so. */
+  readonly by?: string;
+  /**
+   * What the call returned. Absent while it runs, if its process has died, or if the result is over
+   * 1 048 576 characters.
+   */
+  readonly result?: ToolResult;
+}
+
+/**
+ * Keeps the answer, and later the result. If the store fails, that is reported and nothing changes.
+ */
+export async function keepOutcome(
+  registry: RegistryState,
+  claims: TokenClaims,
+  answer: ReadAnswer,
+  result: ToolResult | undefined,
+): Promise<void> {
+  const { store, signer, policyTimeoutMs } = registry;
+  if (signer === undefined || !isInboxStore(store)) return;
+  try {
+    const outcome = outcomeOf(signer, claims, answer, result);
+    await inTime(
+      startOperation(() => store.settle(outcome)),
+      policyTimeoutMs,
+    );
+  } catch (error) {
+    const { sessionId } = claims;
+    registry.hostFault(
+      error,
+      { sessionId, source: 'approval store' },
+      'the outcome of an approval could not be kept',
+    );
+  }
+}
+
+function outcomeOf(
+  signer: TokenSigner,
+  { id, sessionId, principal, expiresAt }: TokenClaims,
+  { allowed, always, by }: ReadAnswer,
+  result: ToolResult | undefined,
+): SettledApproval {
+  const text = result === undefined ? undefined : JSON.stringify(result);
+  const decision = choiceOf(allowed, always);
+  const body: Omit<SettledApproval, 'seal'> = {
+    id,
+    sessionId,
+    principal,
+    expiresAt,
+    settled: true,
+    decision,
+    ...(by === undefined ? {} : { by }),
+    ...(text === undefined || text.length > maxResultChars
+      ? {}
+      : { result: JSON.parse(text) as JsonObject }),
+    ...(contentParts(result?.output) === undefined ? {} : { content: true }),
+  };
+  return { ...body, seal: signer.seal(jsonDigest(body)) };
+}
+
+/** @throws MisuseError `invalid_option` if the store keeps no outcomes. */
+export function inboxStoreOf(where: string, { store }: RegistryState): InboxStore {
+  if (isInboxStore(store)) return store;
+  throw new MisuseError(
+    'invalid_option',
+    `${where}: expected \`approvals.store\` to have the methods \`settle\`, \`read\` and ` +
+      '`page`, which an inbox needs. Add them, or use memoryApprovals, fileApprovals or ' +
+      'redisApprovals.',
+  );
+}
+
+/** The session and principal whose approvals are looked for. */
+export type Asker = Pick<SessionState, 'desk' | 'registry' | 'sessionId' | 'principal'>;
+
+/** The status of an approval of this session and principal. */
+export async function outcomeIn(session: Asker, id: string): Promise<ApprovalOutcome> {
+  if (session.desk?.waiting.has(id) === true) return { status: 'pending' };
+  const { registry, sessionId, principal } = session;
+  const { signer, policyTimeoutMs } = registry;
+  if (signer === undefined || principal === undefined || typeof id !== 'string') return unknown;
+  const store = inboxStoreOf('approvals.outcome', registry);
+  const found: unknown = await inTime(
+    startOperation(() => store.read(id)),
+    policyTimeoutMs,
+  );
+  const copy = copyJson(found, { maxDepth: 128, maxValues: 400_000 });
+  if (!copy.ok || !isJsonObject(copy.value)) return unknown;
+  const { seal, ...body } = copy.value;
+  if (body.id !== id || body.sessionId !== sessionId || body.principal !== principal)
+    return unknown;
+  if (Object.hasOwn(body, 'token'))
+    return Number(body.expiresAt) <= registry.now() ? { status: 'expired' } : { status: 'pending' };
+  if (!Object.hasOwn(body, 'settled') || !signer.isSeal(jsonDigest(body), seal))
+    return { status: 'settled' };
+  const { decision, by, result, content } = body as Partial<SettledApproval>;
+  // A surface then shows the images of a late result as it shows those of any other.
+  if (content === true && result?.output !== undefined) markContent(result.output);
+  return {
+    status: 'settled',
+    ...(decision === undefined ? {} : { decision }),
+    ...(by === undefined ? {} : { by }),
+    ...(result === undefined ? {} : { result: result as unknown as ToolResult }),
+  };
+}
+
+const unknown: ApprovalOutcome = Object.freeze({ status: 'unknown' });

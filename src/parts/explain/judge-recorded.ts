@@ -1,0 +1,88 @@
+/**
+ * Judges a recorded call with the code that decides about real ones, and runs nothing. Counts go to
+ * the call's registry, which is a copy made for this purpose (`state/judging-copy.ts`).
+ */
+
+import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
+import { optionsVia } from '../../core/call/call-options.ts';
+import { readInput } from '../../core/call/stages/admit.ts';
+import { decide } from '../../core/call/stages/decide.ts';
+import { validate } from '../../core/call/stages/validate.ts';
+import { countMatched, countShadow } from '../../core/registry/counters.ts';
+import type { Effect } from '../../core/rules/decision.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { reserveQuota } from '../quotas/reserve-quota.ts';
+import { collectSecrets } from '../secrets/call-secrets.ts';
+
+/** A call as it was recorded. */
+export interface RecordedCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  /** The adapter that the call came through; `""` for a direct call. */
+  readonly surface: string;
+  /** Something in the input was replaced by `[redacted]`, so it may not fit the schema any more. */
+  readonly redacted: boolean;
+}
+
+/** The decision about a recorded call. */
+export interface Judgement {
+  readonly effect: Effect;
+  /** The rule or quota that decides, if one does. */
+  readonly ruleId: string | undefined;
+}
+
+/**
+ * Judges a call. A call that needs a person's approval counts as approved for the quotas, since it
+ * spends its amounts once the person agrees.
+ * @returns `unknown` if there is no such tool, `invalid` for arguments that the gates never see
+ */
+export async function judgeRecorded(
+  session: SessionState,
+  { callId, toolName, input, surface, redacted }: RecordedCall,
+): Promise<Judgement | 'unknown' | 'invalid'> {
+  const options = optionsVia(surface === '' ? undefined : surface);
+  const call = new Call(session, toolName, callId, input, options, undefined, undefined);
+  // The tool need not be listed now: the record says that it was called.
+  call.binding = session.binding(toolName);
+  call.entry = call.binding?.entry;
+  if (!isFound(call)) return 'unknown';
+  if (readInput(call) !== undefined) return 'invalid';
+  collectSecrets(call);
+  // As in a real call, a tool that a rule hides is refused before its arguments are validated.
+  const validated = call.binding.drop === 'denied' ? undefined : validate(call);
+  // Most calls wait for nothing, and waiting would take longer than their rules.
+  const refused = validated instanceof Promise ? await validated : validated;
+  if (refused !== undefined) {
+    if (!redacted || call.unsafe) return 'invalid';
+    // The rules see the text that replaces the secret. No attribute is asked about it.
+    call.parsed = undefined;
+    const paths = [...(call.entry.internals.attributes?.keys() ?? [])];
+    const answers = new Map(paths.map((path) => [path, undefined]));
+    const later = new Set(paths);
+    call.more.attributes = { input: call.canonical, answers, later, parse: undefined };
+  }
+  const decided = decide(call);
+  if (decided instanceof Promise) await decided;
+  const verdict = call.verdict ?? allowed;
+  const judgement = verdict.effect === 'deny' ? verdict : ((await refusedByQuota(call)) ?? verdict);
+  count(call);
+  const { effect, ruleId } = judgement;
+  return { effect, ruleId };
+}
+
+const allowed: Judgement = { effect: 'allow', ruleId: undefined };
+
+/** Reserves what the call spends. Undefined if its quotas allow it. */
+async function refusedByQuota(call: FoundCall): Promise<Judgement | undefined> {
+  const { verdict } = call;
+  if (verdict?.quotas !== undefined) call.more.agreed = verdict.quotas;
+  const error = await reserveQuota(call);
+  return error === undefined ? undefined : { effect: 'deny', ruleId: error.ruleId };
+}
+
+/** Counts the rules that have matched, as the end of a real call does. */
+function count({ matched, extra }: FoundCall): void {
+  if (matched !== undefined) countMatched(matched);
+  if (extra?.shadowed !== undefined) for (const rule of extra.shadowed) countShadow(rule);
+}

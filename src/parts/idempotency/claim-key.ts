@@ -1,0 +1,132 @@
+/**
+ * Calls with an idempotency key, if the registry keeps outcomes. The key is claimed after all gates
+ * have allowed the call. Of all calls with the same key, only one runs.
+ */
+
+import type { FoundCall } from '../../core/call/call.ts';
+import { releaseAll } from '../../core/call/release.ts';
+import { type Outcome, type Step, steps } from '../../core/call/step.ts';
+import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
+import { askToClaim, type Claimed, releaseKey } from './ask-idempotency-store.ts';
+import type { Claim } from './claim.ts';
+import type { Idempotency } from './idempotency-options.ts';
+import { hold, inputDigest, letGoOfKey, makeClaim, untilWoken } from './make-claim.ts';
+
+/** Milliseconds between two looks of a waiting call that nothing wakes. */
+const firstLookMs = 25;
+const lastLookMs = 1_000;
+
+/**
+ * Claims the key, or finds the outcome of an earlier call. A call that waited for that is judged
+ * again, and comes back here with what it found.
+ */
+export function claimKey(call: FoundCall, idempotency: Idempotency): Step {
+  const before = call.extra?.claim;
+  if (before !== undefined) {
+    if (before.canonical === call.canonical) return undefined;
+    if (before.input === inputDigest(call)) {
+      before.canonical = call.canonical;
+      return undefined;
+    }
+    // A person has changed the input since then.
+    letGoOfKey(call, idempotency, before);
+  }
+  const claim = makeClaim(call, idempotency);
+  call.more.claim = claim;
+  const answer = askToClaim(call, idempotency, claim);
+  return answer instanceof Promise
+    ? answer.then((settled) => take(call, idempotency, claim, settled))
+    : take(call, idempotency, claim, answer);
+}
+
+function take(call: FoundCall, idempotency: Idempotency, claim: Claim, answer: Claimed): Step {
+  return answer.state === 'running'
+    ? waitForHolder(call, idempotency, claim, answer.leaseMs)
+    : conclude(call, idempotency, claim, answer);
+}
+
+function conclude(
+  call: FoundCall,
+  idempotency: Idempotency,
+  claim: Claim,
+  answer: Exclude<Claimed, { readonly state: 'running' }>,
+): Outcome {
+  switch (answer.state) {
+    case 'claimed':
+      // The call may have ended in the turn in which the answer came.
+      if (call.ended) releaseKey(call, idempotency, claim);
+      else hold(call, idempotency, claim);
+      return undefined;
+    case 'done':
+      claim.outcome = answer.outcome;
+      return undefined;
+    case 'conflict':
+      return conflictError;
+    case 'lost':
+      return lostError;
+    case 'unavailable':
+      return withCause(unavailableError(), answer.cause);
+    case 'ended':
+      return undefined;
+  }
+}
+
+/**
+ * Waits for the running call, as long as this one might have run itself. Slots and locks are given
+ * back meanwhile.
+ */
+async function waitForHolder(
+  call: FoundCall,
+  idempotency: Idempotency,
+  claim: Claim,
+  leaseMs: number,
+): Promise<Outcome> {
+  releaseAll(call);
+  const { registry } = call.session;
+  const asked = call.options?.timeoutMs ?? Number.POSITIVE_INFINITY;
+  const until = registry.monotonic() + Math.min(asked, call.binding.timeoutMs);
+  let lookMs = firstLookMs;
+  let lease = leaseMs;
+  for (;;) {
+    const left = until - registry.monotonic();
+    if (left <= 0) return stillRunningError;
+    await untilWoken(call, idempotency, claim.key, Math.min(lookMs, left, lease));
+    if (call.ended) return undefined;
+    const answer = await askToClaim(call, idempotency, claim);
+    if (answer.state !== 'running') {
+      // The call needs its slots and locks again before it may run.
+      if (answer.state === 'claimed') call.goto = steps.acquire;
+      return conclude(call, idempotency, claim, answer);
+    }
+    lookMs = Math.min(lookMs * 2, lastLookMs);
+    lease = answer.leaseMs;
+  }
+}
+
+const conflictError: ToolError = toolError(
+  'invalid_input',
+  'This idempotency key was used with other arguments. Repeat the call with the same arguments, ' +
+    'or use another key.',
+  { reason: 'idempotency_conflict', source: 'idempotency' },
+);
+
+const lostError: ToolError = toolError(
+  'executor_lost',
+  'The process that ran the first call with this idempotency key went away, and it is not known ' +
+    'what the call did. Nothing ran now. Find that out before you repeat it with another key.',
+  { reason: 'holder_lost', source: 'idempotency', retryable: false },
+);
+
+const stillRunningError: ToolError = toolError(
+  'timeout',
+  'The first call with this idempotency key still runs. Repeat the call later to get its outcome.',
+  { reason: 'idempotency_in_progress', source: 'idempotency' },
+);
+
+function unavailableError(): ToolError {
+  return toolError(
+    'policy_error',
+    'The call was refused because it is not known whether it has run before. Try again later.',
+    { reason: 'idempotency_unavailable', source: 'idempotency', retryable: true },
+  );
+}

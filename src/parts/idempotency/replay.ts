@@ -1,0 +1,21 @@
+/** Ends a call with the outcome of an earlier one, without running anything. */
+import type { FoundCall } from '../../core/call/call.ts';
+import { endCall, failCall, successResult } from '../../core/call/end-call.ts';
+import { lost } from '../origins/remember.ts';
+import { collectOutputSecrets, noteReadSecrets } from '../secrets/call-secrets.ts';
+import type { KeptOutcome } from './claim.ts';
+
+export function replay(call: FoundCall, outcome: KeptOutcome): void {
+  // The model sees the outcome as if the handler had just settled, so it is remembered in the same
+  // way.
+  call.state = 'shaping';
+  if (outcome.untrusted) call.more.heard = lost;
+  if (!outcome.ok) return failCall(call, outcome.error);
+  const { output, truncated, handler, alongside } = outcome;
+  if (alongside !== undefined) call.more.alongside = alongside;
+  collectOutputSecrets(call, output);
+  const isCut = truncated !== undefined || alongside?.truncated !== undefined;
+  // The secrets of what is no longer there cannot be collected, and the rest may repeat them.
+  if (call.binding.secretive && (isCut || alongside?.leftOut !== undefined)) noteReadSecrets(call);
+  endCall(call, successResult(call, output, truncated, handler));
+}

@@ -1,0 +1,144 @@
+/**
+ * Keeps an output as a whole if it is over its budget, and shows the model its beginning and a
+ * handle.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { FoundCall } from '../../core/call/call.ts';
+import { offloadMark } from '../../core/call/cut-marks.ts';
+import { type Shaped, whole } from '../../core/call/output-snapshot.ts';
+import { reportFault } from '../../core/call/report-fault.ts';
+import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { type ContentPart, contentParts, contentText } from '../../values/content.ts';
+import { type JsonValue, wireText } from '../../values/json/index.ts';
+import { isThenable } from '../../values/maybe-promise.ts';
+import { head, wellFormed } from '../../values/text/code-points.ts';
+import { indentedLength } from '../../values/text/indented-length.ts';
+import { detached } from '../../values/text/shortened.ts';
+import { echoesOf, mayRepeatUntrusted } from '../origins/remember.ts';
+import { labelsOf } from '../origins/tool-labels.ts';
+import type { Offload, OffloadedAbout } from './offload-options.ts';
+import { tellUnread, unreadReason } from './unread.ts';
+
+/** Describes in a result how its parts were cut. */
+type FitParts = (parts: readonly ContentPart[], mark: string, handle: string) => Shaped;
+
+/**
+ * What the model is shown of an output that is over its limit. If the output cannot be kept, or the
+ * model could not read it later, that is `cut`.
+ */
+export function offloaded(
+  call: FoundCall,
+  output: unknown,
+  cut: Shaped,
+  fitParts: FitParts,
+): Shaped | Promise<Shaped> {
+  const { session, binding } = call;
+  const { offload } = session.registry;
+  const unread = unreadReason(session);
+  if (unread !== undefined) tellUnread(call, unread);
+  if (offload === undefined || unread !== undefined) return cut;
+  const limit = binding.maxOutputChars;
+  const parts = contentParts(output);
+  const text =
+    parts === undefined ? textOf(output, offload.maxBytes) : wellFormed(contentText(parts));
+  if (text === undefined) return cut;
+  const bytes = Buffer.byteLength(text);
+  const handle = `out_${randomBytes(16).toString('base64url')}`;
+  const mark = offloadMark(text.length, handle, parts === undefined ? limit : undefined);
+  // A preview that consists mostly of its own mark is useless, so nothing is shown.
+  if (bytes > offload.maxBytes || mark.length * 2 > limit) return cut;
+  const shown =
+    parts === undefined
+      ? beginningOf(text, limit - mark.length, handle)
+      : fitParts(parts, mark, handle);
+  return keep(call, offload, handle, text, shown, cut);
+}
+
+/**
+ * Data is written with one line for each value, so that a search for a pattern returns only the
+ * lines that match. Undefined if the text is too long to keep.
+ */
+function textOf(output: unknown, maxBytes: number): string | undefined {
+  if (typeof output === 'string') return wellFormed(output);
+  // Deeply nested data gets so long by its indentation that it is not written at all.
+  const compact = JSON.stringify(output);
+  const isTooLong = indentedLength(compact, maxBytes) > maxBytes;
+  // The output may be the handler's own object, so what was written of it is read back.
+  return isTooLong ? undefined : wireText(JSON.parse(compact) as JsonValue, 1);
+}
+
+function beginningOf(text: string, room: number, handle: string): Shaped {
+  const start = head(text, room);
+  return whole(detached(start + offloadMark(text.length, handle, start.length)), {
+    originalChars: text.length,
+    exact: true,
+    strategy: 'offload',
+    handle,
+  });
+}
+
+function keep(
+  call: FoundCall,
+  offload: Offload,
+  handle: string,
+  text: string,
+  shown: Shaped,
+  cut: Shaped,
+): Shaped | Promise<Shaped> {
+  const { store, maxBytes, ttlMs } = offload;
+  const failed = (error: unknown): Shaped => {
+    reportFault(call, error, 'offloadStore', 'an output could not be kept, so it was cut');
+    return cut;
+  };
+  try {
+    const place = placeOf(call.session, handle);
+    const about = JSON.stringify(aboutOf(call));
+    const answer: unknown = store.put({ ...place, text, about, maxBytes, ttlMs });
+    if (!isThenable(answer)) return shown;
+    const { policyTimeoutMs } = call.session.registry;
+    return answerInTime(call, answer, policyTimeoutMs).then(
+      (settled) =>
+        settled === tooLate && !call.ended
+          ? failed(new Error(`The store did not keep it within ${policyTimeoutMs / 1_000} s.`))
+          : shown,
+      failed,
+    );
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/**
+ * The place where an output of a session is kept. In another session, the same handle leads to
+ * another place.
+ */
+export function placeOf(
+  { sessionId, principal }: SessionState,
+  handle: string,
+): { readonly session: string; readonly key: string } {
+  return {
+    session: digest(JSON.stringify([principal ?? null, sessionId])),
+    key: digest(JSON.stringify(handle)),
+  };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function aboutOf(call: FoundCall): OffloadedAbout {
+  const { output: labels } = labelsOf(call.binding);
+  const { extra, toolName } = call;
+  // A range of the text has no fields, and a labelled field vouches only for its whole value.
+  const isTrusted = !labels.mixed && labels.fields === undefined && !mayRepeatUntrusted(call);
+  return {
+    tool: toolName.length > longestName ? `${head(toolName, longestName - 1)}…` : toolName,
+    origin: isTrusted ? 'trusted' : 'untrusted',
+    secret: extra?.secrets !== undefined && !extra.secrets.none,
+    echoes: isTrusted ? String(echoesOf(call)) : undefined,
+  };
+}
+
+/** Stores keep at most 1 000 characters about an output. */
+const longestName = 100;

@@ -1,0 +1,170 @@
+/** The built-in tool that reads outputs that were kept as a whole. */
+
+import type { FoundCall } from '../../core/call/call.ts';
+import type { ReadBack } from '../../core/call/call-extra.ts';
+import { callOf } from '../../core/call/handler-context.ts';
+import { inputFault } from '../../core/call/invalid-input.ts';
+import { reportFault } from '../../core/call/report-fault.ts';
+import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
+import type { ToolContext } from '../../core/context.ts';
+import { type Fail, fail } from '../../core/result.ts';
+import { createDefinition } from '../../core/tool/define-tool.ts';
+import type { AnyTool } from '../../core/tool/tool-config.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
+import { between, head } from '../../values/text/code-points.ts';
+import { EchoFilter } from '../origins/echo-filter.ts';
+import { omission, wholeWords } from '../origins/whole-words.ts';
+import { noteReadSecrets } from '../secrets/call-secrets.ts';
+import { placeOf } from './offload.ts';
+import { type Offload, readerName } from './offload-options.ts';
+import { searchText } from './search-text.ts';
+
+/** Most characters that one call reads. */
+const mostRead = 8_000;
+/** Room for the line that says which part was read. */
+const noteChars = 120;
+
+interface Asked {
+  readonly handle: string;
+  readonly start?: number;
+  readonly end?: number;
+  readonly pattern?: string;
+}
+
+const position = { type: 'integer', minimum: 0, maximum: 2 ** 31 } as const;
+
+/** Makes the tool. It is governed like any other. */
+export function outputReader(offload: Offload): AnyTool {
+  return createDefinition({
+    name: readerName,
+    title: 'Read a tool output',
+    description:
+      'Reads an output that was cut, by the handle that the cut output names. Without a pattern, ' +
+      `it returns up to ${mostRead} characters from \`start\`. With a pattern, it returns the ` +
+      'lines that match, with their positions.',
+    parameters: {
+      type: 'object',
+      properties: {
+        handle: { type: 'string', minLength: 1, maxLength: 100 },
+        start: { ...position, description: 'The first character to read. Default: 0' },
+        end: { ...position, description: 'Where to stop, above start. Default: the end' },
+        pattern: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 512,
+          description: 'A regular expression without lookaround and backreferences',
+        },
+      },
+      required: ['handle'],
+      additionalProperties: false,
+    },
+    annotations: { readOnly: true, idempotent: true },
+    handler: (input: unknown, context: ToolContext) =>
+      read(callOf(context), offload, input as Asked),
+  });
+}
+
+async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<string | Fail> {
+  if (asked.end !== undefined && asked.end <= (asked.start ?? 0))
+    throw inputFault(call, {
+      path: 'end',
+      message: 'expected a number above `start`; leave it out to read as far as one call can',
+    });
+  const { session, key } = placeOf(call.session, asked.handle);
+  const { policyTimeoutMs } = call.session.registry;
+  let kept: Kept | undefined;
+  try {
+    const answer = Promise.resolve(offload.store.get(session, key));
+    const settled = await answerInTime(call, answer, policyTimeoutMs);
+    if (settled === tooLate)
+      throw new Error(`The store did not answer within ${policyTimeoutMs / 1_000} s.`);
+    kept = readKept(settled);
+  } catch (error) {
+    if (!call.ended) reportFault(call, error, 'offloadStore', 'an output could not be read');
+    return fail({
+      message: 'The output cannot be read at the moment. Try again later.',
+      reason: 'offload_unavailable',
+      retryable: true,
+    });
+  }
+  if (kept === undefined)
+    return fail({
+      message:
+        'No output has this handle. It may have expired, or made room for later ones. Call the ' +
+        'tool again that returned it.',
+      reason: 'unknown_handle',
+    });
+  return readPart(call, kept, asked);
+}
+
+async function readPart(
+  call: FoundCall,
+  { text, about }: Kept,
+  asked: Asked,
+): Promise<string | Fail> {
+  const readBack: ReadBack = { ...about, words: '' };
+  // Set before anything is returned, because events and the record of origins depend on it.
+  call.more.readBack = readBack;
+  if (about.secret) noteReadSecrets(call);
+  const start = between(text, Math.min(asked.start ?? 0, text.length));
+  const end = Math.max(start, endOf(text, Math.min(asked.end ?? text.length, text.length)));
+  // One character may be two code units long.
+  const room = Math.max(2, Math.min(mostRead, call.binding.maxOutputChars - noteChars));
+  if (asked.pattern === undefined) {
+    const part = end - start > room ? head(text.slice(start, end), room) : text.slice(start, end);
+    const stop = start + part.length;
+    readBack.words = wholeWords(text, start, stop);
+    const next = stop < text.length ? `; read on with start ${stop}` : '';
+    return `${part}\n[characters ${start} to ${stop} of ${text.length}${next}]`;
+  }
+  try {
+    const search = { pattern: asked.pattern, start, end, room };
+    const { answer, ranges } = await searchText(text, search, () => call.ended);
+    const words = ranges.map((range) => wholeWords(text, range.start, range.end));
+    readBack.words = words.join(omission);
+    return answer;
+  } catch (error) {
+    return fail({ message: messageOf(error), reason: 'invalid_pattern' });
+  }
+}
+
+/**
+ * If `start` is the first half of a character, the whole character is read, so that reading always
+ * makes progress.
+ */
+function endOf(text: string, end: number): number {
+  return between(text, end) === end ? end : end + 1;
+}
+
+interface Kept {
+  readonly text: string;
+  readonly about: Omit<ReadBack, 'words'>;
+}
+
+/** A store may answer anything, and a wrong answer must not make text trusted. */
+function readKept(answer: unknown): Kept | undefined {
+  if (answer === undefined || answer === null) return undefined;
+  const { text, about } = own(answer as object);
+  if (typeof text !== 'string' || typeof about !== 'string')
+    throw new TypeError('Expected the store to answer { text, about } or undefined.');
+  const told = JSON.parse(about) as JsonValue;
+  if (!isJsonObject(told)) throw new TypeError('Expected the store to return what it was given.');
+  const { tool, origin, secret, echoes } = own(told);
+  const filter = EchoFilter.read(echoes);
+  return {
+    text,
+    about: {
+      tool: typeof tool === 'string' ? tool : '',
+      // Without its input, it is unknown what a trusted output only repeats.
+      origin: origin === 'trusted' && filter !== undefined ? 'trusted' : 'untrusted',
+      secret: secret !== false,
+      echoes: filter,
+    },
+  };
+}
+
+/** Own members alone, so that none comes from `Object.prototype`. */
+function own(object: object): Record<string, unknown> {
+  return Object.assign(Object.create(null) as Record<string, unknown>, object);
+}

@@ -1,0 +1,112 @@
+/** The origins of a call's values, as people and events see them. */
+import type { ApprovalRequest } from '../../core/approval/request.ts';
+import { redacted } from '../../values/redaction/spellings.ts';
+import type { JudgedOrigin } from './origin.ts';
+import { toldOrigins } from './told-origins.ts';
+import { originSentence } from './words.ts';
+
+/** Most values that a question lists, and most that it says a sentence about. */
+const mostListed = 100;
+const mostSentences = 10;
+
+/** Whether a place is in one of the fields with these JSON pointers. */
+export function isHiddenPlace(path: string, pointers: readonly string[]): boolean {
+  return pointers.some((pointer) => {
+    if (pointer === '') return true;
+    const field = pointer
+      .slice(1)
+      .split('/')
+      .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .join('.');
+    return path === field || path.startsWith(`${field}.`);
+  });
+}
+
+/**
+ * The judged values without those of hidden fields. If there are too many, untrusted values come
+ * first, and then unknown ones. Otherwise a model could hide one planted value behind many that it
+ * made up.
+ */
+export function reportedOrigins(
+  judged: readonly JudgedOrigin[],
+  hidden: readonly string[],
+): readonly JudgedOrigin[] {
+  const listed =
+    judged.length <= mostListed
+      ? judged
+      : [
+          ...judged.filter(isUntrusted),
+          ...judged.filter((one) => isForeign(one) && !isUntrusted(one)),
+          ...judged.filter((one) => !isForeign(one)),
+        ].slice(0, mostListed);
+  if (hidden.length === 0) return listed;
+  return listed.map((one) => (isHiddenPlace(one.path, hidden) ? { ...one, value: redacted } : one));
+}
+
+function isForeign({ origin }: JudgedOrigin): boolean {
+  return origin === 'untrusted' || origin === 'unknown';
+}
+
+function isUntrusted({ origin }: JudgedOrigin): boolean {
+  return origin === 'untrusted';
+}
+
+/**
+ * One sentence for each value that came neither from the user nor from trusted data; undefined if
+ * there is none. Untrusted values come first, since a surface may cut a long text.
+ * @param judged all values, of which only some are reported
+ * @param holdsSecret whether a text contains a secret of the call, which no prompt may contain
+ */
+export function originWords(
+  reported: readonly JudgedOrigin[],
+  judged: readonly JudgedOrigin[],
+  holdsSecret: (text: string) => boolean,
+): string | undefined {
+  const foreign = foreignFirst(reported);
+  if (foreign.length === 0) return undefined;
+  const lines = foreign.slice(0, mostSentences).map((one) => sentenceOf(one, holdsSecret));
+  const further = judged.filter(isForeign).length - lines.length;
+  if (further > 0) lines.push(furtherWords(further));
+  return lines.join('\n');
+}
+
+/**
+ * The message of a request, as events carry it. Events hide more than the approver does. The
+ * sentences are made again, because a secret would not be recognised in a value that is cut and
+ * escaped.
+ * @param reported the values of the request, without those that events hide
+ */
+export function announcedMessage(
+  request: ApprovalRequest,
+  reported: readonly JudgedOrigin[],
+  holdsSecret: (text: string) => boolean,
+): string | undefined {
+  const { message, origins } = toldOrigins(request);
+  const foreign = foreignFirst(reported);
+  const lines = origins.map((line, index) => {
+    const one = index < mostSentences ? foreign[index] : undefined;
+    return one === undefined ? line : sentenceOf(one, holdsSecret);
+  });
+  if (lines.length === 0) return message;
+  return message === undefined ? lines.join('\n') : `${message}\n${lines.join('\n')}`;
+}
+
+function sentenceOf(one: JudgedOrigin, holdsSecret: (text: string) => boolean): string {
+  const sentence = originSentence(one);
+  if (!holdsSecret(sentence) && !holdsSecret(String(one.value)) && !holdsSecret(one.path))
+    return sentence;
+  const path = holdsSecret(one.path) ? redacted : one.path;
+  return originSentence({ ...one, path, value: redacted });
+}
+
+/** Untrusted values first, then unknown ones. */
+function foreignFirst(reported: readonly JudgedOrigin[]): JudgedOrigin[] {
+  const foreign = reported.filter(isForeign);
+  return [...foreign.filter(isUntrusted), ...foreign.filter((one) => !isUntrusted(one))];
+}
+
+function furtherWords(count: number): string {
+  return count === 1
+    ? 'One further value was given neither by the user nor by a trusted output.'
+    : `${count} further values were given neither by the user nor by a trusted output.`;
+}

@@ -1,0 +1,33 @@
+/** The origins of a call's values, as events and observers get them. */
+
+import type { Call } from '../../core/call/call.ts';
+import { deepFreeze, type JsonValue } from '../../values/json/index.ts';
+import { scrubJson } from '../secrets/call-secrets.ts';
+import type { CallOrigins } from './call-origins.ts';
+import type { JudgedOrigin, OriginTold } from './origin.ts';
+
+/** Most arguments whose origins are reported. */
+const maxOrigins = 100;
+
+/**
+ * The origins that rules and questions saw. Looking them up now would include the call's own
+ * output.
+ */
+export function originsTold(call: Call): readonly OriginTold[] | undefined {
+  const judged = (call.extra?.origins as CallOrigins | undefined)?.last;
+  if (judged === undefined) return undefined;
+  const told = judged.slice(0, maxOrigins).map(({ path, origin, seen, approvedBy }) => ({
+    path,
+    origin,
+    seen,
+    approvedBy,
+  }));
+  // Paths contain keys, which are chosen by the model.
+  return scrubJson(call, JSON.parse(JSON.stringify(told)) as JsonValue) as never;
+}
+
+/** The judged values for the host, without the secrets of the call. */
+export function originsShown(call: Call, judged: readonly JudgedOrigin[]): readonly JudgedOrigin[] {
+  const plain = JSON.parse(JSON.stringify(judged)) as JsonValue;
+  return deepFreeze(scrubJson(call, plain)) as unknown as readonly JudgedOrigin[];
+}

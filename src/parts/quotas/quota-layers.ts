@@ -1,0 +1,35 @@
+/** The quotas of a registry, in the order in which they were added. */
+import type { CompiledQuota, Quota } from './quota.ts';
+import { compileQuotas } from './quotas.ts';
+
+export class QuotaLayers {
+  #all: readonly CompiledQuota[];
+
+  constructor(quotas: readonly Quota[]) {
+    this.#all = compileQuotas(quotas, 'registry');
+  }
+
+  get all(): readonly CompiledQuota[] {
+    return this.#all;
+  }
+
+  /** Takes over the quotas of another registry, without their counts. */
+  takeOver(other: QuotaLayers): void {
+    this.#all = other.all;
+  }
+
+  /**
+   * Adds quotas after the existing ones. The returned function removes them.
+   * @param review Sees the new quotas. If it throws, nothing is added.
+   */
+  add(quotas: readonly Quota[], review: (added: readonly CompiledQuota[]) => void): () => void {
+    const ids = new Set(this.#all.map(({ id }) => id));
+    const compiled = compileQuotas(quotas, 'registry', ids);
+    review(compiled);
+    const added = new Set(compiled);
+    this.#all = [...this.#all, ...added];
+    return () => {
+      this.#all = this.#all.filter((one) => !added.has(one));
+    };
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Finds rules and quotas that can never match a call, by the schemas of the tools that they are
+ * about.
+ */
+import type { WrittenCondition } from '../../core/rules/conditions.ts';
+import type { CompiledRule } from '../../core/rules/rule.ts';
+import type { CompiledQuota } from '../quotas/quota.ts';
+import { quotaPathFaults } from '../quotas/quota-paths.ts';
+import { judgeCondition, type LookedAtTool, type Reading, type Verdict } from './condition.ts';
+import { conditionText, unknownText, wrongValueText } from './words.ts';
+
+/** A condition of a rule or quota, or a path of a quota, that cannot do what it says. */
+export interface RuleFault {
+  /** The id of the rule or quota. */
+  readonly ruleId: string;
+  /** The layer that it was written in: `registry`, `profile:<id>`, `session`, … */
+  readonly source: string;
+  /** What is wrong, and what was probably meant. */
+  readonly message: string;
+}
+
+/** A rule or quota whose conditions are judged. */
+type Judged = Pick<CompiledRule | CompiledQuota, 'id' | 'layer' | 'when'>;
+
+/**
+ * The faults of a rule; empty if it may match, as far as is known.
+ * @param tools All tools that the rule is about. Only as many are looked at as are needed.
+ */
+export function ruleFaults(
+  rule: CompiledRule,
+  tools: Iterable<LookedAtTool>,
+  budget: { left: number },
+): readonly RuleFault[] {
+  const reading = rule.effect === 'allow' ? 'narrow' : 'wide';
+  return conditionFaults(rule, reading, tools, budget);
+}
+
+/** The faults of a quota; empty if it may count, as far as is known. */
+export function quotaFaults(
+  quota: CompiledQuota,
+  given: Iterable<LookedAtTool>,
+  budget: { left: number },
+): readonly RuleFault[] {
+  const tools = [...given];
+  if (tools.length === 0) return [];
+  const ofPaths = quotaPathFaults(quota, tools, budget).map((text) => faultOf(quota, text));
+  return [...conditionFaults(quota, 'wide', tools, budget), ...ofPaths];
+}
+
+function conditionFaults(
+  rule: Judged,
+  reading: Reading,
+  given: Iterable<LookedAtTool>,
+  budget: { left: number },
+): readonly RuleFault[] {
+  if (rule.when.length === 0) return [];
+  const tools: LookedAtTool[] = [];
+  const verdicts = rule.when.map(() => [] as Verdict[]);
+  /** Conditions for which some tool has something at the path. */
+  const found = new Set<number>();
+  let mayMatch = false;
+  for (const tool of given) {
+    tools.push(tool);
+    let dead = false;
+    for (const [index, condition] of rule.when.entries()) {
+      const verdict = judgeCondition(condition, tool, reading, budget);
+      if (budget.left < 0) return [];
+      verdicts[index]?.push(verdict);
+      if (verdict === 'may' || verdict === 'no value') found.add(index);
+      if (verdict === 'no path' || verdict === 'no value') dead = true;
+    }
+    mayMatch ||= !dead;
+    if (mayMatch && found.size === rule.when.length) return [];
+  }
+  if (tools.length === 0) return [];
+  return rule.when.flatMap((condition, index) => {
+    const own = verdicts[index] as Verdict[];
+    if (!found.has(index)) {
+      const holds = own.every((verdict) => verdict === 'always');
+      return [faultOf(rule, textOf(condition, holds, tools, reading))];
+    }
+    if (mayMatch) return [];
+    const lost = tools.filter((_, at) => own[at] === 'no path' || own[at] === 'no value');
+    if (lost.length === 0) return [];
+    const valued = tools.filter((_, at) => own[at] === 'no value');
+    const text =
+      valued.length === 0
+        ? unknownText(condition, lost, reading)
+        : wrongValueText(condition, valued, reading);
+    return [faultOf(rule, `${conditionText(condition)} never holds: ${text}`)];
+  });
+}
+
+/** The text about a path that no tool has. */
+function textOf(
+  condition: WrittenCondition,
+  holds: boolean,
+  tools: readonly LookedAtTool[],
+  reading: Reading,
+): string {
+  const effect = holds ? 'holds for every call' : 'never holds';
+  return `${conditionText(condition)} ${effect}: ${unknownText(condition, tools, reading)}`;
+}
+
+function faultOf({ id, layer }: Judged, message: string): RuleFault {
+  return Object.freeze({
+    ruleId: id,
+    source: layer,
+    message: message.endsWith('?') ? message : `${message}.`,
+  });
+}

@@ -1,0 +1,259 @@
+/**
+ * Reviews rules and quotas: whether they can match the tools that they are about. What cannot is
+ * logged once, or thrown if the registry has `strictRules`.
+ *
+ * A rule that names its tools is reviewed when it is added, and when its tools are registered. Any
+ * other rule may also be about tools that come later, so it is reviewed when it is added, and when
+ * a session is created.
+ */
+
+import type { RegistryState } from '../../core/registry/registry-state.ts';
+import type { ToolEntry } from '../../core/registry/tool-entry.ts';
+import type { CompiledRule } from '../../core/rules/rule.ts';
+import { everyQuota, everyRule } from '../../core/rules/rule-use.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import { shortened } from '../../values/text/shortened.ts';
+import type { CompiledQuota } from '../quotas/quota.ts';
+import { allEntries, versionsOf } from '../versions/tool-versions.ts';
+import { quotaFaults, type RuleFault, ruleFaults } from './rule-faults.ts';
+
+/** Rules and quotas that are reviewed together. */
+export interface Reviewed {
+  readonly rules?: readonly CompiledRule[];
+  readonly quotas?: readonly CompiledQuota[];
+}
+
+/** Tools that will be registered, and one that they replace. */
+interface Change {
+  readonly entries: readonly ToolEntry[];
+  readonly replaced: ToolEntry | undefined;
+}
+
+interface Table {
+  all(): readonly ToolEntry[];
+  /** All versions of a tool. */
+  named(name: string): readonly ToolEntry[];
+}
+
+/** Steps for one review, which take some tens of milliseconds. */
+const mostSteps = 50_000;
+/** Most rules that are reported. They are remembered, so that they are not reviewed again. */
+const mostTold = 1_000;
+/** Most rules in which nothing was found that are remembered. */
+const mostClean = 1_000;
+/** Most characters of what is remembered of a rule. */
+const mostKeyChars = 2_000;
+
+export class RuleReview {
+  /** For commands that report what is wrong with rules in their own way, or have no time for it. */
+  isOff = false;
+  readonly #registry: RegistryState;
+  readonly #strict: boolean;
+  /** Rules that can match, that were reported, or that take too long to judge. */
+  readonly #done = new WeakSet<CompiledRule | CompiledQuota>();
+  /** Rules that were reported, by what they say: each session compiles its own anew. */
+  readonly #told = new Set<string>();
+  /** What was added since several changes began, as when a file is applied. */
+  #waiting: { readonly added: Set<unknown>; readonly names: Set<string> } | undefined;
+  #epoch = -1;
+  /** Rules of sessions in which nothing was found since something changed, by what they say. */
+  readonly #clean = { epoch: -1, keys: new Set<string>() };
+
+  constructor(registry: RegistryState, strict: boolean) {
+    this.#registry = registry;
+    this.#strict = strict;
+  }
+
+  get #isOn(): boolean {
+    return !this.isOff && !this.#registry.isTrial;
+  }
+
+  /** @throws MisuseError `invalid_rule`, `invalid_quota` with `strictRules`. */
+  added(reviewed: Reviewed): void {
+    if (!this.#isOn) return;
+    const { rules = [], quotas = [] } = reviewed;
+    if (this.#waiting === undefined) this.#review(reviewed, () => true);
+    else for (const one of [...rules, ...quotas]) this.#waiting.added.add(one);
+  }
+
+  /**
+   * Reviews the rules that name these tools, which will be registered.
+   * @param replaced A tool that goes away.
+   * @throws as {@link added}.
+   */
+  registering(entries: readonly ToolEntry[], replaced?: ToolEntry, session?: SessionState): void {
+    if (!this.#isOn) return;
+    const names = new Set(entries.map(({ name }) => name));
+    if (this.#waiting !== undefined) {
+      for (const name of names) this.#waiting.names.add(name);
+      return;
+    }
+    const isNamed = namesOneOf(names);
+    this.#review(this.#all(session), isNamed, session, { entries, replaced });
+  }
+
+  /** Reviews the rules that do not name their tools, if something has changed. */
+  opening(): void {
+    const { epoch } = this.#registry;
+    if (!this.#isOn || this.#epoch === epoch) return;
+    const isDue = (one: CompiledRule | CompiledQuota): boolean =>
+      one.names === undefined && !this.#done.has(one);
+    this.#review(this.#all(), isDue);
+    this.#epoch = epoch;
+  }
+
+  /** Puts reviews off until {@link settle}. */
+  wait(): void {
+    this.#waiting ??= { added: new Set(), names: new Set() };
+  }
+
+  /** Drops what was put off, because the changes were undone. */
+  drop(): void {
+    this.#waiting = undefined;
+  }
+
+  /** Reviews what was put off. If it throws, reviews are put off until {@link drop}. */
+  settle(): void {
+    if (this.#waiting === undefined) return;
+    const { added, names } = this.#waiting;
+    const isNamed = namesOneOf(names);
+    if (this.#isOn && added.size + names.size > 0)
+      this.#review(this.#all(), (one) => added.has(one) || isNamed(one));
+    this.#waiting = undefined;
+  }
+
+  /**
+   * What is wrong with one rule or quota. A rule that names a tool that is not there is not judged.
+   * @param isWhole Whether no more tools will come. Otherwise, only a rule that names its tools is
+   * judged.
+   */
+  faultsOf(one: CompiledRule | CompiledQuota, isWhole: boolean): readonly RuleFault[] {
+    const table = this.#table();
+    const isDue = (isWhole || one.names !== undefined) && this.#isDue(one, table);
+    return isDue ? this.#faultsOf(one, table, { left: mostSteps }) : [];
+  }
+
+  /** What is wrong with the rules and quotas that apply to a tool of a session. */
+  faultsIn(session: SessionState, { rules = [], quotas = [] }: Reviewed): readonly RuleFault[] {
+    const table = this.#table(session);
+    const budget = { left: mostSteps };
+    return [...rules, ...quotas].flatMap((one) =>
+      this.#isDue(one, table) ? this.#faultsOf(one, table, budget) : [],
+    );
+  }
+
+  #all(session?: SessionState): Required<Reviewed> {
+    return {
+      rules: [...everyRule(this.#registry), ...(session?.rules ?? [])],
+      quotas: [...everyQuota(this.#registry), ...(session?.setup.quotas ?? [])],
+    };
+  }
+
+  #review(
+    { rules = [], quotas = [] }: Reviewed,
+    isDue: (one: CompiledRule | CompiledQuota) => boolean,
+    session?: SessionState,
+    change?: Change,
+  ): void {
+    const due = [...rules.filter(isDue), ...quotas.filter(isDue)];
+    if (due.length === 0 || this.#told.size >= mostTold) return;
+    const table = this.#table(session, change);
+    const budget = { left: mostSteps };
+    // Without a session and a change, nothing but the tools of the registry is looked at.
+    const clean = session === undefined && change === undefined ? this.#cleanNow() : undefined;
+    for (const one of due) {
+      if (budget.left < 0) return;
+      const isOfSession = one.layer === 'session' && clean !== undefined;
+      const key = isOfSession || this.#told.size > 0 ? keyOf(one) : '';
+      if (this.#told.has(key) || (isOfSession && clean.has(key)) || !this.#isDue(one, table))
+        continue;
+      const faults = this.#faultsOf(one, table, budget);
+      if (faults.length === 0 || !this.#strict) this.#done.add(one);
+      if (faults.length === 0 && isOfSession) clean.add(key);
+      for (const fault of faults) this.#tell(fault, 'effect' in one ? 'rule' : 'quota');
+      if (faults.length > 0) this.#told.add(keyOf(one));
+    }
+  }
+
+  #cleanNow(): Set<string> {
+    const { epoch } = this.#registry;
+    const { keys } = this.#clean;
+    if (this.#clean.epoch !== epoch || keys.size >= mostClean) keys.clear();
+    this.#clean.epoch = epoch;
+    return keys;
+  }
+
+  #isDue(one: CompiledRule | CompiledQuota, table: Table): boolean {
+    // A tool that is still missing may have what the rule looks for.
+    if (one.names !== undefined) return one.names.every((name) => table.named(name).length > 0);
+    // The registry may have one tool by itself. It says nothing about those of the host.
+    const { reader } = this.#registry.offload ?? {};
+    return isAny(this.#toolsOf(one, table), ({ definition }) => definition !== reader);
+  }
+
+  #faultsOf(
+    one: CompiledRule | CompiledQuota,
+    table: Table,
+    budget: { left: number },
+  ): readonly RuleFault[] {
+    const tools = this.#toolsOf(one, table);
+    return 'effect' in one ? ruleFaults(one, tools, budget) : quotaFaults(one, tools, budget);
+  }
+
+  /** The tools that a rule or quota is about. A rule of a scope is about those of the scope. */
+  *#toolsOf(one: CompiledRule | CompiledQuota, table: Table): Generator<ToolEntry> {
+    const entries = one.names?.flatMap((name) => table.named(name)) ?? table.all();
+    const source = 'effect' in one ? this.#registry.rules.sourceOf(one) : undefined;
+    for (const entry of entries)
+      if (
+        (source ?? entry.source) === entry.source &&
+        ('effect' in one ? one.appliesTo(entry.summary) : one.appliesTo(entry.name))
+      )
+        yield entry;
+  }
+
+  /** All tools of a registry, and of a session, as they will be after a change. */
+  #table(session?: SessionState, change?: Change): Table {
+    const registry = this.#registry;
+    const isKept = (entry: ToolEntry): boolean => entry !== change?.replaced;
+    const more = [...(session?.own?.values() ?? []), ...(change?.entries ?? [])];
+    let all: readonly ToolEntry[] | undefined;
+    return {
+      all: () => (all ??= [...allEntries(registry), ...more].filter(isKept)),
+      named: (name) =>
+        [...versionsOf(registry, name), ...more.filter((entry) => entry.name === name)].filter(
+          isKept,
+        ),
+    };
+  }
+
+  #tell({ ruleId, source, message }: RuleFault, what: 'rule' | 'quota'): void {
+    const text = `The ${what} \`${ruleId}\` (${source}) does not do what it says: ${message}`;
+    if (this.#strict)
+      throw new MisuseError(what === 'rule' ? 'invalid_rule' : 'invalid_quota', text);
+    this.#registry.caution({ ruleId, source }, text);
+  }
+}
+
+function keyOf(one: CompiledRule | CompiledQuota): string {
+  const { layer, id, about, when } = one;
+  const more = 'effect' in one ? one.effect : [one.sum, one.paths];
+  const key = JSON.stringify([
+    layer,
+    id,
+    about,
+    when.map(({ field, written }) => [field, written]),
+    more,
+  ]);
+  return `${key.length} ${shortened(key, mostKeyChars)}`;
+}
+
+function namesOneOf(names: ReadonlySet<string>): (one: CompiledRule | CompiledQuota) => boolean {
+  return (one) => one.names?.some((name) => names.has(name)) === true;
+}
+
+function isAny<T>(list: Iterable<T>, test: (one: T) => boolean): boolean {
+  for (const one of list) if (test(one)) return true;
+  return false;
+}

@@ -1,0 +1,289 @@
+/** Makes a schema of any kind ready: its JSON Schema for the model, and one way to validate. */
+
+import { describe, MisuseError } from '../errors/index.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
+import {
+  type CompiledSchema,
+  checkSchema,
+  createSchemaCache,
+  type SchemaIssue,
+} from '../json-schema/compile.ts';
+import { isThenable } from '../maybe-promise.ts';
+import { type Issue, withoutEcho } from './issues.ts';
+import { asObjectSchema, checkNotPlain } from './object-schema.ts';
+import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
+import { hasHostCode, runWithPromises } from './zod-promises.ts';
+
+/**
+ * The outcome of a validation. It has the shape of Standard Schema's result, so that the common
+ * path passes that result on unchanged.
+ */
+export type Validated = { readonly value: unknown; readonly issues?: undefined } | Refused;
+
+export interface Refused {
+  readonly issues: readonly Issue[];
+  readonly value?: undefined;
+  /**
+   * What the schema's own code threw, if that is the reason. Then the mistake is the host's and not
+   * the sender's.
+   */
+  readonly fault: { readonly thrown: unknown } | undefined;
+}
+
+/** The result of Standard Schema, as vendors return it. */
+interface StandardResult {
+  readonly value?: unknown;
+  readonly issues?:
+    | readonly { readonly message?: unknown; readonly path?: readonly unknown[] | undefined }[]
+    | undefined;
+}
+
+/** A schema of any kind, ready for use. It is converted and compiled once, at the first use. */
+export interface BoundSchema {
+  readonly kind: SchemaKind;
+  /** False for a schema from outside. */
+  readonly trusted: boolean;
+  /** The frozen JSON Schema. */
+  readonly json: JsonObject;
+  /** The schema of the vendor; undefined for a JSON Schema. */
+  readonly vendor?: unknown;
+  /**
+   * Checks the JSON Schema for what the library's validator refuses. Returns pointers to the
+   * patterns that will run natively.
+   * @throws MisuseError `invalid_schema`.
+   */
+  check(): readonly string[];
+  /**
+   * Validates a private JSON copy. A raw schema of an input fills its defaults into that copy;
+   * other kinds return what they parsed. Never throws and never rejects: if the validator throws,
+   * the outcome is one issue, with what it threw as `fault`.
+   */
+  validate(copy: JsonValue): Validated | Promise<Validated>;
+  /**
+   * Validates a value that was accepted and filled before, such as the input of a call that waited.
+   * It differs from `validate` because the defaults of a raw schema need not match that schema.
+   */
+  revalidate(copy: JsonValue): Validated | Promise<Validated>;
+}
+
+export interface BindOptions {
+  readonly direction: Direction;
+  /** The name of the place in errors. */
+  readonly where: string;
+  /** True for arguments and knobs, which are objects. An output may be anything. */
+  readonly objectOnly: boolean;
+  /** False for schemas from outside, all of whose patterns must be ones that RE2 can run. */
+  readonly trusted: boolean;
+}
+
+const cache = createSchemaCache();
+
+/**
+ * Makes a schema ready. This is cheap: only the private copy of a raw schema is made yet.
+ * @throws MisuseError `invalid_schema` when `schema` is not a schema, or is plainly of no object
+ * where one is needed.
+ */
+export function bindSchema(schema: unknown, options: BindOptions): BoundSchema {
+  const kind = schemaKind(schema);
+  if (kind === undefined) {
+    throw new MisuseError(
+      'invalid_schema',
+      `${options.where}: expected a zod schema, a Standard Schema or a JSON Schema object, ` +
+        `got ${describe(schema)}.`,
+    );
+  }
+  if (kind === 'json') return new RawSchema(schema, options);
+  if (options.objectOnly) checkNotPlain(schema, kind, options.where);
+  return new VendorSchema(schema, kind, options);
+}
+
+class RawSchema implements BoundSchema {
+  readonly kind = 'json';
+  readonly trusted: boolean;
+  readonly json: JsonObject;
+  readonly #options: BindOptions;
+  #compiled: CompiledSchema | undefined;
+
+  constructor(schema: unknown, options: BindOptions) {
+    const json = toJsonSchema(schema, options.direction, options.where);
+    this.json = options.objectOnly ? asObjectSchema(json, options.where) : json;
+    this.#options = options;
+    this.trusted = options.trusted;
+  }
+
+  check(): readonly string[] {
+    try {
+      return checkSchema(this.json, { trusted: this.#options.trusted }).nativePatterns;
+    } catch (error) {
+      if (error instanceof MisuseError)
+        throw new MisuseError(error.code, `${this.#options.where}: ${error.message}`, {
+          cause: error,
+        });
+      throw error;
+    }
+  }
+
+  validate(copy: JsonValue): Validated {
+    const compiled = this.#compiled ?? this.#compile();
+    if ('issues' in compiled) return compiled;
+    // A default in an output would be data that the tool has not sent.
+    const issues = compiled.validate(copy, this.#options.direction === 'input');
+    return issues === undefined
+      ? { value: copy }
+      : { issues: issues.map(fromPointer), fault: undefined };
+  }
+
+  revalidate(copy: JsonValue): Validated {
+    const compiled = this.#compiled ?? this.#compile();
+    if ('issues' in compiled) return compiled;
+    const issues = compiled.revalidate(copy);
+    return issues === undefined
+      ? { value: copy }
+      : { issues: issues.map(fromPointer), fault: undefined };
+  }
+
+  #compile(): CompiledSchema | Refused {
+    try {
+      this.#compiled = cache.compile(this.json, { trusted: this.#options.trusted });
+      return this.#compiled;
+    } catch (error) {
+      const message =
+        'the schema cannot be used: ' +
+        `${error instanceof Error ? error.message : 'it is invalid'}`;
+      return { issues: [{ path: '', message }], fault: { thrown: error } };
+    }
+  }
+}
+
+class VendorSchema implements BoundSchema {
+  readonly kind: SchemaKind;
+  readonly trusted: boolean;
+  readonly vendor: unknown;
+  readonly #options: BindOptions;
+  readonly #props: object;
+  #validate: (value: unknown) => unknown;
+  #json: JsonObject | undefined;
+
+  constructor(schema: unknown, kind: SchemaKind, options: BindOptions) {
+    this.kind = kind;
+    this.trusted = options.trusted;
+    this.vendor = schema;
+    this.#options = options;
+    const props = (schema as { '~standard': { validate(value: unknown): unknown } })['~standard'];
+    this.#props = props;
+    // The function is kept, so that a schema that is changed later still validates as the model was
+    // shown it.
+    this.#validate = props.validate;
+    if (kind !== 'zod4') return;
+    // This is determined at the first value, because a schema may refer to others that do not exist
+    // yet.
+    const { validate } = props;
+    const explain = (value: unknown): unknown => validate.call(props, value);
+    this.#validate = (value) => {
+      this.#validate = hasHostCode(schema)
+        ? (next) => runWithPromises(schema, next, explain)
+        : validate;
+      return this.#validate.call(props, value);
+    };
+  }
+
+  get json(): JsonObject {
+    if (this.#json === undefined) {
+      const json = toJsonSchema(this.vendor, this.#options.direction, this.#options.where);
+      this.#json = this.#options.objectOnly ? asObjectSchema(json, this.#options.where) : json;
+    }
+    return this.#json;
+  }
+
+  check(): readonly string[] {
+    void this.json;
+    return [];
+  }
+
+  validate(copy: JsonValue): Validated | Promise<Validated> {
+    try {
+      const result = this.#validate.call(this.#props, copy) as
+        | StandardResult
+        | PromiseLike<StandardResult>;
+      // Nearly every call takes this path. A thenable may have a `value`, but only on its
+      // prototype.
+      if (
+        result &&
+        Object.hasOwn(result, 'value') &&
+        (result as StandardResult).issues === undefined
+      )
+        return result as Validated;
+      if (isThenable(result))
+        return Promise.resolve(result as PromiseLike<StandardResult>)
+          .then(readStandard)
+          .catch(threw);
+      return readStandard(result as StandardResult);
+    } catch (error) {
+      return threw(error);
+    }
+  }
+
+  revalidate(copy: JsonValue): Validated | Promise<Validated> {
+    return this.validate(copy);
+  }
+}
+
+function fromPointer(issue: SchemaIssue): Issue {
+  return {
+    path: issue.path
+      .slice(1)
+      .split('/')
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .join('.'),
+    message: issue.message,
+  };
+}
+
+function threw(error: unknown): Validated {
+  const name = error instanceof Error ? error.name : 'a value';
+  return {
+    issues: [
+      { path: '', message: `validation itself failed (${name} was thrown); correct the schema` },
+    ],
+    fault: { thrown: error },
+  };
+}
+
+function readStandard(result: StandardResult): Validated {
+  if (
+    typeof result !== 'object' ||
+    result === null ||
+    (result.issues === undefined && !('value' in result))
+  ) {
+    const thrown = new TypeError(
+      `Expected the schema to answer { value } or { issues }, got ${describe(result)}.`,
+    );
+    return {
+      issues: [{ path: '', message: 'validation returned an invalid answer; correct the schema' }],
+      fault: { thrown },
+    };
+  }
+  if (result.issues === undefined) return { value: result.value };
+  return {
+    issues: result.issues.slice(0, 20).map((issue) => ({
+      path: pathText(issue.path),
+      message: typeof issue.message === 'string' ? withoutEcho(issue.message) : 'invalid',
+    })),
+    fault: undefined,
+  };
+}
+
+function pathText(path: readonly unknown[] | undefined): string {
+  if (path === undefined || path.length === 0) return '';
+  // Most paths are one name, which is the text already.
+  if (path.length === 1 && typeof path[0] === 'string') return path[0];
+  return path
+    .map((part) =>
+      String(
+        typeof part === 'object' && part !== null && 'key' in part
+          ? (part as { key: unknown }).key
+          : part,
+      ),
+    )
+    .join('.');
+}
