@@ -118,14 +118,7 @@ function digitsFrom(
 }
 
 /** What may precede an address without changing it. */
-const beforeAddresses = [
-  'https://www.',
-  'http://www.',
-  'https://',
-  'http://',
-  'www.',
-  '../../origins/',
-];
+const beforeAddresses = ['https://www.', 'http://www.', 'https://', 'http://', 'www.', './'];
 
 function beforeAddress(text: string, start: number): number {
   for (const lead of beforeAddresses)

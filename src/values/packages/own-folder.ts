@@ -1,7 +1,7 @@
-/**
- * The folder of this library: `src`, or the folder of the installed package. It is found from a
- * file that is one folder below it in both.
- */
+/** The folder of this library: `src`, or the folder of the installed package. */
 import { fileURLToPath } from 'node:url';
 
-export const ownFolder = fileURLToPath(new URL('..', import.meta.url));
+// A bundle lies one folder below it, this source two.
+const up = import.meta.url.endsWith('/values/packages/own-folder.ts') ? '../..' : '..';
+
+export const ownFolder = fileURLToPath(new URL(`${up}/`, import.meta.url));

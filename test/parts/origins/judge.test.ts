@@ -228,7 +228,7 @@ describe('known containers', () => {
     ]);
   });
 
-  test('a page without its scheme is in no folder, and a folder with a dot may be named with `../../origins/`', () => {
+  test('a page without its scheme is in no folder, and a folder with a dot may be named with `./`', () => {
     const record = saidRecord('Look at example.com/a and at ./conf.old/a and conf.d/b');
     const of = (file: string): string[] =>
       judged({ file }, { record, containers: { paths: true } });

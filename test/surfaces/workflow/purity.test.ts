@@ -18,7 +18,7 @@ import {
 } from '../../../src/surfaces/workflow/index.ts';
 import { observe, settle, workflow } from './events.ts';
 
-const folders = ['surfaces/workflow', 'toolset'].map((name) =>
+const folders = ['surfaces/workflow', 'core/toolset'].map((name) =>
   fileURLToPath(new URL(`../../../src/${name}/`, import.meta.url)),
 );
 const files = folders.flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)));
