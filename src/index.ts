@@ -36,9 +36,9 @@ export { jsonSchema } from './values/schema/schema.ts';
 
 // Registry and sessions
 
-export { hostToolRegistry } from './core/registry/default-registry.ts';
+export { hostToolRegistry } from './assembly/default-registry.ts';
+export { HostToolRegistry } from './assembly/full-registry.ts';
 export type { ToolRegistration } from './core/registry/registration.ts';
-export { HostToolRegistry } from './core/registry/registry.ts';
 export type { Logger, RegistryOptions, SessionFor } from './core/registry/registry-options.ts';
 export type { ToolScope } from './core/registry/scope.ts';
 export type { UnusedRule } from './core/rules/rule-use.ts';

@@ -1,10 +1,15 @@
 /** What a profile and its limits may hold at most, and which of several parents holds. */
 import { describe, expect, test } from 'vitest';
+import { registryStateOf } from '../src/core/registry/state-of.ts';
 import type { Effect } from '../src/core/rules/decision.ts';
 import { checkLimits, type Limits, tightestLimits } from '../src/core/rules/limits.ts';
 import { checkLineage, type KnownProfile, parentsOf } from '../src/core/rules/lineage.ts';
 import { type Profile, type ResolvedProfile, resolveProfile } from '../src/core/rules/profile.ts';
+import { HostToolRegistry } from '../src/index.ts';
 import { MisuseError } from '../src/values/errors/index.ts';
+
+/** Has all parts, which read keys of profiles. */
+const registry = registryStateOf(new HostToolRegistry());
 
 function refusal(run: () => unknown): string {
   try {
@@ -17,7 +22,7 @@ function refusal(run: () => unknown): string {
 }
 
 const resolved = (profile: unknown): ResolvedProfile =>
-  resolveProfile(profile as Profile, () => undefined);
+  resolveProfile(profile as Profile, () => undefined, registry);
 const tool = (settings: object): Profile =>
   ({ id: 'p', tools: [{ name: 'a', ...settings }] }) as Profile;
 
@@ -182,8 +187,10 @@ describe('of several parents', () => {
         resolved({ id: `p${index}`, tools: [], ...parent }),
       ]),
     );
-    return resolveProfile({ id: 'heir', extends: [...known.keys()], tools: [], ...own }, (id) =>
-      known.get(id),
+    return resolveProfile(
+      { id: 'heir', extends: [...known.keys()], tools: [], ...own },
+      (id) => known.get(id),
+      registry,
     );
   }
 

@@ -5,7 +5,7 @@
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { HostToolRegistry } from '../index.ts';
-import { registryStateOf } from '../surface-port.ts';
+import { registryStateOf, reviewOf } from '../surface-port.ts';
 import {
   type Agent,
   agents,
@@ -115,7 +115,7 @@ async function judge(
   const state = registryStateOf(registry);
   state.offloadOnDemand = {};
   // It would take time at each event. `validate` does it.
-  state.review.isOff = true;
+  reviewOf(state).isOff = true;
   const logs = await load(registry, paths, known, () => cacheFolder(place));
   if (read.event.kind !== 'before') forgetOld(folder, now());
   const auditPath = audit === undefined ? (onlyLog(logs) ?? log) : resolve(cwd, audit);

@@ -8,7 +8,7 @@ import {
   type Rule,
   type ToolSession,
 } from '../index.ts';
-import { stateOf } from '../surface-port.ts';
+import { quotasOf as compiledQuotas, stateOf } from '../surface-port.ts';
 import { canonicalJson } from '../values/json/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
@@ -197,7 +197,7 @@ function quotasOnlyIn(one: Side, other: Side): Quota[] {
 
 function quotasOf({ session }: Side): Quota[] {
   const { profile, registry } = stateOf(session);
-  return (profile?.quotas ?? []).flatMap(({ id, layer }) => {
+  return (profile === undefined ? [] : compiledQuotas(profile)).flatMap(({ id, layer }) => {
     const given = registry.profiles.get(layer.slice('profile:'.length))?.given;
     return given?.quotas?.filter((quota) => quota.id === id) ?? [];
   });

@@ -47,13 +47,29 @@ export function exportsOf(entry: string): Exported[] {
 }
 
 function declarationsOf(path: string, name: string): ts.Node[] {
-  return parse(path).statements.filter((statement) =>
+  const own = parse(path).statements.filter((statement) =>
     ts.isVariableStatement(statement)
       ? statement.declarationList.declarations.some(
           (declaration) => declaration.name.getText() === name,
         )
       : (statement as { name?: ts.Node } & ts.Statement).name?.getText() === name,
   );
+  return [...own, ...own.filter(ts.isClassDeclaration).flatMap((node) => baseOf(path, node))];
+}
+
+/** The class that a class extends, from another file, since it has most of the members. */
+function baseOf(path: string, { heritageClauses }: ts.ClassDeclaration): ts.Node[] {
+  const base = heritageClauses
+    ?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)
+    ?.types[0]?.expression.getText();
+  return parse(path).statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement)) return [];
+    const { namedBindings } = statement.importClause ?? {};
+    if (namedBindings === undefined || !ts.isNamedImports(namedBindings)) return [];
+    if (!namedBindings.elements.some(({ name }) => name.text === base)) return [];
+    const from = join(dirname(path), (statement.moduleSpecifier as ts.StringLiteral).text);
+    return declarationsOf(from, base as string);
+  });
 }
 
 /** Whether the name is there at run time: a function, a class or a constant. */

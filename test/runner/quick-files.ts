@@ -46,7 +46,7 @@ export function foldersOf(paths: readonly string[]): string[] {
   const folders = paths.flatMap((path) => {
     if (/^[A-Z]+\.md$/.test(path)) return 'docs';
     const own =
-      /^(?:src|test)\/((?:(?:values|core|parts|executors|stores|surfaces)\/)?[^/]+)\//.exec(
+      /^(?:src|test)\/((?:(?:values|core|parts|assembly|executors|stores|surfaces)\/)?[^/]+)\//.exec(
         path,
       )?.[1];
     const near = readBy[own ?? (path.split('/')[0] as string)] ?? [];

@@ -304,7 +304,9 @@ same<typeof Ours.hostToolRegistry, Ours.HostToolRegistry>(true);
 same<keyof typeof Contract.hostToolRegistry, keyof Contract.HostToolRegistry>(true);
 
 // ---------- errors, coordinators
-adds<Ours.MisuseError, Contract.MisuseError, Extract<keyof Ours.MisuseError, symbol>>(true);
+adds<Ours.MisuseError, Contract.MisuseError, Extract<keyof Ours.MisuseError, symbol> | 'part'>(
+  true,
+);
 fits<Contract.MisuseError>(given<Ours.MisuseError>());
 adds<Ours.Coordinator, Contract.Coordinator, 'capabilities'>(true);
 fits<Ours.Coordinator>(given<Contract.Coordinator>());

@@ -1,6 +1,6 @@
 /** Asks the servers of a new gateway once which of their tools only read. */
 import { HostToolRegistry } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+import { registryStateOf, reviewOf } from '../../surface-port.ts';
 import type { ServerStatus } from '../../surfaces/gateway/server-status.ts';
 import type { CliIo } from '../cli-io.ts';
 import { untilInterrupted } from '../fault.ts';
@@ -18,7 +18,7 @@ export async function askServers(
 ): Promise<readonly ServerStatus[]> {
   const registry = new HostToolRegistry();
   // Only the tools are read here.
-  registryStateOf(registry).review.isOff = true;
+  reviewOf(registryStateOf(registry)).isOff = true;
   const options = { starts: true, records: false, keeps: false, cwd: io.cwd, pin: false };
   const gateway = await openGateway(registry, options, io, screen);
   try {

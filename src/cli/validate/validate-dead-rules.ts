@@ -9,6 +9,7 @@ import {
   everyQuota,
   everyRule,
   registryStateOf,
+  reviewOf,
 } from '../../surface-port.ts';
 import type { Findings } from './validate-checks.ts';
 import type { WrittenQuota, WrittenRule } from './validate-references.ts';
@@ -75,7 +76,7 @@ function check(
   isWhole: boolean,
   findings: Findings,
 ): void {
-  const { review } = registryStateOf(registry);
+  const review = reviewOf(registryStateOf(registry));
   for (const [name, list, held] of [
     ['rule_can_match', rules, 'Each rule can match a call.'],
     ['quota_can_match', quotas, 'Each quota can count a call.'],

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { HostToolRegistry } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+import { registryStateOf, reviewOf } from '../../surface-port.ts';
 import { faultText } from '../../surfaces/config/import-module.ts';
 import { ModuleFault } from '../../surfaces/config/module-fault.ts';
 import { fileOfFolder } from '../../surfaces/config/package-folder.ts';
@@ -103,7 +103,7 @@ async function checkModule(
   const registry = new HostToolRegistry();
   const state = registryStateOf(registry);
   state.offloadOnDemand = {};
-  state.review.isOff = true;
+  reviewOf(state).isOff = true;
   try {
     if (offer.setup !== undefined) await runSetup(offer.setup, path, registry, findings, timeoutMs);
     registerEach(offer.definitions, registry, findings);

@@ -97,7 +97,7 @@ export function checkQuotas(
       .flat()
       .filter((tool) => {
         const compiled = compileQuotas([{ ...quota, tools: tool }], 'file');
-        return !compiled.some(({ appliesTo }) => names.some((name) => appliesTo(name)));
+        return !compiled.some(({ appliesTo }) => names.some((name) => appliesTo({ name })));
       })
       .map(
         (tool) =>

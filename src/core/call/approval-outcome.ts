@@ -1,11 +1,11 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
 import { fourEyesMessage, isOwnAnswer } from '../../parts/durable-approvals/four-eyes.ts';
 import { vouch } from '../../parts/origins/vouch.ts';
-import type { QuotaLevel } from '../../parts/quotas/level.ts';
 import { scrubText } from '../../parts/secrets/call-secrets.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
+import { type Details, joinDetails } from '../rules/verdict.ts';
 import type { Call, FoundCall } from './call.ts';
 import { reportFault } from './report-fault.ts';
 import { shownNameOf } from './shown-name.ts';
@@ -14,13 +14,13 @@ import type { Outcome } from './step.ts';
 
 /**
  * Acts on an answer: lets the call continue, replaces its input, adds a grant, or rejects.
- * @param quotas The quotas that the question named. An allowed call may exceed them.
+ * @param details What the question showed besides. Someone who allows the call agrees to it.
  */
 export function takeAnswer(
   call: FoundCall,
   approvalId: string,
   answer: ReadAnswer,
-  quotas: readonly QuotaLevel[] | undefined,
+  details: Details | undefined,
 ): Outcome {
   const { by, allowed, always } = answer;
   const { registry, principal } = call.session;
@@ -45,7 +45,7 @@ export function takeAnswer(
   // A grant is for the final input; an edited one must first be validated and judged.
   if (call.extra?.edited !== true) keepAnswer(call);
   if (!allowed) return rejected(call, approvalId, 'rejected', by, answer.message);
-  if (quotas !== undefined) call.more.agreed = [...(call.more.agreed ?? []), ...quotas];
+  if (details !== undefined) call.more.agreed = joinDetails(call.more.agreed, details);
   granted(call, approvalId, by);
   return undefined;
 }

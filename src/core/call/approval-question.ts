@@ -91,7 +91,7 @@ export function requestFor(
     ...(risk === undefined ? {} : { risk }),
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
     source: verdict.source as string,
-    ...(verdict.quotas === undefined ? {} : { quotas: verdict.quotas }),
+    ...verdict.details,
     ...(origins === undefined ? {} : { origins }),
     // Whole milliseconds, since inboxes page by these times and stores keep whole numbers.
     requestedAt: Math.floor(now),

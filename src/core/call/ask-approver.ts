@@ -63,9 +63,8 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
         open.giveUp();
         return timedOut(call, request.id);
       }
-      const quotas = Object.hasOwn(request, 'quotas') ? request.quotas : undefined;
       return hasOwn(answer, 'read')
-        ? takeAnswer(call, request.id, answer.read, quotas)
+        ? takeAnswer(call, request.id, answer.read, verdict.details)
         : invalidAnswer(call, request.id, answer.wrong, undefined);
     },
     (error: unknown) => {

@@ -4,8 +4,6 @@ import type { Claim } from '../../parts/idempotency/claim.ts';
 import type { OffloadedAbout } from '../../parts/offload/offload-options.ts';
 import type { EchoFilter } from '../../parts/origins/echo-filter.ts';
 import type { OriginJudge } from '../../parts/origins/origin-judge.ts';
-import type { QuotaLevel } from '../../parts/quotas/level.ts';
-import type { QuotaReader } from '../../parts/quotas/quota-reader.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { Deadline } from '../../values/limits/deadlines.ts';
@@ -15,8 +13,10 @@ import type { Standing } from '../approval/grants.ts';
 import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
 import type { RuleCount } from '../registry/counters.ts';
 import type { Alongside, ToolResult } from '../result.ts';
+import type { Details } from '../rules/verdict.ts';
 import type { Place } from '../session/places.ts';
-import type { Call, Reserved, Resumed, Trial } from './call.ts';
+import type { Slot } from '../slot.ts';
+import type { Call, Resumed, Trial } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { CallTrace } from './call-tracers.ts';
 
@@ -49,6 +49,9 @@ export interface ReadBack extends Omit<OffloadedAbout, 'echoes'> {
 
 /** The rarely used part of a call, with its fields grouped by the phase that first sets them. */
 export class CallExtra {
+  /** What parts keep. */
+  slots: Map<Slot<unknown>, unknown> | undefined;
+
   // Arrival.
   resumed: Resumed | undefined;
   idempotencyKey: string | undefined;
@@ -75,8 +78,6 @@ export class CallExtra {
    * The answers of gates that had to be waited for, by gate, until the others were asked once more.
    */
   kept: Map<unknown, unknown> | undefined;
-  /** What quotas have read from the input. */
-  quotaReader: QuotaReader | undefined;
   /** The origins of the values, once a rule or a question needs them. */
   origins: OriginJudge | undefined;
   /** Who approved the call, until its values count as known for that reason. */
@@ -94,10 +95,8 @@ export class CallExtra {
   /** The suspended request with its token, for the host. */
   pending: PendingApproval | undefined;
   holds: Semaphore[] | undefined;
-  /** The quotas that a person has let the call exceed. */
-  agreed: readonly QuotaLevel[] | undefined;
-  /** What was reserved of quotas, until the handler starts. */
-  reserved: Reserved | undefined;
+  /** What a person was shown besides the call, and has agreed to. */
+  agreed: Details | undefined;
   /** The last question that a person or a grant was asked about the call, with the answer. */
   approval: ApprovalTold | undefined;
   /** The canonical input with which the start of the call was recorded. */

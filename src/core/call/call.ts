@@ -1,7 +1,5 @@
 /** The record of one call: what the stages read and write as the call passes through them. */
 import { randomUUID } from 'node:crypto';
-import type { QuotaLevel } from '../../parts/quotas/level.ts';
-import type { QuotaSpend } from '../../parts/quotas/store.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { AbortEntry } from '../../values/limits/abort-hub.ts';
 import { type AsyncScope, currentScope } from '../../values/limits/async-scope.ts';
@@ -15,7 +13,7 @@ import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { ToolResult } from '../result.ts';
 import type { Effect } from '../rules/decision.ts';
 import type { CompiledRule } from '../rules/rule.ts';
-import type { Verdict } from '../rules/verdict.ts';
+import type { Details, Verdict } from '../rules/verdict.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { CallExtra } from './call-extra.ts';
 import type { ReadCallOptions } from './call-options.ts';
@@ -29,15 +27,8 @@ export interface Resumed {
   readonly fingerprint: string;
   /** The source of the tool when approval was requested. */
   readonly source: string;
-  /** The quotas that the person was told the call would exceed. */
-  readonly quotas: readonly QuotaLevel[] | undefined;
-}
-
-/** What a call has reserved of its quotas. */
-export interface Reserved {
-  readonly reservation: object;
-  /** The amounts, in their order. */
-  readonly spends: readonly QuotaSpend[];
+  /** What the person was shown besides, and agreed to. */
+  readonly details: Details | undefined;
 }
 
 /** A shadow rule that would have decided differently about a call. */
@@ -118,6 +109,8 @@ export class Call implements Deadline, Holder, AbortEntry {
   knobs: unknown;
   /** Milliseconds that the handler may run. */
   timeoutMs = 0;
+  /** The handler has started. */
+  begun = false;
   /** The handler has started and has not settled. */
   handlerLive = false;
 

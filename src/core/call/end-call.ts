@@ -6,7 +6,6 @@
 import { tellSettled } from '../../parts/durable-approvals/tell-settled.ts';
 import { endClaim } from '../../parts/idempotency/make-claim.ts';
 import { remember } from '../../parts/origins/remember.ts';
-import { giveBackQuota } from '../../parts/quotas/ask-quota-store.ts';
 import { scrubJson, scrubText } from '../../parts/secrets/call-secrets.ts';
 import { errorCodes, type ToolError, withCause } from '../../values/errors/index.ts';
 import {
@@ -25,7 +24,7 @@ import { copyFor, deliver } from './deliver.ts';
 import { inputNotShown } from './input-not-shown.ts';
 import { tellEnd } from './observed.ts';
 import { copiedError, postedResult } from './posted-result.ts';
-import { releaseAll } from './release.ts';
+import { giveBack, releaseAll } from './release.ts';
 import { shownInput } from './shown-input.ts';
 import { endTraces } from './traced.ts';
 
@@ -152,7 +151,7 @@ function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
     if (call.handlerLive) keepSlots(call, extra);
     else releaseAll(call);
   }
-  if (extra.reserved !== undefined && isFound(call)) giveBackQuota(call);
+  if (!call.begun && isFound(call)) giveBack(call);
   if (extra.claim !== undefined && registry.idempotency !== undefined && isFound(call))
     endClaim(call, registry.idempotency, extra.claim, result);
   if (children !== undefined)

@@ -2,11 +2,10 @@
 
 import { keepLateAnswers } from '../../parts/explain/attribute-judge.ts';
 import { tellTrials } from '../../parts/explain/shadow-rules.ts';
-import { giveBackQuota } from '../../parts/quotas/ask-quota-store.ts';
 import { toolError } from '../../values/errors/index.ts';
 import { lacksSlot } from '../session/session-limits.ts';
 import type { FoundCall } from './call.ts';
-import { releaseAll } from './release.ts';
+import { giveBack, releaseAll } from './release.ts';
 import { decide } from './stages/decide.ts';
 import { checkAvailable, removedMeanwhile } from './stages/lookup.ts';
 import { withdrawn } from './standing-grants.ts';
@@ -74,7 +73,7 @@ function routeAfter(call: FoundCall): Outcome {
   call.waited = false;
   if (call.verdict?.effect === 'ask' && !call.approved) {
     releaseAll(call);
-    giveBackQuota(call);
+    giveBack(call);
     call.goto = steps.approve;
   } else if (call.judgedAt !== call.session.current()) call.goto = steps.recheck;
   else if (lacksSlot(call)) call.goto = steps.acquire;

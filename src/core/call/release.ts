@@ -1,5 +1,10 @@
 /** Gives back what a call holds. */
-import type { Call } from './call.ts';
+import type { Call, FoundCall } from './call.ts';
+
+/** Lets parts take back what the call has reserved, since its handler does not start now. */
+export function giveBack(call: FoundCall): void {
+  for (const release of call.session.registry.ports.release) release(call);
+}
 
 /** Releases its place, slots and locks, what it acquired last first. */
 export function releaseAll(call: Call): void {

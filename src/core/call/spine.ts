@@ -1,7 +1,6 @@
 /** The spine: runs the stages of a call in order. Every surface calls tools through it. */
 
 import { claimOrReplay } from '../../parts/idempotency/claim-or-replay.ts';
-import { reserveQuota } from '../../parts/quotas/reserve-quota.ts';
 import {
   beginWithSecrets,
   collectParsedSecrets,
@@ -194,12 +193,12 @@ function walk(call: FoundCall, from: number): number {
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
     if (call.judgedAt !== session.current()) return steps.recheck;
   }
-  if (binding.quotas !== undefined) {
-    outcome = reserveQuota(call);
-    // A call that waited for the store is judged again before it starts.
+  for (const start of binding.starts ?? noStarts) {
+    outcome = start(call);
+    // A call that waited is judged again before it starts.
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
     if (call.goto >= 0) return takeGoto(call);
-    // A store that answers at once may have run host code, which may have changed the rules.
+    // A gate that answers at once may have run host code, which may have changed the rules.
     if (call.judgedAt !== session.current()) return steps.recheck;
   }
   if (binding.entry.internals.handler === undefined && binding.handler?.now === undefined) {
@@ -214,6 +213,8 @@ function walk(call: FoundCall, from: number): number {
   start(call);
   return -1;
 }
+
+const noStarts: readonly never[] = Object.freeze([]);
 
 /** Ends the call, or lets it wait and continue with the step given. */
 function leave(call: FoundCall, outcome: Step, next: number): -1 {

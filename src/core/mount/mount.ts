@@ -4,7 +4,7 @@ import { describe, MisuseError } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { ignoreRejection } from '../../values/maybe-promise.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
-import type { HostToolRegistry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
 import { declareFacts } from '../session/declared-facts.ts';
 import { stateOf } from '../session/session.ts';
 import type { ToolSession } from '../session/session-api.ts';
@@ -175,7 +175,7 @@ function isCoordinator(value: unknown): value is Coordinator {
  */
 export async function registerHostToolsOnSession<S>(
   target: unknown,
-  registry: HostToolRegistry<S>,
+  registry: Registry<S>,
   options: SessionOptions<S>,
 ): Promise<string[]> {
   const coordinator = coordinatorOf(target);

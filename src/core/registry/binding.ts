@@ -3,7 +3,7 @@
  */
 
 import { followOrigins } from '../../parts/origins/session-origins.ts';
-import type { CompiledQuota } from '../../parts/quotas/quota.ts';
+import type { StartGate, ToolGates } from '../ports.ts';
 import type { Effect } from '../rules/decision.ts';
 import type { Policy } from '../rules/policy.ts';
 import type { CompiledRule } from '../rules/rule.ts';
@@ -12,6 +12,11 @@ import type { SessionState } from '../session/session-state.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { ToolCounts } from './counters.ts';
 import type { ToolEntry } from './tool-entry.ts';
+
+function startsOf(gates: readonly ToolGates[]): readonly StartGate[] | undefined {
+  const starts = gates.flatMap(({ start }) => start ?? []);
+  return starts.length === 0 ? undefined : starts;
+}
 
 export class Binding {
   readonly session: SessionState;
@@ -24,8 +29,10 @@ export class Binding {
   registryRules: readonly CompiledRule[] = [];
   /** Profile and session rules that apply to the tool. */
   sessionRules: readonly CompiledRule[] = [];
-  /** Quotas that apply to the tool; undefined if none does. */
-  quotas: readonly CompiledQuota[] | undefined;
+  /** What parts do for calls to the tool. */
+  gates: readonly ToolGates[] = [];
+  /** Those that run before the handler; undefined if there are none. */
+  starts: readonly StartGate[] | undefined;
   policies: readonly Policy<unknown>[] = [];
   sessionPolicies: readonly Policy<unknown>[] = [];
   default: Effect = 'allow';
@@ -71,7 +78,8 @@ export class Binding {
     this.drop = status.drop;
     this.registryRules = status.registryRules;
     this.sessionRules = status.sessionRules;
-    this.quotas = status.quotas;
+    this.gates = status.gates;
+    this.starts = startsOf(status.gates);
     this.policies = registry.policies;
     this.sessionPolicies = session.policies;
     this.default = status.default;

@@ -1,12 +1,12 @@
 /** Defines profiles: checks them against the tools and updates the profiles that extend them. */
 
 import { checkLabels } from '../../parts/origins/check-labels.ts';
-import type { CompiledQuota } from '../../parts/quotas/quota.ts';
 import { pickVersion, type VersionTable, versionsOf } from '../../parts/versions/tool-versions.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
 import { shortened } from '../../values/text/shortened.ts';
+import type { Conditioned } from '../rules/conditioned.ts';
 import { checkLineage, type KnownProfile, parentsOf } from '../rules/lineage.ts';
 import {
   type Profile,
@@ -25,40 +25,42 @@ const mostShown = 200;
 /** @throws MisuseError `unknown_tool`, `unknown_knob`, `unknown_profile`, `invalid_option`. */
 export function defineProfile(registry: RegistryState, profile: Profile): void {
   const { profiles } = registry;
-  const resolved = resolveProfile(profile, (id) => profiles.get(id)?.resolved);
+  const resolved = resolveProfile(profile, (id) => profiles.get(id)?.resolved, registry);
   checkProfileTools(resolved, registry);
   keepUse(profiles.get(resolved.id)?.resolved.rules, resolved.rules);
   const given = deepFreeze(structuredClone(profile));
   checkLineage(given, profiles);
   reviewProfile(registry, resolved);
   if ([...profiles.values()].some((one) => parentsOf(one.given).includes(resolved.id)))
-    setWithHeirs(profiles, { given, resolved });
+    setWithHeirs(registry, { given, resolved });
   else profiles.set(resolved.id, { given, resolved });
   registry.limitsRate ||= resolved.limits.callsPerMinute !== undefined;
   registry.changed('profile');
 }
 
-/** Reviews the rules and quotas that the profile adds to those of its parents. */
-function reviewProfile(
-  registry: RegistryState,
-  { id, tools, rules, quotas }: ResolvedProfile,
-): void {
+/** Reviews what the profile adds to its parents. */
+function reviewProfile(registry: RegistryState, profile: ResolvedProfile): void {
+  const { id, tools, rules } = profile;
+  const { conditioned, review } = registry.ports;
+  if (review === undefined) return;
   // A tool that is not registered yet may have what a rule for all tools looks for.
   const isWhole = [...tools.keys()].every((name) => registry.tools.has(name));
-  const isOwn = ({ layer, names }: CompiledRule | CompiledQuota): boolean =>
+  const isOwn = ({ layer, names }: CompiledRule | Conditioned): boolean =>
     layer === `profile:${id}` && (isWhole || names !== undefined);
-  registry.review.added({ rules: rules.filter(isOwn), quotas: quotas.filter(isOwn) });
+  const others = conditioned.flatMap((conditionedIn) => conditionedIn(profile));
+  review.added([...rules, ...others].filter(isOwn));
 }
 
 /**
  * Sets a profile and updates its heirs. If an heir is invalid with the new parent, nothing changes.
  */
-function setWithHeirs(profiles: Map<string, KnownProfile>, profile: KnownProfile): void {
+function setWithHeirs(registry: RegistryState, profile: KnownProfile): void {
+  const { profiles } = registry;
   const before = new Map(profiles);
   const { id } = profile.resolved;
   profiles.set(id, profile);
   try {
-    resolveHeirs(profiles, id);
+    resolveHeirs(registry, id);
   } catch (error) {
     profiles.clear();
     for (const [known, entry] of before) profiles.set(known, entry);
@@ -67,7 +69,8 @@ function setWithHeirs(profiles: Map<string, KnownProfile>, profile: KnownProfile
 }
 
 /** Resolves every profile that extends a changed one again, parents before heirs. */
-function resolveHeirs(profiles: Map<string, KnownProfile>, changed: string): void {
+function resolveHeirs(registry: RegistryState, changed: string): void {
+  const { profiles } = registry;
   const settled = new Map<string, boolean>([[changed, true]]);
   // True for a descendant of the changed profile. Its parents are settled first, so that it is not
   // resolved with an old parent.
@@ -78,7 +81,7 @@ function resolveHeirs(profiles: Map<string, KnownProfile>, changed: string): voi
     // `filter` instead of `some`, because every parent must be settled.
     const touched = parentsOf(given).filter(settle).length > 0;
     if (touched) {
-      const resolved = resolveProfile(given, (parent) => profiles.get(parent)?.resolved);
+      const resolved = resolveProfile(given, (parent) => profiles.get(parent)?.resolved, registry);
       keepUse(before.rules, resolved.rules);
       profiles.set(id, { given, resolved });
     }

@@ -4,10 +4,10 @@
  * two share nothing that changes.
  */
 
-import type { QuotaStore } from '../../parts/quotas/store.ts';
 import type { Rule } from '../rules/rule.ts';
 import { unusedCopies } from '../rules/rule-use.ts';
 import { inertDefinition } from '../tool/definition.ts';
+import type { RegistryOptions } from './registry-options.ts';
 import { RegistryState } from './registry-state.ts';
 import { ToolEntry } from './tool-entry.ts';
 
@@ -15,7 +15,8 @@ import { ToolEntry } from './tool-entry.ts';
 export interface JudgingCopyOptions {
   /** Replaces the rules of the registry itself. @default its rules */
   readonly rules: readonly Rule[] | undefined;
-  readonly quotaStore: QuotaStore;
+  /** Options of parts, such as a store of its own. */
+  readonly options?: RegistryOptions<never>;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /**
@@ -31,16 +32,17 @@ export interface JudgingCopyOptions {
  */
 export function judgingCopy(
   registry: RegistryState,
-  { rules, quotaStore, now, hostGates = false }: JudgingCopyOptions,
+  { rules, options, now, hostGates = false }: JudgingCopyOptions,
 ): RegistryState {
   const { default: fallback, policyTimeoutMs, redact, logger, spine } = registry;
   const policies = hostGates ? registry.policies : [];
   const copy = new RegistryState(
-    { default: fallback, policies, policyTimeoutMs, redact, logger, now, quotaStore },
+    { ...options, default: fallback, policies, policyTimeoutMs, redact, logger, now },
     spine,
+    registry.parts,
   );
   copy.rules.takeOver(registry.rules, rules);
-  copy.quotas.takeOver(registry.quotas);
+  for (const takeOver of copy.ports.copies) takeOver(registry, copy);
   copyTools(registry, copy, hostGates);
   for (const [id, { given, resolved }] of registry.profiles)
     copy.profiles.set(id, {

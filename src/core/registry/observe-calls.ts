@@ -2,7 +2,7 @@
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { type CallObserver, CallObservers } from '../call/call-observers.ts';
 import { stateOf } from '../session/session.ts';
-import { registryStateOf } from './default-registry.ts';
+import { registryStateOf } from './state-of.ts';
 
 /** An observer that was added. */
 export interface Observing {

@@ -11,8 +11,11 @@ import type { RegistryState } from './registry-state.ts';
 /** @throws MisuseError that names the wrong option. */
 export function openSession(state: RegistryState, options: SessionOptions<never>): SessionState {
   const setup = readSessionOptions(options, state);
-  state.review.opening();
-  if (setup.rules.length + setup.quotas.length > 0) state.review.added(setup);
+  const { conditioned, review } = state.ports;
+  if (review !== undefined) {
+    review.opening();
+    review.added([...setup.rules, ...conditioned.flatMap((of) => of(setup))]);
+  }
   const session = new SessionState(state, setup);
   if (setup.discovery !== undefined) discover(session, setup.discovery);
   else readManyTools(state);

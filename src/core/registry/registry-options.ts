@@ -45,6 +45,7 @@ import {
   withMethods,
   wrongOption,
 } from '../../values/options/index.ts';
+import type { PartSet } from '../part.ts';
 import { checkPolicies } from '../rules/check-policies.ts';
 import type { Effect } from '../rules/decision.ts';
 import type { Policy } from '../rules/policy.ts';
@@ -191,9 +192,6 @@ const where = 'HostToolRegistry';
 const none: readonly never[] = Object.freeze([]);
 const registryTable = {
   rules: withDefault(anything<readonly Rule[]>(), none),
-  strictRules: withDefault(flag, false),
-  quotas: withDefault(anything<readonly Quota[]>(), none),
-  quotaStore: withMethods<QuotaStore>(['reserve', 'giveBack', 'look']),
   policies: withDefault(anything<readonly Policy<unknown>[]>(), none),
   default: withDefault(oneOf('allow', 'ask', 'deny'), 'allow'),
   defaultTimeoutMs: withDefault(duration, 120_000),
@@ -208,7 +206,7 @@ const registryTable = {
   now: fn<() => number>(),
   newId: fn<() => string>(),
   logger: withMethods<Logger>(['warn', 'error']),
-} satisfies TableOf<RegistryOptions>;
+} satisfies Partial<TableOf<RegistryOptions>>;
 const approvalsTable = {
   // `createTokenSigner` checks the keys.
   secret: anything<Key | readonly Key[]>(),
@@ -237,8 +235,12 @@ type ReadRegistryOptions = Omit<
 };
 
 /** @throws MisuseError `invalid_option`, which names the option. */
-export function readRegistryOptions(options: RegistryOptions<never>): ReadRegistryOptions {
-  const given = readOptions(where, options, registryTable);
+export function readRegistryOptions(
+  options: RegistryOptions<never>,
+  parts: PartSet,
+): ReadRegistryOptions {
+  parts.checkKeys('registry', where, options);
+  const given = readOptions(where, options, parts.tableOf('registry', registryTable));
   const approvals = readOptions(where, given.approvals, approvalsTable, { path: 'approvals' });
   const { store, maxBytesPerPrincipal } = approvals;
   if (store !== undefined) checkInbox(store);

@@ -8,11 +8,6 @@ import type { TokenSigner } from '../../parts/durable-approvals/token.ts';
 import { UsedTokens } from '../../parts/durable-approvals/used-tokens.ts';
 import type { Idempotency } from '../../parts/idempotency/idempotency-options.ts';
 import type { Offload, OffloadOptions } from '../../parts/offload/offload-options.ts';
-import { memoryQuotas } from '../../parts/quotas/memory-quotas.ts';
-import type { Quota } from '../../parts/quotas/quota.ts';
-import { QuotaLayers } from '../../parts/quotas/quota-layers.ts';
-import type { QuotaStore } from '../../parts/quotas/store.ts';
-import { RuleReview } from '../../parts/rule-review/rule-review.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { AbortHub } from '../../values/limits/abort-hub.ts';
 import { Deadlines } from '../../values/limits/deadlines.ts';
@@ -31,6 +26,8 @@ import type { CallObservers } from '../call/call-observers.ts';
 import type { CallTracer } from '../call/call-tracers.ts';
 import { createIds } from '../call/calls-in-flight.ts';
 import { type ChangeReason, EventHub } from '../events.ts';
+import type { PartSet } from '../part.ts';
+import { Ports } from '../ports.ts';
 import type { Effect } from '../rules/decision.ts';
 import { type Limits, tightestLimits } from '../rules/limits.ts';
 import type { KnownProfile } from '../rules/lineage.ts';
@@ -39,6 +36,7 @@ import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule, Rule } from '../rules/rule.ts';
 import { RuleLayers } from '../rules/rule-layers.ts';
 import type { SessionState } from '../session/session-state.ts';
+import type { Slot } from '../slot.ts';
 import { Counters } from './counters.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import {
@@ -58,6 +56,10 @@ const none: readonly never[] = Object.freeze([]);
 const mostRemoved = 10_000;
 
 export class RegistryState {
+  readonly parts: PartSet;
+  readonly ports = new Ports();
+  /** What parts keep. */
+  slots: Map<Slot<unknown>, unknown> | undefined;
   /** For each name, the version that is shown unless a range selects another. */
   readonly tools = new Map<string, ToolEntry>();
   readonly versions = new Map<string, readonly ToolEntry[]>();
@@ -89,8 +91,6 @@ export class RegistryState {
   /** Sessions with calls that wait on an approver in this process. */
   readonly asking = new Set<SessionState>();
   readonly suspending = new SuspendingSessions();
-  readonly quotas: QuotaLayers;
-  readonly quotaStore: QuotaStore;
   /** Absent if no outcomes are kept. */
   readonly idempotency: Idempotency | undefined;
   /** Absent if no outputs are offloaded. */
@@ -139,7 +139,6 @@ export class RegistryState {
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;
-  readonly review: RuleReview;
   /** Sessions that must learn of changes and of closing. */
   readonly watchers = new Set<WeakRef<SessionState>>();
   /**
@@ -155,9 +154,10 @@ export class RegistryState {
   calls: Call | undefined;
   readonly spine: CallControl;
 
-  constructor(options: RegistryOptions<never>, spine: CallControl) {
+  constructor(options: RegistryOptions<never>, spine: CallControl, parts: PartSet) {
     this.spine = spine;
-    const { approvals, newId, now, redact, rules, ...given } = readRegistryOptions(options);
+    this.parts = parts;
+    const { approvals, newId, now, redact, rules, ...given } = readRegistryOptions(options, parts);
     this.policies = given.policies;
     this.default = given.default;
     this.defaultTimeoutMs = given.defaultTimeoutMs;
@@ -177,12 +177,10 @@ export class RegistryState {
     this.sessionFor = approvals.session;
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules));
-    this.review = new RuleReview(this, given.strictRules);
-    this.quotas = reading('HostToolRegistry', 'quotas', () => new QuotaLayers(given.quotas));
-    this.quotaStore = given.quotaStore ?? memoryQuotas({ now: this.now });
     this.idempotency = given.idempotency;
     this.offload = given.offload;
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
+    for (const part of parts.specs) part.install(this.ports, this, given);
   }
 
   /** The rules that apply to tools of this source. */
@@ -197,18 +195,13 @@ export class RegistryState {
 
   /** Adds rules after the existing ones. The returned function removes them. */
   addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
-    return this.#added(
-      this.rules.add(rules, layer, source, (added) => this.review.added({ rules: added })),
+    return this.added(
+      this.rules.add(rules, layer, source, (added) => this.ports.review?.added(added)),
     );
   }
 
-  /** Adds quotas after the existing ones. The returned function removes them. */
-  addQuotas(quotas: readonly Quota[]): () => void {
-    return this.#added(this.quotas.add(quotas, (added) => this.review.added({ quotas: added })));
-  }
-
-  /** Notes that rules or quotas were added. Returns a function that removes them, once. */
-  #added(remove: () => void): () => void {
+  /** Notes that rules, or the like, were added. Returns a function that removes them, once. */
+  added(remove: () => void): () => void {
     this.changed('rules');
     let removed = false;
     return () => {
@@ -230,14 +223,14 @@ export class RegistryState {
     if (this.#gathered !== undefined) return run();
     const gathered = createGathered();
     this.#gathered = gathered;
-    this.review.wait();
+    this.ports.review?.wait();
     try {
       const result = run();
-      this.review.settle();
+      this.ports.review?.settle();
       return result;
     } finally {
       this.#gathered = undefined;
-      this.review.drop();
+      this.ports.review?.drop();
       const tools = gathered.tools();
       if (tools !== undefined) this.emitToolsChanged(tools);
       if (gathered.reason !== undefined) this.followChange(gathered.reason);

@@ -59,7 +59,7 @@ export class RegistryTools {
     const list = readDefinitions(definitions);
     const skeletons = this.#checkNew(list, owner);
     const entries = list.map((definition) => new ToolEntry(definition, owner, state.waits));
-    state.review.registering(entries);
+    state.ports.review?.registering(entries);
     for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
     const added = new Set<string>();
     const modified = new Set<string>();
@@ -99,7 +99,7 @@ export class RegistryTools {
           'replace it.',
       );
     const entry = new ToolEntry(definition, owner, state.waits);
-    state.review.registering([entry], before);
+    state.ports.review?.registering([entry], before);
     this.#put(before, entry);
     this.#register(entry);
     return true;

@@ -4,13 +4,13 @@ import {
   type RegistryApprovals,
   registryApprovals,
 } from '../../parts/durable-approvals/registry-approvals.ts';
-import type { Quota } from '../../parts/quotas/quota.ts';
 import { allEntries } from '../../parts/versions/tool-versions.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { checkOption, reading, readOptions } from '../../values/options/index.ts';
 import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
+import { missingPart, type PartSet } from '../part.ts';
 import type { Profile } from '../rules/profile.ts';
 import type { Rule } from '../rules/rule.ts';
 import { type UnusedRule, unusedRules } from '../rules/rule-use.ts';
@@ -37,31 +37,11 @@ import { host, type ScopeOptions, scopeSource, scopeTable } from './scope-option
 export let readState: (registry: object) => RegistryState | undefined;
 
 /**
- * Holds definitions, rules and profiles, and creates sessions over them. An application makes one;
- * `hostToolRegistry`, in lower case, is one without options that exists already. Methods that
- * change a registry are synchronous. If they are misused, they throw a {@link MisuseError} and
- * change nothing.
+ * The registry without parts. It is the base of the class that hosts use, which the entries of the
+ * package export.
  * @typeParam S What its tools need as `context.services`.
- *
- * @example
- * ```ts
- * import { defineTool, HostToolRegistry } from 'host-tools';
- * import { z } from 'zod';
- *
- * const registry = new HostToolRegistry({ rules: [{ effect: 'ask', tools: 'delete_*' }] });
- * registry.register(
- *   defineTool({
- *     name: 'delete_file',
- *     description: 'Deletes a file of the project.',
- *     parameters: z.object({ path: z.string() }),
- *     handler: async ({ path }) => `${path} is gone`,
- *   }),
- * );
- * const session = registry.createSession({ sessionId: 's1', approver: () => 'allow_once' });
- * const result = await session.call('delete_file', { path: 'a.txt' });
- * ```
  */
-export class HostToolRegistry<S = unknown> {
+export class Registry<S = unknown> {
   readonly #state: RegistryState;
   readonly #tools: RegistryTools;
   readonly #scopes = new Set<string>();
@@ -71,8 +51,8 @@ export class HostToolRegistry<S = unknown> {
     readState = (registry) => (#state in registry ? registry.#state : undefined);
   }
 
-  constructor(options: RegistryOptions<S> = {}) {
-    const state = new RegistryState(options as RegistryOptions<never>, interrupts);
+  constructor(options: RegistryOptions<S>, parts: PartSet) {
+    const state = new RegistryState(options as RegistryOptions<never>, interrupts, parts);
     state.exemplars = exemplars();
     this.#state = state;
     this.#tools = new RegistryTools(state);
@@ -177,14 +157,6 @@ export class HostToolRegistry<S = unknown> {
   /** The counts of all calls since the registry was created, including those of closed sessions. */
   metrics(): CallMetrics {
     return metricsOf(this.#state.counts);
-  }
-
-  /**
-   * Adds quotas for every session. The returned function removes them. The counts are kept.
-   * @throws MisuseError `invalid_quota`, also for an id that another quota of the registry has.
-   */
-  addQuotas(quotas: readonly Quota[]): () => void {
-    return this.#state.addQuotas(quotas);
   }
 
   /**
@@ -299,4 +271,25 @@ export class HostToolRegistry<S = unknown> {
     if (this.#state.closed)
       throw new MisuseError('closed', `Cannot ${action}, because the registry is closed.`);
   }
+}
+
+/**
+ * Defines methods of parts. One of an absent part throws a MisuseError `missing_part`.
+ * @param prototype Of a class that extends {@link Registry}.
+ */
+export function defineRegistryMethods(prototype: Registry, names: Iterable<string>): void {
+  for (const name of names)
+    Object.defineProperty(prototype, name, {
+      value(this: object, ...args: never[]): unknown {
+        const state = readState(this) as RegistryState;
+        const method = state.ports.registryMethods.get(name);
+        if (method !== undefined) return method(state, ...args);
+        const absent = state.parts.partOf?.('registry method', name);
+        throw absent === undefined
+          ? new TypeError(`registry.${name} is not a function`)
+          : missingPart(`registry.${name}`, absent);
+      },
+      configurable: true,
+      writable: true,
+    });
 }

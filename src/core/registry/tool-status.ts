@@ -3,8 +3,8 @@
  * tools share it, so it is computed once for all of them.
  */
 
-import type { CompiledQuota } from '../../parts/quotas/quota.ts';
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import type { ToolGates } from '../ports.ts';
 import type { Effect } from '../rules/decision.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { SessionState } from '../session/session-state.ts';
@@ -19,8 +19,8 @@ export interface ToolStatus {
   readonly registryRules: readonly CompiledRule[];
   /** Profile and session rules that apply to the tool. */
   readonly sessionRules: readonly CompiledRule[];
-  /** Quotas of the registry, the profile and the session that apply to the tool, if any do. */
-  readonly quotas: readonly CompiledQuota[] | undefined;
+  /** What parts do for calls to the tool. */
+  readonly gates: readonly ToolGates[];
   /** The strictest of the defaults that apply. */
   readonly default: Effect;
   /** The profile requires approval. */
@@ -46,10 +46,7 @@ export interface ToolStatus {
   readonly secretive: boolean;
 }
 
-/**
- * Longer than 60 lines, since each value of the status is one expression over the same rules and
- * quotas.
- */
+/** Longer than 60 lines, since each value of the status is one expression over the same rules. */
 export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {
   const { registry, profile } = session;
   const { summary, internals, name } = entry;
@@ -62,11 +59,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     profile === undefined && session.rules.length === 0
       ? session.rules
       : [...(profile?.rules ?? []), ...session.rules].filter(touches);
-  const quotas = [
-    ...registry.quotas.all,
-    ...(profile?.quotas ?? []),
-    ...session.setup.quotas,
-  ].filter((quota) => quota.appliesTo(name));
+  const gates = gatesFor(session, entry);
   const knobs = parseKnobs(session, entry, profileTool?.knobs);
   const blocked: Block[] = [];
   if (!entry.enabled || internals.outside?.withdrawn() !== undefined) blocked.push('disabled');
@@ -94,7 +87,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     drop,
     registryRules,
     sessionRules,
-    quotas: quotas.length === 0 ? undefined : quotas,
+    gates,
     default: effect,
     profileAsks,
     rulesAsk: enforced.some((rule) => rule.effect === 'ask' && !rule.hasWhen),
@@ -103,8 +96,9 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     open:
       unjudged &&
       !profileAsks &&
-      // Quotas that ask, and attributes that quotas read, need their own gates.
-      quotas.every(({ over, attributes }) => over === 'deny' && attributes.length === 0) &&
+      gates.every(
+        ({ judges = none, attributes = none }) => judges.length + attributes.length === 0,
+      ) &&
       internals.check === undefined &&
       internals.requiresApproval === false,
     timeoutMs: profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs,
@@ -114,6 +108,19 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     ),
     secretive: entry.isSecretive(registry.redact),
   };
+}
+
+const none: readonly never[] = Object.freeze([]);
+
+function gatesFor(session: SessionState, entry: ToolEntry): readonly ToolGates[] {
+  let found: ToolGates[] | undefined;
+  for (const gatesOf of session.registry.ports.tools) {
+    const gates = gatesOf(session, entry);
+    if (gates === undefined) continue;
+    found ??= [];
+    found.push(gates);
+  }
+  return found ?? none;
 }
 
 /**

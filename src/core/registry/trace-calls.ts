@@ -1,6 +1,6 @@
 /** Lets tracers follow the calls of a registry. */
 import type { CallTracer } from '../call/call-tracers.ts';
-import { registryStateOf } from './default-registry.ts';
+import { registryStateOf } from './state-of.ts';
 
 /**
  * Lets a tracer follow the calls that arrive from now on. The returned function stops that. Calls

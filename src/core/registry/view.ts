@@ -35,7 +35,7 @@ export class SharedViews {
   #epoch = -1;
   readonly #views = new Map<string, SharedView>();
 
-  /** A session with tools or rules of its own gets a view of its own. */
+  /** A session with tools or rules of its own, or data of parts, gets a view of its own. */
   get(session: SessionState): SharedView {
     const { registry } = session;
     if (this.#epoch !== registry.epoch) {
@@ -45,7 +45,7 @@ export class SharedViews {
     if (
       (session.own !== undefined && session.own.size > 0) ||
       session.rules.length > 0 ||
-      session.setup.quotas.length > 0
+      session.setup.slots !== undefined
     )
       return { statuses: new Map(), view: undefined };
     const judgesPrincipal =

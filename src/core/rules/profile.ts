@@ -2,8 +2,7 @@
 
 import type { OutputOrigin, Role } from '../../parts/origins/origin.ts';
 import { type Labels, mergeLabels } from '../../parts/origins/profile-labels.ts';
-import type { CompiledQuota, Quota } from '../../parts/quotas/quota.ts';
-import { compileQuotas } from '../../parts/quotas/quotas.ts';
+import type { Quota } from '../../parts/quotas/quota.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import {
@@ -18,6 +17,9 @@ import {
   withDefault,
 } from '../../values/options/index.ts';
 import type { VersionRange } from '../../values/text/versions.ts';
+import type { PartSet } from '../part.ts';
+import type { RegistryState } from '../registry/registry-state.ts';
+import type { SlotHolder } from '../slot.ts';
 import type { Effect } from './decision.ts';
 import { checkLimits, type Limits, tightestLimits } from './limits.ts';
 import { readParents, readTools, type ToolEntry } from './profile-entries.ts';
@@ -106,7 +108,7 @@ export interface ProfileTool {
 }
 
 /** A profile with everything that it extends merged in. Frozen. */
-export interface ResolvedProfile {
+export interface ResolvedProfile extends SlotHolder {
   readonly id: string;
   /** In the order in which a session lists them. */
   readonly tools: ReadonlyMap<string, ProfileTool>;
@@ -118,8 +120,6 @@ export interface ResolvedProfile {
   readonly testsPrincipal: boolean;
   /** Whether a rule tests the origins of values, or a tool has labels. */
   readonly usesOrigins: boolean;
-  /** Parents' quotas first. */
-  readonly quotas: readonly CompiledQuota[];
   readonly limits: Limits;
   readonly default: Effect | undefined;
 }
@@ -134,10 +134,9 @@ const profileTable = {
   extends: anything(),
   tools: required(array('a list of names or objects')),
   rules: withDefault(anything<readonly Rule[]>(), Object.freeze([])),
-  quotas: withDefault(anything<readonly Quota[]>(), Object.freeze([])),
   limits: anything<Limits>(),
   default: oneOf('allow', 'ask', 'deny'),
-} satisfies TableOf<Profile>;
+} satisfies Partial<TableOf<Profile>>;
 const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effect, number>;
 
 /**
@@ -146,14 +145,16 @@ const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effec
  * required approval cannot be removed. Rules and quotas add up. Its own limits override those of
  * its parents, of which the tightest count; its own `default` overrides the strictest of theirs.
  * The registry checks that tools and knobs exist.
+ * @param registry Has the parts that read keys of their own.
  * @throws MisuseError `unknown_profile` for a parent that `lookup` does not know, `invalid_option`
  * for anything malformed, `invalid_rule` for a bad rule, `invalid_quota` for a bad quota
  */
 export function resolveProfile(
   profile: Profile,
   lookup: (id: string) => ResolvedProfile | undefined,
+  { parts, ports }: Pick<RegistryState, 'parts' | 'ports'>,
 ): ResolvedProfile {
-  const { where, source } = readProfile(profile);
+  const { where, source } = readProfile(profile, parts);
   const { id } = source;
   const parents = readParents(source.extends, id, where).map((parentId) => {
     const parent = lookup(parentId);
@@ -168,9 +169,9 @@ export function resolveProfile(
   const own = compileRules(source.rules, `profile:${id}`);
   // A rule that two parents share is one rule.
   const rules = [...new Set([...parents.flatMap((parent) => parent.rules), ...own])];
-  const quotas = compileQuotas(source.quotas, `profile:${id}`);
   const limits = source.limits === undefined ? {} : checkLimits(source.limits, where);
-  return Object.freeze<ResolvedProfile>({
+  const resolved: ResolvedProfile = {
+    slots: undefined,
     id,
     tools,
     ranges: rangesOf(tools),
@@ -181,7 +182,6 @@ export function resolveProfile(
       [...tools.values()].some(
         ({ origins, roles }) => origins !== undefined || roles !== undefined,
       ),
-    quotas: Object.freeze([...new Set([...parents.flatMap((parent) => parent.quotas), ...quotas])]),
     limits: Object.freeze(
       Object.assign(
         Object.create(null) as Limits,
@@ -190,7 +190,9 @@ export function resolveProfile(
       ),
     ),
     default: source.default ?? strictest(parents.map((parent) => parent.default)),
-  });
+  };
+  for (const read of ports.profiles) read(resolved, source, parents);
+  return Object.freeze(resolved);
 }
 
 interface ReadProfile {
@@ -200,7 +202,7 @@ interface ReadProfile {
 }
 
 /** Copies a profile and checks its fields. */
-function readProfile(profile: Profile): ReadProfile {
+function readProfile(profile: Profile, parts: PartSet): ReadProfile {
   const copied = copyJson(profile, { maxDepth: 72, maxValues: 500_000 });
   if (!copied.ok)
     throw new MisuseError(
@@ -216,7 +218,9 @@ function readProfile(profile: Profile): ReadProfile {
     );
   const id = Object.hasOwn(value, 'id') ? value.id : undefined;
   const where = typeof id === 'string' && id.length <= 256 ? `profile \`${id}\`` : 'defineProfile';
-  return { where, source: readOptions(where, value, profileTable, { noun: 'field' }) };
+  parts.checkKeys('profile', where, value);
+  const table = parts.tableOf('profile', profileTable);
+  return { where, source: readOptions(where, value, table, { noun: 'field' }) };
 }
 
 function mergeTools(

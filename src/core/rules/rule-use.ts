@@ -1,5 +1,4 @@
 /** Which rules of a registry have had an effect. */
-import type { CompiledQuota } from '../../parts/quotas/quota.ts';
 import type { RegistryState } from '../registry/registry-state.ts';
 import type { CompiledRule } from './rule.ts';
 
@@ -42,12 +41,6 @@ export function everyRule(registry: RegistryState): readonly CompiledRule[] {
   for (const { resolved } of registry.profiles.values())
     for (const rule of resolved.rules) rules.add(rule);
   return [...rules];
-}
-
-/** The quotas of the registry and its profiles. */
-export function everyQuota({ quotas, profiles }: RegistryState): readonly CompiledQuota[] {
-  const all = [...profiles.values()].flatMap(({ resolved }) => resolved.quotas);
-  return [...new Set([...quotas.all, ...all])];
 }
 
 /** The rules of the registry, its scopes and its profiles that have not matched yet. */

@@ -1,9 +1,19 @@
 /** The decision of all gates together. `call` and `explain` use the same code to reach it. */
 
-import type { QuotaLevel } from '../../parts/quotas/level.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { ApprovalPrompt } from '../approval/request.ts';
 import { allow, ask, type Decision, deny } from './decision.ts';
+
+/** Lists that a question shows, by the member of the request. */
+export type Details = Readonly<Record<string, readonly unknown[]>>;
+
+/** All lists of both. */
+export function joinDetails(one: Details | undefined, other: Details | undefined): Details {
+  const joined: Record<string, readonly unknown[]> = { ...one };
+  for (const [name, list] of Object.entries(other ?? {}))
+    joined[name] = Object.freeze([...(joined[name] ?? []), ...list]);
+  return Object.freeze(joined);
+}
 
 export interface Verdict {
   readonly effect: 'allow' | 'ask' | 'deny';
@@ -23,8 +33,8 @@ export interface Verdict {
   readonly cause: unknown;
   /** Every ask has one. */
   readonly prompt: ApprovalPrompt | undefined;
-  /** The quotas that the call would exceed, if an ask names them. */
-  readonly quotas: readonly QuotaLevel[] | undefined;
+  /** What a person is shown besides, and agrees to. Only an ask has some. */
+  readonly details: Details | undefined;
   /** The decision of each gate, in order. Kept only for `explain`. */
   readonly steps: readonly JsonObject[] | undefined;
 }
@@ -38,7 +48,7 @@ const unsaid: Omit<Verdict, 'effect'> = {
   source: undefined,
   cause: undefined,
   prompt: undefined,
-  quotas: undefined,
+  details: undefined,
   steps: undefined,
 };
 
@@ -63,7 +73,7 @@ export function denied(
     source,
     cause: undefined,
     prompt: undefined,
-    quotas: undefined,
+    details: undefined,
     steps: undefined,
     effect: 'deny',
   };

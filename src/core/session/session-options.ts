@@ -3,7 +3,6 @@
 import { type DiscoveryOptions, readDiscovery } from '../../parts/discovery/discovery-options.ts';
 import { type OriginOptions, readOriginOptions } from '../../parts/origins/origin-options.ts';
 import type { Quota } from '../../parts/quotas/quota.ts';
-import { compileQuotas } from '../../parts/quotas/quotas.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import {
@@ -136,7 +135,6 @@ const sessionTable = {
   facts: anything<JsonObject>(),
   overrides: anything<Overrides>(),
   rules: anything<readonly Rule[]>(),
-  quotas: anything<readonly Quota[]>(),
   policies: anything<readonly Policy<unknown>[]>(),
   hooks: array<Hook>(),
   approver: fn<Approver>(),
@@ -149,7 +147,7 @@ const sessionTable = {
   discovery: anything<DiscoveryOptions>(),
   idleTimeoutMs: duration,
   signal: abortSignal,
-} satisfies TableOf<SessionOptions>;
+} satisfies Partial<TableOf<SessionOptions>>;
 /** The names of a session's options, for functions that accept them among their own. */
 export const sessionOptionNames: readonly string[] = Object.keys(sessionTable);
 
@@ -166,26 +164,18 @@ export function readSessionOptions(
   options: SessionOptions<never>,
   registry: RegistryState,
 ): SessionSetup {
-  const given = readOptions(where, options, sessionTable);
-  const {
-    environment,
-    metadata,
-    profile,
-    facts,
-    overrides,
-    rules,
-    quotas,
-    policies,
-    hooks,
-    limits,
-  } = given;
+  registry.parts.checkKeys('session', where, options);
+  const given = readOptions(where, options, registry.parts.tableOf('session', sessionTable));
+  const { environment, metadata, profile, facts, overrides, rules, policies, hooks, limits } =
+    given;
   checkSuspension(given, registry);
   if (profile !== undefined && !registry.profiles.has(profile))
     throw unknownProfile('createSession: expected `profile`', profile, [
       ...registry.profiles.keys(),
     ]);
   // Copied member by member, because rest and spread make creating a session many times slower.
-  return {
+  const setup: SessionSetup = {
+    slots: undefined,
     sessionId: given.sessionId,
     cwd: given.cwd,
     environment:
@@ -200,10 +190,6 @@ export function readSessionOptions(
     overrides: overrides === undefined ? undefined : readOverrides(overrides),
     rules:
       rules === undefined ? none : reading(where, 'rules', () => compileRules(rules, 'session')),
-    quotas:
-      quotas === undefined
-        ? none
-        : reading(where, 'quotas', () => compileQuotas(quotas, 'session')),
     policies: policies === undefined ? none : checkPolicies(policies, where),
     hooks: hooks === undefined ? none : reading(where, 'hooks', () => readHooks(hooks)),
     approver: given.approver,
@@ -218,6 +204,8 @@ export function readSessionOptions(
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };
+  for (const read of registry.ports.sessions) read(setup, given, where);
+  return setup;
 }
 
 /** A suspended call is resumed by a signed token that is bound to a principal. */

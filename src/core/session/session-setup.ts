@@ -1,17 +1,17 @@
 /** The options of a session, checked and copied. */
 
 import type { DiscoverySettings } from '../../parts/discovery/discovery.ts';
-import type { CompiledQuota } from '../../parts/quotas/quota.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Approver } from '../context.ts';
 import type { Hook } from '../hooks.ts';
 import type { Limits } from '../rules/limits.ts';
 import type { Policy } from '../rules/policy.ts';
 import type { CompiledRule } from '../rules/rule.ts';
+import type { SlotHolder } from '../slot.ts';
 import type { Overrides } from '../toolset/effective.ts';
 
 /** The checked options from which a session's state is created. */
-export interface SessionSetup {
+export interface SessionSetup extends SlotHolder {
   readonly sessionId: string;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -22,7 +22,6 @@ export interface SessionSetup {
   readonly facts: JsonObject;
   readonly overrides: Overrides | undefined;
   readonly rules: readonly CompiledRule[];
-  readonly quotas: readonly CompiledQuota[];
   readonly policies: readonly Policy<unknown>[];
   readonly hooks: readonly Hook[];
   readonly approver: Approver | undefined;

@@ -161,7 +161,7 @@ export class Session<S> implements ToolSession<S> {
       );
     }
     const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
-    registry.review.registering([entry], undefined, state);
+    registry.ports.review?.registering([entry], undefined, state);
     if (isLabelled) beginOrigins(state);
     state.own ??= new Map();
     state.own.set(name, entry);

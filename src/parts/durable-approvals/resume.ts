@@ -3,6 +3,7 @@
  * once.
  */
 
+import type { ApprovalRequest } from '../../core/approval/request.ts';
 import { type ApprovalAnswer, type ReadAnswer, readAnswer } from '../../core/approval/request.ts';
 import { Call, type Resumed } from '../../core/call/call.ts';
 import {
@@ -16,6 +17,7 @@ import { callTool } from '../../core/call/spine.ts';
 import type { CallOptions } from '../../core/context.ts';
 import { countDenied, countEnd, countReason } from '../../core/registry/counters.ts';
 import type { ToolResult } from '../../core/result.ts';
+import type { Details } from '../../core/rules/verdict.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
@@ -59,7 +61,7 @@ export async function resumeCall(
   const { input, idempotencyKey, request, surface } = taken;
   const said = read ?? unknownAnswer;
   const answered = keepOutcome(registry, claims, said, undefined);
-  const quotas = Object.hasOwn(request, 'quotas') ? request.quotas : undefined;
+  const details = detailsIn(request, registry.ports.details);
   const { id: approvalId, tool, fingerprint, source, callId } = claims;
   // Rules about surfaces judge the call as they did when it was suspended.
   const via = given?.surface === undefined ? withSurface(given, surface) : given;
@@ -69,12 +71,18 @@ export async function resumeCall(
     input,
     via,
     undefined,
-    { approvalId, answer: said, idempotencyKey, fingerprint, source, quotas },
+    { approvalId, answer: said, idempotencyKey, fingerprint, source, details },
     callId,
   );
   await answered;
   await keepOutcome(registry, claims, said, result);
   return result;
+}
+
+/** What the person was shown besides the call. */
+function detailsIn(request: ApprovalRequest, names: ReadonlySet<string>): Details | undefined {
+  const lists = Object.entries(request).filter(([name]) => names.has(name));
+  return lists.length === 0 ? undefined : (Object.fromEntries(lists) as Details);
 }
 
 /** Takes the call out of the store, and uses up its token. */
@@ -226,7 +234,7 @@ function refuse(
     idempotencyKey: '',
     fingerprint: claims?.fingerprint ?? '',
     source: claims?.source ?? '',
-    quotas: undefined,
+    details: undefined,
   };
   const call = new Call(
     session,

@@ -14,7 +14,7 @@ import { reportFault } from '../../core/call/report-fault.ts';
 import { tellSeparateStores } from '../../core/call/separate-stores.ts';
 import { shownNameOf } from '../../core/call/shown-name.ts';
 import type { Outcome } from '../../core/call/step.ts';
-import type { Verdict } from '../../core/rules/verdict.ts';
+import { joinDetails, type Verdict } from '../../core/rules/verdict.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { ApprovalDesk, Suspension } from './desk.ts';
@@ -95,13 +95,13 @@ export async function lacksRoom(
 }
 
 /**
- * The quotas that a person has already let the call exceed are named again, because the resumed
- * call knows only its own record.
+ * What a person has already agreed to is shown again, because the resumed call knows only its own
+ * record.
  */
 function withAgreed({ extra }: FoundCall, verdict: Verdict): Verdict {
   const agreed = extra?.agreed;
   if (agreed === undefined) return verdict;
-  return { ...verdict, quotas: Object.freeze([...agreed, ...(verdict.quotas ?? [])]) };
+  return { ...verdict, details: joinDetails(agreed, verdict.details) };
 }
 
 /**

@@ -36,14 +36,17 @@ export function attributeJudges({
   sessionPolicies,
   registryRules,
   sessionRules,
-  quotas = [],
+  gates,
 }: Binding): readonly Judge[] {
   const { attributes } = entry.internals;
   if (attributes === undefined) return [];
   if (policies.length > 0 || sessionPolicies.length > 0) return [attributeJudge(attributes)];
   const rules = [...registryRules, ...sessionRules];
-  const enforced = [...rules.filter(({ shadow }) => !shadow), ...quotas];
-  const needed = new Set(enforced.flatMap((one) => one.attributes));
+  const enforced = rules.filter(({ shadow }) => !shadow);
+  const needed = new Set([
+    ...enforced.flatMap((rule) => rule.attributes),
+    ...gates.flatMap((gate) => gate.attributes ?? []),
+  ]);
   const tried = new Set(rules.flatMap((rule) => rule.attributes));
   const some = (read: (path: string) => boolean): ReadAttributes =>
     new Map([...attributes].filter(([path]) => read(path)));

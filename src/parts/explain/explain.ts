@@ -10,6 +10,7 @@ import { loopProblem } from '../../core/call/stages/loop-guard.ts';
 import { recordProblem } from '../../core/call/stages/record-start.ts';
 import { validate } from '../../core/call/stages/validate.ts';
 import { findGrant } from '../../core/call/standing-grants.ts';
+import type { TriedStart } from '../../core/ports.ts';
 import { type Decision, deny } from '../../core/rules/decision.ts';
 import { decisionOf } from '../../core/rules/verdict.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
@@ -21,8 +22,8 @@ import { unreadReason } from '../offload/unread.ts';
 import { originsOf } from '../origins/call-origins.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import { originsShown } from '../origins/origins-told.ts';
-import { explainQuotas } from '../quotas/explain-quotas.ts';
 import type { QuotaLevel } from '../quotas/level.ts';
+import { reviewOf } from '../rule-review/part.ts';
 import type { RuleFault } from '../rule-review/rule-faults.ts';
 import { beginWithSecrets, collectSecrets, scrubJson } from '../secrets/call-secrets.ts';
 import { approvalProblem } from './explain-approval.ts';
@@ -144,7 +145,8 @@ export async function explain(
   const goesOn = (): boolean => draft.code === undefined && !isAsked;
   const queued = goesOn() ? await queueProblem(call) : undefined;
   if (queued !== undefined) refuse(call, draft, steps, 'slots', queued);
-  if (call.binding.quotas !== undefined) await addQuotas(call, draft, steps);
+  for (const { tryStart } of call.binding.gates)
+    if (tryStart !== undefined) addStart(call, draft, steps, await tryStart(call));
   const unrecorded = goesOn() ? recordProblem(call) : undefined;
   if (unrecorded !== undefined) refuse(call, draft, steps, 'audit', unrecorded);
   return Object.freeze(draft);
@@ -187,9 +189,13 @@ function addBudget({ session, binding, entry }: FoundCall, draft: Draft): void {
 }
 
 function addRuleFaults({ session, binding }: FoundCall, draft: Draft): void {
-  const { registryRules, sessionRules, quotas = [] } = binding;
-  const rules = [...registryRules, ...sessionRules];
-  const faults = session.registry.review.faultsIn(session, { rules, quotas });
+  const { registryRules, sessionRules, gates } = binding;
+  const conditioned = gates.flatMap((gate) => gate.conditioned ?? []);
+  const faults = reviewOf(session.registry).faultsIn(session, [
+    ...registryRules,
+    ...sessionRules,
+    ...conditioned,
+  ]);
   if (faults.length > 0) draft.ruleFaults = Object.freeze(faults);
 }
 
@@ -208,7 +214,7 @@ async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): P
   if (verdict.effect === 'deny') draft.code = verdict.code ?? 'policy_denied';
   if (verdict.effect !== 'ask') return false;
   const grant = findGrant(call);
-  if (grant !== undefined && (verdict.quotas === undefined || grant.effect === 'reject')) {
+  if (grant !== undefined && (verdict.details === undefined || grant.effect === 'reject')) {
     steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });
     if (grant.effect === 'reject') draft.code = 'approval_denied';
     return false;
@@ -224,13 +230,17 @@ function addOrigins(call: FoundCall, draft: Draft): void {
   draft.origins = originsShown(call, judged);
 }
 
-/** Adds the use of the call's quotas. They may refuse a call that the gates allow. */
-async function addQuotas(call: FoundCall, draft: Draft, steps: JsonObject[]): Promise<void> {
-  const { levels, error } = await explainQuotas(call);
-  if (levels.length > 0) draft.quotas = Object.freeze(levels);
+/** Adds what a last gate says. It may refuse a call that the gates before it allow. */
+function addStart(
+  call: FoundCall,
+  draft: Draft,
+  steps: JsonObject[],
+  { stage, error, shown }: TriedStart,
+): void {
+  Object.assign(draft, shown);
   if (error === undefined) return;
   steps.push({
-    stage: 'quotas',
+    stage,
     ...(scrubJson(call, error as unknown as JsonValue) as JsonObject),
   });
   if (draft.code !== undefined) return;

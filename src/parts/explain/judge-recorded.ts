@@ -11,7 +11,6 @@ import { validate } from '../../core/call/stages/validate.ts';
 import { countMatched, countShadow } from '../../core/registry/counters.ts';
 import type { Effect } from '../../core/rules/decision.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { reserveQuota } from '../quotas/reserve-quota.ts';
 import { collectSecrets } from '../secrets/call-secrets.ts';
 
 /** A call as it was recorded. */
@@ -65,7 +64,7 @@ export async function judgeRecorded(
   const decided = decide(call);
   if (decided instanceof Promise) await decided;
   const verdict = call.verdict ?? allowed;
-  const judgement = verdict.effect === 'deny' ? verdict : ((await refusedByQuota(call)) ?? verdict);
+  const judgement = verdict.effect === 'deny' ? verdict : ((await refusedAtStart(call)) ?? verdict);
   count(call);
   const { effect, ruleId } = judgement;
   return { effect, ruleId };
@@ -73,12 +72,15 @@ export async function judgeRecorded(
 
 const allowed: Judgement = { effect: 'allow', ruleId: undefined };
 
-/** Reserves what the call spends. Undefined if its quotas allow it. */
-async function refusedByQuota(call: FoundCall): Promise<Judgement | undefined> {
+/** Runs the last gates as if a person had agreed. Undefined if they let the call start. */
+async function refusedAtStart(call: FoundCall): Promise<Judgement | undefined> {
   const { verdict } = call;
-  if (verdict?.quotas !== undefined) call.more.agreed = verdict.quotas;
-  const error = await reserveQuota(call);
-  return error === undefined ? undefined : { effect: 'deny', ruleId: error.ruleId };
+  if (verdict?.details !== undefined) call.more.agreed = verdict.details;
+  for (const { start } of call.binding.gates) {
+    const error = await start?.(call);
+    if (error !== undefined) return { effect: 'deny', ruleId: error.ruleId };
+  }
+  return undefined;
 }
 
 /** Counts the rules that have matched, as the end of a real call does. */

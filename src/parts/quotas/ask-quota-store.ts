@@ -7,6 +7,7 @@ import { describe, MisuseError } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
 import { ignoreRejection, isThenable } from '../../values/maybe-promise.ts';
 import type { Spending } from './quota-spending.ts';
+import { quotaStoreOf, reservedQuota } from './quota-state.ts';
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './store.ts';
 
 /** The store gave no usable answer. `cause` is undefined if it was only too slow. */
@@ -69,9 +70,9 @@ const looking: Question<readonly QuotaUse[]> = {
 /** Gives back what the call has reserved, if its handler has not started. */
 export function giveBackQuota(call: FoundCall): void {
   const { extra } = call;
-  const reserved = extra?.reserved;
+  const reserved = extra === undefined ? undefined : reservedQuota.of(extra);
   if (extra === undefined || reserved === undefined) return;
-  extra.reserved = undefined;
+  reservedQuota.delete(extra);
   giveBackTo(call, reserved.reservation);
 }
 
@@ -85,7 +86,7 @@ function giveBackTo(call: FoundCall, reservation: object): void {
       'what a call had reserved of its quotas could not be given back',
     );
   try {
-    const answer: unknown = call.session.registry.quotaStore.giveBack(reservation);
+    const answer: unknown = quotaStoreOf(call).giveBack(reservation);
     if (isThenable(answer)) Promise.resolve(answer).then(undefined, failed);
   } catch (error) {
     failed(error);
@@ -101,7 +102,7 @@ function ask<T extends object>(
 ): Answer<T> | Promise<Answer<T>> {
   const spends = Object.freeze(spendings.map(({ spend }) => spend));
   try {
-    const answer = question.run(call.session.registry.quotaStore, spends);
+    const answer = question.run(quotaStoreOf(call), spends);
     if (!isThenable(answer)) return settle(call, spendings, question, answer);
     return inTime(call, spendings, question, answer);
   } catch (error) {

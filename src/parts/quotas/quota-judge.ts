@@ -9,6 +9,7 @@ import type { Judge, Tally } from '../../core/call/tally.ts';
 import { makeVerdict, type Verdict } from '../../core/rules/verdict.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
 import { callEnded, type Looked, lookAll } from './ask-quota-store.ts';
+import type { CompiledQuota } from './quota.ts';
 import {
   type Compared,
   compare,
@@ -19,14 +20,20 @@ import {
   unreadableText,
 } from './quota-levels.ts';
 import { isAgreed, type Spending, spendingsOf, spendingsWithoutInput } from './quota-spending.ts';
+import { reservedQuota } from './quota-state.ts';
 
-export const quotaJudge: Judge = (call, tally) => {
-  const asking = call.binding.quotas?.filter(
-    (quota) => quota.over === 'ask' && !isAgreed(call, quota),
-  );
+export function quotaJudge(quotas: readonly CompiledQuota[]): Judge {
+  const asking = quotas.filter(({ over }) => over === 'ask');
+  return (call, tally) => {
+    const open = asking.filter((quota) => !isAgreed(call, quota));
+    return judge(call, tally, open);
+  };
+}
+
+function judge(call: FoundCall, tally: Tally, asking: readonly CompiledQuota[]): ReturnType<Judge> {
   // `explain` was given no input.
   const isOpen = tally.steps !== undefined && call.input === undefined;
-  const spendings = (isOpen ? spendingsWithoutInput : spendingsOf)(call, asking ?? []);
+  const spendings = (isOpen ? spendingsWithoutInput : spendingsOf)(call, asking);
   if (hasOwn(spendings, 'unreadable')) {
     const { id: ruleId, layer: source } = spendings.quota;
     const reason = unreadableReason;
@@ -36,14 +43,15 @@ export const quotaJudge: Judge = (call, tally) => {
     return undefined;
   }
   // Otherwise, the amounts that the call reserved before it waited would count twice.
-  const reserved = new Set(call.extra?.reserved?.spends.map(({ key }) => key));
+  const held = call.extra === undefined ? undefined : reservedQuota.of(call.extra);
+  const reserved = new Set(held?.spends.map(({ key }) => key));
   const due = spendings.filter(({ spend }) => spend.amount > 0n && !reserved.has(spend.key));
   if (due.length === 0) return undefined;
   const looked = lookAll(call, due);
   return looked instanceof Promise
     ? looked.then((settled) => (to: Tally) => vote(call, to, due, settled))
     : vote(call, tally, due, looked);
-};
+}
 
 function vote(call: FoundCall, tally: Tally, spendings: readonly Spending[], looked: Looked): void {
   if (looked === callEnded) return;
@@ -86,6 +94,6 @@ export function askBeyond(
     source: asked?.source ?? first.quota.layer,
     ruleId: asked === undefined ? first.quota.id : asked.ruleId,
     prompt: { ...prompt, message },
-    quotas: Object.freeze(over.map(({ level }) => level)),
+    details: { quotas: Object.freeze(over.map(({ level }) => level)) },
   });
 }

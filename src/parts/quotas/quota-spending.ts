@@ -4,8 +4,10 @@ import type { FoundCall } from '../../core/call/call.ts';
 import { judgedOf } from '../../core/call/judged.ts';
 import { type Judged, maxFurtherSteps } from '../../core/rules/judged.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
+import type { QuotaLevel } from './level.ts';
 import type { CompiledQuota } from './quota.ts';
 import { mostSpendings, mostValues, QuotaReader } from './quota-reader.ts';
+import { readQuota } from './quota-state.ts';
 import { unreadable } from './quota-values.ts';
 import { subjectKey } from './quotas.ts';
 import type { QuotaSpend } from './store.ts';
@@ -73,10 +75,11 @@ export function spendingsWithoutInput(
 /** The input does not change while the call is judged, unless a person edits it. */
 function readerOf(call: FoundCall): QuotaReader {
   const { canonical, parsed, more } = call;
-  const known = more.quotaReader;
+  const known = readQuota.of(more);
   if (known !== undefined && known.input === canonical && known.parsed === parsed) return known;
-  more.quotaReader = new QuotaReader(canonical, parsed);
-  return more.quotaReader;
+  const reader = new QuotaReader(canonical, parsed);
+  readQuota.set(more, reader);
+  return reader;
 }
 
 function spendOf(
@@ -126,5 +129,6 @@ function subjectsOf(call: FoundCall, quota: CompiledQuota): readonly string[] | 
 
 /** Whether a person has allowed the call to exceed a quota. */
 export function isAgreed(call: FoundCall, { id, layer }: CompiledQuota): boolean {
-  return call.extra?.agreed?.some(({ quota, source }) => quota === id && source === layer) === true;
+  const agreed = call.extra?.agreed?.quotas as readonly QuotaLevel[] | undefined;
+  return agreed?.some(({ quota, source }) => quota === id && source === layer) === true;
 }

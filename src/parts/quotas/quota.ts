@@ -1,9 +1,8 @@
 /** The definition of a quota: as a host writes it, and as calls are counted by it. */
 
-import type { WrittenCondition } from '../../core/rules/conditions.ts';
+import type { Conditioned } from '../../core/rules/conditioned.ts';
 import type { Judged } from '../../core/rules/judged.ts';
 import type { Glob, Rule } from '../../core/rules/rule.ts';
-import type { JsonValue } from '../../values/json/index.ts';
 
 /**
  * Limits how often something is done, or how much of it, within a window of time. An amount is
@@ -70,10 +69,7 @@ export type QuotaSubject =
     };
 
 /** A checked quota. It is frozen and shares nothing with the host's object. */
-export interface CompiledQuota {
-  readonly id: string;
-  /** Where the quota was written: `registry`, `profile:<id>` or `session`. */
-  readonly layer: string;
+export interface CompiledQuota extends Conditioned {
   /**
    * The start of the keys of its sums. It contains everything that changes the meaning of a sum, so
    * that sums of different meaning never mix.
@@ -94,16 +90,10 @@ export interface CompiledQuota {
   readonly paths: readonly (readonly string[])[];
   readonly over: 'deny' | 'ask';
   readonly reason: string;
-  /** Whether calls to a tool of this name may count. */
-  appliesTo(name: string): boolean;
-  /** The names and wildcards that choose its tools, as they were written. */
-  readonly about: JsonValue | undefined;
-  /** The tools that it names; undefined if a wildcard chooses them. */
-  readonly names: readonly string[] | undefined;
+  /** Whether calls to the tool may count. */
+  appliesTo(tool: { readonly name: string }): boolean;
   /** Whether the input decides which calls count. */
   readonly hasWhen: boolean;
-  /** The conditions of its `when`. */
-  readonly when: readonly WrittenCondition[];
   /** Paths whose attributes the `when` part reads, as tools declare them. */
   readonly attributes: readonly string[];
   /** Whether a call counts, by the `when` part. @throws `overBudget`. */

@@ -120,6 +120,9 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
   const byLooks = conditions.some(({ test }) => test.onlyStops === true);
   check(!byLooks, 'when', 'conditions without `alike`, which only rules can test', quota.when);
   return Object.freeze<CompiledQuota>({
+    noun: 'quota',
+    more: [sum ?? null, paths],
+    reads: readsOf(sum, paths),
     id,
     layer,
     key: keyOf([layer, id, windowMs ?? null, sum ?? null, ...subjectsIn(by, paths)]),
@@ -140,6 +143,37 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
     attributes: attributesOf(conditions),
     counts: (judged) => conditions.every((condition) => holds(condition, 'any', judged)),
   });
+}
+
+/** The paths of a quota, with what a review says of them. */
+function readsOf(sum: CompiledQuota['sum'], paths: CompiledQuota['paths']): CompiledQuota['reads'] {
+  const numbers = ['integer', 'fraction'] as const;
+  const ofSum: CompiledQuota['reads'] =
+    sum === undefined
+      ? []
+      : [
+          {
+            field: 'sum',
+            path: sum,
+            kinds: numbers,
+            ifNothing: 'nothing is added up',
+            ifOthers: ['every call with a value there is refused', 'it is never a number'],
+          },
+        ];
+  const refused = 'every call is refused';
+  return Object.freeze([
+    ...ofSum,
+    ...paths.map(
+      (path) =>
+        ({
+          field: 'by',
+          path,
+          kinds: ['string', 'boolean', ...numbers],
+          ifNothing: refused,
+          ifOthers: [refused, 'it is never a text, a number or a boolean'],
+        }) as const,
+    ),
+  ]);
 }
 
 /**
@@ -278,7 +312,7 @@ function compileTools(tools: JsonValue | undefined, check: Check): CompiledQuota
     );
     return globTest(glob, true);
   });
-  return (name) => {
+  return ({ name }) => {
     if (globs.some((matches) => matches(name))) return true;
     const form = latinForm(name);
     return form !== undefined && globs.some((matches) => matches(form));

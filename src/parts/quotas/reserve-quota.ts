@@ -8,20 +8,22 @@ import { releaseAll } from '../../core/call/release.ts';
 import { type Outcome, type Step, steps } from '../../core/call/step.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
 import { callEnded, giveBackQuota, type Reservation, reserveAll } from './ask-quota-store.ts';
+import type { CompiledQuota } from './quota.ts';
 import { askBeyond } from './quota-judge.ts';
 import { compare, exceededError, unavailableError, unreadableError } from './quota-levels.ts';
 import { type Spending, spendingsOf } from './quota-spending.ts';
+import { reservedQuota } from './quota-state.ts';
 import type { QuotaSpend } from './store.ts';
 
 /**
  * Reserves what the call spends. A call that waited for the store is judged again, and comes back
  * here with its reservation.
  */
-export function reserveQuota(call: FoundCall): Step {
-  const spendings = spendingsOf(call, call.binding.quotas ?? []);
+export function reserveQuota(call: FoundCall, quotas: readonly CompiledQuota[]): Step {
+  const spendings = spendingsOf(call, quotas);
   if (hasOwn(spendings, 'unreadable')) return unreadableError(spendings);
   const due = spendings.filter(({ spend }) => spend.amount > 0n);
-  const reserved = call.extra?.reserved;
+  const reserved = call.extra === undefined ? undefined : reservedQuota.of(call.extra);
   if (reserved !== undefined) {
     if (isSame(reserved.spends, due)) return undefined;
     // The quotas, or the values that they read, have changed since then.
@@ -39,7 +41,7 @@ function take(call: FoundCall, due: readonly Spending[], answer: Reservation): O
   if (hasOwn(answer, 'unavailable')) return unavailableError(due[0] as Spending, answer);
   if (hasOwn(answer, 'reservation')) {
     const { reservation } = answer;
-    call.more.reserved = { reservation, spends: due.map(({ spend }) => spend) };
+    reservedQuota.set(call.more, { reservation, spends: due.map(({ spend }) => spend) });
     // The call may have ended in the turn in which the answer came.
     if (call.ended) giveBackQuota(call);
     return undefined;

@@ -1,12 +1,13 @@
 /**
- * Finds rules and quotas that can never match a call, by the schemas of the tools that they are
- * about.
+ * Finds rules, and what else has conditions, that can never match a call, by the schemas of the
+ * tools that they are about.
  */
+
+import type { Conditioned } from '../../core/rules/conditioned.ts';
 import type { WrittenCondition } from '../../core/rules/conditions.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
-import type { CompiledQuota } from '../quotas/quota.ts';
-import { quotaPathFaults } from '../quotas/quota-paths.ts';
 import { judgeCondition, type LookedAtTool, type Reading, type Verdict } from './condition.ts';
+import { pathFaults } from './path-faults.ts';
 import { conditionText, unknownText, wrongValueText } from './words.ts';
 
 /** A condition of a rule or quota, or a path of a quota, that cannot do what it says. */
@@ -19,32 +20,24 @@ export interface RuleFault {
   readonly message: string;
 }
 
-/** A rule or quota whose conditions are judged. */
-type Judged = Pick<CompiledRule | CompiledQuota, 'id' | 'layer' | 'when'>;
+/** What has conditions that are judged. */
+type Judged = Pick<CompiledRule | Conditioned, 'id' | 'layer' | 'when'>;
 
 /**
- * The faults of a rule; empty if it may match, as far as is known.
- * @param tools All tools that the rule is about. Only as many are looked at as are needed.
+ * The faults of a rule, or of what else has conditions; empty if it may match, as far as is known.
+ * @param given All tools that it is about. Only as many are looked at as are needed.
  */
 export function ruleFaults(
-  rule: CompiledRule,
-  tools: Iterable<LookedAtTool>,
-  budget: { left: number },
-): readonly RuleFault[] {
-  const reading = rule.effect === 'allow' ? 'narrow' : 'wide';
-  return conditionFaults(rule, reading, tools, budget);
-}
-
-/** The faults of a quota; empty if it may count, as far as is known. */
-export function quotaFaults(
-  quota: CompiledQuota,
+  one: CompiledRule | Conditioned,
   given: Iterable<LookedAtTool>,
   budget: { left: number },
 ): readonly RuleFault[] {
+  if ('effect' in one)
+    return conditionFaults(one, one.effect === 'allow' ? 'narrow' : 'wide', given, budget);
   const tools = [...given];
   if (tools.length === 0) return [];
-  const ofPaths = quotaPathFaults(quota, tools, budget).map((text) => faultOf(quota, text));
-  return [...conditionFaults(quota, 'wide', tools, budget), ...ofPaths];
+  const ofPaths = pathFaults(one.reads, tools, budget).map((text) => faultOf(one, text));
+  return [...conditionFaults(one, 'wide', tools, budget), ...ofPaths];
 }
 
 function conditionFaults(

@@ -1,28 +1,25 @@
 /**
- * Reviews rules and quotas: whether they can match the tools that they are about. What cannot is
- * logged once, or thrown if the registry has `strictRules`.
+ * Reviews rules, and what else has conditions: whether they can match the tools that they are
+ * about. What cannot is logged once, or thrown if the registry has `strictRules`.
  *
  * A rule that names its tools is reviewed when it is added, and when its tools are registered. Any
  * other rule may also be about tools that come later, so it is reviewed when it is added, and when
  * a session is created.
  */
 
+import type { Review } from '../../core/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
+import type { Conditioned } from '../../core/rules/conditioned.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
-import { everyQuota, everyRule } from '../../core/rules/rule-use.ts';
+import { everyRule } from '../../core/rules/rule-use.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { MisuseError } from '../../values/errors/index.ts';
+import { type MisuseCode, MisuseError } from '../../values/errors/index.ts';
 import { shortened } from '../../values/text/shortened.ts';
-import type { CompiledQuota } from '../quotas/quota.ts';
 import { allEntries, versionsOf } from '../versions/tool-versions.ts';
-import { quotaFaults, type RuleFault, ruleFaults } from './rule-faults.ts';
+import { type RuleFault, ruleFaults } from './rule-faults.ts';
 
-/** Rules and quotas that are reviewed together. */
-export interface Reviewed {
-  readonly rules?: readonly CompiledRule[];
-  readonly quotas?: readonly CompiledQuota[];
-}
+export type Reviewed = CompiledRule | Conditioned;
 
 /** Tools that will be registered, and one that they replace. */
 interface Change {
@@ -45,13 +42,13 @@ const mostClean = 1_000;
 /** Most characters of what is remembered of a rule. */
 const mostKeyChars = 2_000;
 
-export class RuleReview {
+export class RuleReview implements Review {
   /** For commands that report what is wrong with rules in their own way, or have no time for it. */
   isOff = false;
   readonly #registry: RegistryState;
   readonly #strict: boolean;
   /** Rules that can match, that were reported, or that take too long to judge. */
-  readonly #done = new WeakSet<CompiledRule | CompiledQuota>();
+  readonly #done = new WeakSet<Reviewed>();
   /** Rules that were reported, by what they say: each session compiles its own anew. */
   readonly #told = new Set<string>();
   /** What was added since several changes began, as when a file is applied. */
@@ -70,11 +67,10 @@ export class RuleReview {
   }
 
   /** @throws MisuseError `invalid_rule`, `invalid_quota` with `strictRules`. */
-  added(reviewed: Reviewed): void {
+  added(all: readonly Reviewed[]): void {
     if (!this.#isOn) return;
-    const { rules = [], quotas = [] } = reviewed;
-    if (this.#waiting === undefined) this.#review(reviewed, () => true);
-    else for (const one of [...rules, ...quotas]) this.#waiting.added.add(one);
+    if (this.#waiting === undefined) this.#review(all, () => true);
+    else for (const one of all) this.#waiting.added.add(one);
   }
 
   /**
@@ -97,8 +93,7 @@ export class RuleReview {
   opening(): void {
     const { epoch } = this.#registry;
     if (!this.#isOn || this.#epoch === epoch) return;
-    const isDue = (one: CompiledRule | CompiledQuota): boolean =>
-      one.names === undefined && !this.#done.has(one);
+    const isDue = (one: Reviewed): boolean => one.names === undefined && !this.#done.has(one);
     this.#review(this.#all(), isDue);
     this.#epoch = epoch;
   }
@@ -124,39 +119,42 @@ export class RuleReview {
   }
 
   /**
-   * What is wrong with one rule or quota. A rule that names a tool that is not there is not judged.
+   * What is wrong with one of them. A rule that names a tool that is not there is not judged.
    * @param isWhole Whether no more tools will come. Otherwise, only a rule that names its tools is
    * judged.
    */
-  faultsOf(one: CompiledRule | CompiledQuota, isWhole: boolean): readonly RuleFault[] {
+  faultsOf(one: Reviewed, isWhole: boolean): readonly RuleFault[] {
     const table = this.#table();
     const isDue = (isWhole || one.names !== undefined) && this.#isDue(one, table);
     return isDue ? this.#faultsOf(one, table, { left: mostSteps }) : [];
   }
 
-  /** What is wrong with the rules and quotas that apply to a tool of a session. */
-  faultsIn(session: SessionState, { rules = [], quotas = [] }: Reviewed): readonly RuleFault[] {
+  /** What is wrong with those that apply to a tool of a session. */
+  faultsIn(session: SessionState, all: readonly Reviewed[]): readonly RuleFault[] {
     const table = this.#table(session);
     const budget = { left: mostSteps };
-    return [...rules, ...quotas].flatMap((one) =>
+    return all.flatMap((one) =>
       this.#isDue(one, table) ? this.#faultsOf(one, table, budget) : [],
     );
   }
 
-  #all(session?: SessionState): Required<Reviewed> {
-    return {
-      rules: [...everyRule(this.#registry), ...(session?.rules ?? [])],
-      quotas: [...everyQuota(this.#registry), ...(session?.setup.quotas ?? [])],
-    };
+  #all(session?: SessionState): readonly Reviewed[] {
+    const registry = this.#registry;
+    const all: Reviewed[] = [...everyRule(registry), ...(session?.rules ?? [])];
+    for (const conditioned of registry.ports.conditioned) {
+      all.push(...conditioned(registry));
+      if (session !== undefined) all.push(...conditioned(session.setup));
+    }
+    return all;
   }
 
   #review(
-    { rules = [], quotas = [] }: Reviewed,
-    isDue: (one: CompiledRule | CompiledQuota) => boolean,
+    all: readonly Reviewed[],
+    isDue: (one: Reviewed) => boolean,
     session?: SessionState,
     change?: Change,
   ): void {
-    const due = [...rules.filter(isDue), ...quotas.filter(isDue)];
+    const due = all.filter(isDue);
     if (due.length === 0 || this.#told.size >= mostTold) return;
     const table = this.#table(session, change);
     const budget = { left: mostSteps };
@@ -171,7 +169,7 @@ export class RuleReview {
       const faults = this.#faultsOf(one, table, budget);
       if (faults.length === 0 || !this.#strict) this.#done.add(one);
       if (faults.length === 0 && isOfSession) clean.add(key);
-      for (const fault of faults) this.#tell(fault, 'effect' in one ? 'rule' : 'quota');
+      for (const fault of faults) this.#tell(fault, 'effect' in one ? 'rule' : one.noun);
       if (faults.length > 0) this.#told.add(keyOf(one));
     }
   }
@@ -184,7 +182,7 @@ export class RuleReview {
     return keys;
   }
 
-  #isDue(one: CompiledRule | CompiledQuota, table: Table): boolean {
+  #isDue(one: Reviewed, table: Table): boolean {
     // A tool that is still missing may have what the rule looks for.
     if (one.names !== undefined) return one.names.every((name) => table.named(name).length > 0);
     // The registry may have one tool by itself. It says nothing about those of the host.
@@ -192,25 +190,16 @@ export class RuleReview {
     return isAny(this.#toolsOf(one, table), ({ definition }) => definition !== reader);
   }
 
-  #faultsOf(
-    one: CompiledRule | CompiledQuota,
-    table: Table,
-    budget: { left: number },
-  ): readonly RuleFault[] {
-    const tools = this.#toolsOf(one, table);
-    return 'effect' in one ? ruleFaults(one, tools, budget) : quotaFaults(one, tools, budget);
+  #faultsOf(one: Reviewed, table: Table, budget: { left: number }): readonly RuleFault[] {
+    return ruleFaults(one, this.#toolsOf(one, table), budget);
   }
 
-  /** The tools that a rule or quota is about. A rule of a scope is about those of the scope. */
-  *#toolsOf(one: CompiledRule | CompiledQuota, table: Table): Generator<ToolEntry> {
+  /** The tools that one of them is about. A rule of a scope is about those of the scope. */
+  *#toolsOf(one: Reviewed, table: Table): Generator<ToolEntry> {
     const entries = one.names?.flatMap((name) => table.named(name)) ?? table.all();
     const source = 'effect' in one ? this.#registry.rules.sourceOf(one) : undefined;
     for (const entry of entries)
-      if (
-        (source ?? entry.source) === entry.source &&
-        ('effect' in one ? one.appliesTo(entry.summary) : one.appliesTo(entry.name))
-      )
-        yield entry;
+      if ((source ?? entry.source) === entry.source && one.appliesTo(entry.summary)) yield entry;
   }
 
   /** All tools of a registry, and of a session, as they will be after a change. */
@@ -228,17 +217,16 @@ export class RuleReview {
     };
   }
 
-  #tell({ ruleId, source, message }: RuleFault, what: 'rule' | 'quota'): void {
+  #tell({ ruleId, source, message }: RuleFault, what: string): void {
     const text = `The ${what} \`${ruleId}\` (${source}) does not do what it says: ${message}`;
-    if (this.#strict)
-      throw new MisuseError(what === 'rule' ? 'invalid_rule' : 'invalid_quota', text);
+    if (this.#strict) throw new MisuseError(`invalid_${what}` as MisuseCode, text);
     this.#registry.caution({ ruleId, source }, text);
   }
 }
 
-function keyOf(one: CompiledRule | CompiledQuota): string {
+function keyOf(one: Reviewed): string {
   const { layer, id, about, when } = one;
-  const more = 'effect' in one ? one.effect : [one.sum, one.paths];
+  const more = 'effect' in one ? one.effect : one.more;
   const key = JSON.stringify([
     layer,
     id,
@@ -249,7 +237,7 @@ function keyOf(one: CompiledRule | CompiledQuota): string {
   return `${key.length} ${shortened(key, mostKeyChars)}`;
 }
 
-function namesOneOf(names: ReadonlySet<string>): (one: CompiledRule | CompiledQuota) => boolean {
+function namesOneOf(names: ReadonlySet<string>): (one: Reviewed) => boolean {
   return (one) => one.names?.some((name) => names.has(name)) === true;
 }
 

@@ -3,7 +3,7 @@
  * fail.
  */
 import { HostToolRegistry, type Profile, type Quota, type Rule } from '../../index.ts';
-import { compileQuotas, registryStateOf, tryRule } from '../../surface-port.ts';
+import { compileQuotas, registryQuotas, registryStateOf, tryRule } from '../../surface-port.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { toolKey } from './commit-tools.ts';
 import type { HostedParts } from './file-host.ts';
@@ -160,7 +160,7 @@ function placeOf(prepared: { readonly entry: RawEntry }, reason: string): RawEnt
 
 /** The ids of the registry's other quotas. */
 function takenIds(registry: HostToolRegistry<never>, { quotas }: LoadedFile): Set<string> {
-  const { all } = registryStateOf(behind(registry)).quotas;
+  const all = registryQuotas.of(registryStateOf(behind(registry)))?.layers.all ?? [];
   const own = new Set(quotas?.quotas.map(({ id }) => id));
   return new Set(all.map(({ id }) => id).filter((id) => !own.has(id)));
 }

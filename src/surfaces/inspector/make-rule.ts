@@ -1,6 +1,12 @@
 /** Makes a rule from a recorded call, and tries it on all recorded calls. Nothing runs. */
 import type { HostToolRegistry, Rule } from '../../index.ts';
-import { compileRules, everyQuota, everyRule, registryStateOf } from '../../surface-port.ts';
+import {
+  compileRules,
+  everyQuota,
+  everyRule,
+  registryStateOf,
+  reviewOf,
+} from '../../surface-port.ts';
 import type { JsonPrimitive, JsonValue } from '../../values/json/index.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
 import type { RuleProposal, RuleRequest, RuleTrial } from '../pages/inspector-make-wire.ts';
@@ -121,7 +127,7 @@ export function wholeInputOf({
 function faultOf(state: State, rule: Rule): string | undefined {
   const [compiled] = compileRules([rule], 'registry');
   if (compiled === undefined) return undefined;
-  return state.review.faultsOf(compiled, false)[0]?.message;
+  return reviewOf(state).faultsOf(compiled, false)[0]?.message;
 }
 
 /** An allow changes only what the default decides. */

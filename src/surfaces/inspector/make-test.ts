@@ -72,7 +72,12 @@ async function judge(
 ): Promise<Found> {
   const { now } = state;
   const quotaStore = memoryQuotas({ now });
-  const copy = judgingCopy(state, { rules: undefined, quotaStore, now, hostGates: true });
+  const copy = judgingCopy(state, {
+    rules: undefined,
+    options: { quotaStore },
+    now,
+    hostGates: true,
+  });
   const { tool, input, surface, profile, principal } = given;
   const session = sessionForLooking(copy, profile, principal);
   return foundOf(await explainCall(session, tool, input, surface));

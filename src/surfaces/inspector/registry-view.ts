@@ -97,7 +97,7 @@ function concernsOf(registry: HostToolRegistry<never>): Concerns {
     }));
   const quotas = everyQuota(state)
     .slice(0, most.quotas)
-    .map((quota) => ({ ...quotaLine(quota), ...named(({ name }) => quota.appliesTo(name)) }));
+    .map((quota) => ({ ...quotaLine(quota), ...named((entry) => quota.appliesTo(entry)) }));
   return { rules, quotas };
 }
 

@@ -53,7 +53,7 @@ export function createSide(
   const now = (): number => clock.now;
   const quotaStore = lasting(memoryQuotas({ now }));
   const countsBySession = everyQuota(original).some(({ by }) => by.includes('session'));
-  const registry = judgingCopy(original, { rules, quotaStore, now });
+  const registry = judgingCopy(original, { rules, options: { quotaStore }, now });
   const sessions = new Map<string, SessionState>();
   let keyChars = 0;
 

@@ -125,6 +125,7 @@ export type MisuseCode =
   | 'foreign_definition'
   | 'closed'
   | 'missing_dependency'
+  | 'missing_part'
   | 'invalid_file'
   | 'in_use';
 
@@ -149,10 +150,17 @@ export class MisuseError extends Error {
   override readonly name = 'MisuseError';
   /** Stable; the message says what was expected, what was got, and what to do. */
   readonly code: MisuseCode;
+  /** For `missing_part`: the function that makes the part, such as `origins`. */
+  readonly part?: string;
   readonly [misuseBrand] = true;
-  constructor(code: MisuseCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: MisuseCode,
+    message: string,
+    options?: ErrorOptions & { readonly part?: string },
+  ) {
     super(message, options);
     this.code = code;
+    if (options?.part !== undefined) this.part = options.part;
   }
 }
 

@@ -1,18 +1,23 @@
 import { describe, expect, test } from 'vitest';
+import { registryStateOf } from '../../../src/core/registry/state-of.ts';
 import { checkLimits, type Limits, tightestLimits } from '../../../src/core/rules/limits.ts';
 import {
   type Profile,
   type ResolvedProfile,
   resolveProfile,
 } from '../../../src/core/rules/profile.ts';
+import { HostToolRegistry } from '../../../src/index.ts';
 import { type MisuseCode, MisuseError } from '../../../src/values/errors/index.ts';
+
+/** Has all parts, which read keys of profiles. */
+const registry = registryStateOf(new HostToolRegistry());
 
 /** Resolves profiles in order and returns the last. */
 function resolve(...profiles: Profile[]): ResolvedProfile {
   const known = new Map<string, ResolvedProfile>();
   let last: ResolvedProfile | undefined;
   for (const profile of profiles) {
-    last = resolveProfile(profile, (id) => known.get(id));
+    last = resolveProfile(profile, (id) => known.get(id), registry);
     known.set(last.id, last);
   }
   return last!;
@@ -306,11 +311,13 @@ describe('resolveProfile', () => {
     const base = resolveProfile(
       { id: 'base', tools: [{ name: 'git', knobs: { a: 1 } }] },
       () => undefined,
+      registry,
     );
     known.set('base', base);
     resolveProfile(
       { id: 'child', extends: 'base', tools: [{ name: 'git', knobs: { a: 2 } }, 'more'] },
       (id) => known.get(id),
+      registry,
     );
     expect([...base.tools.keys()]).toEqual(['git']);
     expect(base.tools.get('git')?.knobs).toEqual({ a: 1 });

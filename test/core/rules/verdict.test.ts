@@ -32,10 +32,10 @@ test('a verdict has every member as its own, said or not', () => {
   expect(Object.keys(makeVerdict('allow', {})).sort()).toEqual([
     'cause',
     'code',
+    'details',
     'effect',
     'message',
     'prompt',
-    'quotas',
     'reason',
     'ruleId',
     'source',

@@ -1,7 +1,7 @@
 /** Sessions that list few tools, and find the others. */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { registryStateOf } from '../../../src/core/registry/default-registry.ts';
+import { registryStateOf } from '../../../src/core/registry/state-of.ts';
 import {
   type AnyEvent,
   type DiscoveryOptions,

@@ -179,7 +179,7 @@ test('a well-formed quota has its defaults, is frozen, and shares nothing with t
   given.sum.push('d');
   given.tools.push('*');
   expect(quota?.sum).toEqual(['a.b', 'c']);
-  expect(['pay_all', 'read', 'раy_all'].map((name) => quota?.appliesTo(name))).toEqual([
+  expect(['pay_all', 'read', 'раy_all'].map((name) => quota?.appliesTo({ name }))).toEqual([
     true,
     false,
     // Letters of another script that look the same.

@@ -9,7 +9,7 @@ import { defineTool, type Quota, type Rule } from '../../../src/index.ts';
 import type { CompiledQuota } from '../../../src/parts/quotas/quota.ts';
 import { compileQuotas } from '../../../src/parts/quotas/quotas.ts';
 import type { LookedAtTool } from '../../../src/parts/rule-review/condition.ts';
-import { quotaFaults, ruleFaults } from '../../../src/parts/rule-review/rule-faults.ts';
+import { ruleFaults } from '../../../src/parts/rule-review/rule-faults.ts';
 
 function toolOf(name: string, parameters: unknown, more: object = {}): LookedAtTool {
   const definition = defineTool({
@@ -402,7 +402,7 @@ describe('a quota', () => {
   const of = (quota: Partial<Quota>, tools: readonly LookedAtTool[] = [deploy]): string[] => {
     const base = { id: 'q', max: 1, per: 'day', by: 'registry', ...quota } as Quota;
     const [compiled] = compileQuotas([base], 'registry') as readonly [CompiledQuota];
-    return quotaFaults(compiled, tools, { left: 100_000 }).map(({ message }) => message);
+    return ruleFaults(compiled, tools, { left: 100_000 }).map(({ message }) => message);
   };
   test.each<[quota: Partial<Quota>, message: string]>([
     [

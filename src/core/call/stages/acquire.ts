@@ -3,7 +3,6 @@
  * its child wait for each other.
  */
 
-import { giveBackQuota } from '../../../parts/quotas/ask-quota-store.ts';
 import { describe, type ToolError, toolError, withCause } from '../../../values/errors/index.ts';
 import type { Semaphore } from '../../../values/limits/semaphore.ts';
 import { ignoreRejection, isThenable } from '../../../values/maybe-promise.ts';
@@ -11,7 +10,7 @@ import { locksOf } from '../../session/session-limits.ts';
 import type { SessionState } from '../../session/session-state.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { freshParse } from '../fresh-parse.ts';
-import { releaseAll } from '../release.ts';
+import { giveBack, releaseAll } from '../release.ts';
 import { reportFault } from '../report-fault.ts';
 import { shownNameOf } from '../shown-name.ts';
 import type { Outcome, Step } from '../step.ts';
@@ -21,9 +20,9 @@ const defaultQueueTimeoutMs = 30_000;
 
 /** Takes the session's slot, the tool's slot and the resource locks, in this order. */
 export function acquire(call: FoundCall): Step {
-  // A call that comes back here for a slot must not hold a lock or a quota while it waits.
+  // A call that comes back here for a slot must hold nothing else while it waits.
   releaseAll(call);
-  giveBackQuota(call);
+  giveBack(call);
   const key = keyOf(call);
   return key instanceof Promise
     ? key.then((settled) => takeAll(call, settled))

@@ -21,11 +21,11 @@ export function approve(call: FoundCall): Step {
   if (resumed !== undefined && !call.more.answered) {
     call.more.answered = true;
     tellSeparateStores(call);
-    return takeAnswer(call, resumed.approvalId, resumed.answer, resumed.quotas);
+    return takeAnswer(call, resumed.approvalId, resumed.answer, resumed.details);
   }
   if (verdict?.effect !== 'ask') return undefined;
-  // Someone who always allows a call has not allowed it to exceed a quota.
-  const isLifted = verdict.quotas !== undefined && findGrant(call)?.effect === 'allow';
+  // Someone who always allows a call has not agreed to what else the question shows.
+  const isLifted = verdict.details !== undefined && findGrant(call)?.effect === 'allow';
   const grant = isLifted ? undefined : takeGrant(call);
   if (grant !== undefined) {
     noteApproval(call, grant.id, grant.by, `${grant.effect}_always`);

@@ -12,7 +12,6 @@ import {
 } from '../../../parts/explain/shadow-rules.ts';
 import type { CallOrigins } from '../../../parts/origins/call-origins.ts';
 import { originsTold } from '../../../parts/origins/origins-told.ts';
-import { quotaJudge } from '../../../parts/quotas/quota-judge.ts';
 import { deniedError, withCause } from '../../../values/errors/index.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
 import type { ToolEvents } from '../../events.ts';
@@ -180,7 +179,7 @@ function judgesOf(binding: Binding): readonly Judge[] {
     if (entry.internals.check !== undefined) judges.push(checkJudge(entry.internals.check));
     if (binding.profileAsks || entry.internals.requiresApproval !== false)
       judges.push(approvalJudge);
-    if (binding.quotas?.some(({ over }) => over === 'ask')) judges.push(quotaJudge);
+    for (const gate of binding.gates) judges.push(...(gate.judges ?? []));
     binding.judges = judges;
   }
   return binding.judges as readonly Judge[];

@@ -61,14 +61,11 @@ export function run(call: FoundCall, options: RunOptions): void {
   }
 }
 
-/**
- * From here on the handler runs. The reserved quotas are spent, and the outcome is kept for the
- * idempotency key.
- */
-function begins({ extra }: FoundCall): void {
-  if (extra === undefined) return;
-  if (extra.reserved !== undefined) extra.reserved = undefined;
-  if (extra.claim !== undefined) extra.claim.started = true;
+/** From here on the handler runs, and what the call has reserved is spent. */
+function begins(call: FoundCall): void {
+  call.begun = true;
+  const claim = call.extra?.claim;
+  if (claim !== undefined) claim.started = true;
 }
 
 /** Tells the surface that the handler starts. If the surface throws, the call is not affected. */

@@ -1,0 +1,50 @@
+/** The registry with all parts. */
+
+import { type Part, PartSet } from '../core/part.ts';
+import { defineRegistryMethods, Registry } from '../core/registry/registry.ts';
+import type { RegistryOptions } from '../core/registry/registry-options.ts';
+import { quotas } from '../parts/quotas/part.ts';
+import type { Quota } from '../parts/quotas/quota.ts';
+import { ruleReview } from '../parts/rule-review/part.ts';
+
+const all: readonly Part[] = [ruleReview(), quotas()];
+const everything = new PartSet(all);
+
+/**
+ * Holds definitions, rules and profiles, and creates sessions over them. An application makes one;
+ * `hostToolRegistry`, in lower case, is one without options that exists already. Methods that
+ * change a registry are synchronous. If they are misused, they throw a {@link MisuseError} and
+ * change nothing.
+ * @typeParam S What its tools need as `context.services`.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, HostToolRegistry } from 'host-tools';
+ * import { z } from 'zod';
+ *
+ * const registry = new HostToolRegistry({ rules: [{ effect: 'ask', tools: 'delete_*' }] });
+ * registry.register(
+ *   defineTool({
+ *     name: 'delete_file',
+ *     description: 'Deletes a file of the project.',
+ *     parameters: z.object({ path: z.string() }),
+ *     handler: async ({ path }) => `${path} is gone`,
+ *   }),
+ * );
+ * const session = registry.createSession({ sessionId: 's1', approver: () => 'allow_once' });
+ * const result = await session.call('delete_file', { path: 'a.txt' });
+ * ```
+ */
+export class HostToolRegistry<S = unknown> extends Registry<S> {
+  /**
+   * Adds quotas for every session. The returned function removes them. The counts are kept.
+   * @throws MisuseError `invalid_quota`, also for an id that another quota of the registry has.
+   */
+  declare readonly addQuotas: (quotas: readonly Quota[]) => () => void;
+
+  constructor(options: RegistryOptions<S> = {}) {
+    super(options, everything);
+  }
+}
+
+defineRegistryMethods(HostToolRegistry.prototype, ['addQuotas']);

@@ -1,0 +1,118 @@
+/**
+ * Parts: what a registry can do without. A part adds options, methods and gates to a registry. The
+ * core knows no part, only the places that parts fill.
+ */
+
+import { describe, MisuseError } from '../values/errors/index.ts';
+import type { Kind, OptionTable } from '../values/options/index.ts';
+import type { Ports } from './ports.ts';
+import type { RegistryState } from './registry/registry-state.ts';
+
+/** A part, as a host passes it to a registry. */
+export interface Part {
+  /** The name of its function, such as `origins`. */
+  readonly name: string;
+}
+
+/** Where a host writes options. */
+export type OptionPlace = 'registry' | 'session' | 'profile';
+
+/** What makes a part. */
+export interface PartSpec {
+  readonly name: string;
+  /** The options that it adds. */
+  readonly options?: Readonly<Partial<Record<OptionPlace, OptionTable>>>;
+  /**
+   * Fills its places in a new registry.
+   * @param options Those of the registry, checked by the table.
+   * @throws MisuseError for an option that is wrong inside.
+   */
+  install(ports: Ports, registry: RegistryState, options: Readonly<Record<string, unknown>>): void;
+}
+
+/** What an absent part would have read, and how to add it. */
+export interface AbsentPart {
+  readonly part: string;
+  /** The line to add, such as ``import { origins } from 'host-tools/origins'``. */
+  readonly importLine: string;
+}
+
+/** Finds the part of an option or a method. Undefined for what no part has. */
+export type PartOf = (place: string, name: string) => AbsentPart | undefined;
+
+const specs = new WeakMap<object, PartSpec>();
+
+/** Makes the function's value for hosts. */
+export function definePart(spec: PartSpec): Part {
+  const part: Part = Object.freeze({ name: spec.name });
+  specs.set(part, spec);
+  return part;
+}
+
+/** The parts of a registry. Registries with the same parts share it. */
+export class PartSet {
+  readonly specs: readonly PartSpec[];
+  /** Undefined if no part is absent. */
+  readonly partOf: PartOf | undefined;
+  readonly #tables = new Map<OptionTable, OptionTable>();
+
+  /** @throws MisuseError `invalid_option`, for what is no part, or is given twice. */
+  constructor(parts: readonly Part[], partOf?: PartOf) {
+    this.specs = parts.map(specOf);
+    this.partOf = partOf;
+    const names = this.specs.map(({ name }) => name);
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined)
+      throw new MisuseError(
+        'invalid_option',
+        `HostToolRegistry: expected \`parts\` to have each part once, got \`${twice}\` twice.`,
+      );
+  }
+
+  /** The core's table of options with those of the parts. */
+  tableOf<T extends OptionTable>(
+    place: OptionPlace,
+    core: T,
+  ): T & Readonly<Record<string, Kind<unknown>>> {
+    let table = this.#tables.get(core);
+    if (table === undefined) {
+      table = Object.assign({}, core, ...this.specs.map(({ options }) => options?.[place] ?? {}));
+      this.#tables.set(core, table as OptionTable);
+    }
+    return table as T & Readonly<Record<string, Kind<unknown>>>;
+  }
+
+  /**
+   * Refuses options of absent parts, which would be unknown otherwise.
+   * @throws MisuseError `missing_part`.
+   */
+  checkKeys(place: OptionPlace, where: string, options: unknown): void {
+    if (this.partOf === undefined || typeof options !== 'object' || options === null) return;
+    for (const key of Object.keys(options)) {
+      if (this.specs.some((spec) => spec.options?.[place]?.[key] !== undefined)) continue;
+      const absent = this.partOf(place, key);
+      if (absent !== undefined) throw missingPart(`${where}: \`${key}\``, absent);
+    }
+  }
+}
+
+function specOf(part: unknown): PartSpec {
+  const spec = typeof part === 'object' && part !== null ? specs.get(part) : undefined;
+  if (spec === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'HostToolRegistry: expected `parts` to be parts of this copy of host-tools, such as ' +
+        `\`quotas()\` from \`host-tools/quotas\`, got ${describe(part)}.`,
+    );
+  return spec;
+}
+
+/** @param what What was used, such as ``createSession: `quotas` ``. */
+export function missingPart(what: string, { part, importLine }: AbsentPart): MisuseError {
+  return new MisuseError(
+    'missing_part',
+    `${what} needs the part \`${part}\`. Write \`${importLine}\`, and give the registry ` +
+      `\`parts: [${part}()]\`.`,
+    { part },
+  );
+}

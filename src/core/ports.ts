@@ -1,0 +1,102 @@
+/** The places of one registry that its parts fill. A place that is empty costs a call nothing. */
+
+import type { ToolError } from '../values/errors/index.ts';
+import type { FoundCall } from './call/call.ts';
+import type { Step } from './call/step.ts';
+import type { Judge } from './call/tally.ts';
+import type { RegistryState } from './registry/registry-state.ts';
+import type { ToolEntry } from './registry/tool-entry.ts';
+import type { Conditioned } from './rules/conditioned.ts';
+import type { ResolvedProfile } from './rules/profile.ts';
+import type { CompiledRule } from './rules/rule.ts';
+import type { SessionSetup } from './session/session-setup.ts';
+import type { SessionState } from './session/session-state.ts';
+
+/**
+ * Runs last, before the handler. A call that waits here is judged again, and comes back.
+ */
+export type StartGate = (call: FoundCall) => Step;
+
+/** What a part adds to the calls of one tool, in all sessions that see the same tools. */
+export interface ToolGates {
+  /** They are asked after all other gates that decide. */
+  readonly judges?: readonly Judge[];
+  /** The attributes that the gates read, as tools declare them. */
+  readonly attributes?: readonly string[];
+  readonly start?: StartGate;
+  /** What {@link start} would say, for `explain`. Changes nothing. */
+  readonly tryStart?: (call: FoundCall) => Promise<TriedStart>;
+  /** What other processes do not share with this one, if they may resume the call. */
+  readonly unshared?: ((call: FoundCall) => Unshared | undefined) | undefined;
+  /** What a review looks at. */
+  readonly conditioned?: readonly Conditioned[];
+}
+
+export interface TriedStart {
+  /** The name of the step that an error gets. */
+  readonly stage: string;
+  readonly error: ToolError | undefined;
+  /** Further members of the explanation. */
+  readonly shown: object;
+}
+
+/** Finds conditions that can never hold. It logs them, or throws if the registry is strict. */
+export interface Review {
+  /** @throws MisuseError in a strict registry. */
+  added(all: readonly (CompiledRule | Conditioned)[]): void;
+  /** Reviews what names these tools, which will be registered. @param replaced Goes away. */
+  registering(entries: readonly ToolEntry[], replaced?: ToolEntry, session?: SessionState): void;
+  /** A session opens. */
+  opening(): void;
+  /** Puts reviews off until {@link settle}. */
+  wait(): void;
+  settle(): void;
+  /** Drops what was put off, because the changes were undone. */
+  drop(): void;
+}
+
+/** What a part keeps in the memory of one process. */
+export interface Unshared {
+  readonly kind: string;
+  readonly data: object;
+  /** Continues "approvals are kept in a store that processes can share, and …". */
+  readonly text: string;
+}
+
+export class Ports {
+  /** Reads options of a session into its setup. Throws a MisuseError for a wrong one. */
+  readonly sessions: ((
+    setup: SessionSetup,
+    options: Readonly<Record<string, unknown>>,
+    where: string,
+  ) => void)[] = [];
+  /** Reads keys of a profile into the resolved one, with what it has from its parents. */
+  readonly profiles: ((
+    profile: ResolvedProfile,
+    options: Readonly<Record<string, unknown>>,
+    parents: readonly ResolvedProfile[],
+  ) => void)[] = [];
+  /** What the part does for a tool; undefined if nothing. */
+  readonly tools: ((session: SessionState, entry: ToolEntry) => ToolGates | undefined)[] = [];
+  /** Gives up what a call has reserved, since it goes back to an earlier step or has ended. */
+  readonly release: ((call: FoundCall) => void)[] = [];
+  /** Members of a question that show what a person agrees to, besides the call. */
+  readonly details = new Set<string>();
+  /**
+   * What has conditions besides rules, of a registry and its profiles, of a profile, or of
+   * a session.
+   */
+  readonly conditioned: ((
+    from: RegistryState | ResolvedProfile | SessionSetup,
+  ) => readonly Conditioned[])[] = [];
+  /** Reviews whether conditions can hold. */
+  review: Review | undefined;
+  /** Takes over the part's data for a registry that only judges. */
+  readonly copies: ((from: RegistryState, to: RegistryState) => void)[] = [];
+  /** Methods of registries and sessions, by name. */
+  readonly registryMethods = new Map<
+    string,
+    (registry: RegistryState, ...args: never[]) => unknown
+  >();
+  readonly sessionMethods = new Map<string, (session: SessionState, ...args: never[]) => unknown>();
+}

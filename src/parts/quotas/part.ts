@@ -1,0 +1,104 @@
+/** Quotas as a part of a registry: limits on counts and sums within a window of time. */
+
+import { definePart, type Part } from '../../core/part.ts';
+import type { ToolGates, Unshared } from '../../core/ports.ts';
+import { isInProcess } from '../../values/limits/in-process.ts';
+import { anything, reading, withDefault, withMethods } from '../../values/options/index.ts';
+import { giveBackQuota } from './ask-quota-store.ts';
+import { tryReserve } from './explain-quotas.ts';
+import { memoryQuotas } from './memory-quotas.ts';
+import type { CompiledQuota, Quota } from './quota.ts';
+import { quotaJudge } from './quota-judge.ts';
+import { QuotaLayers } from './quota-layers.ts';
+import { everyQuota, ownQuotas, quotasOf, registryQuotas } from './quota-state.ts';
+import { compileQuotas } from './quotas.ts';
+import { reserveQuota } from './reserve-quota.ts';
+import type { QuotaStore } from './store.ts';
+
+const where = 'HostToolRegistry';
+const none: readonly never[] = Object.freeze([]);
+const quotaList = withDefault(anything<readonly Quota[]>(), none);
+const options = {
+  registry: {
+    quotas: quotaList,
+    quotaStore: withMethods<QuotaStore>(['reserve', 'giveBack', 'look']),
+  },
+  session: { quotas: anything<readonly Quota[]>() },
+  profile: { quotas: quotaList },
+};
+
+/**
+ * The part that adds quotas: the options `quotas` and `quotaStore` of a registry, `quotas` of
+ * sessions and profiles, and `registry.addQuotas`.
+ */
+export function quotas(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'quotas',
+  options,
+  install(ports, registry, given) {
+    const { quotas: list, quotaStore } = given as {
+      readonly quotas: readonly Quota[];
+      readonly quotaStore: QuotaStore | undefined;
+    };
+    const layers = reading(where, 'quotas', () => new QuotaLayers(list));
+    const store = quotaStore ?? memoryQuotas({ now: registry.now });
+    registryQuotas.set(registry, { layers, store });
+    ports.sessions.push((setup, { quotas: added }, place) => {
+      if (added === undefined) return;
+      const compiled = reading(place, 'quotas', () =>
+        compileQuotas(added as readonly Quota[], 'session'),
+      );
+      if (compiled.length > 0) ownQuotas.set(setup, compiled);
+    });
+    ports.profiles.push((profile, { quotas: added }, parents) => {
+      const compiled = compileQuotas(added as readonly Quota[], `profile:${profile.id}`);
+      // A quota that two parents share is one quota.
+      const all = new Set([...parents.flatMap((parent) => quotasOf(parent)), ...compiled]);
+      if (all.size > 0) ownQuotas.set(profile, Object.freeze([...all]));
+    });
+    ports.tools.push(({ profile, setup }, { name }) => {
+      const all = [
+        ...layers.all,
+        ...(profile === undefined ? none : quotasOf(profile)),
+        ...quotasOf(setup),
+      ].filter((quota) => quota.appliesTo({ name }));
+      return all.length === 0 ? undefined : gatesOf(all, store);
+    });
+    ports.release.push(giveBackQuota);
+    ports.details.add('quotas');
+    ports.conditioned.push((from) => ('hub' in from ? everyQuota(from) : quotasOf(from)));
+    ports.copies.push((from) => {
+      const taken = registryQuotas.of(from);
+      if (taken !== undefined) layers.takeOver(taken.layers);
+    });
+    ports.registryMethods.set('addQuotas', (state, added: readonly Quota[]) =>
+      state.added(layers.add(added, (compiled) => ports.review?.added(compiled))),
+    );
+  },
+});
+
+function gatesOf(quotas: readonly CompiledQuota[], store: QuotaStore): ToolGates {
+  const [first] = quotas as readonly [CompiledQuota];
+  return {
+    judges: quotas.some(({ over }) => over === 'ask') ? [quotaJudge(quotas)] : none,
+    attributes: quotas.flatMap(({ attributes }) => attributes),
+    start: (call) => reserveQuota(call, quotas),
+    tryStart: (call) => tryReserve(call, quotas),
+    conditioned: quotas,
+    unshared: isInProcess(store) ? () => unshared(first) : undefined,
+  };
+}
+
+function unshared({ id }: CompiledQuota): Unshared {
+  return {
+    kind: 'quotas',
+    data: { quota: id },
+    text:
+      'quotas in the memory of this one: a process that resumes a call counts it for itself, so ' +
+      `\`${id}\` can be exceeded. Give the registries of all processes one ` +
+      '`quotaStore`, such as `redisQuotas`',
+  };
+}

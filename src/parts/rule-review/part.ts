@@ -1,0 +1,32 @@
+/** The review of rules as a part of a registry. */
+
+import { definePart, type Part } from '../../core/part.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
+import { Slot } from '../../core/slot.ts';
+import { flag, withDefault } from '../../values/options/index.ts';
+import { RuleReview } from './rule-review.ts';
+
+const ofRegistry = new Slot<RuleReview>();
+
+/**
+ * The part that finds rules and quotas that can never match, and adds the option `strictRules` of a
+ * registry.
+ */
+export function ruleReview(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'ruleReview',
+  options: { registry: { strictRules: withDefault(flag, false) } },
+  install(ports, registry, { strictRules }) {
+    const review = new RuleReview(registry, strictRules as boolean);
+    ofRegistry.set(registry, review);
+    ports.review = review;
+  },
+});
+
+/** The review of a registry that has the part. */
+export function reviewOf(registry: RegistryState): RuleReview {
+  return ofRegistry.of(registry) as RuleReview;
+}
