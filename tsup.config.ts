@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import type { Options } from 'tsup';
 import { runnerText } from './src/executors/sandbox/runner-text.ts';
@@ -157,6 +158,28 @@ export async function buildHook(folder = 'dist/hook'): Promise<void> {
 }
 
 /**
+ * Leaves in each source map one place for each line of a source. The bundler writes one for each token,
+ * which takes more room than the code. A place maps to the same file and line as before, at the column
+ * where the line's code begins.
+ */
+function mapLines(folder: string): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.js.map')) continue;
+    const path = join(folder, name);
+    const map = JSON.parse(readFileSync(path, 'utf8')) as { mappings: string; names: string[] };
+    const lines = decode(map.mappings).map((places) =>
+      places
+        .filter(([, source, line], at) => {
+          const [, sourceBefore, lineBefore] = places[at - 1] ?? [];
+          return at === 0 || source !== sourceBefore || line !== lineBefore;
+        })
+        .map((place) => place.slice(0, 4) as typeof place),
+    );
+    writeFileSync(path, JSON.stringify({ ...map, mappings: encode(lines), names: [] }));
+  }
+}
+
+/**
  * One build for all entries, with splitting: the core lands in shared chunks, so a class or a brand
  * is the same whichever subpath it came by. The entries are the exports map and the command of
  * package.json (`test/architecture.test.ts` compares the two).
@@ -171,12 +194,20 @@ const config: Options = {
   // Some bundlers and runtimes take `crypto` for a package; `node:crypto` is never one.
   removeNodeProtocol: false,
   clean: true,
-  // Traces under `--enable-source-maps`, debuggers and error trackers then name the file and line
-  // of the source.
+  // Traces under `--enable-source-maps` and error trackers then name the file and line of the source.
   sourcemap: true,
-  minify: false,
+  esbuildOptions(options) {
+    // Names stay, for traces and for those who read the code.
+    options.minifyWhitespace = true;
+    // Node prints the whole line that an uncaught error comes from.
+    options.lineLimit = 120;
+    options.sourcesContent = false;
+  },
   esbuildPlugins: [finishedPages, finishedRunner],
-  onSuccess: () => buildHook(),
+  async onSuccess() {
+    mapLines('dist');
+    await buildHook();
+  },
   dts: {
     // Nobody imports the command.
     entry: subpaths,

@@ -38,7 +38,10 @@ function guides(): DefaultTheme.SidebarItem[] {
 }
 
 const sidebar = guides();
-sidebar.at(-1)?.items?.push({ text: 'API', link: '/api/' });
+// The decisions are no part of the package, so the front page of the docs does not link to them.
+sidebar
+  .at(-1)
+  ?.items?.push({ text: 'Decisions', link: '/decisions/' }, { text: 'API', link: '/api/' });
 
 /**
  * The reference's side bars: every subpath, and the members of the one that is shown. With all

@@ -48,7 +48,7 @@ async function readme(browser: Browser): Promise<void> {
       await delay(100);
     }
   await page.getByText('A-18').first().waitFor();
-  await page.screenshot({ path: join(root, 'docs/images/inbox.png') });
+  writeFileSync(join(root, 'docs/images/inbox.png'), smallerPng(await page.screenshot()));
   host.kill();
   await once(host, 'close');
 }
