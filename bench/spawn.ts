@@ -30,7 +30,6 @@ export const familyNames = [
   'sandboxes',
   'import',
   'hook',
-  'bundle',
   'leak',
 ] as const;
 

@@ -88,7 +88,6 @@ export const targets = {
   import: below('import of the core, beyond zod', "zod's import", 0.25, 0.5),
   hook_ms: below('an event judged by `host-tools hook`', 'time', 150, 250, 'ms'),
   hook: below('the same', 'a bare start of Node', 2.5, 6),
-  bundle: below('core without its dependencies, minified and gzipped', 'size', 60, 75, 'KB'),
   concurrency: below('concurrency 16, handlers of 1 ms', 'a hand-written pool', 1.05, 1.15),
   mcp_http: above(
     'MCP over HTTP, calls a second, 16 at once',

@@ -21,7 +21,6 @@ export const families = {
   sandboxes: async () => (await import('./sandboxes/measure.ts')).measure(),
   import: async () => (await import('./import.ts')).measure(),
   hook: async () => (await import('./hook.ts')).measure(),
-  bundle: async () => (await import('./bundle.ts')).measure(),
   leak: async () => (await import('./leak.ts')).measure(),
   'peer-openai-agents': async () => (await import('./peers/openai-agents.ts')).measure(),
   'peer-mcp': async () => (await import('./peers/mcp.ts')).measure(),

@@ -29,7 +29,7 @@ export const outside = [
 ];
 
 /** Tests of the package as npm packs it, which `test/runner/pack.ts` does for them. */
-export const packed = ['test/package.test.ts', 'test/commands/**/*.test.ts'];
+export const packed = ['test/{package,sizes}.test.ts', 'test/commands/**/*.test.ts'];
 
 /**
  * What the other versions of Node need not repeat: these read texts and types, drive a browser, or
@@ -37,7 +37,7 @@ export const packed = ['test/package.test.ts', 'test/commands/**/*.test.ts'];
  * this library's own nodes, whose parts all have tests that do run.
  */
 export const sameOnEveryNode = [
-  'test/{architecture,docs,docstrings,types-budget,types/messages}.test.ts',
+  'test/{architecture,docs,docstrings,sizes,types-budget,types/messages}.test.ts',
   'test/{commands,release}/**/*.test.ts',
   'test/cli/gateway-servers.test.ts',
   'test/cli/hook/starter-rules.test.ts',

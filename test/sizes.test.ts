@@ -1,0 +1,164 @@
+/**
+ * What the package costs those who install it, and those who bundle it. A size is the same on every
+ * machine, so each has a limit. docs/performance.md has the table from here:
+ * `npx vitest run --project package test/sizes.test.ts -u` writes it again.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { beforeAll, expect, inject, test } from 'vitest';
+import { root } from './docs/pages.ts';
+
+/** In KB of 1 000 bytes. */
+interface Row {
+  readonly what: string;
+  readonly size: number;
+  readonly limit: number;
+  readonly goal?: number;
+}
+
+/** By the entry that a program of three lines imports. `host-tools/core` is to have 68, its goal is 60. */
+const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
+  'host-tools': { limit: 235 },
+};
+
+/** What the other entries are measured beside, since a host that uses them has it anyway. */
+const kernel = 'host-tools';
+
+/**
+ * How much a bundle with the kernel grows by another entry, at most. Beside `host-tools/core`, each is
+ * to have at most 80.
+ */
+const limits: Readonly<Record<string, number>> = {
+  testing: 40,
+  amplifier: 6,
+  workflow: 12,
+  config: 83,
+  mcp: 40,
+  'ai-sdk': 11,
+  openai: 12,
+  anthropic: 12,
+  gemini: 10,
+  langchain: 7,
+  'claude-agent': 68,
+  relay: 81,
+  'relay/client': 13,
+  redis: 12,
+  cedar: 5,
+  opa: 5,
+  policy: 7,
+  audit: 10,
+  inspector: 90,
+  otel: 3,
+  prometheus: 3,
+  sandbox: 18,
+  bullmq: 15,
+  approvals: 39,
+  offload: 3,
+};
+
+const { built, tarball, files } = inject('packed');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: Readonly<Record<string, unknown>>;
+  peerDependencies: Readonly<Record<string, string>>;
+};
+const peers = Object.keys(manifest.peerDependencies);
+
+/** Of a program in a bundle for Node, minified and gzipped. What only some entries need is left out. */
+async function bundled(contents: string, ...without: readonly string[]): Promise<number> {
+  const { outputFiles } = await build({
+    // The package imports itself by its name.
+    stdin: { contents, resolveDir: built },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    logLevel: 'error',
+    external: [...peers, ...without].flatMap((name) => [name, `${name}/*`]),
+  });
+  return gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length / 1_000;
+}
+
+const program = (entry: string): string => `
+  import { defineTool, HostToolRegistry } from '${entry}';
+  import { z } from 'zod';
+  const parameters = z.object({ x: z.number() });
+  const tool = defineTool({ name: 'a', description: 'b', parameters, handler: ({ x }) => x });
+  const registry = new HostToolRegistry({ rules: [{ tools: 'a', effect: 'allow' }] });
+  registry.register(tool);
+  console.log(await registry.createSession({ sessionId: '1' }).call('a', { x: 1 }));`;
+
+async function measured(): Promise<Row[]> {
+  const unpacked = files.reduce((sum, path) => sum + statSync(join(built, path)).size, 0) / 1_000;
+  const sizes: Row[] = [
+    { what: 'the tarball', size: statSync(tarball).size / 1_000, limit: 2_400, goal: 1_600 },
+    { what: 'the package, unpacked', size: unpacked, limit: 8_000, goal: 6_000 },
+  ];
+  for (const [entry, limit] of Object.entries(programs))
+    sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });
+  const alone = await bundled(`export * from '${kernel}'`, 'zod');
+  for (const [entry, limit] of Object.entries(limits)) {
+    const both = `export * from '${kernel}'; export * as other from 'host-tools/${entry}'`;
+    const size = (await bundled(both, 'zod')) - alone;
+    sizes.push({ what: `\`host-tools/${entry}\`, beside \`${kernel}\``, size, limit });
+  }
+  return sizes;
+}
+
+const programWith = (entry: string): string => `a program with \`${entry}\`, without zod`;
+
+function textOf(size: number): string {
+  if (size >= 1_000) return `${(size / 1_000).toFixed(2)} MB`;
+  return `${size.toFixed(size < 10 ? 1 : 0)} KB`;
+}
+
+/** What the page tells stays while it is true within 3 %, so that few changes touch the page. */
+function tableOf(rows: readonly Row[], before: string): string {
+  const lines = rows.map(({ what, size, limit, goal }) => {
+    const [, told = ''] = before.split(`| ${what} | `);
+    const [, number, unit] = /^([\d.]+) ([KM]B) /.exec(told) ?? [];
+    const kept = Number(number) * (unit === 'MB' ? 1_000 : 1);
+    const close = Math.abs(size - kept) <= Math.max(0.5, 0.03 * size);
+    const cells = [close ? `${number} ${unit}` : textOf(size), textOf(limit), goal && textOf(goal)];
+    return `| ${what} | ${cells.map((cell) => cell ?? '').join(' | ')} |`;
+  });
+  return ['| what | size | limit | goal |', '|---|---|---|---|', ...lines, ''].join('\n');
+}
+
+let rows: readonly Row[];
+beforeAll(async () => {
+  rows = await measured();
+  console.log(tableOf(rows, ''));
+});
+
+test('no size is beyond its limit', () => {
+  expect(rows.filter(({ size, limit }) => size > limit)).toEqual([]);
+});
+
+test('every entry has a limit', () => {
+  const entries = Object.keys(manifest.exports).filter((subpath) => !subpath.endsWith('.json'));
+  expect([...Object.keys(programs), ...Object.keys(limits).map((name) => `host-tools/${name}`)])
+    // The kernel is measured by its program.
+    .toEqual(entries.map((subpath) => `host-tools${subpath.slice(1)}`));
+});
+
+test('docs/performance.md has these sizes', async () => {
+  const page = readFileSync(join(root, 'docs/performance.md'), 'utf8');
+  const [, head, table = '', rest] =
+    /^(.*<!-- sizes -->\n)(.*)(<!-- \/sizes -->.*)$/s.exec(page) ?? [];
+  expect(rest).toBeDefined();
+  await expect(`${head}${tableOf(rows, table)}${rest}`).toMatchFileSnapshot(
+    '../docs/performance.md',
+  );
+});
+
+test('README.md has the size of a program, and of zod', async () => {
+  const size = rows.find(({ what }) => what === programWith('host-tools'))?.size ?? 0;
+  const zod = (await bundled(program('host-tools'))) - size;
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const told = /bundle to (\d+) KB.{0,60}zod adds (\d+) KB/s.exec(readme) ?? [];
+  expect(Math.abs(size - Number(told[1]))).toBeLessThan(5);
+  expect(Math.abs(zod - Number(told[2]))).toBeLessThan(5);
+});
