@@ -1,14 +1,16 @@
 /** The registry with all parts. */
 
 import { type Part, PartSet } from '../core/part.ts';
-import { defineRegistryMethods, Registry } from '../core/registry/registry.ts';
+import { Registry } from '../core/registry/registry.ts';
 import type { RegistryOptions } from '../core/registry/registry-options.ts';
 import { quotas } from '../parts/quotas/part.ts';
 import type { Quota } from '../parts/quotas/quota.ts';
 import { ruleReview } from '../parts/rule-review/part.ts';
+import { partOf } from './part-table.ts';
 
 const all: readonly Part[] = [ruleReview(), quotas()];
-const everything = new PartSet(all);
+/** No part is absent, but methods of parts are defined by the table. */
+const everything = new PartSet(all, partOf);
 
 /**
  * Holds definitions, rules and profiles, and creates sessions over them. An application makes one;
@@ -46,5 +48,3 @@ export class HostToolRegistry<S = unknown> extends Registry<S> {
     super(options, everything);
   }
 }
-
-defineRegistryMethods(HostToolRegistry.prototype, ['addQuotas']);

@@ -108,11 +108,45 @@ function specOf(part: unknown): PartSpec {
 }
 
 /** @param what What was used, such as ``createSession: `quotas` ``. */
-export function missingPart(what: string, { part, importLine }: AbsentPart): MisuseError {
+function missingPart(what: string, { part, importLine }: AbsentPart): MisuseError {
   return new MisuseError(
     'missing_part',
     `${what} needs the part \`${part}\`. Write \`${importLine}\`, and give the registry ` +
       `\`parts: [${part}()]\`.`,
     { part },
   );
+}
+
+/** Methods of parts, by name. */
+export type PartMethods<T> = ReadonlyMap<string, (state: T, ...args: never[]) => unknown>;
+
+/**
+ * Defines methods that parts may have filled.
+ * @param place `registry` or `session`.
+ * @param find What is behind an object of the class.
+ */
+export function defineMethods<T>(
+  prototype: object,
+  place: 'registry' | 'session',
+  names: Iterable<string>,
+  find: (object: object) => {
+    readonly state: T;
+    readonly ports: PartMethods<T>;
+    readonly parts: PartSet;
+  },
+): void {
+  for (const name of names)
+    Object.defineProperty(prototype, name, {
+      value(this: object, ...args: never[]): unknown {
+        const { state, ports, parts } = find(this);
+        const method = ports.get(name);
+        if (method !== undefined) return method(state, ...args);
+        const absent = parts.partOf?.(`${place}Methods`, name);
+        throw absent === undefined
+          ? new TypeError(`${place}.${name} is not a function`)
+          : missingPart(`${place}.${name}()`, absent);
+      },
+      configurable: true,
+      writable: true,
+    });
 }

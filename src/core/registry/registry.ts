@@ -10,7 +10,7 @@ import { checkOption, reading, readOptions } from '../../values/options/index.ts
 import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
-import { missingPart, type PartSet } from '../part.ts';
+import { defineMethods, type PartSet } from '../part.ts';
 import type { Profile } from '../rules/profile.ts';
 import type { Rule } from '../rules/rule.ts';
 import { type UnusedRule, unusedRules } from '../rules/rule-use.ts';
@@ -273,23 +273,10 @@ export class Registry<S = unknown> {
   }
 }
 
-/**
- * Defines methods of parts. One of an absent part throws a MisuseError `missing_part`.
- * @param prototype Of a class that extends {@link Registry}.
- */
-export function defineRegistryMethods(prototype: Registry, names: Iterable<string>): void {
-  for (const name of names)
-    Object.defineProperty(prototype, name, {
-      value(this: object, ...args: never[]): unknown {
-        const state = readState(this) as RegistryState;
-        const method = state.ports.registryMethods.get(name);
-        if (method !== undefined) return method(state, ...args);
-        const absent = state.parts.partOf?.('registry method', name);
-        throw absent === undefined
-          ? new TypeError(`registry.${name} is not a function`)
-          : missingPart(`registry.${name}`, absent);
-      },
-      configurable: true,
-      writable: true,
-    });
+/** Defines methods of parts. One of an absent part throws a MisuseError `missing_part`. */
+export function defineRegistryMethods(names: Iterable<string>): void {
+  defineMethods(Registry.prototype, 'registry', names, (registry) => {
+    const state = readState(registry) as RegistryState;
+    return { state, ports: state.ports.registryMethods, parts: state.parts };
+  });
 }

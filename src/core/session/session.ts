@@ -24,6 +24,7 @@ import { callTool } from '../call/spine.ts';
 import type { CallOptions, CallTool } from '../context.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import type { Hook } from '../hooks.ts';
+import { defineMethods } from '../part.ts';
 import { checkDefinition } from '../registry/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../registry/executors.ts';
 import {
@@ -284,4 +285,13 @@ export function checkOverrides(state: SessionState, overrides: Overrides): void 
   const known = new Map<string, unknown>([...state.registry.tools, ...(state.own ?? [])]);
   for (const list of ['enable', 'disable', 'force'] as const)
     checkNames(overrides[list], known, `overrides.${list}`);
+}
+
+/** Defines methods of parts. One of an absent part throws a MisuseError `missing_part`. */
+export function defineSessionMethods(names: Iterable<string>): void {
+  defineMethods(Session.prototype, 'session', names, (session) => {
+    const state = readState(session) as SessionState;
+    const { parts, ports } = state.registry;
+    return { state, ports: ports.sessionMethods, parts };
+  });
 }
