@@ -3,6 +3,7 @@
  * names this module.
  */
 
+export { registryOptionNames, sessionOptionNames } from './assembly/part-table.ts';
 export { takeAnswer } from './core/approval/wrong-answer.ts';
 export type { CallObserver, CallRecord } from './core/call/call-observers.ts';
 export type {
@@ -23,7 +24,7 @@ export { traceContextOf } from './core/call/traced.ts';
 export { judgingCopy } from './core/registry/judging-copy.ts';
 export { type Observing, observeCalls } from './core/registry/observe-calls.ts';
 export { type OpenSession, openSessions } from './core/registry/open-sessions.ts';
-export { registryOptionNames, safeClock } from './core/registry/registry-options.ts';
+export { safeClock } from './core/registry/registry-options.ts';
 export { registryStateOf } from './core/registry/state-of.ts';
 export { traceCalls } from './core/registry/trace-calls.ts';
 export { PolicyFault } from './core/rules/policy-fault.ts';
@@ -36,7 +37,7 @@ export { refusalOf } from './core/session/left-open.ts';
 export { metricsOf } from './core/session/metrics.ts';
 export { offerPlaces } from './core/session/places.ts';
 export { stateOf } from './core/session/session.ts';
-export { readSessionOptions, sessionOptionNames } from './core/session/session-options.ts';
+export { readSessionOptions } from './core/session/session-options.ts';
 export { SessionState } from './core/session/session-state.ts';
 export { unknownProfile } from './core/session/unknown-profile.ts';
 export { createDefinition, toolFieldNames } from './core/tool/define-tool.ts';

@@ -5,7 +5,9 @@
 
 import type { AbsentPart } from '../core/part.ts';
 import { defineRegistryMethods } from '../core/registry/registry.ts';
+import { coreRegistryOptions } from '../core/registry/registry-options.ts';
 import { defineSessionMethods } from '../core/session/session.ts';
+import { coreSessionOptions } from '../core/session/session-options.ts';
 
 /** One part. Lists that are left out are empty. */
 export interface PartRow {
@@ -33,6 +35,18 @@ export const partTable: readonly PartRow[] = [
     registryMethods: ['addQuotas'],
   },
   { part: 'ruleReview', subpath: 'rule-review', registry: ['strictRules'] },
+];
+
+/** The names of all options of a registry, for functions that accept them among their own. */
+export const registryOptionNames: readonly string[] = [
+  ...coreRegistryOptions,
+  ...partTable.flatMap(({ registry = [] }) => registry),
+];
+
+/** The same of a session. */
+export const sessionOptionNames: readonly string[] = [
+  ...coreSessionOptions,
+  ...partTable.flatMap(({ session = [] }) => session),
 ];
 
 type Place = Exclude<keyof PartRow, 'part' | 'subpath'>;

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { partOf, partTable } from '../../src/assembly/part-table.ts';
 import { registryStateOf } from '../../src/core/registry/state-of.ts';
 import { HostToolRegistry } from '../../src/index.ts';
+import { createModule } from '../../src/surfaces/amplifier/index.ts';
+import { createTestSession } from '../../src/surfaces/testing/index.ts';
 
 const { parts, ports } = registryStateOf(new HostToolRegistry());
 const rowOf = (part: string) => partTable.find((row) => row.part === part);
@@ -39,4 +41,11 @@ test('an absent part is named with the line to add', () => {
     importLine: "import { quotas } from 'host-tools/quotas'",
   });
   expect(partOf('registry', 'rules')).toBeUndefined();
+});
+
+test('functions that take the options of a session among their own take those of parts', () => {
+  for (const { registry = [], session = [] } of partTable) {
+    for (const name of [...registry, ...session]) createTestSession({ [name]: undefined });
+    for (const name of session) createModule([], { [name]: undefined });
+  }
 });

@@ -217,8 +217,8 @@ const approvalsTable = {
   session: fn<SessionFor>(),
 } satisfies TableOf<NonNullable<RegistryOptions['approvals']>>;
 
-/** The names of a registry's options, for functions that accept them among their own. */
-export const registryOptionNames: readonly string[] = Object.keys(registryTable);
+/** The names of the options that a registry has without parts. */
+export const coreRegistryOptions: readonly string[] = Object.keys(registryTable);
 
 type ReadRegistryOptions = Omit<
   OptionValues<typeof registryTable>,

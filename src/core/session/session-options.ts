@@ -148,8 +148,8 @@ const sessionTable = {
   idleTimeoutMs: duration,
   signal: abortSignal,
 } satisfies Partial<TableOf<SessionOptions>>;
-/** The names of a session's options, for functions that accept them among their own. */
-export const sessionOptionNames: readonly string[] = Object.keys(sessionTable);
+/** The names of the options that a session has without parts. */
+export const coreSessionOptions: readonly string[] = Object.keys(sessionTable);
 
 const none: readonly never[] = Object.freeze([]);
 const empty: JsonObject = Object.freeze({});
