@@ -53,7 +53,9 @@ type Place = Exclude<keyof PartRow, 'part' | 'subpath'>;
 
 /** The part that adds an option, a key or a method. */
 export function partOf(place: string, name: string): AbsentPart | undefined {
-  const row = partTable.find((one) => one[place as Place]?.includes(name) === true);
+  const row = partTable.find(
+    (one) => Object.hasOwn(one, place) && one[place as Place]?.includes(name) === true,
+  );
   if (row === undefined) return undefined;
   const { part, subpath } = row;
   return { part, importLine: `import { ${part} } from 'host-tools/${subpath}'` };

@@ -56,6 +56,14 @@ describe('createTestSession', () => {
     ]);
   });
 
+  test('takes options of parts, of a registry and of a session', async () => {
+    const quotas = [{ id: 'one', max: 1, per: 'day', by: 'session' } as const];
+    const tools = [mockTool({ name: 'a' })];
+    const session = createTestSession({ tools, quotas, strictRules: true, idempotency: {} });
+    expect((await session.call('a')).success).toBe(true);
+    expect((await session.call('a')).error?.code).toBe('policy_denied');
+  });
+
   test('a profile is given by itself, or by the id of one of `profiles`', () => {
     const tools = [mockTool({ name: 'a' }), mockTool({ name: 'b' })];
     expect(
