@@ -114,13 +114,13 @@ function textOf(size: number): string {
   return `${size.toFixed(size < 10 ? 1 : 0)} KB`;
 }
 
-/** What the page tells stays while it is true within 3 %, so that few changes touch the page. */
+/** What the page tells stays while it is true within 5 % or 1 KB, so that few changes touch the page. */
 function tableOf(rows: readonly Row[], before: string): string {
   const lines = rows.map(({ what, size, limit, goal }) => {
     const [, told = ''] = before.split(`| ${what} | `);
     const [, number, unit] = /^([\d.]+) ([KM]B) /.exec(told) ?? [];
     const kept = Number(number) * (unit === 'MB' ? 1_000 : 1);
-    const close = Math.abs(size - kept) <= Math.max(0.5, 0.03 * size);
+    const close = Math.abs(size - kept) <= Math.max(1, 0.05 * size);
     const cells = [close ? `${number} ${unit}` : textOf(size), textOf(limit), goal && textOf(goal)];
     return `| ${what} | ${cells.map((cell) => cell ?? '').join(' | ')} |`;
   });
