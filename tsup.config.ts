@@ -212,7 +212,7 @@ const config: Options = {
     // Nobody imports the command.
     entry: subpaths,
     // The bundler of the declarations sets `baseUrl`, which TypeScript 6 calls deprecated.
-    compilerOptions: { ignoreDeprecations: '6.0' },
+    compilerOptions: { ignoreDeprecations: '6.0', stripInternal: true },
     // `Symbol.dispose` and `Symbol.asyncDispose`, for hosts whose `lib` lacks them.
     banner: '/// <reference lib="esnext.disposable" />',
   },

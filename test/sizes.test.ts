@@ -91,10 +91,14 @@ const program = (entry: string): string => `
   console.log(await registry.createSession({ sessionId: '1' }).call('a', { x: 1 }));`;
 
 async function measured(): Promise<Row[]> {
-  const unpacked = files.reduce((sum, path) => sum + statSync(join(built, path)).size, 0) / 1_000;
+  const sizeOf = (paths: readonly string[]): number =>
+    paths.reduce((sum, path) => sum + statSync(join(built, path)).size, 0) / 1_000;
+  // They double if a public class has a member whose type is one of the core's own.
+  const declarations = sizeOf(files.filter((path) => path.endsWith('.d.ts')));
   const sizes: Row[] = [
     { what: 'the tarball', size: statSync(tarball).size / 1_000, limit: 2_400, goal: 1_600 },
-    { what: 'the package, unpacked', size: unpacked, limit: 8_000, goal: 6_000 },
+    { what: 'the package, unpacked', size: sizeOf(files), limit: 8_000, goal: 6_000 },
+    { what: 'of that, declarations', size: declarations, limit: 560 },
   ];
   for (const [entry, limit] of Object.entries(programs))
     sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });

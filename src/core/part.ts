@@ -51,6 +51,7 @@ export function definePart(spec: PartSpec): Part {
 
 /** The parts of a registry. Registries with the same parts share it. */
 export class PartSet {
+  /** @internal */
   readonly specs: readonly PartSpec[];
   /** Undefined if no part is absent. */
   readonly partOf: PartOf | undefined;
@@ -69,7 +70,10 @@ export class PartSet {
       );
   }
 
-  /** The core's table of options with those of the parts. */
+  /**
+   * The core's table of options with those of the parts.
+   * @internal
+   */
   tableOf<T extends OptionTable>(
     place: OptionPlace,
     core: T,
