@@ -2,6 +2,7 @@
 
 // Tools
 
+export type { Attribute } from './core/tool/attributes.ts';
 export type { DefinitionChange, DefinitionComparison } from './core/tool/compare-definitions.ts';
 export { compareDefinitions } from './core/tool/compare-definitions.ts';
 export { defineTool } from './core/tool/define-tool.ts';
@@ -23,7 +24,6 @@ export type {
   ToolConfig,
 } from './core/tool/tool-config.ts';
 export type { ToolAnnotations, ToolRef, ToolSummary } from './core/tool/tool-summary.ts';
-export type { Attribute } from './parts/explain/attributes.ts';
 export type {
   InputOf,
   JsonSchema,

@@ -3,26 +3,18 @@
  * names the import to add.
  */
 
-import type { AbsentPart } from '../core/part.ts';
+import type { AbsentPart, Place } from '../core/part.ts';
 import { defineRegistryMethods } from '../core/registry/registry.ts';
 import { coreRegistryOptions } from '../core/registry/registry-options.ts';
 import { defineSessionMethods } from '../core/session/session.ts';
 import { coreSessionOptions } from '../core/session/session-options.ts';
 
-/** One part. Lists that are left out are empty. */
-export interface PartRow {
+/** One part, with what it adds by place. */
+export interface PartRow extends Readonly<Partial<Record<Place, readonly string[]>>> {
   /** The name of its function. */
   readonly part: string;
   /** Its subpath of the package. */
   readonly subpath: string;
-  /** Options of `new HostToolRegistry(…)`. */
-  readonly registry?: readonly string[];
-  /** Options of `createSession`. */
-  readonly session?: readonly string[];
-  /** Keys of a profile. */
-  readonly profile?: readonly string[];
-  readonly registryMethods?: readonly string[];
-  readonly sessionMethods?: readonly string[];
 }
 
 export const partTable: readonly PartRow[] = [
@@ -34,32 +26,36 @@ export const partTable: readonly PartRow[] = [
     profile: ['quotas'],
     registryMethods: ['addQuotas'],
   },
+  { part: 'explain', subpath: 'explain', sessionMethods: ['authorize', 'explain'] },
   { part: 'ruleReview', subpath: 'rule-review', registry: ['strictRules'] },
 ];
+
+const byUse = new Map<string, AbsentPart>();
+for (const { part, subpath, ...places } of partTable)
+  for (const [place, names] of Object.entries(places))
+    for (const name of names)
+      byUse.set(`${place} ${name}`, {
+        part,
+        importLine: `import { ${part} } from 'host-tools/${subpath}'`,
+      });
+
+/** The part that adds an option, a key or a method. */
+export function partOf(place: Place, name: string): AbsentPart | undefined {
+  return byUse.get(`${place} ${name}`);
+}
+
+function namesIn(place: Place): readonly string[] {
+  return partTable.flatMap((row) => (Object.hasOwn(row, place) ? (row[place] ?? []) : []));
+}
 
 /** The names of all options of a registry, for functions that accept them among their own. */
 export const registryOptionNames: readonly string[] = [
   ...coreRegistryOptions,
-  ...partTable.flatMap(({ registry = [] }) => registry),
+  ...namesIn('registry'),
 ];
 
 /** The same of a session. */
-export const sessionOptionNames: readonly string[] = [
-  ...coreSessionOptions,
-  ...partTable.flatMap(({ session = [] }) => session),
-];
+export const sessionOptionNames: readonly string[] = [...coreSessionOptions, ...namesIn('session')];
 
-type Place = Exclude<keyof PartRow, 'part' | 'subpath'>;
-
-/** The part that adds an option, a key or a method. */
-export function partOf(place: string, name: string): AbsentPart | undefined {
-  const row = partTable.find(
-    (one) => Object.hasOwn(one, place) && one[place as Place]?.includes(name) === true,
-  );
-  if (row === undefined) return undefined;
-  const { part, subpath } = row;
-  return { part, importLine: `import { ${part} } from 'host-tools/${subpath}'` };
-}
-
-defineRegistryMethods(partTable.flatMap(({ registryMethods = [] }) => registryMethods));
-defineSessionMethods(partTable.flatMap(({ sessionMethods = [] }) => sessionMethods));
+defineRegistryMethods(namesIn('registryMethods'));
+defineSessionMethods(namesIn('sessionMethods'));

@@ -17,6 +17,9 @@ export interface Part {
 /** Where a host writes options. */
 export type OptionPlace = 'registry' | 'session' | 'profile';
 
+/** Where a host uses a part: by an option, or by a method. */
+export type Place = OptionPlace | 'registryMethods' | 'sessionMethods';
+
 /** What makes a part. */
 export interface PartSpec {
   readonly name: string;
@@ -38,14 +41,15 @@ export interface AbsentPart {
 }
 
 /** Finds the part of an option or a method. Undefined for what no part has. */
-export type PartOf = (place: string, name: string) => AbsentPart | undefined;
+export type PartOf = (place: Place, name: string) => AbsentPart | undefined;
 
 const specs = new WeakMap<object, PartSpec>();
 
 /** Makes the function's value for hosts. */
 export function definePart(spec: PartSpec): Part {
   const part: Part = Object.freeze({ name: spec.name });
-  specs.set(part, spec);
+  // Own members only: an `options` on `Object.prototype` is none of the part's.
+  specs.set(part, { __proto__: null, ...spec } as PartSpec);
   return part;
 }
 
@@ -80,7 +84,7 @@ export class PartSet {
   ): T & Readonly<Record<string, Kind<unknown>>> {
     let table = this.#tables.get(core);
     if (table === undefined) {
-      table = Object.assign({}, core, ...this.specs.map(({ options }) => options?.[place] ?? {}));
+      table = Object.assign({}, core, ...this.specs.map((spec) => optionsIn(spec, place)));
       this.#tables.set(core, table as OptionTable);
     }
     return table as T & Readonly<Record<string, Kind<unknown>>>;
@@ -93,11 +97,19 @@ export class PartSet {
   checkKeys(place: OptionPlace, where: string, options: unknown): void {
     if (this.partOf === undefined || typeof options !== 'object' || options === null) return;
     for (const key of Object.keys(options)) {
-      if (this.specs.some((spec) => spec.options?.[place]?.[key] !== undefined)) continue;
+      if (this.specs.some((spec) => Object.hasOwn(optionsIn(spec, place), key))) continue;
       const absent = this.partOf(place, key);
       if (absent !== undefined) throw missingPart(`${where}: \`${key}\``, absent);
     }
   }
+}
+
+const noOptions: OptionTable = Object.freeze({});
+
+function optionsIn({ options }: PartSpec, place: OptionPlace): OptionTable {
+  return options !== undefined && Object.hasOwn(options, place)
+    ? (options[place] ?? noOptions)
+    : noOptions;
 }
 
 function specOf(part: unknown): PartSpec {

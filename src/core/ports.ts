@@ -1,14 +1,18 @@
 /** The places of one registry that its parts fill. A place that is empty costs a call nothing. */
 
 import type { ToolError } from '../values/errors/index.ts';
-import type { FoundCall } from './call/call.ts';
+import type { JsonValue } from '../values/json/index.ts';
+import type { Call, FoundCall } from './call/call.ts';
 import type { Step } from './call/step.ts';
-import type { Judge } from './call/tally.ts';
+import type { Judge, Tally } from './call/tally.ts';
+import type { Binding } from './registry/binding.ts';
+import type { RuleCount } from './registry/counters.ts';
 import type { RegistryState } from './registry/registry-state.ts';
 import type { ToolEntry } from './registry/tool-entry.ts';
 import type { Conditioned } from './rules/conditioned.ts';
 import type { ResolvedProfile } from './rules/profile.ts';
 import type { CompiledRule } from './rules/rule.ts';
+import type { Verdict } from './rules/verdict.ts';
 import type { SessionSetup } from './session/session-setup.ts';
 import type { SessionState } from './session/session-state.ts';
 
@@ -53,6 +57,23 @@ export interface Review {
   settle(): void;
   /** Drops what was put off, because the changes were undone. */
   drop(): void;
+  /** What is wrong with those that apply to a tool of a session. */
+  faultsIn(session: SessionState, all: readonly (CompiledRule | Conditioned)[]): readonly object[];
+}
+
+/** Tries shadow rules. */
+export interface Trials {
+  /** Matches the shadow rules of a layer, each of which counts at its index. */
+  attempt(
+    call: FoundCall,
+    tally: Tally,
+    rules: readonly CompiledRule[],
+    counts: (RuleCount | undefined)[],
+  ): void;
+  /** Compares the verdict with what each of them alone would have caused. */
+  compare(call: FoundCall, tally: Tally, verdict: Verdict): void;
+  /** Tells listeners of differences, once. */
+  tell(call: Call): void;
 }
 
 /** What a part keeps in the memory of one process. */
@@ -78,6 +99,21 @@ export class Ports {
   ) => void)[] = [];
   /** What the part does for a tool; undefined if nothing. */
   readonly tools: ((session: SessionState, entry: ToolEntry) => ToolGates | undefined)[] = [];
+  /** Judges of a tool in a session that are asked before all others. */
+  readonly first: ((binding: Binding) => readonly Judge[])[] = [];
+  /** What the host has said about values of the call's input. */
+  attributesOf:
+    | ((call: FoundCall) => ReadonlyMap<string, JsonValue | undefined> | undefined)
+    | undefined;
+  /** Tries rules that must not change a result. */
+  trials: Trials | undefined;
+  /**
+   * The call is judged again. Forgets what was asked before.
+   * @param isPass Nothing has changed, apart from what its gates waited for.
+   */
+  readonly again: ((call: FoundCall, isPass: boolean) => void)[] = [];
+  /** Adds members to an explanation, once the input is validated. */
+  readonly explained: ((call: FoundCall) => object | undefined)[] = [];
   /** Gives up what a call has reserved, since it goes back to an earlier step or has ended. */
   readonly release: ((call: FoundCall) => void)[] = [];
   /** Members of a question that show what a person agrees to, besides the call. */

@@ -11,12 +11,11 @@ import type { Semaphore } from '../../values/limits/semaphore.ts';
 import type { Secrets } from '../../values/redaction/secrets.ts';
 import type { Standing } from '../approval/grants.ts';
 import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
-import type { RuleCount } from '../registry/counters.ts';
 import type { Alongside, ToolResult } from '../result.ts';
 import type { Details } from '../rules/verdict.ts';
 import type { Place } from '../session/places.ts';
 import type { Slot } from '../slot.ts';
-import type { Call, Resumed, Trial } from './call.ts';
+import type { Call, Resumed } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { CallTrace } from './call-tracers.ts';
 
@@ -28,16 +27,6 @@ export interface Heard {
   /** It has read more than is kept. */
   lost: boolean;
   left: number;
-}
-
-/** What the tool's `attributes` have answered about an input. */
-export interface KnownAttributes {
-  readonly input: JsonObject;
-  readonly answers: ReadonlyMap<string, JsonValue | undefined>;
-  /** The paths whose answers had to be waited for. */
-  readonly later: ReadonlySet<string>;
-  /** The parse of the input that was asked about, if it had to be waited for. */
-  readonly parse: { readonly value: unknown } | undefined;
 }
 
 /** What is known about an output that the call reads back. */
@@ -70,10 +59,6 @@ export class CallExtra {
   // Gates.
   /** The call's claim in the store of outcomes, if it has an idempotency key. */
   claim: Claim | undefined;
-  /** The input for which the attributes that only shadow rules read could not be asked. */
-  untold: JsonObject | undefined;
-  /** The answers of the tool's `attributes`, until the call has waited for something else. */
-  attributes: KnownAttributes | undefined;
   /**
    * The answers of gates that had to be waited for, by gate, until the others were asked once more.
    */
@@ -113,10 +98,6 @@ export class CallExtra {
   rounds = 0;
   /** How often its gates were asked once more since then, because some had to be waited for. */
   passes = 0;
-  /** The shadow rules that would have decided differently. */
-  shadowed: Set<RuleCount> | undefined;
-  /** The same, as far as no event has reported them. */
-  trials: Trial[] | undefined;
 
   // Handler.
   controller: AbortController | undefined;

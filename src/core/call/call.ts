@@ -11,8 +11,6 @@ import type { Binding } from '../registry/binding.ts';
 import type { RuleCount } from '../registry/counters.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { ToolResult } from '../result.ts';
-import type { Effect } from '../rules/decision.ts';
-import type { CompiledRule } from '../rules/rule.ts';
 import type { Details, Verdict } from '../rules/verdict.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { CallExtra } from './call-extra.ts';
@@ -29,13 +27,6 @@ export interface Resumed {
   readonly source: string;
   /** What the person was shown besides, and agreed to. */
   readonly details: Details | undefined;
-}
-
-/** A shadow rule that would have decided differently about a call. */
-export interface Trial {
-  readonly rule: CompiledRule;
-  readonly wouldBe: Effect;
-  readonly was: Effect;
 }
 
 /**

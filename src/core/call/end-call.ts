@@ -14,7 +14,6 @@ import {
   countLate,
   countMatched,
   countReason,
-  countShadow,
 } from '../registry/counters.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import { type Call, isFound } from './call.ts';
@@ -202,8 +201,6 @@ export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void
 function count(call: Call, result: ToolResult): void {
   const { session, binding, matched } = call;
   if (matched !== undefined) countMatched(matched);
-  const shadowed = call.extra?.shadowed;
-  if (shadowed !== undefined) for (const rule of shadowed) countShadow(rule);
   if (binding !== undefined) binding.counts ??= session.counters().tool(binding.entry);
   const counts = binding?.counts ?? session.counters().others;
   const { status, durationMs } = result.metadata;

@@ -3,8 +3,7 @@
  * that throws, takes too long or returns something else denies the call.
  */
 
-import { attributesOf } from '../../parts/explain/attribute-judge.ts';
-import { cloneJson, type JsonObject } from '../../values/json/index.ts';
+import { cloneJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { readPrompt } from '../approval/read-prompt.ts';
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo } from '../context.ts';
@@ -56,6 +55,19 @@ class Subject implements PolicySubject {
   }
 }
 Object.freeze(Subject.prototype);
+
+/** Shared, since every question to a policy has one. */
+const noAttributes: JsonObject = Object.freeze({});
+
+/** The attributes as policies get them, without the paths that have no answer. */
+function attributesOf(call: FoundCall): JsonObject {
+  const answers = call.session.registry.ports.attributesOf?.(call);
+  if (answers === undefined) return noAttributes;
+  const known = [...answers].filter(
+    (entry): entry is [string, JsonValue] => entry[1] !== undefined,
+  );
+  return Object.freeze(Object.fromEntries(known));
+}
 
 export function policyJudge(policy: Policy<unknown>, source: string): Judge {
   const gate: Gate = {

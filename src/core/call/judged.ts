@@ -18,7 +18,7 @@ export function judgedOf(call: FoundCall, left: number): Judged {
     facts: call.session.facts,
     surface: call.surfaceName,
     origins: originsOf(call),
-    attributes: call.extra?.attributes?.answers,
+    attributes: call.session.registry.ports.attributesOf?.(call),
     left,
   };
 }

@@ -1,7 +1,5 @@
 /** Judges a call again if it waited, or if something changed since its verdict. */
 
-import { keepLateAnswers } from '../../parts/explain/attribute-judge.ts';
-import { tellTrials } from '../../parts/explain/shadow-rules.ts';
 import { toolError } from '../../values/errors/index.ts';
 import { lacksSlot } from '../session/session-limits.ts';
 import type { FoundCall } from './call.ts';
@@ -47,8 +45,7 @@ function judgeAgain(call: FoundCall, isPass: boolean): Step {
   if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call);
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return unavailable;
-  if (isPass) keepLateAnswers(call);
-  else if (hasWaited) more.attributes = undefined;
+  if (isPass || hasWaited) for (const forget of session.registry.ports.again) forget(call, isPass);
   const outcome = inPhase(call, 'policy', decide);
   if (outcome instanceof Promise) return outcome.then((settled) => conclude(call, settled));
   more.kept = undefined;
@@ -62,7 +59,7 @@ const unstableError = toolError(
 );
 
 function conclude(call: FoundCall, outcome: Outcome): Outcome {
-  tellTrials(call);
+  call.session.registry.ports.trials?.tell(call);
   return outcome ?? routeAfter(call);
 }
 

@@ -1,19 +1,8 @@
 /** What the gates have decided about one call so far. */
-import type { JsonObject, JsonValue } from '../../values/json/index.ts';
-import type { RuleCount } from '../registry/counters.ts';
-import { maxFurtherSteps, maxRuleSteps } from '../rules/judged.ts';
-import type { CompiledRule } from '../rules/rule.ts';
+import type { JsonObject } from '../../values/json/index.ts';
+import { maxRuleSteps } from '../rules/judged.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import type { FoundCall } from './call.ts';
-
-/** A shadow rule that matched the call that is being judged. */
-export interface Tried {
-  readonly rule: CompiledRule;
-  /** Where it counts; undefined in `explain`, which counts nothing. */
-  readonly count: RuleCount | undefined;
-  /** Its step in `explain`. */
-  readonly step: Record<string, JsonValue> | undefined;
-}
 
 /** A deny ends the judging. An ask outweighs an allow, and both outweigh the default. */
 export interface Tally {
@@ -24,11 +13,10 @@ export interface Tally {
   spoken: boolean;
   /** The answer of each gate, in order. Kept only for `explain`. */
   readonly steps: JsonObject[] | undefined;
-  /** The shadow rules that matched. */
-  tried: Tried[] | undefined;
-  /** Steps that the rules may still take, and the shadow rules. */
+  /** Steps that the rules may still take. */
   left: number;
-  trialLeft: number;
+  /** What {@link Trials} keep. */
+  trial: unknown;
 }
 
 /** What is known before the first gate answers. */
@@ -39,9 +27,8 @@ export function emptyTally(steps: Tally['steps']): Tally {
     allow: undefined,
     spoken: false,
     steps,
-    tried: undefined,
     left: maxRuleSteps,
-    trialLeft: maxFurtherSteps,
+    trial: undefined,
   };
 }
 
@@ -65,7 +52,7 @@ export interface Judge {
 export interface Gate {
   /** The layer: `registry`, `session` or `tool`. */
   readonly source: string;
-  readonly what: 'policy' | 'check' | 'requiresApproval' | 'attributes';
+  readonly what: string;
   /** The id of a policy. */
   readonly id: string | undefined;
   /**

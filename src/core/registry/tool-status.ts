@@ -118,7 +118,8 @@ function gatesFor(session: SessionState, entry: ToolEntry): readonly ToolGates[]
     const gates = gatesOf(session, entry);
     if (gates === undefined) continue;
     found ??= [];
-    found.push(gates);
+    // Own members only: a `start` on `Object.prototype` is no gate.
+    found.push({ __proto__: null, ...gates } as ToolGates);
   }
   return found ?? none;
 }

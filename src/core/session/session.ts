@@ -9,8 +9,6 @@ import { answerHere } from '../../parts/durable-approvals/answer-here.ts';
 import { pendingOf } from '../../parts/durable-approvals/pending-approvals.ts';
 import { resumeCall } from '../../parts/durable-approvals/resume.ts';
 import { outcomeIn } from '../../parts/durable-approvals/settle-approval.ts';
-import { type Authorization, authorize } from '../../parts/explain/authorize.ts';
-import { type Explanation, explain } from '../../parts/explain/explain.ts';
 import type { JudgedOrigin } from '../../parts/origins/origin.ts';
 import { originOf, type SaidOptions, said } from '../../parts/origins/report-texts.ts';
 import { beginOrigins } from '../../parts/origins/session-origins.ts';
@@ -69,6 +67,9 @@ export function stateOf(session: unknown): SessionState {
 }
 
 export class Session<S> implements ToolSession<S> {
+  // Methods of parts.
+  declare readonly authorize: ToolSession<S>['authorize'];
+  declare readonly explain: ToolSession<S>['explain'];
   readonly #state: SessionState;
   #call: CallTool | undefined;
 
@@ -108,10 +109,6 @@ export class Session<S> implements ToolSession<S> {
         options === undefined ? undefined : readCallOptions(options),
       )) as CallTool;
     return this.#call;
-  }
-
-  authorize(tool: unknown, input?: unknown, options?: CallOptions): Promise<Authorization> {
-    return authorize(this.#state, nameOf(tool), input, options);
   }
 
   plan(calls: readonly ToolCall[]): BatchPlan {
@@ -211,10 +208,6 @@ export class Session<S> implements ToolSession<S> {
     return () => {
       state.hooks = Object.freeze(state.hooks.filter((one) => one !== own));
     };
-  }
-
-  explain(name: string, input?: unknown): Promise<Explanation> {
-    return explain(this.#state, nameOf(name), input);
   }
 
   said(text: string, options?: SaidOptions): void {

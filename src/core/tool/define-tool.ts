@@ -3,11 +3,11 @@
  * field, what was expected and what was got.
  */
 
-import { readAttributes } from '../../parts/explain/attributes.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { readOptions, unreadable } from '../../values/options/index.ts';
 import { bindSchema } from '../../values/schema/bind.ts';
 import { checkToolName } from '../../values/text/names.ts';
+import { readAttributes } from './attributes.ts';
 import {
   asField,
   type LooseConfig,

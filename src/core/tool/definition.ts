@@ -3,7 +3,6 @@
  * only the library reads.
  */
 
-import type { ReadAttributes } from '../../parts/explain/attributes.ts';
 import type { OutputOrigin, Role } from '../../parts/origins/origin.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { wellFormedJson } from '../../values/json/index.ts';
@@ -15,6 +14,7 @@ import { shownSchema } from '../../values/schema/to-json-schema.ts';
 import { checkToolName } from '../../values/text/names.ts';
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
+import type { ReadAttributes } from './attributes.ts';
 import type { Deprecation } from './deprecation.ts';
 import type { Executor } from './executor.ts';
 import type { FactRule } from './fact-rule.ts';

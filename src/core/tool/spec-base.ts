@@ -1,12 +1,12 @@
 /** What a tool's config says about the tool, except how it runs. */
 
-import type { Attribute } from '../../parts/explain/attributes.ts';
 import type { OutputOrigin } from '../../parts/origins/origin.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import type { ParsedOf, Schema } from '../../values/schema/schema.ts';
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo } from '../context.ts';
 import type { Decision } from '../rules/decision.ts';
+import type { Attribute } from './attributes.ts';
 import type { Deprecation } from './deprecation.ts';
 import type { FactRule } from './fact-rule.ts';
 import type { PolicyCall } from './policy-call.ts';

@@ -5,21 +5,20 @@
  */
 
 import type { FoundCall } from '../../core/call/call.ts';
-import type { KnownAttributes } from '../../core/call/call-extra.ts';
 import { freshParse } from '../../core/call/fresh-parse.ts';
 import { guarded, nonsense } from '../../core/call/guarded.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import { emptyTally, type Gate, type Judge, type Tally } from '../../core/call/tally.ts';
 import type { Binding } from '../../core/registry/binding.ts';
-import {
-  copyJson,
-  deepFreeze,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from '../../values/json/index.ts';
+import type { ReadAttributes } from '../../core/tool/attributes.ts';
+import { copyJson, deepFreeze, isJsonObject } from '../../values/json/index.ts';
 import { isThenable } from '../../values/maybe-promise.ts';
-import type { ReadAttributes } from './attributes.ts';
+import {
+  answersOf,
+  type KnownAttributes,
+  knownAttributes,
+  untoldAttributes,
+} from './call-attributes.ts';
 
 const gate: Gate = { source: 'tool', what: 'attributes', id: undefined, allowed: undefined };
 const trialGate: Gate = { ...gate, trial: true };
@@ -61,11 +60,11 @@ export function attributeJudges({
 function attributeJudge(wanted: ReadAttributes, own: Gate = gate): Judge {
   const run = (call: FoundCall): unknown => {
     const missing = missingOf(call, wanted);
-    const parse = call.extra?.attributes?.parse;
+    const parse = answersOf(call)?.parse;
     const input = parse === undefined ? freshParse(call) : parse.value;
     return input instanceof Promise
       ? input.then((value) => {
-          call.more.attributes = { ...knownOf(call), parse: { value } };
+          knownAttributes.set(call.more, { ...knownOf(call), parse: { value } });
           return askAll(call, missing, value);
         })
       : askAll(call, missing, input);
@@ -78,21 +77,24 @@ function attributeJudge(wanted: ReadAttributes, own: Gate = gate): Judge {
 }
 
 /** What is known about the call's input. Nothing is known about an input that has changed. */
-function knownOf({ extra, canonical: input }: FoundCall): KnownAttributes {
-  const known = extra?.attributes;
+function knownOf(call: FoundCall): KnownAttributes {
+  const { canonical: input } = call;
+  const known = answersOf(call);
   if (known?.input === input) return known;
   return { input, answers: new Map(), later: new Set(), parse: undefined };
 }
 
 /**
- * Forgets the answers that were not waited for, so that they are asked again after a wait. The
- * others would have to be waited for again.
+ * Forgets the answers, so that they are asked again after a wait. In a pass it keeps those that
+ * were waited for, since they would have to be waited for again.
  */
-export function keepLateAnswers(call: FoundCall): void {
-  if (call.extra?.attributes === undefined) return;
+export function forgetAnswers(call: FoundCall, isPass: boolean): void {
+  const { extra } = call;
+  if (extra === undefined || answersOf(call) === undefined) return;
+  if (!isPass) return knownAttributes.delete(extra);
   const known = knownOf(call);
   const answers = new Map([...known.answers].filter(([path]) => known.later.has(path)));
-  call.more.attributes = { ...known, answers };
+  knownAttributes.set(call.more, { ...known, answers });
 }
 
 /**
@@ -101,11 +103,12 @@ export function keepLateAnswers(call: FoundCall): void {
  */
 function trialJudge(judge: Judge): Judge {
   return (call, { steps }) => {
-    if (call.extra?.untold === call.canonical) return undefined;
+    const { more } = call;
+    if (untoldAttributes.of(more) === call.canonical) return undefined;
     if (steps !== undefined && call.parsed === undefined) return undefined;
     const tally = emptyTally(undefined);
     const note = (): void => {
-      if (tally.deny !== undefined) call.more.untold = call.canonical;
+      if (tally.deny !== undefined) untoldAttributes.set(more, call.canonical);
     };
     const later = judge(call, tally);
     return later === undefined ? note() : later.then(note);
@@ -117,7 +120,7 @@ function trialJudge(judge: Judge): Judge {
  * judged again asks only what new rules read.
  */
 function missingOf(call: FoundCall, wanted: ReadAttributes): ReadAttributes {
-  const known = call.extra?.attributes;
+  const known = answersOf(call);
   if (known === undefined || known.input !== call.canonical) return wanted;
   let missing: Map<string, NonNullable<ReturnType<ReadAttributes['get']>>> | undefined;
   for (const [path, attribute] of wanted) {
@@ -178,29 +181,8 @@ function keep(call: FoundCall, tally: Tally, own: Gate, given: unknown): void {
     if (isLater === true) later.add(path);
     else later.delete(path);
   }
-  call.more.attributes = { ...known, answers, later };
+  knownAttributes.set(call.more, { ...known, answers, later });
 }
-
-/** Whether the attributes that a rule reads have been asked, as far as the tool declares them. */
-export function hasAttributes(call: FoundCall, paths: readonly string[]): boolean {
-  const { attributes } = call.entry.internals;
-  if (attributes === undefined || paths.length === 0) return true;
-  const answers = call.extra?.attributes?.answers;
-  return paths.every((path) => !attributes.has(path) || answers?.has(path) === true);
-}
-
-/** The attributes as policies get them, without the paths that have no answer. */
-export function attributesOf(call: FoundCall): JsonObject {
-  const answers = call.extra?.attributes?.answers;
-  if (answers === undefined) return noAttributes;
-  const known = [...answers].filter(
-    (entry): entry is [string, JsonValue] => entry[1] !== undefined,
-  );
-  return Object.freeze(Object.fromEntries(known));
-}
-
-/** Shared, since every question to a policy has one. */
-const noAttributes: JsonObject = Object.freeze({});
 
 /**
  * The value at a path; with `*`, the list of values of all elements. As in a deny, a value outside

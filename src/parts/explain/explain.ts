@@ -23,7 +23,6 @@ import { originsOf } from '../origins/call-origins.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import { originsShown } from '../origins/origins-told.ts';
 import type { QuotaLevel } from '../quotas/level.ts';
-import { reviewOf } from '../rule-review/part.ts';
 import type { RuleFault } from '../rule-review/rule-faults.ts';
 import { beginWithSecrets, collectSecrets, scrubJson } from '../secrets/call-secrets.ts';
 import { approvalProblem } from './explain-approval.ts';
@@ -138,6 +137,7 @@ export async function explain(
   if (input !== undefined) {
     await session.origins?.settled;
     addOrigins(call, draft);
+    for (const more of session.registry.ports.explained) Object.assign(draft, more(call));
   }
   const repeated = input === undefined ? undefined : loopProblem(call);
   if (repeated !== undefined) return stop('loop guard', repeated);
@@ -191,12 +191,13 @@ function addBudget({ session, binding, entry }: FoundCall, draft: Draft): void {
 function addRuleFaults({ session, binding }: FoundCall, draft: Draft): void {
   const { registryRules, sessionRules, gates } = binding;
   const conditioned = gates.flatMap((gate) => gate.conditioned ?? []);
-  const faults = reviewOf(session.registry).faultsIn(session, [
+  const faults = session.registry.ports.review?.faultsIn(session, [
     ...registryRules,
     ...sessionRules,
     ...conditioned,
   ]);
-  if (faults.length > 0) draft.ruleFaults = Object.freeze(faults);
+  if (faults !== undefined && faults.length > 0)
+    draft.ruleFaults = Object.freeze(faults) as readonly RuleFault[];
 }
 
 /**

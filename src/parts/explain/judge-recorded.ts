@@ -12,6 +12,8 @@ import { countMatched, countShadow } from '../../core/registry/counters.ts';
 import type { Effect } from '../../core/rules/decision.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { collectSecrets } from '../secrets/call-secrets.ts';
+import { knownAttributes } from './call-attributes.ts';
+import { shadowedRules } from './shadow-rules.ts';
 
 /** A call as it was recorded. */
 export interface RecordedCall {
@@ -59,7 +61,7 @@ export async function judgeRecorded(
     const paths = [...(call.entry.internals.attributes?.keys() ?? [])];
     const answers = new Map(paths.map((path) => [path, undefined]));
     const later = new Set(paths);
-    call.more.attributes = { input: call.canonical, answers, later, parse: undefined };
+    knownAttributes.set(call.more, { input: call.canonical, answers, later, parse: undefined });
   }
   const decided = decide(call);
   if (decided instanceof Promise) await decided;
@@ -86,5 +88,6 @@ async function refusedAtStart(call: FoundCall): Promise<Judgement | undefined> {
 /** Counts the rules that have matched, as the end of a real call does. */
 function count({ matched, extra }: FoundCall): void {
   if (matched !== undefined) countMatched(matched);
-  if (extra?.shadowed !== undefined) for (const rule of extra.shadowed) countShadow(rule);
+  const shadowed = extra === undefined ? undefined : shadowedRules.of(extra);
+  if (shadowed !== undefined) for (const rule of shadowed) countShadow(rule);
 }

@@ -5,43 +5,58 @@
 
 import type { Call, FoundCall } from '../../core/call/call.ts';
 import { judgedOf } from '../../core/call/judged.ts';
-import type { Tally, Tried } from '../../core/call/tally.ts';
-import type { RuleCount } from '../../core/registry/counters.ts';
+import { noteMatch } from '../../core/call/stages/decide.ts';
+import type { Tally } from '../../core/call/tally.ts';
+import type { Trials } from '../../core/ports.ts';
+import { countShadow, type RuleCount } from '../../core/registry/counters.ts';
 import type { Effect } from '../../core/rules/decision.ts';
+import { maxFurtherSteps } from '../../core/rules/judged.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
 import type { Verdict } from '../../core/rules/verdict.ts';
-import { hasAttributes } from './attribute-judge.ts';
+import { Slot } from '../../core/slot.ts';
+import type { JsonValue } from '../../values/json/index.ts';
+import { hasAttributes } from './call-attributes.ts';
 
-/**
- * Notes that a rule matched a call.
- * @param counts Where the rules count, each at its index; filled when a rule first matches.
- */
-export function noteMatch(
-  call: Call,
-  rule: CompiledRule,
-  counts: (RuleCount | undefined)[],
-  index: number,
-): RuleCount {
-  rule.use.matched = true;
-  let count = counts[index];
-  if (count === undefined) {
-    count = call.session.counters().rule(rule.id);
-    counts[index] = count;
-  }
-  if (call.matched === undefined) call.matched = [count];
-  else call.matched.push(count);
-  return count;
+/** A shadow rule that matched the call that is being judged. */
+interface Tried {
+  readonly rule: CompiledRule;
+  /** Where it counts; undefined in `explain`, which counts nothing. */
+  readonly count: RuleCount | undefined;
+  /** Its step in `explain`. */
+  readonly step: Record<string, JsonValue> | undefined;
 }
 
+/** The shadow rules that matched, and the steps that others may still take. */
+interface Trial {
+  readonly tried: Tried[];
+  left: number;
+}
+
+/** A shadow rule that would have decided differently about a call. */
+interface Difference {
+  readonly rule: CompiledRule;
+  readonly wouldBe: Effect;
+  readonly was: Effect;
+}
+
+/** The shadow rules that would have decided differently, as far as they count. */
+export const shadowedRules = new Slot<Set<RuleCount>>();
+/** The same, as far as no event has reported them. */
+const untold = new Slot<Difference[]>();
+
+export const trials: Trials = { attempt: tryRules, compare: compareTried, tell: tellTrials };
+
 /** Finds the shadow rules of a layer that match a call. */
-export function tryRules(
+function tryRules(
   call: FoundCall,
   tally: Tally,
   rules: readonly CompiledRule[],
   counts: (RuleCount | undefined)[],
 ): void {
   const { steps } = tally;
-  const judged = judgedOf(call, tally.trialLeft);
+  const trial = (tally.trial ?? { tried: [], left: maxFurtherSteps }) as Trial;
+  tally.trial = trial;
+  const judged = judgedOf(call, trial.left);
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index] as CompiledRule;
     const { id: ruleId, layer: source, effect } = rule;
@@ -54,10 +69,10 @@ export function tryRules(
     }
     try {
       const matches = rule.matches(judged);
-      tally.trialLeft = judged.left;
+      trial.left = judged.left;
       if (!matches) continue;
     } catch {
-      tally.trialLeft = judged.left;
+      trial.left = judged.left;
       // A fault here, such as a spent budget, must not affect the call.
       const note = 'too large to be checked against the shadow rules from here on';
       steps?.push({ source, ruleId, shadow: true, note });
@@ -66,8 +81,7 @@ export function tryRules(
     const step = steps === undefined ? undefined : { source, ruleId, effect, shadow: true };
     if (step !== undefined) steps?.push(step);
     const count = steps === undefined ? noteMatch(call, rule, counts, index) : undefined;
-    tally.tried ??= [];
-    tally.tried.push({ rule, count, step });
+    trial.tried.push({ rule, count, step });
   }
 }
 
@@ -75,17 +89,24 @@ export function tryRules(
  * Compares the verdict with the one that each shadow rule alone would have caused. Differences are
  * kept for {@link tellTrials}, each once per call.
  */
-export function compareTried(call: Call, tally: Tally, verdict: Verdict): void {
-  for (const { rule, count, step } of tally.tried as readonly Tried[]) {
+function compareTried(call: Call, tally: Tally, verdict: Verdict): void {
+  for (const { rule, count, step } of (tally.trial as Trial).tried) {
     const wouldBe = effectWith(rule.effect, tally);
     if (step !== undefined) step.wouldBe = wouldBe;
     if (count === undefined || wouldBe === verdict.effect) continue;
     const { more } = call;
-    more.shadowed ??= new Set();
-    if (more.shadowed.has(count)) continue;
-    more.shadowed.add(count);
-    more.trials ??= [];
-    more.trials.push({ rule, wouldBe, was: verdict.effect });
+    const shadowed = shadowedRules.of(more) ?? new Set();
+    if (shadowed.size === 0) {
+      shadowedRules.set(more, shadowed);
+      call.onEnd(() => {
+        for (const one of shadowed) countShadow(one);
+      });
+    }
+    if (shadowed.has(count)) continue;
+    shadowed.add(count);
+    const differences = untold.of(more) ?? [];
+    differences.push({ rule, wouldBe, was: verdict.effect });
+    untold.set(more, differences);
   }
 }
 
@@ -99,12 +120,12 @@ function effectWith(effect: Effect, { deny, ask }: Tally): Effect {
 }
 
 /** Emits `policy:shadow` for the differences that were found since the last time. */
-export function tellTrials(call: Call): void {
-  const trials = call.extra?.trials;
-  if (trials === undefined) return;
-  call.more.trials = undefined;
-  const { session, toolName, callId } = call;
-  for (const { rule, wouldBe, was } of trials) {
+function tellTrials(call: Call): void {
+  const { extra, session, toolName, callId } = call;
+  const differences = extra === undefined ? undefined : untold.of(extra);
+  if (extra === undefined || differences === undefined) return;
+  untold.delete(extra);
+  for (const { rule, wouldBe, was } of differences) {
     // A listener may have ended the call, and no event follows its end.
     if (call.ended || !session.hears('policy:shadow')) return;
     const { id: ruleId, layer: source } = rule;

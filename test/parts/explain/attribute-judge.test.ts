@@ -1,8 +1,8 @@
 /** `attributes` of a tool: what only the host knows about values of an input. */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import type { Attribute } from '../../../src/core/tool/attributes.ts';
 import { allow, defineTool, deny, HostToolRegistry, type Rule } from '../../../src/index.ts';
-import type { Attribute } from '../../../src/parts/explain/attributes.ts';
 
 const sanctioned: Rule = {
   effect: 'deny',

@@ -3,13 +3,6 @@
  * verdict; `call` and `explain` both use this.
  */
 
-import { attributeJudges } from '../../../parts/explain/attribute-judge.ts';
-import {
-  compareTried,
-  noteMatch,
-  tellTrials,
-  tryRules,
-} from '../../../parts/explain/shadow-rules.ts';
 import type { CallOrigins } from '../../../parts/origins/call-origins.ts';
 import { originsTold } from '../../../parts/origins/origins-told.ts';
 import { deniedError, withCause } from '../../../values/errors/index.ts';
@@ -68,7 +61,7 @@ export function tellVerdict(call: Call): void {
   )
     (extra.origins as CallOrigins).completeForTelling();
   tellCheck(call);
-  tellTrials(call);
+  call.session.registry.ports.trials?.tell(call);
 }
 
 /**
@@ -137,7 +130,8 @@ function weigh(
     });
   }
   const verdict = conclusionOf(call.binding, tally);
-  if (tally.tried !== undefined && !call.ended) compareTried(call, tally, verdict);
+  if (tally.trial !== undefined && !call.ended)
+    call.session.registry.ports.trials?.compare(call, tally, verdict);
   return verdict;
 }
 
@@ -168,8 +162,9 @@ function conclusionOf(binding: Binding, tally: Tally): Verdict {
  */
 function judgesOf(binding: Binding): readonly Judge[] {
   if (binding.judges === undefined) {
-    const { registryRules, policies, sessionRules, sessionPolicies, entry } = binding;
-    const judges: Judge[] = [...attributeJudges(binding)];
+    const { registryRules, policies, sessionRules, sessionPolicies, entry, session } = binding;
+    const { first } = session.registry.ports;
+    const judges: Judge[] = first.flatMap((judgesFor) => judgesFor(binding));
     if ([...registryRules, ...sessionRules].some((rule) => rule.testsOrigin))
       judges.push(textsSettled);
     if (registryRules.length > 0) judges.push(rulesJudge(registryRules));
@@ -217,9 +212,31 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
       if (steps === undefined) noteMatch(call, rule, counts, index);
       if (tally.deny === undefined) speak(call, tally, rule, verdicts[index]);
     }
-    if (shadows.length > 0) tryRules(call, tally, shadows, shadowCounts);
+    if (shadows.length > 0)
+      call.session.registry.ports.trials?.attempt(call, tally, shadows, shadowCounts);
   };
   return Object.assign(judge, { counts: true as const });
+}
+
+/**
+ * Notes that a rule matched a call.
+ * @param counts Where the rules count, each at its index; filled when a rule first matches.
+ */
+export function noteMatch(
+  call: Call,
+  rule: CompiledRule,
+  counts: (RuleCount | undefined)[],
+  index: number,
+): RuleCount {
+  rule.use.matched = true;
+  let count = counts[index];
+  if (count === undefined) {
+    count = call.session.counters().rule(rule.id);
+    counts[index] = count;
+  }
+  if (call.matched === undefined) call.matched = [count];
+  else call.matched.push(count);
+  return count;
 }
 
 function nowhere(): undefined {

@@ -1,8 +1,9 @@
 /** `attributes`: facts about values of a tool's input that only the host knows. */
-import type { CallInfo } from '../../core/context.ts';
+
 import type { JsonValue } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { wrongOption } from '../../values/options/index.ts';
+import type { CallInfo } from '../context.ts';
 
 /**
  * Looks up what only the host knows about a value of the input. It gets the value as the handler

@@ -1,0 +1,33 @@
+/** Explanations, permissions, attributes and shadow rules as a part of a registry. */
+
+import { definePart, type Part } from '../../core/part.ts';
+import { nameOf } from '../../values/text/names.ts';
+import { attributeJudges, forgetAnswers } from './attribute-judge.ts';
+import { authorize } from './authorize.ts';
+import { answersOf } from './call-attributes.ts';
+import { explain as explainCall } from './explain.ts';
+import { trials } from './shadow-rules.ts';
+
+/**
+ * The part that explains calls without running them: `session.explain`, `session.authorize` for
+ * tools that other code runs, `attributes` of tools, and shadow rules.
+ */
+export function explain(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'explain',
+  install(ports) {
+    ports.first.push(attributeJudges);
+    ports.attributesOf = (call) => answersOf(call)?.answers;
+    ports.again.push(forgetAnswers);
+    ports.trials = trials;
+    ports.sessionMethods.set('explain', (session, tool: unknown, input: unknown) =>
+      explainCall(session, nameOf(tool), input),
+    );
+    ports.sessionMethods.set('authorize', (session, tool: unknown, input: unknown, options) =>
+      authorize(session, nameOf(tool), input, options),
+    );
+  },
+});
