@@ -114,7 +114,6 @@ const against: Readonly<Record<string, number>> = {
   'core/call -> core/registry': 15,
   'core/call -> core/session': 14,
   'core/call -> parts/durable-approvals': 6,
-  'core/call -> parts/idempotency': 3,
   'core/call -> parts/offload': 2,
   'core/call -> parts/origins': 12,
   'core/call -> parts/secrets': 12,
@@ -130,9 +129,10 @@ const against: Readonly<Record<string, number>> = {
   'core/ports -> core/registry': 4,
   'core/ports -> core/rules': 4,
   'core/ports -> core/session': 2,
+  'core/ports -> core/tool': 1,
   'core/registry -> parts/discovery': 3,
   'core/registry -> parts/durable-approvals': 8,
-  'core/registry -> parts/idempotency': 2,
+  'core/registry -> parts/idempotency': 1,
   'core/registry -> parts/offload': 4,
   'core/registry -> parts/origins': 4,
   'core/registry -> parts/quotas': 2,
@@ -195,7 +195,7 @@ const parts: readonly (readonly (readonly string[])[])[] = [
     [
       'core/call/alongside-budget',
       'core/call/call-child',
-      'parts/idempotency/claim-or-replay',
+
       'core/call/recheck',
       'core/call/spine',
       'core/call/settle',

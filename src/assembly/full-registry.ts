@@ -4,12 +4,13 @@ import { type Part, PartSet } from '../core/part.ts';
 import { Registry } from '../core/registry/registry.ts';
 import type { RegistryOptions } from '../core/registry/registry-options.ts';
 import { explain } from '../parts/explain/part.ts';
+import { idempotency } from '../parts/idempotency/part.ts';
 import { quotas } from '../parts/quotas/part.ts';
 import type { Quota } from '../parts/quotas/quota.ts';
 import { ruleReview } from '../parts/rule-review/part.ts';
 import { partOf } from './part-table.ts';
 
-const all: readonly Part[] = [ruleReview(), explain(), quotas()];
+const all: readonly Part[] = [ruleReview(), idempotency(), explain(), quotas()];
 /** No part is absent, but methods of parts are defined by the table. */
 const everything = new PartSet(all, partOf);
 

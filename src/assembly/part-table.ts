@@ -18,6 +18,7 @@ export interface PartRow extends Readonly<Partial<Record<Place, readonly string[
 }
 
 export const partTable: readonly PartRow[] = [
+  { part: 'idempotency', subpath: 'idempotency', registry: ['idempotency'] },
   {
     part: 'quotas',
     subpath: 'quotas',

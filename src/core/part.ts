@@ -23,6 +23,8 @@ export type Place = OptionPlace | 'registryMethods' | 'sessionMethods';
 /** What makes a part. */
 export interface PartSpec {
   readonly name: string;
+  /** Parts of a lower rank fill their places, and are asked, before others. @default 0 */
+  readonly rank?: number;
   /** The options that it adds. */
   readonly options?: Readonly<Partial<Record<OptionPlace, OptionTable>>>;
   /**
@@ -63,7 +65,7 @@ export class PartSet {
 
   /** @throws MisuseError `invalid_option`, for what is no part, or is given twice. */
   constructor(parts: readonly Part[], partOf?: PartOf) {
-    this.specs = parts.map(specOf);
+    this.specs = parts.map(specOf).sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
     this.partOf = partOf;
     const names = this.specs.map(({ name }) => name);
     const twice = names.find((name, index) => names.indexOf(name) !== index);

@@ -15,6 +15,7 @@ import type { CompiledRule } from './rules/rule.ts';
 import type { Verdict } from './rules/verdict.ts';
 import type { SessionSetup } from './session/session-setup.ts';
 import type { SessionState } from './session/session-state.ts';
+import type { AnyTool } from './tool/tool-config.ts';
 
 /**
  * Runs last, before the handler. A call that waits here is judged again, and comes back.
@@ -114,6 +115,8 @@ export class Ports {
   readonly again: ((call: FoundCall, isPass: boolean) => void)[] = [];
   /** Adds members to an explanation, once the input is validated. */
   readonly explained: ((call: FoundCall) => object | undefined)[] = [];
+  /** The tools that parts bring. What they answer holds for one session at one moment. */
+  readonly ownTools = new WeakSet<AnyTool>();
   /** Gives up what a call has reserved, since it goes back to an earlier step or has ended. */
   readonly release: ((call: FoundCall) => void)[] = [];
   /** Members of a question that show what a person agrees to, besides the call. */
@@ -127,6 +130,8 @@ export class Ports {
   ) => readonly Conditioned[])[] = [];
   /** Reviews whether conditions can hold. */
   review: Review | undefined;
+  /** Saves what a part still has to, when the registry has closed. Waited for in bounded time. */
+  readonly closing: (() => Promise<unknown>)[] = [];
   /** Takes over the part's data for a registry that only judges. */
   readonly copies: ((from: RegistryState, to: RegistryState) => void)[] = [];
   /** Methods of registries and sessions, by name. */

@@ -1,6 +1,5 @@
 /** The part of a call's record that only some calls need. */
 
-import type { Claim } from '../../parts/idempotency/claim.ts';
 import type { OffloadedAbout } from '../../parts/offload/offload-options.ts';
 import type { EchoFilter } from '../../parts/origins/echo-filter.ts';
 import type { OriginJudge } from '../../parts/origins/origin-judge.ts';
@@ -57,8 +56,6 @@ export class CallExtra {
   unreadable = 0;
 
   // Gates.
-  /** The call's claim in the store of outcomes, if it has an idempotency key. */
-  claim: Claim | undefined;
   /**
    * The answers of gates that had to be waited for, by gate, until the others were asked once more.
    */
@@ -127,6 +124,8 @@ export class CallExtra {
   endedAt = 0;
   aborted = false;
   abortReason: unknown;
+  /** What parts add to the result's metadata. */
+  metadata: Readonly<Record<string, string | number | boolean>> | undefined;
   /** The caller must not learn that the tool exists. */
   hidden = false;
   /** The original error, if the model sees a masked one. */

@@ -100,7 +100,7 @@ export class Call implements Deadline, Holder, AbortEntry {
   knobs: unknown;
   /** Milliseconds that the handler may run. */
   timeoutMs = 0;
-  /** The handler has started. */
+  /** The handler has started, so what the call has reserved is spent. */
   begun = false;
   /** The handler has started and has not settled. */
   handlerLive = false;

@@ -4,7 +4,6 @@
  */
 
 import { tellSettled } from '../../parts/durable-approvals/tell-settled.ts';
-import { endClaim } from '../../parts/idempotency/make-claim.ts';
 import { remember } from '../../parts/origins/remember.ts';
 import { scrubJson, scrubText } from '../../parts/secrets/call-secrets.ts';
 import { errorCodes, type ToolError, withCause } from '../../values/errors/index.ts';
@@ -67,7 +66,7 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
       ? { callId, toolName, status, attempt, durationMs }
       : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
   if (extra?.repaired !== undefined) metadata.repaired = extra.repaired;
-  if (extra?.claim?.outcome !== undefined) metadata.replayed = true;
+  if (extra?.metadata !== undefined) Object.assign(metadata, extra.metadata);
   return metadata;
 }
 
@@ -151,8 +150,6 @@ function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
     else releaseAll(call);
   }
   if (!call.begun && isFound(call)) giveBack(call);
-  if (extra.claim !== undefined && registry.idempotency !== undefined && isFound(call))
-    endClaim(call, registry.idempotency, extra.claim, result);
   if (children !== undefined)
     for (const child of [...children])
       registry.spine.cancelled(

@@ -47,7 +47,6 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
     durationMs,
     fingerprint,
     repaired,
-    replayed,
     truncated,
     handler,
     alongside,
@@ -62,7 +61,7 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
     fingerprint: fingerprint as string,
   };
   if (repaired !== undefined) shown.repaired = copyFor(session, 'tool:post', repaired);
-  if (replayed !== undefined) shown.replayed = replayed;
+  if (call.extra?.metadata !== undefined) Object.assign(shown, call.extra.metadata);
   if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
   if (handler !== undefined)
     shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));

@@ -25,22 +25,9 @@ export function tellSeparateStores(call: FoundCall): void {
 }
 
 function separateFor(call: FoundCall): readonly Unshared[] {
-  const { binding, session, options, toolName } = call;
-  const { idempotency, offload, offloadOnDemand } = session.registry;
+  const { binding, session, toolName } = call;
+  const { offload, offloadOnDemand } = session.registry;
   const found: Unshared[] = binding.gates.flatMap((gate) => gate.unshared?.(call) ?? []);
-  if (
-    options?.idempotencyKey !== undefined &&
-    idempotency !== undefined &&
-    isInProcess(idempotency.store)
-  )
-    found.push({
-      kind: 'idempotency',
-      data: {},
-      text:
-        'the outcomes of calls with an idempotency key in the memory of this one: a call that ' +
-        'another process resumes can run again here, if it is repeated with its key. Give the ' +
-        'registries of all processes one `idempotency.store`, such as `redisIdempotency`',
-    });
   if (
     binding.entry.internals.outputStrategy === 'offload' &&
     offload !== undefined &&

@@ -1,6 +1,5 @@
 /** The spine: runs the stages of a call in order. Every surface calls tools through it. */
 
-import { claimOrReplay } from '../../parts/idempotency/claim-or-replay.ts';
 import {
   beginWithSecrets,
   collectParsedSecrets,
@@ -188,11 +187,6 @@ function walk(call: FoundCall, from: number): number {
   outcome = recheck(call);
   if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
   if (call.goto >= 0) return takeGoto(call);
-  if (session.registry.idempotency !== undefined) {
-    outcome = claimOrReplay(call, session.registry.idempotency);
-    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
-    if (call.judgedAt !== session.current()) return steps.recheck;
-  }
   for (const start of binding.starts ?? noStarts) {
     outcome = start(call);
     // A call that waited is judged again before it starts.

@@ -10,11 +10,7 @@ import {
   type Key,
   type TokenSigner,
 } from '../../parts/durable-approvals/token.ts';
-import {
-  type Idempotency,
-  type IdempotencyOptions,
-  readIdempotency,
-} from '../../parts/idempotency/idempotency-options.ts';
+import type { IdempotencyOptions } from '../../parts/idempotency/idempotency-options.ts';
 import {
   type Offload,
   type OffloadOptions,
@@ -200,7 +196,6 @@ const registryTable = {
   locks: withDefault(oneOf('session', 'registry'), 'session'),
   approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
   origins: anything<OriginOptions>(),
-  idempotency: anything<IdempotencyOptions>(),
   offload: anything<OffloadOptions>(),
   redact: withDefault(arrayOf(text(1), 'non-empty paths'), none),
   now: fn<() => number>(),
@@ -222,9 +217,8 @@ export const coreRegistryOptions: readonly string[] = Object.keys(registryTable)
 
 type ReadRegistryOptions = Omit<
   OptionValues<typeof registryTable>,
-  'approvals' | 'origins' | 'idempotency' | 'offload'
+  'approvals' | 'origins' | 'offload'
 > & {
-  readonly idempotency: Idempotency | undefined;
   readonly offload: Offload | undefined;
   readonly origins: ReadOriginOptions;
   readonly approvals: OptionValues<typeof approvalsTable> & {
@@ -248,7 +242,6 @@ export function readRegistryOptions(
   return {
     ...given,
     policies: checkPolicies(given.policies, where),
-    idempotency: readIdempotency(given.idempotency, given.now, where),
     offload: readOffload(given.offload, given.now, where),
     origins: readOriginOptions(given.origins, where),
     approvals: {

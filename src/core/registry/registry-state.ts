@@ -6,7 +6,6 @@ import type { ApprovalStore } from '../../parts/durable-approvals/store.ts';
 import { SuspendingSessions } from '../../parts/durable-approvals/suspending-sessions.ts';
 import type { TokenSigner } from '../../parts/durable-approvals/token.ts';
 import { UsedTokens } from '../../parts/durable-approvals/used-tokens.ts';
-import type { Idempotency } from '../../parts/idempotency/idempotency-options.ts';
 import type { Offload, OffloadOptions } from '../../parts/offload/offload-options.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { AbortHub } from '../../values/limits/abort-hub.ts';
@@ -91,8 +90,6 @@ export class RegistryState {
   /** Sessions with calls that wait on an approver in this process. */
   readonly asking = new Set<SessionState>();
   readonly suspending = new SuspendingSessions();
-  /** Absent if no outcomes are kept. */
-  readonly idempotency: Idempotency | undefined;
   /** Absent if no outputs are offloaded. */
   offload: Offload | undefined;
   /**
@@ -177,7 +174,6 @@ export class RegistryState {
     this.sessionFor = approvals.session;
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules));
-    this.idempotency = given.idempotency;
     this.offload = given.offload;
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
     for (const part of parts.specs) part.install(this.ports, this, given);

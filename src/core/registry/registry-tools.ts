@@ -79,6 +79,7 @@ export class RegistryTools {
   /** Adds the tool that reads outputs, which belongs to the registry. */
   addReader(offload: Offload): void {
     offload.reader = outputReader(offload);
+    this.#state.ports.ownTools.add(offload.reader);
     this.add([offload.reader], host);
   }
 

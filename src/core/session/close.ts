@@ -66,12 +66,7 @@ export async function closeRegistry(registry: RegistryState): Promise<void> {
   for (let call = registry.calls; call !== undefined; call = call.next) open.add(call.session);
   await Promise.all([...open].map(closeSession));
   await Promise.all(allEntries(registry).map((entry) => releaseExecutor(entry, registry)));
-  await outcomesSaved(registry);
-}
-
-/** A host that ends its process after closing would otherwise lose the last outcomes. */
-async function outcomesSaved({ idempotency, policyTimeoutMs }: RegistryState): Promise<void> {
-  if (idempotency === undefined || idempotency.saving.size === 0) return;
-  const saved = Promise.all(idempotency.saving);
+  const { ports, policyTimeoutMs } = registry;
+  const saved = Promise.all(ports.closing.map((save) => save()));
   await withDeadline<unknown, void>(saved, policyTimeoutMs, () => undefined);
 }

@@ -35,6 +35,7 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
     origin: 'untrusted',
     handler: (input: unknown, { callId }) => find(session, input as Asked, callId),
   });
+  session.registry.ports.ownTools.add(definition as AnyTool);
   session.discovery = new Discovery(
     settings,
     new ToolEntry(definition as AnyTool, 'host', session.registry.waits),

@@ -8,9 +8,9 @@ import { releaseAll } from '../../core/call/release.ts';
 import { type Outcome, type Step, steps } from '../../core/call/step.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { askToClaim, type Claimed, releaseKey } from './ask-idempotency-store.ts';
-import type { Claim } from './claim.ts';
+import { type Claim, claimOf, claimSlot } from './claim.ts';
 import type { Idempotency } from './idempotency-options.ts';
-import { hold, inputDigest, letGoOfKey, makeClaim, untilWoken } from './make-claim.ts';
+import { endClaim, hold, inputDigest, letGoOfKey, makeClaim, untilWoken } from './make-claim.ts';
 
 /** Milliseconds between two looks of a waiting call that nothing wakes. */
 const firstLookMs = 25;
@@ -21,7 +21,7 @@ const lastLookMs = 1_000;
  * again, and comes back here with what it found.
  */
 export function claimKey(call: FoundCall, idempotency: Idempotency): Step {
-  const before = call.extra?.claim;
+  const before = claimOf(call.extra);
   if (before !== undefined) {
     if (before.canonical === call.canonical) return undefined;
     if (before.input === inputDigest(call)) {
@@ -32,7 +32,8 @@ export function claimKey(call: FoundCall, idempotency: Idempotency): Step {
     letGoOfKey(call, idempotency, before);
   }
   const claim = makeClaim(call, idempotency);
-  call.more.claim = claim;
+  if (before === undefined) call.onEnd((result) => endClaim(call, idempotency, result));
+  claimSlot.set(call.more, claim);
   const answer = askToClaim(call, idempotency, claim);
   return answer instanceof Promise
     ? answer.then((settled) => take(call, idempotency, claim, settled))

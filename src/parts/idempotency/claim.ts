@@ -1,6 +1,8 @@
 /** The claim that a call with an idempotency key has in the store of outcomes. */
 
+import type { CallExtra } from '../../core/call/call-extra.ts';
 import type { ResultMetadata } from '../../core/result.ts';
+import { Slot } from '../../core/slot.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Deadline, DeadlineList } from '../../values/limits/deadlines.ts';
@@ -27,8 +29,6 @@ export class Claim implements Deadline {
   canonical: JsonObject;
   /** This call holds the key. */
   held = false;
-  /** The handler has started, so the outcome is kept. */
-  started = false;
   /** The outcome of an earlier call. */
   outcome: KeptOutcome | undefined;
   readonly #renew: (claim: Claim) => void;
@@ -55,4 +55,11 @@ export class Claim implements Deadline {
   expire(): void {
     this.#renew(this);
   }
+}
+
+/** The claim of a call with a key, once it has been made. */
+export const claimSlot = new Slot<Claim>();
+
+export function claimOf(extra: CallExtra | undefined): Claim | undefined {
+  return extra === undefined ? undefined : claimSlot.of(extra);
 }

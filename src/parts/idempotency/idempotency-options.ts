@@ -52,11 +52,10 @@ export interface Idempotency {
 
 /** @throws MisuseError `invalid_option`, which names the option. */
 export function readIdempotency(
-  options: IdempotencyOptions | undefined,
-  now: (() => number) | undefined,
+  options: IdempotencyOptions,
+  now: () => number,
   where: string,
-): Idempotency | undefined {
-  if (options === undefined) return undefined;
+): Idempotency {
   const read = readOptions(where, options, table, { path: 'idempotency' });
   const { store = memoryIdempotency({ now }), ttlMs, leaseMs } = read;
   return { store, ttlMs, leaseMs, waiting: new Map(), saving: new Set() };

@@ -6,19 +6,13 @@ import { canonicalJson } from '../../values/json/index.ts';
 import { inScope } from '../../values/limits/async-scope.ts';
 import { mayRepeatUntrusted } from '../origins/remember.ts';
 import { releaseKey, tell } from './ask-idempotency-store.ts';
-import { Claim } from './claim.ts';
+import { Claim, claimOf } from './claim.ts';
 import type { Idempotency } from './idempotency-options.ts';
 import { outcomeText } from './kept-outcome.ts';
 
-/**
- * Whether the caller has given the call a key, so that it runs at most once. `find_tools` and
- * `read_tool_output` answer for one session at one moment, so they run each time.
- */
-export function isKeyed({ options, resumed, entry, session }: FoundCall): boolean {
-  if (options?.idempotencyKey === undefined && resumed === undefined) return false;
-  return (
-    entry !== session.discovery?.entry && entry.definition !== session.registry.offload?.reader
-  );
+/** Whether the caller has given the call a key, so that it runs at most once. */
+export function isKeyed({ options, resumed }: FoundCall): boolean {
+  return options?.idempotencyKey !== undefined || resumed !== undefined;
 }
 
 /** A claim for the call with its present input. No store has been asked yet. */
@@ -71,13 +65,10 @@ export function letGoOfKey(call: FoundCall, idempotency: Idempotency, claim: Cla
 }
 
 /** Keeps the outcome of a call whose handler has started, and releases the key of any other. */
-export function endClaim(
-  call: FoundCall,
-  idempotency: Idempotency,
-  claim: Claim,
-  result: ToolResult,
-): void {
-  if (!claim.started) return letGoOfKey(call, idempotency, claim);
+export function endClaim(call: FoundCall, idempotency: Idempotency, result: ToolResult): void {
+  const claim = claimOf(call.extra);
+  if (claim === undefined) return;
+  if (!call.begun) return letGoOfKey(call, idempotency, claim);
   claim.held = false;
   call.session.registry.deadlines.remove(claim);
   const { store, ttlMs, saving } = idempotency;

@@ -9,6 +9,7 @@ export function replay(call: FoundCall, outcome: KeptOutcome): void {
   // The model sees the outcome as if the handler had just settled, so it is remembered in the same
   // way.
   call.state = 'shaping';
+  call.more.metadata = { ...call.extra?.metadata, replayed: true };
   if (outcome.untrusted) call.more.heard = lost;
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler, alongside } = outcome;

@@ -800,7 +800,8 @@ describe('a store', () => {
     expect(closed).toBe(false);
     saved.open(true);
     await closing;
-    expect(stateOf(w.session).registry.idempotency?.saving.size).toBe(0);
+    const { closing: savers } = stateOf(w.session).registry.ports;
+    expect(await Promise.all(savers.map((save) => save()))).toEqual([[]]);
   });
 });
 

@@ -44,28 +44,21 @@ export function run(call: FoundCall, options: RunOptions): void {
   if (internals.idleTimeoutMs !== undefined) startIdle(call, internals.idleTimeoutMs, now);
   try {
     if (internals.handler !== undefined) {
-      begins(call);
+      call.begun = true;
       settle(call, options, internals.handler(call.parsed, new HandlerContext(call)));
     } else if (typeof call.options?.elsewhere === 'function') {
-      begins(call);
+      call.begun = true;
       settle(call, options, call.options.elsewhere(call, cloneJson(call.canonical)));
     } else if (internals.executor !== undefined) {
-      begins(call);
+      call.begun = true;
       settle(call, options, execute(call, internals.executor));
     } else {
-      begins(call);
+      call.begun = true;
       settle(call, options, (made as MadeHandler).handler(call.parsed, new HandlerContext(call)));
     }
   } catch (thrown) {
     caught(call, options, thrown);
   }
-}
-
-/** From here on the handler runs, and what the call has reserved is spent. */
-function begins(call: FoundCall): void {
-  call.begun = true;
-  const claim = call.extra?.claim;
-  if (claim !== undefined) claim.started = true;
 }
 
 /** Tells the surface that the handler starts. If the surface throws, the call is not affected. */

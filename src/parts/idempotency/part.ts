@@ -1,0 +1,47 @@
+/** Idempotency as a part of a registry: a call with a key runs at most once. */
+
+import { definePart, type Part } from '../../core/part.ts';
+import type { ToolGates, Unshared } from '../../core/ports.ts';
+import { isInProcess } from '../../values/limits/in-process.ts';
+import { anything } from '../../values/options/index.ts';
+import { claimOrReplay } from './claim-or-replay.ts';
+import { type IdempotencyOptions, readIdempotency } from './idempotency-options.ts';
+
+/**
+ * The part that adds the option `idempotency` of a registry, which keeps the outcomes of calls with
+ * an `idempotencyKey`.
+ */
+export function idempotency(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'idempotency',
+  // A call that ends as an earlier one did spends nothing.
+  rank: -1,
+  options: { registry: { idempotency: anything<IdempotencyOptions>() } },
+  install(ports, registry, { idempotency: given }) {
+    if (given === undefined) return;
+    const kept = readIdempotency(given as IdempotencyOptions, registry.now, 'HostToolRegistry');
+    const gates: ToolGates = {
+      start: (call) => claimOrReplay(call, kept),
+      unshared: isInProcess(kept.store)
+        ? ({ options }) => (options?.idempotencyKey === undefined ? undefined : unshared)
+        : undefined,
+    };
+    ports.tools.push((_session, { definition }) =>
+      ports.ownTools.has(definition) ? undefined : gates,
+    );
+    // A host that ends its process after closing would otherwise lose the last outcomes.
+    ports.closing.push(() => Promise.all(kept.saving));
+  },
+});
+
+const unshared: Unshared = {
+  kind: 'idempotency',
+  data: {},
+  text:
+    'the outcomes of calls with an idempotency key in the memory of this one: a call that ' +
+    'another process resumes can run again here, if it is repeated with its key. Give the ' +
+    'registries of all processes one `idempotency.store`, such as `redisIdempotency`',
+};

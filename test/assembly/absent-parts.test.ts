@@ -1,0 +1,94 @@
+/** What a registry without parts does: it refuses each use of one, and names the import to add. */
+
+import { describe, expect, test } from 'vitest';
+import { partOf, partTable } from '../../src/assembly/part-table.ts';
+import { PartSet } from '../../src/core/part.ts';
+import { Registry } from '../../src/core/registry/registry.ts';
+import { defineTool, type MisuseError } from '../../src/index.ts';
+import { idempotency } from '../../src/parts/idempotency/part.ts';
+import { quotas } from '../../src/parts/quotas/part.ts';
+
+const none = new PartSet([], partOf);
+const bare = () => new Registry({}, none);
+
+function thrownBy(run: () => unknown): MisuseError {
+  try {
+    run();
+  } catch (error) {
+    return error as MisuseError;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+/** Each use of a part: what is written, and code that writes it. */
+const uses = partTable.flatMap(({ part, subpath, ...row }) => {
+  const { registry = [], session = [], profile = [] } = row;
+  const { registryMethods = [], sessionMethods = [] } = row;
+  const open = () => bare().createSession({ sessionId: 's' });
+  const call = (object: object, name: string) =>
+    (object as Record<string, () => unknown>)[name]?.();
+  const all: readonly (readonly [string, () => unknown])[] = [
+    ...registry.map((key) => [key, () => new Registry({ [key]: {} }, none)] as const),
+    ...session.map(
+      (key) => [key, () => bare().createSession({ sessionId: 's', [key]: {} })] as const,
+    ),
+    ...profile.map(
+      (key) => [key, () => bare().defineProfile({ id: 'p', tools: [], [key]: {} })] as const,
+    ),
+    ...registryMethods.map((name) => [`${name}()`, () => call(bare(), name)] as const),
+    ...sessionMethods.map((name) => [`${name}()`, () => call(open(), name)] as const),
+  ];
+  return all.map(([what, run]) => ({ part, subpath, what, run }));
+});
+
+test.each(uses)('$part: $what', ({ part, subpath, what, run }) => {
+  const { code, part: named, message } = thrownBy(run);
+  expect([code, named]).toEqual(['missing_part', part]);
+  expect(message).toContain(what);
+  expect(message).toContain(`import { ${part} } from 'host-tools/${subpath}'`);
+});
+
+const pay = () => {
+  let runs = 0;
+  const tool = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    parameters: { type: 'object' },
+    handler: (_input, { idempotencyKey }) => `${++runs}:${idempotencyKey}`,
+  });
+  return { tool, runs: () => runs };
+};
+
+describe('idempotency', () => {
+  test('a key is passed on to the handler by a registry that keeps no outcomes', async () => {
+    const registry = bare();
+    const { tool, runs } = pay();
+    registry.register(tool);
+    const session = registry.createSession({ sessionId: 's' });
+    for (let round = 0; round < 2; round++) await session.call('pay', {}, { idempotencyKey: 'k' });
+    expect(await session.call('pay', {}, { idempotencyKey: 'k' })).toMatchObject({
+      output: '3:k',
+    });
+    expect(runs()).toBe(3);
+  });
+
+  test.each([
+    ['idempotency first', () => [idempotency(), quotas()]],
+    ['quotas first', () => [quotas(), idempotency()]],
+  ])(
+    'a repeated call spends no quota, in whatever order the parts are given: %s',
+    async (...row) => {
+      const registry = new Registry(
+        { idempotency: {}, quotas: [{ id: 'one', max: 1, per: 'day', by: 'session' }] } as object,
+        new PartSet(row[1](), partOf),
+      );
+      const { tool, runs } = pay();
+      registry.register(tool);
+      const session = registry.createSession({ sessionId: 's' });
+      const call = () => session.call('pay', {}, { idempotencyKey: 'k' });
+      expect((await call()).success).toBe(true);
+      expect(await call()).toMatchObject({ success: true, metadata: { replayed: true } });
+      expect(runs()).toBe(1);
+    },
+  );
+});
