@@ -3,6 +3,7 @@
  * names this module.
  */
 
+export { compileQuotas, compileRules, tryRule } from './assembly/compile.ts';
 export { registryOptionNames, sessionOptionNames } from './assembly/part-table.ts';
 export { takeAnswer } from './core/approval/wrong-answer.ts';
 export type { CallObserver, CallRecord } from './core/call/call-observers.ts';
@@ -30,7 +31,6 @@ export { traceCalls } from './core/registry/trace-calls.ts';
 export { PolicyFault } from './core/rules/policy-fault.ts';
 export type { CompiledRule } from './core/rules/rule.ts';
 export { everyRule } from './core/rules/rule-use.ts';
-export { compileRules, tryRule } from './core/rules/rules.ts';
 export { readArguments } from './core/session/bind-host-tool.ts';
 export { declareFacts } from './core/session/declared-facts.ts';
 export { refusalOf } from './core/session/left-open.ts';
@@ -68,7 +68,6 @@ export { rememberSeen } from './parts/origins/remember.ts';
 export { followOrigins, overheard } from './parts/origins/session-origins.ts';
 export { toldOrigins } from './parts/origins/told-origins.ts';
 export { everyQuota, quotasOf, registryQuotas } from './parts/quotas/quota-state.ts';
-export { compileQuotas } from './parts/quotas/quotas.ts';
 export { reviewOf } from './parts/rule-review/part.ts';
 export { loggedError, logTo } from './values/logging.ts';
 export { packageVersion } from './values/packages/own-version.ts';

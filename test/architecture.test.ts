@@ -59,6 +59,7 @@ const sections: Readonly<
     'parts/durable-approvals',
     'parts/explain',
     'parts/idempotency',
+    'parts/json-schema',
     'parts/offload',
     'parts/origins',
     'parts/quotas',
@@ -67,7 +68,12 @@ const sections: Readonly<
     'parts/versions',
   ],
   // The registry with its parts.
-  assembly: ['assembly/part-table', 'assembly/full-registry', 'assembly/default-registry'],
+  assembly: [
+    'assembly/part-table',
+    'assembly/full-registry',
+    'assembly/compile',
+    'assembly/default-registry',
+  ],
   // What hosts import, and what only the package's own surfaces may use beside it.
   public: ['index', 'surface-port'],
   // What imports the public list as a host does: each subpath, and the command line.
@@ -125,6 +131,7 @@ const against: Readonly<Record<string, number>> = {
   'core/events -> parts/origins': 1,
   'core/hooks -> core/tool': 1,
   'core/part -> core/registry': 1,
+  'core/part -> core/rules': 1,
   'core/ports -> core/call': 3,
   'core/ports -> core/registry': 4,
   'core/ports -> core/rules': 4,

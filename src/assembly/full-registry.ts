@@ -5,14 +5,15 @@ import { Registry } from '../core/registry/registry.ts';
 import type { RegistryOptions } from '../core/registry/registry-options.ts';
 import { explain } from '../parts/explain/part.ts';
 import { idempotency } from '../parts/idempotency/part.ts';
+import { jsonSchemas } from '../parts/json-schema/part.ts';
 import { quotas } from '../parts/quotas/part.ts';
 import type { Quota } from '../parts/quotas/quota.ts';
 import { ruleReview } from '../parts/rule-review/part.ts';
 import { partOf } from './part-table.ts';
 
-const all: readonly Part[] = [ruleReview(), idempotency(), explain(), quotas()];
+const all: readonly Part[] = [jsonSchemas(), ruleReview(), idempotency(), explain(), quotas()];
 /** No part is absent, but methods of parts are defined by the table. */
-const everything = new PartSet(all, partOf);
+export const everything = new PartSet(all, partOf);
 
 /**
  * Holds definitions, rules and profiles, and creates sessions over them. An application makes one;

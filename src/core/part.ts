@@ -7,6 +7,7 @@ import { describe, MisuseError } from '../values/errors/index.ts';
 import type { Kind, OptionTable } from '../values/options/index.ts';
 import type { Ports } from './ports.ts';
 import type { RegistryState } from './registry/registry-state.ts';
+import type { CompilePart } from './rules/scalar-tests.ts';
 
 /** A part, as a host passes it to a registry. */
 export interface Part {
@@ -17,8 +18,8 @@ export interface Part {
 /** Where a host writes options. */
 export type OptionPlace = 'registry' | 'session' | 'profile';
 
-/** Where a host uses a part: by an option, or by a method. */
-export type Place = OptionPlace | 'registryMethods' | 'sessionMethods';
+/** Where a host uses a part: by an option, by a method, or by a test of a rule. */
+export type Place = OptionPlace | 'registryMethods' | 'sessionMethods' | 'tests';
 
 /** What makes a part. */
 export interface PartSpec {
@@ -27,12 +28,14 @@ export interface PartSpec {
   readonly rank?: number;
   /** The options that it adds. */
   readonly options?: Readonly<Partial<Record<OptionPlace, OptionTable>>>;
+  /** Compiles tests of rules, by their names. */
+  readonly tests?: Readonly<Record<string, CompilePart>>;
   /**
    * Fills its places in a new registry.
    * @param options Those of the registry, checked by the table.
    * @throws MisuseError for an option that is wrong inside.
    */
-  install(ports: Ports, registry: RegistryState, options: Readonly<Record<string, unknown>>): void;
+  install?(ports: Ports, registry: RegistryState, options: Readonly<Record<string, unknown>>): void;
 }
 
 /** What an absent part would have read, and how to add it. */
@@ -93,6 +96,21 @@ export class PartSet {
   }
 
   /**
+   * What a part has for a name.
+   * @param what What needs it, such as ``registry rule 0: `when["a"].matches` ``.
+   * @throws MisuseError `missing_part`.
+   * @internal
+   */
+  find<P extends 'tests'>(place: P, name: string, what: string): NonNullable<PartSpec[P]>[string] {
+    for (const spec of this.specs) {
+      const all = spec[place];
+      if (all !== undefined && Object.hasOwn(all, name))
+        return all[name] as NonNullable<PartSpec[P]>[string];
+    }
+    throw missingPart(what, this.partOf?.(place, name));
+  }
+
+  /**
    * Refuses options of absent parts, which would be unknown otherwise.
    * @throws MisuseError `missing_part`.
    */
@@ -126,7 +144,10 @@ function specOf(part: unknown): PartSpec {
 }
 
 /** @param what What was used, such as ``createSession: `quotas` ``. */
-function missingPart(what: string, { part, importLine }: AbsentPart): MisuseError {
+function missingPart(what: string, absent: AbsentPart | undefined): MisuseError {
+  if (absent === undefined)
+    return new MisuseError('missing_part', `${what} needs a part that the registry does not have.`);
+  const { part, importLine } = absent;
   return new MisuseError(
     'missing_part',
     `${what} needs the part \`${part}\`. Write \`${importLine}\`, and give the registry ` +

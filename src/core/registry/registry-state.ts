@@ -173,10 +173,10 @@ export class RegistryState {
     this.maxApprovalBytes = approvals.maxBytesPerPrincipal;
     this.sessionFor = approvals.session;
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
-    this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules));
+    this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules, parts));
     this.offload = given.offload;
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
-    for (const part of parts.specs) part.install(this.ports, this, given);
+    for (const part of parts.specs) part.install?.(this.ports, this, given);
   }
 
   /** The rules that apply to tools of this source. */

@@ -6,6 +6,7 @@
 import type { OriginsOf } from '../../parts/origins/origin-judge.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import { type Judged, maxRuleSteps, overBudget, type Reading } from './judged.ts';
+import type { Check } from './rule-check.ts';
 import type { ValueTest } from './value-test.ts';
 import { allOf, allReadings, anyOf, type Walk } from './walk.ts';
 
@@ -23,6 +24,8 @@ export interface WrittenCondition extends Condition {
   readonly field: string;
   /** The test, without its path. */
   readonly written: JsonValue;
+  /** Compiles parts of the test again. */
+  readonly check: Check;
 }
 
 /**

@@ -166,7 +166,7 @@ export function resolveProfile(
     return parent;
   });
   const tools = mergeTools(parents, readTools(source.tools, where));
-  const own = compileRules(source.rules, `profile:${id}`);
+  const own = compileRules(source.rules, `profile:${id}`, parts);
   // A rule that two parents share is one rule.
   const rules = [...new Set([...parents.flatMap((parent) => parent.rules), ...own])];
   const limits = source.limits === undefined ? {} : checkLimits(source.limits, where);

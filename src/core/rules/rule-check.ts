@@ -4,27 +4,32 @@
  */
 import { describe, type MisuseCode, MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
+import type { PartSet } from '../part.ts';
+import type { CompilePart } from './scalar-tests.ts';
 
-/** Throws unless `holds`. */
-export type Check = (
-  holds: boolean,
-  field: string,
-  expected: string,
-  got: unknown,
-) => asserts holds;
+/** Reads one rule or quota. */
+export interface Check {
+  /** Throws unless `holds`. */
+  (holds: boolean, field: string, expected: string, got: unknown): asserts holds;
+  /** Compiles a test of a part. @throws MisuseError `missing_part` */
+  readonly testOf: (name: string, field: string) => CompilePart;
+}
 
 /** Most characters of a name, a path or a glob in a rule. */
 export const maxTextLength = 1024;
 
 /** @throws MisuseError */
-export function checkOf(where: string, code: MisuseCode = 'invalid_rule'): Check {
-  return (passed, field, expected, got) => {
+export function checkOf(where: string, parts: PartSet, code: MisuseCode = 'invalid_rule'): Check {
+  const check = (passed: boolean, field: string, expected: string, got: unknown): void => {
     if (!passed)
       throw new MisuseError(
         code,
         `${where}: Expected \`${field}\` to be ${expected}, got ${describe(got)}`,
       );
   };
+  return Object.assign(check as Check, {
+    testOf: (name: string, field: string) => parts.find('tests', name, `${where}: \`${field}\``),
+  });
 }
 
 export function isText(value: unknown): value is string {

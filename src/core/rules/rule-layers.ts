@@ -1,4 +1,5 @@
 /** The rules of a registry and its scopes, in the order in which they were added. */
+import type { PartSet } from '../part.ts';
 import type { CompiledRule, Rule } from './rule.ts';
 import { keepUse, unusedCopies } from './rule-use.ts';
 import { compileRules } from './rules.ts';
@@ -17,9 +18,11 @@ export class RuleLayers {
   testsOrigin = false;
   /** Numbers the rules without an id. A number is never reused. */
   #count: number;
+  readonly #parts: PartSet;
 
-  constructor(rules: readonly Rule[]) {
-    this.#layers = [{ rules: compileRules(rules, 'registry'), source: undefined }];
+  constructor(rules: readonly Rule[], parts: PartSet) {
+    this.#parts = parts;
+    this.#layers = [{ rules: compileRules(rules, 'registry', parts), source: undefined }];
     this.#count = rules.length;
     this.#look();
   }
@@ -51,7 +54,7 @@ export class RuleLayers {
     const kept = own === undefined ? other.#layers : other.#layers.filter(({ source }) => source);
     const layers = kept.map(({ rules, source }) => ({ rules: unusedCopies(rules), source }));
     if (own !== undefined)
-      layers.unshift({ rules: compileRules(own, 'registry'), source: undefined });
+      layers.unshift({ rules: compileRules(own, 'registry', this.#parts), source: undefined });
     this.#setLayers(layers);
   }
 
@@ -66,7 +69,7 @@ export class RuleLayers {
     review: (added: readonly CompiledRule[]) => void,
   ): () => void {
     const added: RuleLayer = {
-      rules: compileRules(rules, layer, source === undefined ? this.#count : 0),
+      rules: compileRules(rules, layer, this.#parts, source === undefined ? this.#count : 0),
       source,
     };
     keepUse(this.all(), added.rules);

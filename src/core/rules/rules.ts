@@ -11,6 +11,7 @@ import {
 import { readMembers } from '../../values/options/index.ts';
 import { globTest, literalsIn } from '../../values/text/glob.ts';
 import { latinForm } from '../../values/text/look-alikes.ts';
+import type { PartSet } from '../part.ts';
 import type { ToolAnnotations } from '../tool/tool-summary.ts';
 import { holds, holdsFor } from './conditions.ts';
 import { type Effect, isReason } from './decision.ts';
@@ -49,6 +50,7 @@ const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as
 export function compileRules(
   rules: readonly Rule[],
   layer: string,
+  parts: PartSet,
   before = 0,
 ): readonly CompiledRule[] {
   if (!Array.isArray(rules))
@@ -56,7 +58,9 @@ export function compileRules(
       'invalid_rule',
       `Expected ${layer} rules to be an array, got ${describe(rules)}`,
     );
-  return Object.freeze(Array.from(rules, (rule, index) => compileRule(rule, layer, index, before)));
+  return Object.freeze(
+    Array.from(rules, (rule, index) => compileRule(rule, layer, parts, index, before)),
+  );
 }
 
 /** What was compiled of rules that were tried. They are plain data that no code changes. */
@@ -70,8 +74,8 @@ const tried = new WeakMap<
  * no other code can change.
  * @throws MisuseError `invalid_rule`, as {@link compileRules} for a list of this rule
  */
-export function tryRule(rule: Rule, layer: string): void {
-  const [compiled] = compileRules([rule], layer) as readonly [CompiledRule];
+export function tryRule(rule: Rule, layer: string, parts: PartSet): void {
+  const [compiled] = compileRules([rule], layer, parts) as readonly [CompiledRule];
   tried.set(rule, { id: rule.id, rule: compiled });
 }
 
@@ -90,11 +94,17 @@ function takeTried(
   return Object.freeze<CompiledRule>({ ...known.rule, id });
 }
 
-function compileRule(source: unknown, layer: string, index: number, before: number): CompiledRule {
+function compileRule(
+  source: unknown,
+  layer: string,
+  parts: PartSet,
+  index: number,
+  before: number,
+): CompiledRule {
   const known = takeTried(source, layer, index, before);
   if (known !== undefined) return known;
   const { rule, where } = readRule(source, `${layer} rule ${index}`);
-  const check: Check = checkOf(where);
+  const check: Check = checkOf(where, parts);
   const { effect, id, reason, shadow } = rule;
   check(
     effect === 'allow' || effect === 'ask' || effect === 'deny',

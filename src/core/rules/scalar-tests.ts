@@ -8,7 +8,6 @@ import {
   type JsonValue,
 } from '../../values/json/index.ts';
 import { globTest } from '../../values/text/glob.ts';
-import { compilePattern } from '../../values/text/regex.ts';
 import { type Check, isText, maxTextLength } from './rule-check.ts';
 
 /** The value of a path that leads nowhere. */
@@ -72,8 +71,7 @@ export function isScalar(value: unknown): value is JsonPrimitive {
  * comparison of texts stops early, a large pattern does not.
  */
 export const compareCost = 1 / 16;
-const globCost = 1 / 4;
-const patternCost = 1 / 16;
+export const globCost = 1 / 4;
 
 /** A test of scalars. It fails for an object and for an absent value. */
 function onScalar(
@@ -119,12 +117,8 @@ export const scalarTests: readonly (readonly [string, CompilePart])[] = [
   ],
   [
     'matches',
-    (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
-      check(isText(operand), field, 'a regular expression as a non-empty string', operand);
-      const { matcher, size } = patternOf(operand, field, check);
-      const cost = Math.max(globCost, size * patternCost);
-      return onText((text) => matcher.test(text), comparison, cost);
-    },
+    (operand: JsonValue, field: string, comparison: Comparison, check: Check) =>
+      check.testOf('matches', field)(operand, field, comparison, check),
   ],
   ['gt', compare((value, bound) => value > bound)],
   ['gte', compare((value, bound) => value >= bound)],
@@ -226,7 +220,11 @@ function spellingsOf(value: JsonPrimitive): JsonPrimitive[] {
   return String(number) === value ? [value, number] : [value];
 }
 
-function onText(matches: (text: string) => boolean, comparison: Comparison, cost: number): Part {
+export function onText(
+  matches: (text: string) => boolean,
+  comparison: Comparison,
+  cost: number,
+): Part {
   if (comparison === 'strict')
     return onScalar((value) => typeof value === 'string' && matches(value), cost);
   return onScalar((value) => value !== null && matches(String(value)), cost, true);
@@ -251,21 +249,4 @@ function numberOf(value: JsonPrimitive, comparison: Comparison): number | undefi
   return comparison === 'loose' && typeof value === 'string' && jsonNumber.test(value)
     ? Number(value)
     : undefined;
-}
-
-/**
- * The host wrote the pattern, but the model writes the texts: only the linear engine may run it.
- */
-function patternOf(source: string, field: string, check: Check): ReturnType<typeof compilePattern> {
-  try {
-    return compilePattern(source, { trusted: false });
-  } catch (error) {
-    check(
-      false,
-      field,
-      'a regular expression that runs in linear time ' +
-        `(${error instanceof Error ? error.message : 'refused'})`,
-      source,
-    );
-  }
 }

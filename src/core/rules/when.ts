@@ -50,6 +50,7 @@ export function compileWhen(
       attribute: attributeIn(text),
       field,
       written: test,
+      check,
     };
   });
 }
@@ -96,5 +97,5 @@ function compileListed(
     Object.entries(entry).filter(([key]) => key !== 'path'),
   ) as JsonObject;
   const compiled = compileTest(test, field, comparisonOf(effect), check);
-  return { path: segments, test: compiled, field, written: test };
+  return { path: segments, test: compiled, field, written: test, check };
 }

@@ -189,7 +189,9 @@ export function readSessionOptions(
     facts: facts === undefined ? empty : readObject('facts', facts),
     overrides: overrides === undefined ? undefined : readOverrides(overrides),
     rules:
-      rules === undefined ? none : reading(where, 'rules', () => compileRules(rules, 'session')),
+      rules === undefined
+        ? none
+        : reading(where, 'rules', () => compileRules(rules, 'session', registry.parts)),
     policies: policies === undefined ? none : checkPolicies(policies, where),
     hooks: hooks === undefined ? none : reading(where, 'hooks', () => readHooks(hooks)),
     approver: given.approver,

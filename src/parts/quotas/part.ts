@@ -39,22 +39,23 @@ const part = definePart({
   name: 'quotas',
   options,
   install(ports, registry, given) {
+    const { parts } = registry;
     const { quotas: list, quotaStore } = given as {
       readonly quotas: readonly Quota[];
       readonly quotaStore: QuotaStore | undefined;
     };
-    const layers = reading(where, 'quotas', () => new QuotaLayers(list));
+    const layers = reading(where, 'quotas', () => new QuotaLayers(list, parts));
     const store = quotaStore ?? memoryQuotas({ now: registry.now });
     registryQuotas.set(registry, { layers, store });
     ports.sessions.push((setup, { quotas: added }, place) => {
       if (added === undefined) return;
       const compiled = reading(place, 'quotas', () =>
-        compileQuotas(added as readonly Quota[], 'session'),
+        compileQuotas(added as readonly Quota[], 'session', parts),
       );
       if (compiled.length > 0) ownQuotas.set(setup, compiled);
     });
     ports.profiles.push((profile, { quotas: added }, parents) => {
-      const compiled = compileQuotas(added as readonly Quota[], `profile:${profile.id}`);
+      const compiled = compileQuotas(added as readonly Quota[], `profile:${profile.id}`, parts);
       // A quota that two parents share is one quota.
       const all = new Set([...parents.flatMap((parent) => quotasOf(parent)), ...compiled]);
       if (all.size > 0) ownQuotas.set(profile, Object.freeze([...all]));

@@ -1,12 +1,15 @@
 /** The quotas of a registry, in the order in which they were added. */
+import type { PartSet } from '../../core/part.ts';
 import type { CompiledQuota, Quota } from './quota.ts';
 import { compileQuotas } from './quotas.ts';
 
 export class QuotaLayers {
   #all: readonly CompiledQuota[];
+  readonly #parts: PartSet;
 
-  constructor(quotas: readonly Quota[]) {
-    this.#all = compileQuotas(quotas, 'registry');
+  constructor(quotas: readonly Quota[], parts: PartSet) {
+    this.#parts = parts;
+    this.#all = compileQuotas(quotas, 'registry', parts);
   }
 
   get all(): readonly CompiledQuota[] {
@@ -24,7 +27,7 @@ export class QuotaLayers {
    */
   add(quotas: readonly Quota[], review: (added: readonly CompiledQuota[]) => void): () => void {
     const ids = new Set(this.#all.map(({ id }) => id));
-    const compiled = compileQuotas(quotas, 'registry', ids);
+    const compiled = compileQuotas(quotas, 'registry', this.#parts, ids);
     review(compiled);
     const added = new Set(compiled);
     this.#all = [...this.#all, ...added];

@@ -1,5 +1,6 @@
 /** Checks and compiles quotas, once, when the host passes them. */
 import { createHash } from 'node:crypto';
+import type { PartSet } from '../../core/part.ts';
 import { holds } from '../../core/rules/conditions.ts';
 import { isReason } from '../../core/rules/decision.ts';
 import {
@@ -45,6 +46,7 @@ const longestKey = 512;
 export function compileQuotas(
   quotas: readonly Quota[],
   layer: string,
+  parts: PartSet,
   others: ReadonlySet<string> = new Set(),
 ): readonly CompiledQuota[] {
   if (!Array.isArray(quotas))
@@ -53,7 +55,7 @@ export function compileQuotas(
   return Object.freeze(
     Array.from(quotas, (given: unknown, index) => {
       const { members, where } = readQuota(given, `${layer} quota ${index}`);
-      const quota = compileQuota(members, layer, checkOf(where, code));
+      const quota = compileQuota(members, layer, checkOf(where, parts, code));
       if (ids.has(quota.id))
         throw new MisuseError(
           code,

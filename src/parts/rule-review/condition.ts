@@ -110,7 +110,7 @@ const prepared = new WeakMap<WrittenCondition, PreparedTest>();
 export function preparedTest(condition: WrittenCondition, reading: Reading): PreparedTest {
   let test = prepared.get(condition);
   if (test === undefined) {
-    test = prepareTest(condition.written, reading === 'wide' ? 'loose' : 'strict');
+    test = prepareTest(condition.written, reading === 'wide' ? 'loose' : 'strict', condition.check);
     prepared.set(condition, test);
   }
   return test;

@@ -1,6 +1,6 @@
 /** Which answers a test of a rule can give for the values of a schema. */
 
-import { checkOf } from '../../core/rules/rule-check.ts';
+import type { Check } from '../../core/rules/rule-check.ts';
 import { type Comparison, isScalar, noElement } from '../../core/rules/scalar-tests.ts';
 import { compileTest } from '../../core/rules/value-test.ts';
 import { isJsonObject, type JsonPrimitive, type JsonValue } from '../../values/json/index.ts';
@@ -33,11 +33,11 @@ export interface PreparedTest {
   readonly holdsWhereAbsent: boolean;
 }
 
-/** @param test A test of a rule that was compiled before. */
-export function prepareTest(test: JsonValue, comparison: Comparison): PreparedTest {
+/** @param test A test of a rule that was compiled before. @param check Of that rule. */
+export function prepareTest(test: JsonValue, comparison: Comparison, check: Check): PreparedTest {
   const named = namedIn(test);
-  const ask = prepare(test, comparison);
-  const { steps: inner, holdsWhereAbsent } = compileTest(test, '', comparison, refused);
+  const ask = prepare(test, comparison, check);
+  const { steps: inner, holdsWhereAbsent } = compileTest(test, '', comparison, check);
   // A long list of tests, or of values, costs as many steps as many short ones.
   const weight = 1 + ((inner + JSON.stringify(test).length) >> 8);
   return {
@@ -58,10 +58,10 @@ type Ask = (question: Question) => Outcomes;
 
 const missing: Cell = { kind: 'value', value: noElement };
 
-function prepare(test: JsonValue, comparison: Comparison): Ask {
-  if (!isJsonObject(test)) return prepareScalar('equals', test, comparison);
+function prepare(test: JsonValue, comparison: Comparison, check: Check): Ask {
+  if (!isJsonObject(test)) return prepareScalar('equals', test, comparison, check);
   const parts = Object.entries(test).map(([name, operand]) =>
-    preparePart(name, operand as JsonValue, comparison),
+    preparePart(name, operand as JsonValue, comparison, check),
   );
   const [only] = parts;
   if (parts.length === 1) return only as Ask;
@@ -71,17 +71,17 @@ function prepare(test: JsonValue, comparison: Comparison): Ask {
   };
 }
 
-function preparePart(name: string, operand: JsonValue, comparison: Comparison): Ask {
+function preparePart(name: string, operand: JsonValue, comparison: Comparison, check: Check): Ask {
   switch (name) {
     case 'not': {
-      const ask = prepare(operand, comparison === 'loose' ? 'strict' : 'loose');
+      const ask = prepare(operand, comparison === 'loose' ? 'strict' : 'loose', check);
       return (question) => {
         const { holds, fails } = ask(question);
         return { holds: fails, fails: holds };
       };
     }
     case 'any': {
-      const parts = (operand as JsonValue[]).map((one) => prepare(one, comparison));
+      const parts = (operand as JsonValue[]).map((one) => prepare(one, comparison, check));
       return (question) => {
         const all = parts.map((ask) => ask(question));
         return { holds: all.some(({ holds }) => holds), fails: all.every(({ fails }) => fails) };
@@ -90,11 +90,11 @@ function preparePart(name: string, operand: JsonValue, comparison: Comparison): 
     case 'exists':
       return () => onlyIf(operand === true);
     case 'size':
-      return prepareSize(operand, comparison);
+      return prepareSize(operand, comparison, check);
     case 'origin':
       return ({ cell }) => originOutcomes(operand, cell);
     default:
-      return prepareScalar(name, operand, comparison);
+      return prepareScalar(name, operand, comparison, check);
   }
 }
 
@@ -111,8 +111,8 @@ function originOutcomes(operand: JsonValue, cell: Cell): Outcomes {
 }
 
 /** A size is a whole number. What has none fails every test of it. */
-function prepareSize(test: JsonValue, comparison: Comparison): Ask {
-  const ask = prepare(test, comparison);
+function prepareSize(test: JsonValue, comparison: Comparison, check: Check): Ask {
+  const ask = prepare(test, comparison, check);
   const { numbers } = namedIn(test);
   return ({ cell, whole }) => {
     const sizes = whole ?? sizesOfText(cell);
@@ -141,10 +141,15 @@ function sizesOfText(cell: Cell): Sizes | undefined {
 const numberTests: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
 
 /** A test that looks at one scalar and nothing else. */
-function prepareScalar(name: string, operand: JsonValue, comparison: Comparison): Ask {
+function prepareScalar(
+  name: string,
+  operand: JsonValue,
+  comparison: Comparison,
+  check: Check,
+): Ask {
   // The facts of a session are not known here.
   if (isJsonObject(operand)) return ({ cell }) => (cell === missing ? neither : either);
-  const { judge } = compileTest({ [name]: operand }, name, comparison, refused);
+  const { judge } = compileTest({ [name]: operand }, name, comparison, check);
   const judged = (value: JsonPrimitive): Outcomes => onlyIf(judge(value, value, {}) === true);
   const isOfNumbers = numberTests.has(name);
   const isEquality = name === 'equals' || name === 'in';
@@ -174,5 +179,3 @@ function textOutcomes(name: string, operand: JsonValue, sizes: Sizes | undefined
   // A glob without wildcards is a text that the tests name.
   return [...literal].length > sizes.max || !/[*?]/.test(operand) ? onlyFails : either;
 }
-
-const refused = checkOf('a rule that was checked before');

@@ -1,5 +1,6 @@
 /** What a condition finds in a value, how far it looks, and what looking costs. */
 import { describe, expect, test } from 'vitest';
+import { compileRules } from '../../../src/assembly/compile.ts';
 import { type Condition, holds } from '../../../src/core/rules/conditions.ts';
 import type { Effect } from '../../../src/core/rules/decision.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type Reading,
 } from '../../../src/core/rules/judged.ts';
 import type { CompiledRule, Rule } from '../../../src/core/rules/rule.ts';
-import { compileRules } from '../../../src/core/rules/rules.ts';
 import { isScalar } from '../../../src/core/rules/scalar-tests.ts';
 import type { ValueTest } from '../../../src/core/rules/value-test.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../../../src/values/json/index.ts';

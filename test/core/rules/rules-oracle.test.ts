@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { compileRules } from '../../../src/assembly/compile.ts';
 import { maxRuleSteps } from '../../../src/core/rules/judged.ts';
-import { compileRules } from '../../../src/core/rules/rules.ts';
 import {
   defineTool,
   type Effect,

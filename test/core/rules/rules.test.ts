@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { compileRules, tryRule } from '../../../src/assembly/compile.ts';
 import type { Effect } from '../../../src/core/rules/decision.ts';
 import { type Judged, maxRuleSteps } from '../../../src/core/rules/judged.ts';
 import type { CompiledRule, Rule } from '../../../src/core/rules/rule.ts';
-import { compileRules, tryRule } from '../../../src/core/rules/rules.ts';
 import type { ToolSummary } from '../../../src/core/tool/tool-summary.ts';
 import { MisuseError } from '../../../src/values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';

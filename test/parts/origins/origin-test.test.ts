@@ -1,10 +1,9 @@
 /** How rules that ask for origins are checked, and what they match. */
 import { describe, expect, test } from 'vitest';
+import { compileQuotas, compileRules } from '../../../src/assembly/compile.ts';
 import { type Judged, maxRuleSteps, overBudget } from '../../../src/core/rules/judged.ts';
-import { compileRules } from '../../../src/core/rules/rules.ts';
 import type { Effect, JudgedOrigin, Origin, Quota, Rule } from '../../../src/index.ts';
 import type { OriginJudge } from '../../../src/parts/origins/origin-judge.ts';
-import { compileQuotas } from '../../../src/parts/quotas/quotas.ts';
 
 /** A judge that knows one origin for each value. */
 function judgeOf(origins: Readonly<Record<string, Origin>>): OriginJudge {

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { compileQuotas } from '../../../src/assembly/compile.ts';
 import { maxRuleSteps } from '../../../src/core/rules/judged.ts';
 import { MisuseError, type Quota } from '../../../src/index.ts';
-import { compileQuotas, subjectKey } from '../../../src/parts/quotas/quotas.ts';
+import { subjectKey } from '../../../src/parts/quotas/quotas.ts';
 
 const good: Quota = { id: 'q', max: 1, per: 'day', by: 'session' };
 

@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { compileRules } from '../../../src/assembly/compile.ts';
 import { maxRuleSteps } from '../../../src/core/rules/judged.ts';
 import type { CompiledRule, Rule } from '../../../src/core/rules/rule.ts';
-import { compileRules } from '../../../src/core/rules/rules.ts';
 import { judgeCondition, type Verdict } from '../../../src/parts/rule-review/condition.ts';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
 import { declaresPath } from '../../../src/values/json-schema/declares-path.ts';

@@ -1,0 +1,27 @@
+/** Compiles rules and quotas with the tests of all parts, where there is no registry. */
+
+import type { CompiledRule, Rule } from '../core/rules/rule.ts';
+import { compileRules as compileRulesWith, tryRule as tryRuleWith } from '../core/rules/rules.ts';
+import type { CompiledQuota, Quota } from '../parts/quotas/quota.ts';
+import { compileQuotas as compileQuotasWith } from '../parts/quotas/quotas.ts';
+import { everything } from './full-registry.ts';
+
+export function compileRules(
+  rules: readonly Rule[],
+  layer: string,
+  before?: number,
+): readonly CompiledRule[] {
+  return compileRulesWith(rules, layer, everything, before);
+}
+
+export function tryRule(rule: Rule, layer: string): void {
+  tryRuleWith(rule, layer, everything);
+}
+
+export function compileQuotas(
+  quotas: readonly Quota[],
+  layer: string,
+  others?: ReadonlySet<string>,
+): readonly CompiledQuota[] {
+  return compileQuotasWith(quotas, layer, everything, others);
+}
