@@ -13,6 +13,10 @@ import type { Page } from './src/surfaces/pages/page.ts';
 /** The subpaths of the package, and their entries. */
 export const subpaths = {
   index: 'src/index.ts',
+  core: 'src/core.ts',
+  explain: 'src/parts/explain/index.ts',
+  quotas: 'src/parts/quotas/index.ts',
+  'rule-review': 'src/parts/rule-review/index.ts',
   testing: 'src/surfaces/testing/index.ts',
   amplifier: 'src/surfaces/amplifier/index.ts',
   workflow: 'src/surfaces/workflow/index.ts',

@@ -21,6 +21,7 @@ interface Row {
 /** By the entry that a program of three lines imports. `host-tools/core` is to have 68, its goal is 60. */
 const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
   'host-tools': { limit: 235 },
+  'host-tools/core': { limit: 235, goal: 60 },
 };
 
 /** What the other entries are measured beside, since a host that uses them has it anyway. */
@@ -31,6 +32,9 @@ const kernel = 'host-tools';
  * to have at most 80.
  */
 const limits: Readonly<Record<string, number>> = {
+  explain: 10,
+  quotas: 10,
+  'rule-review': 10,
   testing: 40,
   amplifier: 6,
   workflow: 12,

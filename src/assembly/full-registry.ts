@@ -1,14 +1,13 @@
 /** The registry with all parts. */
 
 import { type Part, PartSet } from '../core/part.ts';
-import { Registry } from '../core/registry/registry.ts';
 import type { RegistryOptions } from '../core/registry/registry-options.ts';
 import { explain } from '../parts/explain/part.ts';
 import { idempotency } from '../parts/idempotency/part.ts';
 import { jsonSchemas } from '../parts/json-schema/part.ts';
 import { quotas } from '../parts/quotas/part.ts';
-import type { Quota } from '../parts/quotas/quota.ts';
 import { ruleReview } from '../parts/rule-review/part.ts';
+import { HostToolRegistry as CoreRegistry, Given } from './core-registry.ts';
 import { partOf } from './part-table.ts';
 
 const all: readonly Part[] = [jsonSchemas(), ruleReview(), idempotency(), explain(), quotas()];
@@ -40,14 +39,8 @@ export const everything = new PartSet(all, partOf);
  * const result = await session.call('delete_file', { path: 'a.txt' });
  * ```
  */
-export class HostToolRegistry<S = unknown> extends Registry<S> {
-  /**
-   * Adds quotas for every session. The returned function removes them. The counts are kept.
-   * @throws MisuseError `invalid_quota`, also for an id that another quota of the registry has.
-   */
-  declare readonly addQuotas: (quotas: readonly Quota[]) => () => void;
-
+export class HostToolRegistry<S = unknown> extends CoreRegistry<S> {
   constructor(options: RegistryOptions<S> = {}) {
-    super(options, everything);
+    super(new Given(options, everything) as RegistryOptions<S>);
   }
 }

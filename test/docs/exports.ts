@@ -28,17 +28,14 @@ function parse(path: string): ts.SourceFile {
   return known;
 }
 
-/** An entry is a list of `export { … } from './file.ts'` and nothing else. */
+/** An entry is a list of `export { … } from './file.ts'`, and of `export *` from another entry. */
 export function exportsOf(entry: string): Exported[] {
   const path = join(root, entry);
   return parse(path).statements.flatMap((statement) => {
-    if (
-      !ts.isExportDeclaration(statement) ||
-      !statement.exportClause ||
-      !ts.isNamedExports(statement.exportClause)
-    )
-      return [];
+    if (!ts.isExportDeclaration(statement)) return [];
     const from = join(dirname(path), (statement.moduleSpecifier as ts.StringLiteral).text);
+    if (statement.exportClause === undefined) return exportsOf(relative(root, from));
+    if (!ts.isNamedExports(statement.exportClause)) return [];
     return statement.exportClause.elements.map(({ name, propertyName }) => {
       const original = (propertyName ?? name).text;
       return { name: original, path: from, declarations: declarationsOf(from, original) };
@@ -66,9 +63,10 @@ function baseOf(path: string, { heritageClauses }: ts.ClassDeclaration): ts.Node
     if (!ts.isImportDeclaration(statement)) return [];
     const { namedBindings } = statement.importClause ?? {};
     if (namedBindings === undefined || !ts.isNamedImports(namedBindings)) return [];
-    if (!namedBindings.elements.some(({ name }) => name.text === base)) return [];
+    const found = namedBindings.elements.find(({ name }) => name.text === base);
+    if (found === undefined) return [];
     const from = join(dirname(path), (statement.moduleSpecifier as ts.StringLiteral).text);
-    return declarationsOf(from, base as string);
+    return declarationsOf(from, (found.propertyName ?? found.name).text);
   });
 }
 

@@ -11,6 +11,16 @@ import { trials } from './shadow-rules.ts';
 /**
  * The part that explains calls without running them: `session.explain`, `session.authorize` for
  * tools that other code runs, `attributes` of tools, and shadow rules.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools/core';
+ * import { explain } from 'host-tools/explain';
+ *
+ * const registry = new HostToolRegistry({ parts: [explain()] });
+ * const session = registry.createSession({ sessionId: 's1' });
+ * console.log((await session.explain('add', { a: 1 })).code); // tool_not_found
+ * ```
  */
 export function explain(): Part {
   return part;

@@ -30,6 +30,17 @@ const options = {
 /**
  * The part that adds quotas: the options `quotas` and `quotaStore` of a registry, `quotas` of
  * sessions and profiles, and `registry.addQuotas`.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools/core';
+ * import { quotas } from 'host-tools/quotas';
+ *
+ * const registry = new HostToolRegistry({
+ *   parts: [quotas()],
+ *   quotas: [{ id: 'per-minute', max: 60, per: 'minute', by: 'principal' }],
+ * });
+ * ```
  */
 export function quotas(): Part {
   return part;

@@ -11,6 +11,14 @@ const ofRegistry = new Slot<RuleReview>();
 /**
  * The part that finds rules and quotas that can never match, and adds the option `strictRules` of a
  * registry.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools/core';
+ * import { ruleReview } from 'host-tools/rule-review';
+ *
+ * const registry = new HostToolRegistry({ parts: [ruleReview()], strictRules: true });
+ * ```
  */
 export function ruleReview(): Part {
   return part;

@@ -1,0 +1,2 @@
+/** The review that finds rules and quotas that can never match. */
+export { ruleReview } from './part.ts';
