@@ -63,7 +63,7 @@ export { isInboxStore, pageOf, rememberedMs } from './parts/durable-approvals/st
 export { createTokenSigner } from './parts/durable-approvals/token.ts';
 export { explain as explainCall } from './parts/explain/explain.ts';
 export { type Judgement, judgeRecorded } from './parts/explain/judge-recorded.ts';
-export { readerName } from './parts/offload/offload-options.ts';
+export { outputsOf } from './parts/offload/part.ts';
 export { rememberSeen } from './parts/origins/remember.ts';
 export { followOrigins, overheard } from './parts/origins/session-origins.ts';
 export { toldOrigins } from './parts/origins/told-origins.ts';

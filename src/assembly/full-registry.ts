@@ -5,12 +5,20 @@ import type { RegistryOptions } from '../core/registry/registry-options.ts';
 import { explain } from '../parts/explain/part.ts';
 import { idempotency } from '../parts/idempotency/part.ts';
 import { jsonSchemas } from '../parts/json-schema/part.ts';
+import { offload } from '../parts/offload/part.ts';
 import { quotas } from '../parts/quotas/part.ts';
 import { ruleReview } from '../parts/rule-review/part.ts';
 import { HostToolRegistry as CoreRegistry, Given } from './core-registry.ts';
 import { partOf } from './part-table.ts';
 
-const all: readonly Part[] = [jsonSchemas(), ruleReview(), idempotency(), explain(), quotas()];
+const all: readonly Part[] = [
+  jsonSchemas(),
+  ruleReview(),
+  idempotency(),
+  explain(),
+  quotas(),
+  offload(),
+];
 /** No part is absent, but methods of parts are defined by the table. */
 export const everything = new PartSet(all, partOf);
 

@@ -28,6 +28,12 @@ export const partTable: readonly PartRow[] = [
     profile: ['quotas'],
     registryMethods: ['addQuotas'],
   },
+  {
+    part: 'offload',
+    subpath: 'offload',
+    registry: ['offload'],
+    tool: ['outputStrategy: "offload"'],
+  },
   { part: 'explain', subpath: 'explain', sessionMethods: ['authorize', 'explain'] },
   { part: 'ruleReview', subpath: 'rule-review', registry: ['strictRules'] },
 ];

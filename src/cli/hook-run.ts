@@ -5,7 +5,7 @@
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { HostToolRegistry } from '../index.ts';
-import { registryStateOf, reviewOf } from '../surface-port.ts';
+import { outputsOf, registryStateOf, reviewOf } from '../surface-port.ts';
 import {
   type Agent,
   agents,
@@ -113,7 +113,7 @@ async function judge(
     policyTimeoutMs: timeoutMs,
   });
   const state = registryStateOf(registry);
-  state.offloadOnDemand = {};
+  outputsOf(state).onDemand = {};
   // It would take time at each event. `validate` does it.
   reviewOf(state).isOff = true;
   const logs = await load(registry, paths, known, () => cacheFolder(place));

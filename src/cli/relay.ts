@@ -1,7 +1,7 @@
 /** `relay`: runs a relay, where applications bring their tools to agents' sessions. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { HostToolRegistry } from '../index.ts';
-import { registryStateOf } from '../surface-port.ts';
+import { outputsOf, registryStateOf } from '../surface-port.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { basePath } from '../surfaces/relay/http/route-table.ts';
 import { type RelayLogger, type ServedRelay, serveRelay } from '../surfaces/relay/index.ts';
@@ -154,7 +154,7 @@ function makeRegistry(
     approvals: { secret, ...(store === undefined ? {} : { store }) },
   });
   // Another node may be asked for the rest of an output.
-  registryStateOf(registry).offloadOnDemand = redis === undefined ? {} : { store: redis.outputs };
+  outputsOf(registryStateOf(registry)).onDemand = { store: redis?.outputs };
   return registry;
 }
 

@@ -1,7 +1,7 @@
 /** One run of the command line. Everything that it touches is passed in. */
 import { randomBytes } from 'node:crypto';
 import { HostToolRegistry, isMisuseError } from '../index.ts';
-import { packageVersion, registryStateOf } from '../surface-port.ts';
+import { outputsOf, packageVersion, registryStateOf } from '../surface-port.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { messageOf } from '../values/errors/index.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
@@ -199,7 +199,7 @@ async function execute(
     logger: registryLogger(screen, io.cwd, options.verbose),
     approvals: { secret: randomBytes(32) },
   });
-  registryStateOf(registry).offloadOnDemand = {};
+  outputsOf(registryStateOf(registry)).onDemand = {};
   let opening: Promise<World> | undefined;
   let gateway: Gateway | undefined;
   const watches: (() => void)[] = [];

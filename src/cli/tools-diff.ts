@@ -7,7 +7,7 @@ import {
   HostToolRegistry,
   isMisuseError,
 } from '../index.ts';
-import { registryStateOf } from '../surface-port.ts';
+import { outputsOf, registryStateOf } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted } from './fault.ts';
@@ -46,7 +46,7 @@ export const toolsDiff: Command = {
 /** The tools of a file or a module, by name. */
 async function toolsOf(path: string, io: CliIo): Promise<ReadonlyMap<string, AnyTool>> {
   const registry = new HostToolRegistry<never>();
-  registryStateOf(registry).offloadOnDemand = {};
+  outputsOf(registryStateOf(registry)).onDemand = {};
   const absolute = resolve(io.cwd, path);
   const { loadHostTools, loadHostToolsModule } = await import('../surfaces/config/index.ts');
   const { checksOnly } = await import('../surfaces/config/file-host.ts');
@@ -62,12 +62,12 @@ async function toolsOf(path: string, io: CliIo): Promise<ReadonlyMap<string, Any
   const [first] = report.failed;
   if (first !== undefined)
     throw failure(`Cannot load \`${path}\`: ${first.name ?? first.section}: ${first.reason}`);
-  const reader = registryStateOf(registry).offload?.reader;
+  const { ownTools } = registryStateOf(registry).ports;
   return new Map(
     registry
       .listNames()
       .map((name) => [name, registry.get(name) as AnyTool] as const)
-      .filter(([, tool]) => tool !== reader),
+      .filter(([, tool]) => !ownTools.has(tool)),
   );
 }
 

@@ -98,10 +98,10 @@ function placeOf(
 function servable(registry: HostToolRegistry, screen: Screen): AnyTool[] {
   const tools: AnyTool[] = [];
   // Outputs are kept by the hosts, which have a reader of their own.
-  const reader = registryStateOf(registry).offload?.reader;
+  const { ownTools } = registryStateOf(registry).ports;
   for (const name of registry.listNames()) {
     const tool = registry.get(name) as AnyTool;
-    if (tool === reader) continue;
+    if (ownTools.has(tool)) continue;
     const fault = unservable(tool);
     if (fault === undefined) tools.push(tool);
     else screen.note(`\`${name}\` is not served: ${fault}.`);

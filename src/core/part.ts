@@ -18,8 +18,8 @@ export interface Part {
 /** Where a host writes options. */
 export type OptionPlace = 'registry' | 'session' | 'profile';
 
-/** Where a host uses a part: by an option, by a method, or by a test of a rule. */
-export type Place = OptionPlace | 'registryMethods' | 'sessionMethods' | 'tests';
+/** Where a host uses a part: by an option, a field of a tool, a method, or a test of a rule. */
+export type Place = OptionPlace | 'tool' | 'registryMethods' | 'sessionMethods' | 'tests';
 
 /** What makes a part. */
 export interface PartSpec {
@@ -120,6 +120,23 @@ export class PartSet {
       if (this.specs.some((spec) => Object.hasOwn(optionsIn(spec, place), key))) continue;
       const absent = this.partOf(place, key);
       if (absent !== undefined) throw missingPart(`${where}: \`${key}\``, absent);
+    }
+  }
+
+  /**
+   * Refuses what only absent parts do with a tool: a field, or one value of it.
+   * @param fields Those of the tool, without what is not set.
+   * @throws MisuseError `missing_part`.
+   */
+  checkTool(where: string, fields: object): void {
+    const { partOf } = this;
+    if (partOf === undefined) return;
+    for (const [field, value] of Object.entries(fields)) {
+      if (value === undefined) continue;
+      const one = typeof value === 'string' ? `${field}: ${JSON.stringify(value)}` : field;
+      const absent = partOf('tool', field) ?? partOf('tool', one);
+      if (absent !== undefined && !this.specs.some(({ name }) => name === absent.part))
+        throw missingPart(`${where}: \`${one}\``, absent);
     }
   }
 }

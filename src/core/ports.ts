@@ -3,6 +3,7 @@
 import type { ToolError } from '../values/errors/index.ts';
 import type { JsonValue } from '../values/json/index.ts';
 import type { Call, FoundCall } from './call/call.ts';
+import type { Shaped, Shown } from './call/output-snapshot.ts';
 import type { Step } from './call/step.ts';
 import type { Judge, Tally } from './call/tally.ts';
 import type { Binding } from './registry/binding.ts';
@@ -31,10 +32,30 @@ export interface ToolGates {
   readonly start?: StartGate;
   /** What {@link start} would say, for `explain`. Changes nothing. */
   readonly tryStart?: (call: FoundCall) => Promise<TriedStart>;
+  readonly overBudget?: OverBudget;
   /** What other processes do not share with this one, if they may resume the call. */
   readonly unshared?: ((call: FoundCall) => Unshared | undefined) | undefined;
   /** What a review looks at. */
   readonly conditioned?: readonly Conditioned[];
+}
+
+/** What happens to outputs that are over their budget, instead of a cut. */
+export interface OverBudget {
+  /**
+   * What the model is shown.
+   * @param output The whole output.
+   * @param cut What it would be shown otherwise.
+   * @param fitParts An output of content parts, cut so that it fits and has this text in place of
+   * the rest.
+   */
+  show(
+    call: FoundCall,
+    output: unknown,
+    cut: Shown,
+    fitParts: (mark: string) => unknown,
+  ): Shaped | Promise<Shaped>;
+  /** Why a session shows the cut; undefined if it does not. */
+  cutReason(session: SessionState): string | undefined;
 }
 
 export interface TriedStart {
@@ -85,6 +106,12 @@ export interface Unshared {
   readonly text: string;
 }
 
+/** A tool that a part brings. What it answers holds for one session at one moment. */
+export interface OwnTool {
+  /** Whether a session lists it among the others. */
+  isListed(session: SessionState): boolean;
+}
+
 export class Ports {
   /** Reads options of a session into its setup. Throws a MisuseError for a wrong one. */
   readonly sessions: ((
@@ -115,8 +142,16 @@ export class Ports {
   readonly again: ((call: FoundCall, isPass: boolean) => void)[] = [];
   /** Adds members to an explanation, once the input is validated. */
   readonly explained: ((call: FoundCall) => object | undefined)[] = [];
-  /** The tools that parts bring. What they answer holds for one session at one moment. */
-  readonly ownTools = new WeakSet<AnyTool>();
+  /** The tools that parts bring. */
+  readonly ownTools = new WeakMap<AnyTool, OwnTool>();
+  /** Names that no other tool of the registry may have, with the reason for the error. */
+  readonly reserved = new Map<string, string>();
+  /**
+   * Tools were registered, or none yet, and the registry is new.
+   * @param add Registers a tool that the part brings.
+   */
+  readonly registered: ((entries: readonly ToolEntry[], add: (tool: AnyTool) => void) => void)[] =
+    [];
   /** Gives up what a call has reserved, since it goes back to an earlier step or has ended. */
   readonly release: ((call: FoundCall) => void)[] = [];
   /** Members of a question that show what a person agrees to, besides the call. */

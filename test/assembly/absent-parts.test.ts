@@ -20,9 +20,21 @@ function thrownBy(run: () => unknown): MisuseError {
   throw new Error('Nothing was thrown.');
 }
 
+/** A tool with a field, which may have a value in the text. */
+function toolWith(field: string) {
+  const [name, value = 'true'] = field.split(': ');
+  return defineTool({
+    name: 'a',
+    description: 'Does something.',
+    parameters: { type: 'object' },
+    handler: () => null,
+    [name as string]: JSON.parse(value) as unknown,
+  });
+}
+
 /** Each use of a part: what is written, and code that writes it. */
 const uses = partTable.flatMap(({ part, subpath, ...row }) => {
-  const { registry = [], session = [], profile = [] } = row;
+  const { registry = [], session = [], profile = [], tool = [] } = row;
   const { registryMethods = [], sessionMethods = [] } = row;
   const open = () => bare().createSession({ sessionId: 's' });
   const call = (object: object, name: string) =>
@@ -35,6 +47,10 @@ const uses = partTable.flatMap(({ part, subpath, ...row }) => {
     ...profile.map(
       (key) => [key, () => bare().defineProfile({ id: 'p', tools: [], [key]: {} })] as const,
     ),
+    ...tool.flatMap((field) => [
+      [field, () => bare().register(toolWith(field))] as const,
+      [field, () => open().register(toolWith(field))] as const,
+    ]),
     ...registryMethods.map((name) => [`${name}()`, () => call(bare(), name)] as const),
     ...sessionMethods.map((name) => [`${name}()`, () => call(open(), name)] as const),
   ];

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { HostToolRegistry } from '../../src/index.ts';
-import { registryStateOf } from '../../src/surface-port.ts';
+import { outputsOf, registryStateOf } from '../../src/surface-port.ts';
 import { loadHostTools } from '../../src/surfaces/config/index.ts';
 import { program } from '../runner/programs.ts';
 import { demandRedis, redisAvailable, startRedis, whyNot } from '../stores/redis/redis-server.ts';
@@ -151,7 +151,7 @@ test('a tool of the host that has the name stays, and outputs are cut', async ()
 test('an edit of a file can begin to offload, and list the reader', async () => {
   const { at, write } = files({ tools: [cuts] });
   const registry = new HostToolRegistry();
-  registryStateOf(registry).offloadOnDemand = {};
+  outputsOf(registryStateOf(registry)).onDemand = {};
   await loadHostTools(at('a.json'), registry);
   expect(registry.listNames()).toEqual(['build_log']);
   write({ 'a.json': { tools: [offloads], profiles } });

@@ -1,6 +1,6 @@
 /** The checks of a host-tools file: YAML or JSON. */
 import { HostToolRegistry, type Quota, type Rule } from '../../index.ts';
-import { everyQuota, everyRule, registryStateOf, reviewOf } from '../../surface-port.ts';
+import { everyQuota, everyRule, outputsOf, registryStateOf, reviewOf } from '../../surface-port.ts';
 import type { HostedParts } from '../../surfaces/config/file-host.ts';
 import type { FileReport } from '../../surfaces/config/report.ts';
 import { prefixOf } from '../../surfaces/gateway/server-connection.ts';
@@ -29,7 +29,7 @@ export async function checkConfig(
   const { timeoutMs, modules } = options;
   const registry = new HostToolRegistry();
   const state = registryStateOf(registry);
-  state.offloadOnDemand = {};
+  outputsOf(state).onDemand = {};
   reviewOf(state).isOff = true;
   try {
     if (!(await loadModules(registry, modules, findings, timeoutMs))) return [];

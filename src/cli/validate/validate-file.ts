@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { HostToolRegistry } from '../../index.ts';
-import { registryStateOf, reviewOf } from '../../surface-port.ts';
+import { outputsOf, registryStateOf, reviewOf } from '../../surface-port.ts';
 import { faultText } from '../../surfaces/config/import-module.ts';
 import { ModuleFault } from '../../surfaces/config/module-fault.ts';
 import { fileOfFolder } from '../../surfaces/config/package-folder.ts';
@@ -102,7 +102,7 @@ async function checkModule(
   }
   const registry = new HostToolRegistry();
   const state = registryStateOf(registry);
-  state.offloadOnDemand = {};
+  outputsOf(state).onDemand = {};
   reviewOf(state).isOff = true;
   try {
     if (offer.setup !== undefined) await runSetup(offer.setup, path, registry, findings, timeoutMs);
@@ -111,7 +111,7 @@ async function checkModule(
     checkAddedRules(registry, findings);
     const profiles = [...state.profiles.keys()].map((id) => ({ id, place: `profile \`${id}\`` }));
     checkOffload(registry, profiles, findings);
-    const tools = registry.listTools().filter((tool) => tool !== state.offload?.reader);
+    const tools = registry.listTools().filter((tool) => !state.ports.ownTools.has(tool));
     names.push(...(await checkDefinitions(tools, findings, options)));
   } finally {
     await within(timeoutMs, () => registry.close());

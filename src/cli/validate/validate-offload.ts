@@ -3,7 +3,7 @@
  * Otherwise the outputs are cut, although nothing is wrong.
  */
 import type { HostToolRegistry } from '../../index.ts';
-import { readerName, registryStateOf } from '../../surface-port.ts';
+import { outputsOf, registryStateOf } from '../../surface-port.ts';
 import type { Findings } from './validate-checks.ts';
 
 /** A profile, and where it was written. */
@@ -21,8 +21,10 @@ export function checkOffload(
   written: readonly WrittenProfile[],
   findings: Findings,
 ): void {
-  const { tools, profiles, offload } = registryStateOf(registry);
-  if (offload === undefined) return;
+  const state = registryStateOf(registry);
+  const { tools, profiles } = state;
+  const readerName = outputsOf(state).reader?.name;
+  if (readerName === undefined) return;
   let offloads = false;
   const wrong = written.flatMap(({ id, place, listsByName = false }) => {
     const profile = profiles.get(id);

@@ -3,14 +3,14 @@ import { contentParts } from '../../values/content.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Alongside } from '../result.ts';
 import type { FoundCall } from './call.ts';
-import type { Shaped } from './output-snapshot.ts';
-import { isWithin, type Snapshot, withinBudget, withinParts } from './stages/output-limits.ts';
+import type { Shaped, Shown } from './output-snapshot.ts';
+import { isWithin, withinBudget, withinParts } from './stages/output-limits.ts';
 
 /**
  * Cuts an output to its budget, and what was sent in addition to it. A client shows a model one of
  * them, so each may take the whole budget.
  */
-export function allWithinBudget(call: FoundCall, shaped: Snapshot): Shaped | Promise<Shaped> {
+export function allWithinBudget(call: FoundCall, shaped: Shown): Shaped | Promise<Shaped> {
   const fitted = withinBudget(call, shaped);
   const alongside = call.extra?.alongside;
   if (alongside === undefined || call.binding.maxOutputChars === Number.POSITIVE_INFINITY)
@@ -52,6 +52,6 @@ function fitAlongside(
     };
     return shaped;
   };
-  const fitted = withinParts(call, parts, binding.entry.internals.outputStrategy);
+  const fitted = withinParts(call, parts);
   return fitted instanceof Promise ? fitted.then(take) : take(fitted);
 }

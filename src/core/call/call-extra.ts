@@ -1,7 +1,7 @@
 /** The part of a call's record that only some calls need. */
 
-import type { OffloadedAbout } from '../../parts/offload/offload-options.ts';
 import type { EchoFilter } from '../../parts/origins/echo-filter.ts';
+import type { OutputOrigin } from '../../parts/origins/origin.ts';
 import type { OriginJudge } from '../../parts/origins/origin-judge.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
@@ -29,7 +29,12 @@ export interface Heard {
 }
 
 /** What is known about an output that the call reads back. */
-export interface ReadBack extends Omit<OffloadedAbout, 'echoes'> {
+export interface ReadBack {
+  /** The tool that returned it. */
+  readonly tool: string;
+  readonly origin: OutputOrigin;
+  /** It may contain secrets, which no event may show. */
+  readonly secret: boolean;
   readonly echoes: EchoFilter | undefined;
   /** What the model is shown of it, without pieces of words. */
   words: string;

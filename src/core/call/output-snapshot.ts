@@ -28,6 +28,7 @@ export type Shaped =
       readonly overflow: boolean;
     }
   | { readonly ok: false; readonly error: ToolError };
+export type Shown = Extract<Shaped, { readonly ok: true }>;
 
 /** Copies a value as JSON. @param maxChars The copy stops here if the rest would be cut anyway. */
 export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shaped {
@@ -72,7 +73,7 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
 }
 
 /** An output that needs no count. Every member is set, so none comes from `Object.prototype`. */
-export function whole(output: unknown, truncated?: ResultMetadata['truncated']): Shaped {
+export function whole(output: unknown, truncated?: ResultMetadata['truncated']): Shown {
   return { ok: true, output, truncated, leastChars: undefined, overflow: false };
 }
 

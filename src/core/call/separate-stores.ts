@@ -25,23 +25,5 @@ export function tellSeparateStores(call: FoundCall): void {
 }
 
 function separateFor(call: FoundCall): readonly Unshared[] {
-  const { binding, session, toolName } = call;
-  const { offload, offloadOnDemand } = session.registry;
-  const found: Unshared[] = binding.gates.flatMap((gate) => gate.unshared?.(call) ?? []);
-  if (
-    binding.entry.internals.outputStrategy === 'offload' &&
-    offload !== undefined &&
-    // The command line keeps outputs as soon as a tool needs it, and nobody chooses a store.
-    offloadOnDemand === undefined &&
-    isInProcess(offload.store)
-  )
-    found.push({
-      kind: 'offload',
-      data: {},
-      text:
-        'full outputs in the memory of this one: if another process resumes a call to ' +
-        `\`${toolName}\`, its output cannot be read here. Give the registries of all processes ` +
-        'one `offload.store`, such as `fileOffload`',
-    });
-  return found;
+  return call.binding.gates.flatMap((gate) => gate.unshared?.(call) ?? []);
 }

@@ -17,16 +17,14 @@ export function ran(call: FoundCall, value: unknown, metadata: JsonObject | unde
     const { session, binding } = call;
     stopClocks(call);
     call.state = 'shaping';
-    const { entry, maxOutputChars, secretive } = binding;
+    const { entry, maxOutputChars, secretive, overBudget } = binding;
     const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
     const plain = session.hooks.length === 0 && entry.internals.output === undefined;
     // Secrets are collected before hooks and schemas can mention them, and before a cut.
     const shaped = snapshotOf(
       call,
       value,
-      plain && bounded && !secretive && entry.internals.outputStrategy !== 'offload'
-        ? maxOutputChars
-        : undefined,
+      plain && bounded && !secretive && overBudget === undefined ? maxOutputChars : undefined,
     );
     if (secretive) collectOutputSecrets(call, shaped.ok ? shaped.output : null);
     if (!plain) return shapeOn(call, shaped, metadata);

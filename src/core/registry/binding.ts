@@ -3,7 +3,7 @@
  */
 
 import { followOrigins } from '../../parts/origins/session-origins.ts';
-import type { StartGate, ToolGates } from '../ports.ts';
+import type { OverBudget, StartGate, ToolGates } from '../ports.ts';
 import type { Effect } from '../rules/decision.ts';
 import type { Policy } from '../rules/policy.ts';
 import type { CompiledRule } from '../rules/rule.ts';
@@ -33,6 +33,8 @@ export class Binding {
   gates: readonly ToolGates[] = [];
   /** Those that run before the handler; undefined if there are none. */
   starts: readonly StartGate[] | undefined;
+  /** What shows outputs that are over their budget; undefined if they are cut. */
+  overBudget: OverBudget | undefined;
   policies: readonly Policy<unknown>[] = [];
   sessionPolicies: readonly Policy<unknown>[] = [];
   default: Effect = 'allow';
@@ -80,6 +82,7 @@ export class Binding {
     this.sessionRules = status.sessionRules;
     this.gates = status.gates;
     this.starts = startsOf(status.gates);
+    this.overBudget = status.gates.find((gates) => gates.overBudget !== undefined)?.overBudget;
     this.policies = registry.policies;
     this.sessionPolicies = session.policies;
     this.default = status.default;

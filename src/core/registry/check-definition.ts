@@ -11,7 +11,9 @@ import type { RegistryState } from './registry-state.ts';
  * @throws MisuseError for a foreign or unusable definition.
  */
 export function checkDefinition(definition: AnyTool, registry: RegistryState): boolean {
-  const { input, output, knobs, originGiven, outside } = internalsOf(definition);
+  const fields = internalsOf(definition);
+  registry.parts.checkTool(`Tool \`${definition.name}\``, fields);
+  const { input, output, knobs, originGiven, outside } = fields;
   const native = [...input.check(), ...(output?.check() ?? []), ...(knobs?.check() ?? [])];
   if (native.length > 0)
     registry.warn(

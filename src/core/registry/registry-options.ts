@@ -11,11 +11,7 @@ import {
   type TokenSigner,
 } from '../../parts/durable-approvals/token.ts';
 import type { IdempotencyOptions } from '../../parts/idempotency/idempotency-options.ts';
-import {
-  type Offload,
-  type OffloadOptions,
-  readOffload,
-} from '../../parts/offload/offload-options.ts';
+import type { OffloadOptions } from '../../parts/offload/offload-options.ts';
 import {
   type OriginOptions,
   type ReadOriginOptions,
@@ -196,7 +192,6 @@ const registryTable = {
   locks: withDefault(oneOf('session', 'registry'), 'session'),
   approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
   origins: anything<OriginOptions>(),
-  offload: anything<OffloadOptions>(),
   redact: withDefault(arrayOf(text(1), 'non-empty paths'), none),
   now: fn<() => number>(),
   newId: fn<() => string>(),
@@ -215,11 +210,7 @@ const approvalsTable = {
 /** The names of the options that a registry has without parts. */
 export const coreRegistryOptions: readonly string[] = Object.keys(registryTable);
 
-type ReadRegistryOptions = Omit<
-  OptionValues<typeof registryTable>,
-  'approvals' | 'origins' | 'offload'
-> & {
-  readonly offload: Offload | undefined;
+type ReadRegistryOptions = Omit<OptionValues<typeof registryTable>, 'approvals' | 'origins'> & {
   readonly origins: ReadOriginOptions;
   readonly approvals: OptionValues<typeof approvalsTable> & {
     readonly maxBytesPerPrincipal: number;
@@ -242,7 +233,6 @@ export function readRegistryOptions(
   return {
     ...given,
     policies: checkPolicies(given.policies, where),
-    offload: readOffload(given.offload, given.now, where),
     origins: readOriginOptions(given.origins, where),
     approvals: {
       ...approvals,

@@ -6,7 +6,6 @@ import type { ApprovalStore } from '../../parts/durable-approvals/store.ts';
 import { SuspendingSessions } from '../../parts/durable-approvals/suspending-sessions.ts';
 import type { TokenSigner } from '../../parts/durable-approvals/token.ts';
 import { UsedTokens } from '../../parts/durable-approvals/used-tokens.ts';
-import type { Offload, OffloadOptions } from '../../parts/offload/offload-options.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { AbortHub } from '../../values/limits/abort-hub.ts';
 import { Deadlines } from '../../values/limits/deadlines.ts';
@@ -90,13 +89,6 @@ export class RegistryState {
   /** Sessions with calls that wait on an approver in this process. */
   readonly asking = new Set<SessionState>();
   readonly suspending = new SuspendingSessions();
-  /** Absent if no outputs are offloaded. */
-  offload: Offload | undefined;
-  /**
-   * How outputs are kept as soon as a registered tool offloads its own; undefined if the host has
-   * to ask for it. The command line and trials of files set it.
-   */
-  offloadOnDemand: OffloadOptions | undefined;
   readonly usedTokens = new UsedTokens();
   /** The counts of all its sessions, closed ones too. */
   readonly counts = new Counters(undefined);
@@ -174,7 +166,6 @@ export class RegistryState {
     this.sessionFor = approvals.session;
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules, parts));
-    this.offload = given.offload;
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
     for (const part of parts.specs) part.install?.(this.ports, this, given);
   }

@@ -3,8 +3,6 @@
  * or changes nothing.
  */
 
-import { type Offload, readerName, readOffload } from '../../parts/offload/offload-options.ts';
-import { outputReader } from '../../parts/offload/read-tool-output.ts';
 import {
   addVersion,
   type Beside,
@@ -51,6 +49,7 @@ export class RegistryTools {
       },
       waits: state.waits,
     };
+    this.#registered([]);
   }
 
   /** Adds tools. @param owner `host`, or the source of a scope. */
@@ -72,15 +71,8 @@ export class RegistryTools {
       retainExecutor(entry, state);
     }
     if (entries.length > 0) this.#tell(changeOf({ added: [...added], modified: [...modified] }));
-    this.#offloadFor(entries);
+    this.#registered(entries);
     return entries.map((entry) => this.#register(entry));
-  }
-
-  /** Adds the tool that reads outputs, which belongs to the registry. */
-  addReader(offload: Offload): void {
-    offload.reader = outputReader(offload);
-    this.#state.ports.ownTools.add(offload.reader);
-    this.add([offload.reader], host);
   }
 
   /** Adds a tool, or replaces the version that it names. True if it replaced one. */
@@ -145,7 +137,7 @@ export class RegistryTools {
     for (const definition of definitions) {
       if (checkDefinition(definition, state)) state.labelsOrigins = true;
       const { name } = definition;
-      if (definition !== state.offload?.reader) checkReserved(state, name);
+      if (!state.ports.ownTools.has(definition)) checkReserved(state, name);
       const skeleton = nameSkeleton(name);
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
       const own = besideOf(definition, owner);
@@ -179,22 +171,12 @@ export class RegistryTools {
     before.removed = true;
     void releaseExecutor(before, state);
     this.#tell({ modified: [entry.name] });
-    this.#offloadFor([entry]);
+    this.#registered([entry]);
   }
 
-  /**
-   * Begins to keep outputs for the first tool that offloads its own, where the registry does so on
-   * demand. A tool of the host that has the reader's name, or a look-alike of it, stays.
-   */
-  #offloadFor(entries: readonly ToolEntry[]): void {
-    const state = this.#state;
-    const { offloadOnDemand } = state;
-    if (offloadOnDemand === undefined || state.offload !== undefined) return;
-    if (!entries.some(({ internals }) => internals.outputStrategy === 'offload')) return;
-    if (state.skeletons.has(nameSkeleton(readerName))) return;
-    const offload = readOffload(offloadOnDemand, state.now, 'HostToolRegistry') as Offload;
-    state.offload = offload;
-    this.addReader(offload);
+  #registered(entries: readonly ToolEntry[]): void {
+    for (const tell of this.#state.ports.registered)
+      tell(entries, (tool) => this.add([tool], host));
   }
 
   #tell(change: ToolsChange): void {
@@ -206,15 +188,11 @@ export class RegistryTools {
   }
 }
 
-/** @throws MisuseError `name_conflict` for the tool that the registry has added by itself. */
-function checkReserved({ offload }: RegistryState, name: string): void {
-  if (offload?.reader?.name !== name) return;
-  throw new MisuseError(
-    'name_conflict',
-    `The name \`${name}\` is reserved: without that tool of the registry, nobody could read an ` +
-      'output that was offloaded. Choose another name for yours. A rule or a profile can hide ' +
-      'the tool, and without the option `offload` the registry does not have it.',
-  );
+/** @throws MisuseError `name_conflict` for a tool that a part has added. */
+function checkReserved({ ports }: RegistryState, name: string): void {
+  const why = ports.reserved.get(name);
+  if (why !== undefined)
+    throw new MisuseError('name_conflict', `The name \`${name}\` is reserved: ${why}`);
 }
 
 /** Leaves out empty lists. */

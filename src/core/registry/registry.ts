@@ -56,7 +56,6 @@ export class Registry<S = unknown> {
     state.exemplars = exemplars();
     this.#state = state;
     this.#tools = new RegistryTools(state);
-    if (state.offload !== undefined) this.#tools.addReader(state.offload);
   }
 
   /**

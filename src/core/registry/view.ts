@@ -83,10 +83,8 @@ export function computeView(session: SessionState): View {
     const entry = entryOf(name);
     // No version fits the range of the profile.
     if (entry === undefined) continue;
-    // Discovery lists its tool itself, even if an imported tool has the same name.
-    if (entry.internals.internal || entry === session.discovery?.entry) continue;
-    // If no tool offloads its outputs, there is nothing to read.
-    if (entry.definition === registry.offload?.reader && !offloads(session)) continue;
+    if (entry.internals.internal) continue;
+    if (registry.ports.ownTools.get(entry.definition)?.isListed(session) === false) continue;
     specs.set(name, specOf(session, name, entry));
   }
   for (const name of profile?.tools.keys() ?? [])
@@ -138,21 +136,6 @@ function specOf(session: SessionState, name: string, entry: ToolEntry): ToolSpec
     ...(typeof internals.resourceKey === 'string' ? { resourceKey: internals.resourceKey } : {}),
     ...(blocked === undefined ? {} : { blocked }),
   };
-}
-
-/** Whether some tool that the session shows keeps its outputs whole. */
-function offloads(session: SessionState): boolean {
-  const { registry, own } = session;
-  for (const name of [...registry.tools.keys(), ...(own?.keys() ?? [])]) {
-    const entry = session.entryOf(name);
-    if (entry === undefined || entry.internals.internal) continue;
-    if (
-      entry.internals.outputStrategy === 'offload' &&
-      registry.toolStatusOf(session, entry).drop === undefined
-    )
-      return true;
-  }
-  return false;
 }
 
 function deepFreezeView(view: View): View {

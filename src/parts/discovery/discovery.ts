@@ -3,10 +3,10 @@
  * that it has found. Everything else can still be called by name, through the same gates.
  */
 
+import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
 import type { View } from '../../core/registry/view.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import type { AnyTool } from '../../core/tool/tool-config.ts';
 import type { Dropped, Prerequisite } from '../../core/toolset/effective.ts';
 import { digest, notDiscovered } from '../../core/toolset/effective.ts';
 import { globTest } from '../../values/text/glob.ts';
@@ -116,10 +116,10 @@ export class Discovery {
    * The tools that are always listed, and those that can be found. The same object until one of
    * them changes.
    */
-  findable(view: View, shows: boolean, reader: AnyTool | undefined): Findable {
+  findable(view: View, shows: boolean, isOwn: IsOwn): Findable {
     const last = this.#lastFindable;
     if (last?.view === view && last.shows === shows) return last.findable;
-    const isKept = keptIn(this, view, reader);
+    const isKept = keptIn(this, view, isOwn);
     const findable = Object.freeze({
       kept: view.names.filter(isKept),
       finder: shows ? this.entry.name : undefined,
@@ -132,15 +132,14 @@ export class Discovery {
   /**
    * The listed part of what the session may be shown.
    * @param shows Whether `find_tools` is listed.
-   * @param reader The tool that reads long outputs. It is always listed, since a cut output names
-   * it.
+   * @param isOwn A tool that a part brings. It is always listed, since outputs may name it.
    */
-  listing(view: View, shows: boolean, reader: AnyTool | undefined): Listing {
+  listing(view: View, shows: boolean, isOwn: IsOwn): Listing {
     const last = this.#last;
     if (last?.view === view && last.version === this.#version && last.shows === shows)
       return last.listing;
     const { name } = this.entry;
-    const names = view.names.filter(keptIn(this, view, reader));
+    const names = view.names.filter(keptIn(this, view, isOwn));
     if (shows) names.push(name);
     for (const one of this.#found.keys())
       if (view.entries.has(one) && !names.includes(one)) names.push(one);
@@ -183,18 +182,18 @@ export function findableIn(session: SessionState): Findable | undefined {
   return discovery.findable(
     registry.viewOf(session),
     showsFinder(session, discovery),
-    registry.offload?.reader,
+    ownIn(registry),
   );
 }
 
-function keptIn(
-  discovery: Discovery,
-  view: View,
-  reader: AnyTool | undefined,
-): (name: string) => boolean {
-  return (name) =>
-    discovery.keeps(name) ||
-    (reader !== undefined && view.entries.get(name)?.definition === reader);
+function keptIn(discovery: Discovery, view: View, isOwn: IsOwn): (name: string) => boolean {
+  return (name) => discovery.keeps(name) || isOwn(view.entries.get(name) as ToolEntry);
+}
+
+type IsOwn = (entry: ToolEntry) => boolean;
+
+function ownIn({ ports }: RegistryState): IsOwn {
+  return ({ definition }) => ports.ownTools.has(definition);
 }
 
 /** A host's tool with this name replaces it. */
@@ -208,5 +207,5 @@ export function listingOf(session: SessionState): Listing {
   const { registry, discovery } = session;
   const view = registry.viewOf(session);
   if (discovery === undefined) return view;
-  return discovery.listing(view, showsFinder(session, discovery), registry.offload?.reader);
+  return discovery.listing(view, showsFinder(session, discovery), ownIn(registry));
 }

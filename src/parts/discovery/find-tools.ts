@@ -35,7 +35,8 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
     origin: 'untrusted',
     handler: (input: unknown, { callId }) => find(session, input as Asked, callId),
   });
-  session.registry.ports.ownTools.add(definition as AnyTool);
+  // Discovery lists its tool itself, even if an imported tool has the same name.
+  session.registry.ports.ownTools.set(definition as AnyTool, { isListed: () => false });
   session.discovery = new Discovery(
     settings,
     new ToolEntry(definition as AnyTool, 'host', session.registry.waits),

@@ -18,7 +18,6 @@ import type { Deprecation } from '../../core/tool/deprecation.ts';
 import type { ErrorCode, ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import { listingOf } from '../discovery/discovery.ts';
-import { unreadReason } from '../offload/unread.ts';
 import { originsOf } from '../origins/call-origins.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import { originsShown } from '../origins/origins-told.ts';
@@ -178,7 +177,7 @@ function addBudget({ session, binding, entry }: FoundCall, draft: Draft): void {
   const { maxOutputChars } = binding;
   if (maxOutputChars === Number.POSITIVE_INFINITY || entry.internals.runsIn === 'external') return;
   const { output, outputStrategy } = entry.internals;
-  const notOffloaded = outputStrategy === 'offload' ? unreadReason(session) : undefined;
+  const notOffloaded = binding.overBudget?.cutReason(session);
   draft.budget = Object.freeze(
     output !== undefined
       ? { maxOutputChars, strategy: 'refuse' }

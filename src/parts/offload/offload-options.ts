@@ -1,6 +1,5 @@
 /** The option `offload` of registries. */
 
-import type { AnyTool } from '../../core/tool/tool-config.ts';
 import {
   duration,
   readOptions,
@@ -44,8 +43,6 @@ export interface Offload {
   readonly store: OffloadStore;
   readonly maxBytes: number;
   readonly ttlMs: number;
-  /** The built-in tool that reads outputs, once the registry has it. */
-  reader: AnyTool | undefined;
 }
 
 /** What is remembered about a kept output. */
@@ -61,12 +58,7 @@ export interface OffloadedAbout {
 }
 
 /** @throws MisuseError `invalid_option`, which names the option. */
-export function readOffload(
-  options: OffloadOptions | undefined,
-  now: (() => number) | undefined,
-  where: string,
-): Offload | undefined {
-  if (options === undefined) return undefined;
+export function readOffload(options: OffloadOptions, now: () => number, where: string): Offload {
   const { store, maxBytes, ttlMs } = readOptions(where, options, table, { path: 'offload' });
-  return { store: store ?? memoryOffload({ now }), maxBytes, ttlMs, reader: undefined };
+  return { store: store ?? memoryOffload({ now }), maxBytes, ttlMs };
 }

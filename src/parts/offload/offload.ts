@@ -5,11 +5,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FoundCall } from '../../core/call/call.ts';
 import { offloadMark } from '../../core/call/cut-marks.ts';
-import { type Shaped, whole } from '../../core/call/output-snapshot.ts';
+import { type Shaped, type Shown, whole } from '../../core/call/output-snapshot.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
+import type { OverBudget } from '../../core/ports.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { type ContentPart, contentParts, contentText } from '../../values/content.ts';
+import { contentParts, contentText } from '../../values/content.ts';
 import { type JsonValue, wireText } from '../../values/json/index.ts';
 import { isThenable } from '../../values/maybe-promise.ts';
 import { head, wellFormed } from '../../values/text/code-points.ts';
@@ -18,24 +19,21 @@ import { detached } from '../../values/text/shortened.ts';
 import { echoesOf, mayRepeatUntrusted } from '../origins/remember.ts';
 import { labelsOf } from '../origins/tool-labels.ts';
 import type { Offload, OffloadedAbout } from './offload-options.ts';
-import { tellUnread, unreadReason } from './unread.ts';
+import { type Outputs, tellUnread, unreadReason } from './unread.ts';
 
-/** Describes in a result how its parts were cut. */
-type FitParts = (parts: readonly ContentPart[], mark: string, handle: string) => Shaped;
+type Truncated = NonNullable<Shown['truncated']>;
 
 /**
  * What the model is shown of an output that is over its limit. If the output cannot be kept, or the
  * model could not read it later, that is `cut`.
  */
 export function offloaded(
-  call: FoundCall,
-  output: unknown,
-  cut: Shaped,
-  fitParts: FitParts,
+  outputs: Outputs,
+  ...[call, output, cut, fitParts]: Parameters<OverBudget['show']>
 ): Shaped | Promise<Shaped> {
   const { session, binding } = call;
-  const { offload } = session.registry;
-  const unread = unreadReason(session);
+  const { offload } = outputs;
+  const unread = unreadReason(session, outputs);
   if (unread !== undefined) tellUnread(call, unread);
   if (offload === undefined || unread !== undefined) return cut;
   const limit = binding.maxOutputChars;
@@ -51,7 +49,7 @@ export function offloaded(
   const shown =
     parts === undefined
       ? beginningOf(text, limit - mark.length, handle)
-      : fitParts(parts, mark, handle);
+      : whole(fitParts(mark), { ...(cut.truncated as Truncated), strategy: 'offload', handle });
   return keep(call, offload, handle, text, shown, cut);
 }
 
@@ -68,7 +66,7 @@ function textOf(output: unknown, maxBytes: number): string | undefined {
   return isTooLong ? undefined : wireText(JSON.parse(compact) as JsonValue, 1);
 }
 
-function beginningOf(text: string, room: number, handle: string): Shaped {
+function beginningOf(text: string, room: number, handle: string): Shown {
   const start = head(text, room);
   return whole(detached(start + offloadMark(text.length, handle, start.length)), {
     originalChars: text.length,
@@ -83,11 +81,11 @@ function keep(
   offload: Offload,
   handle: string,
   text: string,
-  shown: Shaped,
-  cut: Shaped,
+  shown: Shown,
+  cut: Shown,
 ): Shaped | Promise<Shaped> {
   const { store, maxBytes, ttlMs } = offload;
-  const failed = (error: unknown): Shaped => {
+  const failed = (error: unknown): Shown => {
     reportFault(call, error, 'offloadStore', 'an output could not be kept, so it was cut');
     return cut;
   };

@@ -1,7 +1,21 @@
 /** Why a session could not read an output that was kept, and the log of such outputs. */
 import type { FoundCall } from '../../core/call/call.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { readerName } from './offload-options.ts';
+import type { AnyTool } from '../../core/tool/tool-config.ts';
+import { type Offload, type OffloadOptions, readerName } from './offload-options.ts';
+
+/** The outputs of one registry. */
+export interface Outputs {
+  /** Where they are kept; undefined if they are not. */
+  offload: Offload | undefined;
+  /** The tool that reads them, once the registry has it. */
+  reader: AnyTool | undefined;
+  /**
+   * How they are kept as soon as a registered tool offloads its own; undefined if the host has to
+   * ask for it. The command line and trials of files set it.
+   */
+  onDemand: OffloadOptions | undefined;
+}
 
 /** The reason of a registry without the option `offload`. */
 const noOffload = 'no_offload';
@@ -10,10 +24,11 @@ const noOffload = 'no_offload';
  * The reason why a session cannot call the tool that reads outputs: the drop code that hides it, or
  * {@link noOffload}. Undefined if it can.
  */
-export function unreadReason(session: SessionState): string | undefined {
-  const { offload } = session.registry;
+export function unreadReason(
+  session: SessionState,
+  { offload, reader }: Outputs,
+): string | undefined {
   if (offload === undefined) return noOffload;
-  const { reader } = offload;
   const binding = reader === undefined ? undefined : session.binding(reader.name);
   if (binding === undefined || binding.entry.definition !== reader) return 'not_registered';
   return binding.drop;

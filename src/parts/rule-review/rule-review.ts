@@ -185,9 +185,9 @@ export class RuleReview implements Review {
   #isDue(one: Reviewed, table: Table): boolean {
     // A tool that is still missing may have what the rule looks for.
     if (one.names !== undefined) return one.names.every((name) => table.named(name).length > 0);
-    // The registry may have one tool by itself. It says nothing about those of the host.
-    const { reader } = this.#registry.offload ?? {};
-    return isAny(this.#toolsOf(one, table), ({ definition }) => definition !== reader);
+    // Tools that parts bring say nothing about those of the host.
+    const { ownTools } = this.#registry.ports;
+    return isAny(this.#toolsOf(one, table), ({ definition }) => !ownTools.has(definition));
   }
 
   #faultsOf(one: Reviewed, table: Table, budget: { left: number }): readonly RuleFault[] {

@@ -3,7 +3,13 @@
  * fail.
  */
 import { HostToolRegistry, type Profile, type Quota, type Rule } from '../../index.ts';
-import { compileQuotas, registryQuotas, registryStateOf, tryRule } from '../../surface-port.ts';
+import {
+  compileQuotas,
+  outputsOf,
+  registryQuotas,
+  registryStateOf,
+  tryRule,
+} from '../../surface-port.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { toolKey } from './commit-tools.ts';
 import type { HostedParts } from './file-host.ts';
@@ -92,8 +98,8 @@ export function dryRun(
   // It is never closed, and must not keep executors from being disposed of.
   trialState.isTrial = true;
   // A profile may name the reader that the file's tools bring.
-  if (registryStateOf(behind(registry)).offloadOnDemand !== undefined)
-    trialState.offloadOnDemand = {};
+  if (outputsOf(registryStateOf(behind(registry))).onDemand !== undefined)
+    outputsOf(trialState).onDemand = {};
   const own = new Set(
     file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : [],
   );

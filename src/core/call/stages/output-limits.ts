@@ -1,6 +1,5 @@
 /** The limits of an output: its schema, and the budget of characters that a model may see. */
 
-import { offloaded } from '../../../parts/offload/offload.ts';
 import {
   type ContentPart,
   contentParts,
@@ -25,6 +24,7 @@ import {
   maxOutputDepth,
   mostCharsEach,
   type Shaped,
+  type Shown,
   snapshotOf,
   whole,
 } from '../output-snapshot.ts';
@@ -34,10 +34,8 @@ import { shownNameOf } from '../shown-name.ts';
 /** Longest output whose text the engine writes as a whole. Longer ones are written in pieces. */
 const mostWritten = 1_000_000;
 
-export type Snapshot = Extract<Shaped, { readonly ok: true }>;
-
 /** Validates an output against its schema. The result is a snapshot of what the schema parsed. */
-export function checkOutput(call: FoundCall, shaped: Snapshot): Shaped | Promise<Shaped> {
+export function checkOutput(call: FoundCall, shaped: Shown): Shaped | Promise<Shaped> {
   const schema = call.entry.internals.output;
   if (schema === undefined) return shaped;
   const { output } = shaped;
@@ -74,14 +72,14 @@ function read(call: FoundCall, validated: Validated): Shaped {
 
 type Strategy = ToolInternals['outputStrategy'];
 
-/** Cuts an output to its budget, or offloads it. Data with an output schema is refused instead. */
-export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped | Promise<Shaped> {
-  const { maxOutputChars, entry } = call.binding;
+/** Cuts an output to its budget. Data with an output schema is refused instead. */
+export function withinBudget(call: FoundCall, shaped: Shown): Shaped | Promise<Shaped> {
+  const { maxOutputChars, entry, overBudget } = call.binding;
   if (maxOutputChars === Number.POSITIVE_INFINITY) return shaped;
   const { output, leastChars, overflow } = shaped;
   const { output: schema, outputStrategy: strategy } = entry.internals;
   const parts = contentParts(output);
-  if (parts !== undefined) return withinParts(call, parts, strategy);
+  if (parts !== undefined) return withinParts(call, parts);
   if (leastChars !== undefined && fits(output, leastChars, maxOutputChars)) return shaped;
   const exact = typeof output === 'string';
   const text = exact ? output : boundedText(output, maxOutputChars);
@@ -105,16 +103,16 @@ export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped | Promis
     cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)),
     { originalChars: text.length, exact, strategy: endsOf(strategy) },
   );
-  return strategy === 'offload' ? offloaded(call, output, shown, neverParts) : shown;
+  return overBudget === undefined ? shown : overBudget.show(call, output, shown, neverParts);
 }
 
 /** Cuts content parts to the budget. Parts that are cut lose their notes. */
 export function withinParts(
   call: FoundCall,
   parts: readonly ContentPart[],
-  strategy: Strategy,
 ): Shaped | Promise<Shaped> {
-  const limit = call.binding.maxOutputChars;
+  const { maxOutputChars: limit, entry, overBudget } = call.binding;
+  const { outputStrategy: strategy } = entry.internals;
   const originalChars = parts.reduce(
     (sum, part) => sum + cost(partText(part)) + costOfNotes(part),
     -1,
@@ -128,22 +126,15 @@ export function withinParts(
     exact,
     strategy: endsOf(strategy),
   });
-  if (strategy !== 'offload') return shown;
-  return offloaded(call, parts, shown, (all, ownMark, handle) =>
-    whole(fitParts(all.map(withoutNotes), limit, 'head', ownMark), {
-      originalChars,
-      exact,
-      strategy,
-      handle,
-    }),
-  );
+  if (overBudget === undefined) return shown;
+  return overBudget.show(call, parts, shown, (ownMark) => fitParts(bare, limit, 'head', ownMark));
 }
 
 function neverParts(): never {
   throw new Error('An output without parts has none to fit.');
 }
 
-/** The part that is kept of an output that is cut and not offloaded. */
+/** The part that is kept of an output that is cut. */
 function endsOf(strategy: Strategy): 'head' | 'head_tail' {
   return strategy === 'head' ? strategy : 'head_tail';
 }

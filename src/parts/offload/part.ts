@@ -1,0 +1,99 @@
+/** Offloading as a part of a registry: outputs over their budget are kept, and read in ranges. */
+
+import { definePart, type Part } from '../../core/part.ts';
+import type { ToolGates, Unshared } from '../../core/ports.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { Slot } from '../../core/slot.ts';
+import { isInProcess } from '../../values/limits/in-process.ts';
+import { anything } from '../../values/options/index.ts';
+import { nameSkeleton } from '../../values/text/names.ts';
+import { offloaded } from './offload.ts';
+import { type OffloadOptions, readerName, readOffload } from './offload-options.ts';
+import { outputReader } from './read-tool-output.ts';
+import { type Outputs, unreadReason } from './unread.ts';
+
+const where = 'HostToolRegistry';
+const ofRegistry = new Slot<Outputs>();
+
+/**
+ * The part that adds the option `offload` of a registry, the `outputStrategy: "offload"` of tools,
+ * and the tool `read_tool_output`.
+ */
+export function offload(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'offload',
+  options: { registry: { offload: anything<OffloadOptions>() } },
+  install(ports, registry, { offload: given }) {
+    const outputs: Outputs = { offload: undefined, reader: undefined, onDemand: undefined };
+    if (given !== undefined)
+      outputs.offload = readOffload(given as OffloadOptions, registry.now, where);
+    ofRegistry.set(registry, outputs);
+    const gates: ToolGates = {
+      overBudget: {
+        show: (...about) => offloaded(outputs, ...about),
+        cutReason: (session) => unreadReason(session, outputs),
+      },
+      unshared: ({ toolName }) => unshared(outputs, toolName),
+    };
+    ports.tools.push((_session, { internals }) =>
+      internals.outputStrategy === 'offload' ? gates : undefined,
+    );
+    ports.registered.push((entries, add) => {
+      const { onDemand } = outputs;
+      if (outputs.reader !== undefined) return;
+      if (outputs.offload === undefined) {
+        if (onDemand === undefined) return;
+        if (!entries.some(({ internals }) => internals.outputStrategy === 'offload')) return;
+        // A tool of the host that has the reader's name, or a look-alike of it, stays.
+        if (registry.skeletons.has(nameSkeleton(readerName))) return;
+        outputs.offload = readOffload(onDemand, registry.now, where);
+      }
+      outputs.reader = outputReader(outputs.offload);
+      ports.ownTools.set(outputs.reader, { isListed: offloads });
+      ports.reserved.set(readerName, whyReserved);
+      add(outputs.reader);
+    });
+  },
+});
+
+const whyReserved =
+  'without that tool of the registry, nobody could read an output that was offloaded. Choose ' +
+  'another name for yours. A rule or a profile can hide the tool, and without the option ' +
+  '`offload` the registry does not have it.';
+
+/** Whether the session shows a tool that keeps its outputs. Otherwise there is none to read. */
+function offloads(session: SessionState): boolean {
+  const { registry, own } = session;
+  for (const name of [...registry.tools.keys(), ...(own?.keys() ?? [])]) {
+    const entry = session.entryOf(name);
+    if (entry === undefined || entry.internals.internal) continue;
+    if (
+      entry.internals.outputStrategy === 'offload' &&
+      registry.toolStatusOf(session, entry).drop === undefined
+    )
+      return true;
+  }
+  return false;
+}
+
+function unshared({ offload: kept, onDemand }: Outputs, toolName: string): Unshared | undefined {
+  // The command line keeps outputs as soon as a tool needs it, and nobody chooses a store.
+  if (kept === undefined || onDemand !== undefined || !isInProcess(kept.store)) return undefined;
+  return {
+    kind: 'offload',
+    data: {},
+    text:
+      'full outputs in the memory of this one: if another process resumes a call to ' +
+      `\`${toolName}\`, its output cannot be read here. Give the registries of all processes ` +
+      'one `offload.store`, such as `fileOffload`',
+  };
+}
+
+/** The outputs of a registry that has the part. */
+export function outputsOf(registry: RegistryState): Outputs {
+  return ofRegistry.of(registry) as Outputs;
+}
