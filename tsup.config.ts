@@ -15,6 +15,7 @@ export const subpaths = {
   index: 'src/index.ts',
   core: 'src/core.ts',
   explain: 'src/parts/explain/index.ts',
+  'json-schema': 'src/parts/json-schema/index.ts',
   quotas: 'src/parts/quotas/index.ts',
   'rule-review': 'src/parts/rule-review/index.ts',
   testing: 'src/surfaces/testing/index.ts',

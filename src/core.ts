@@ -5,7 +5,6 @@
 // Tools
 
 export type { Attribute } from './core/tool/attributes.ts';
-export type { DefinitionChange, DefinitionComparison } from './core/tool/compare-definitions.ts';
 export { defineTool } from './core/tool/define-tool.ts';
 export type { Deprecation } from './core/tool/deprecation.ts';
 export type { Executor } from './core/tool/executor.ts';

@@ -2,10 +2,14 @@
 
 export { hostToolRegistry } from './assembly/default-registry.ts';
 export { HostToolRegistry } from './assembly/full-registry.ts';
-export { compareDefinitions } from './core/tool/compare-definitions.ts';
 // biome-ignore lint/performance/noReExportAll: this entry has all that the other one has
 export * from './core.ts';
 export { memoryIdempotency } from './parts/idempotency/memory-idempotency.ts';
+export type {
+  DefinitionChange,
+  DefinitionComparison,
+} from './parts/json-schema/compare-definitions.ts';
+export { compareDefinitions } from './parts/json-schema/compare-definitions.ts';
 export { memoryOffload } from './parts/offload/memory-offload.ts';
 export { originRules } from './parts/origins/origin-rules.ts';
 export { memoryQuotas } from './parts/quotas/memory-quotas.ts';

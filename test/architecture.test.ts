@@ -123,7 +123,6 @@ const against: Readonly<Record<string, number>> = {
   'core/call -> parts/durable-approvals': 6,
   'core/call -> parts/origins': 13,
   'core/call -> parts/secrets': 12,
-  'core/call -> values/json-schema': 3,
   'core/call -> values/redaction': 11,
   'core/context -> core/approval': 1,
   'core/context -> core/tool': 1,
@@ -158,7 +157,6 @@ const against: Readonly<Record<string, number>> = {
   'core/session -> parts/quotas': 1,
   'core/session -> parts/versions': 2,
   'core/tool -> parts/origins': 2,
-  'core/tool -> values/json-schema': 1,
   'parts/discovery -> parts/versions': 1,
   'parts/durable-approvals -> parts/secrets': 1,
   'parts/explain -> parts/discovery': 1,
@@ -173,7 +171,6 @@ const against: Readonly<Record<string, number>> = {
   'parts/offload -> parts/secrets': 1,
   'parts/origins -> parts/secrets': 2,
   'parts/rule-review -> parts/versions': 1,
-  'values/schema -> values/json-schema': 10,
 };
 
 /**
@@ -464,7 +461,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'parts/origins/identifiers': ['mostIdentifiers'],
   'values/packages/optional-packages': ['optionalPackages'],
   'values/json-schema/compile': ['compileSchema'],
-  'values/schema/gate': ['untrustedLimits'],
+  'values/json-schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
   'surfaces/agents/shell/fed-programs': ['fedTables'],
   'surfaces/agents/shell/hosts': ['hostRows'],

@@ -33,6 +33,7 @@ const kernel = 'host-tools';
  */
 const limits: Readonly<Record<string, number>> = {
   explain: 10,
+  'json-schema': 10,
   quotas: 10,
   'rule-review': 10,
   testing: 40,

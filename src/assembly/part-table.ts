@@ -19,7 +19,7 @@ export interface PartRow extends Readonly<Partial<Record<Place, readonly string[
 
 export const partTable: readonly PartRow[] = [
   { part: 'idempotency', subpath: 'idempotency', registry: ['idempotency'] },
-  { part: 'jsonSchemas', subpath: 'json-schema', tests: ['matches'] },
+  { part: 'jsonSchemas', subpath: 'json-schema', schemas: ['json'], tests: ['matches'] },
   {
     part: 'quotas',
     subpath: 'quotas',

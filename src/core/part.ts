@@ -5,6 +5,7 @@
 
 import { describe, MisuseError } from '../values/errors/index.ts';
 import type { Kind, OptionTable } from '../values/options/index.ts';
+import type { SchemaEngine } from '../values/schema/schema-engine.ts';
 import type { Ports } from './ports.ts';
 import type { RegistryState } from './registry/registry-state.ts';
 import type { CompilePart } from './rules/scalar-tests.ts';
@@ -18,8 +19,17 @@ export interface Part {
 /** Where a host writes options. */
 export type OptionPlace = 'registry' | 'session' | 'profile';
 
-/** Where a host uses a part: by an option, a field of a tool, a method, or a test of a rule. */
-export type Place = OptionPlace | 'tool' | 'registryMethods' | 'sessionMethods' | 'tests';
+/**
+ * Where a host uses a part: by an option, a field of a tool, a method, a kind of schema, or a test
+ * of a rule.
+ */
+export type Place =
+  | OptionPlace
+  | 'tool'
+  | 'registryMethods'
+  | 'sessionMethods'
+  | 'schemas'
+  | 'tests';
 
 /** What makes a part. */
 export interface PartSpec {
@@ -28,6 +38,8 @@ export interface PartSpec {
   readonly rank?: number;
   /** The options that it adds. */
   readonly options?: Readonly<Partial<Record<OptionPlace, OptionTable>>>;
+  /** Runs schemas, by their kinds. */
+  readonly schemas?: Readonly<Record<string, SchemaEngine>>;
   /** Compiles tests of rules, by their names. */
   readonly tests?: Readonly<Record<string, CompilePart>>;
   /**
@@ -101,7 +113,11 @@ export class PartSet {
    * @throws MisuseError `missing_part`.
    * @internal
    */
-  find<P extends 'tests'>(place: P, name: string, what: string): NonNullable<PartSpec[P]>[string] {
+  find<P extends 'schemas' | 'tests'>(
+    place: P,
+    name: string,
+    what: string,
+  ): NonNullable<PartSpec[P]>[string] {
     for (const spec of this.specs) {
       const all = spec[place];
       if (all !== undefined && Object.hasOwn(all, name))

@@ -1,12 +1,20 @@
 /** What a registry without parts does: it refuses each use of one, and names the import to add. */
 
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { partOf, partTable } from '../../src/assembly/part-table.ts';
 import { PartSet } from '../../src/core/part.ts';
 import { Registry } from '../../src/core/registry/registry.ts';
-import { defineTool, type MisuseError } from '../../src/index.ts';
+import {
+  defineTool,
+  type JsonSchema,
+  type MisuseError,
+  type Quota,
+  type Rule,
+} from '../../src/index.ts';
 import { idempotency } from '../../src/parts/idempotency/part.ts';
 import { quotas } from '../../src/parts/quotas/part.ts';
+import { mockTool } from '../../src/surfaces/testing/index.ts';
 
 const none = new PartSet([], partOf);
 const bare = () => new Registry({}, none);
@@ -26,16 +34,64 @@ function toolWith(field: string) {
   return defineTool({
     name: 'a',
     description: 'Does something.',
-    parameters: { type: 'object' },
+    parameters: z.object({}),
     handler: () => null,
     [name as string]: JSON.parse(value) as unknown,
   });
 }
 
+/** Every place in which rules and quotas are written. */
+function placesOf(name: string): (() => unknown)[] {
+  const quota: Quota = { id: 'q', max: 1, per: 'day', by: 'session', when: { a: { [name]: 'x' } } };
+  const counted = () => new Registry({}, new PartSet([quotas()], partOf));
+  const written: readonly Rule[] = [
+    { effect: 'deny', when: { a: { not: { [name]: 'x' } } } },
+    { effect: 'deny', when: [{ path: ['a'], size: { [name]: 'x' } }] },
+    { effect: 'allow', facts: { a: { any: [{ [name]: 'x' }] } } },
+    { effect: 'ask', principal: { [name]: 'x' } },
+    { effect: 'ask', surface: { [name]: 'x' } },
+  ];
+  return [
+    ...written.flatMap((rule) => [
+      () => new Registry({ rules: [rule] }, none),
+      () => bare().addRules([rule]),
+      () => bare().scope('plugin', { rules: [rule] }),
+      () => bare().defineProfile({ id: 'p', tools: [], rules: [rule] }),
+      () => bare().createSession({ sessionId: 's', rules: [rule] }),
+    ]),
+    () => new Registry({ quotas: [quota] }, new PartSet([quotas()], partOf)),
+    () => counted().createSession({ sessionId: 's', quotas: [quota] }),
+    () => counted().defineProfile({ id: 'p', tools: [], quotas: [quota] }),
+  ];
+}
+
+/** Every place of a schema in a definition, and every place in which definitions are registered. */
+function toolsWith(schema: JsonSchema): (() => unknown)[] {
+  const given = { name: 'tool', description: 'A tool.', handler: () => ({}) };
+  const parameters = z.object({});
+  return [
+    defineTool({ ...given, parameters: schema }),
+    defineTool({ ...given, parameters, outputSchema: schema }),
+    defineTool({ ...given, parameters, policy: { knobs: schema } }),
+    mockTool({ ...given, parameters: schema }),
+  ].flatMap((tool) => [
+    () => bare().register(tool),
+    () => bare().registerAll([tool]),
+    () => bare().registerOrReplace(tool),
+    () => bare().scope('plugin').register(tool),
+    () => bare().createSession({ sessionId: 's' }).register(tool),
+  ]);
+}
+
+/** A schema of each kind that a part runs, and how a message calls it. */
+const schemaOf: Readonly<Record<string, readonly [string, JsonSchema]>> = {
+  json: ['plain JSON Schema', { type: 'object' }],
+};
+
 /** Each use of a part: what is written, and code that writes it. */
 const uses = partTable.flatMap(({ part, subpath, ...row }) => {
   const { registry = [], session = [], profile = [], tool = [] } = row;
-  const { registryMethods = [], sessionMethods = [] } = row;
+  const { registryMethods = [], sessionMethods = [], schemas = [], tests = [] } = row;
   const open = () => bare().createSession({ sessionId: 's' });
   const call = (object: object, name: string) =>
     (object as Record<string, () => unknown>)[name]?.();
@@ -53,6 +109,11 @@ const uses = partTable.flatMap(({ part, subpath, ...row }) => {
     ]),
     ...registryMethods.map((name) => [`${name}()`, () => call(bare(), name)] as const),
     ...sessionMethods.map((name) => [`${name}()`, () => call(open(), name)] as const),
+    ...tests.flatMap((name) => placesOf(name).map((run) => [name, run] as const)),
+    ...schemas.flatMap((kind) => {
+      const [what, schema] = schemaOf[kind] as readonly [string, JsonSchema];
+      return toolsWith(schema).map((run) => [what, run] as const);
+    }),
   ];
   return all.map(([what, run]) => ({ part, subpath, what, run }));
 });
@@ -69,7 +130,7 @@ const pay = () => {
   const tool = defineTool({
     name: 'pay',
     description: 'Pays.',
-    parameters: { type: 'object' },
+    parameters: z.object({}),
     handler: (_input, { idempotencyKey }) => `${++runs}:${idempotencyKey}`,
   });
   return { tool, runs: () => runs };

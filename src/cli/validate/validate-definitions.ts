@@ -7,6 +7,7 @@ import {
   type MisuseCode,
 } from '../../index.ts';
 import { internalsOf } from '../../surface-port.ts';
+import { schemaEngine } from '../../values/json-schema/engine.ts';
 import { refusedInputs } from './validate-behaviour.ts';
 import type { CheckName, Findings } from './validate-checks.ts';
 import { textOf, within } from './validate-foreign-code.ts';
@@ -69,6 +70,7 @@ async function checkDefinition(
   const { input, runsIn, executor } = internalsOf(definition);
   findings.runsIn(name, runsIn);
   if (executor !== undefined) await checkSandbox(executor, name, findings, timeoutMs);
+  input.prepare(() => schemaEngine);
   const schema = { json: input.json, refuses: refusing((copy) => input.validate(copy)) };
   checkNameStyle(name, findings);
   checkDescriptionLength(description, name, findings);

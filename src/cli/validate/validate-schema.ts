@@ -5,6 +5,7 @@
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { createDefinition, internalsOf } from '../../surface-port.ts';
 import { canonicalJson, copyJson } from '../../values/json/index.ts';
+import { schemaEngine } from '../../values/json-schema/engine.ts';
 import type { Findings } from './validate-checks.ts';
 import { memberOf, textOf } from './validate-foreign-code.ts';
 
@@ -142,6 +143,7 @@ function usableSchema(
         handler: () => null,
       }),
     );
+    input.prepare(() => schemaEngine);
     const nativePatterns = input.check();
     return { json: input.json, nativePatterns, refuses: refusing((copy) => input.validate(copy)) };
   } catch (error) {

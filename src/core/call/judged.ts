@@ -1,7 +1,7 @@
 /** What the conditions of rules and quotas look at. */
 
 import { originsOf } from '../../parts/origins/call-origins.ts';
-import { declaresPath } from '../../values/json-schema/declares-path.ts';
+import { declaresPath } from '../../values/schema/declares-path.ts';
 import type { Judged } from '../rules/judged.ts';
 import type { FoundCall } from './call.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { followReference } from '../../values/json-schema/local-reference.ts';
+import { followReference } from '../../values/schema/local-reference.ts';
 import { listOf, mostReferences, nullReader } from './takes-null.ts';
 
 /**

@@ -1,13 +1,16 @@
 /** The handle that registering a tool returns. */
 
 import type { WaitGraph } from '../../values/limits/wait-graph.ts';
+import type { PartSet } from '../part.ts';
 import {
   type DefinitionPatch,
+  internalsOf,
   type OutsidePlace,
   patchDefinition,
   renameDefinition,
 } from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
+import { prepareSchemas } from './check-definition.ts';
 import { ToolEntry } from './tool-entry.ts';
 
 /** A handle on a registered tool. It has no effect once the tool is removed or replaced. */
@@ -38,6 +41,7 @@ export interface ToolTable {
   remove(entry: ToolEntry): void;
   /** Notes that an entry's own state has changed. */
   changed(entry: ToolEntry): void;
+  readonly parts: PartSet;
   readonly waits: WaitGraph;
 }
 
@@ -85,6 +89,7 @@ export class Registration implements ToolRegistration, OutsidePlace {
 
   #replaceWith(definition: AnyTool): void {
     const before = this.#mine;
+    prepareSchemas(internalsOf(definition), this.#table.parts);
     const heir = new ToolEntry(definition, before.owner, this.#table.waits, before);
     before.removed = true;
     this.#earlier = [...(this.#earlier ?? []), before].filter(({ inFlight }) => inFlight > 0);

@@ -47,6 +47,7 @@ export class RegistryTools {
         showNewest(state, name);
         this.#tell({ modified: [name] });
       },
+      parts: state.parts,
       waits: state.waits,
     };
     this.#registered([]);

@@ -3,6 +3,7 @@
 import type { AnyTool, Executor, JsonObject, ToolContext } from '../../index.ts';
 import { internalsOf } from '../../surface-port.ts';
 import { MisuseError } from '../../values/errors/index.ts';
+import { schemaEngine } from '../../values/json-schema/engine.ts';
 import { issueLines } from '../../values/schema/issues.ts';
 
 /** A tool of a worker. */
@@ -49,6 +50,7 @@ function fleetTool(tool: AnyTool, refuse: (what: string) => MisuseError): FleetT
   if (fault !== undefined)
     throw refuse(`expected definitions that a worker can run, got \`${name}\`: ${fault}.`);
   const { handler, executor, input: schema } = internalsOf(tool);
+  schema.prepare(() => schemaEngine);
   const run = handler ?? (executor as Executor).execute.bind(executor);
   return {
     fingerprint,

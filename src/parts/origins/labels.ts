@@ -5,7 +5,7 @@
  */
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { followReference } from '../../values/json-schema/local-reference.ts';
+import { followReference } from '../../values/schema/local-reference.ts';
 
 /** What is known about the values at one place. */
 export interface LabelNode<L> {

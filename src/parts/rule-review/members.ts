@@ -2,8 +2,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { accepts, type Side, type Steps } from '../../values/json-schema/inclusion-values.ts';
 import { hasKeys, type View } from '../../values/json-schema/inclusion-view.ts';
-import { followReference } from '../../values/json-schema/local-reference.ts';
 import { withBranches } from '../../values/json-schema/may-hold.ts';
+import { followReference } from '../../values/schema/local-reference.ts';
 
 /** Schemas that apply to the same value. */
 export type Parts = readonly JsonValue[];

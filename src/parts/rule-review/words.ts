@@ -4,7 +4,7 @@ import type { WrittenCondition } from '../../core/rules/conditions.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { Steps } from '../../values/json-schema/inclusion-values.ts';
 import { boundOf, countOf, type View } from '../../values/json-schema/inclusion-view.ts';
-import { dialectOf } from '../../values/json-schema/json-schema-dialect.ts';
+import { dialectOf } from '../../values/schema/dialect.ts';
 import { nearestNames } from '../../values/text/names.ts';
 import { shortened } from '../../values/text/shortened.ts';
 import { type LookedAtTool, preparedTest, type Reading, routesOf } from './condition.ts';

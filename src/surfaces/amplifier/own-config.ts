@@ -10,9 +10,10 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../values/json/index.ts';
-import { followReference } from '../../values/json-schema/local-reference.ts';
+import { schemaEngine } from '../../values/json-schema/engine.ts';
 import { suggestion } from '../../values/options/index.ts';
 import { type BoundSchema, bindSchema, type Refused } from '../../values/schema/bind.ts';
+import { followReference } from '../../values/schema/local-reference.ts';
 import { knownKeys } from './module-config.ts';
 
 const limits = { maxDepth: 64, maxValues: 100_000 };
@@ -40,6 +41,7 @@ export function ownConfig(schema: unknown): OwnConfig {
     objectOnly: true,
     trusted: true,
   });
+  bound.prepare(() => schemaEngine);
   bound.check();
   const declared = declaredNames(bound.json);
   for (const name of knownKeys)

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { escapePointer, isJsonObject } from '../../values/json/index.ts';
-import { followReference } from '../../values/json-schema/local-reference.ts';
+import { followReference } from '../../values/schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
 import { isWord, mergedParts } from '../shared/merged-parts.ts';
 import { toObjectRoot } from '../shared/object-root.ts';

@@ -1,8 +1,8 @@
 /** Reads the schemas of tools that others define: servers and applications. */
 import { isMisuseError, type JsonObject, MisuseError } from '../../index.ts';
 import { isJsonObject } from '../../values/json/index.ts';
+import { gateSchema } from '../../values/json-schema/gate.ts';
 import type { SharedPatterns } from '../../values/json-schema/pattern-budget.ts';
-import { gateSchema } from '../../values/schema/gate.ts';
 import { cleanLine, cleanSchema } from './outside-text.ts';
 
 /** Most parts of one schema that are noted one by one. */

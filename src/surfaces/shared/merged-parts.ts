@@ -1,7 +1,7 @@
 /** Merges an `allOf` of plain objects into one object. */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../values/json/index.ts';
-import { followReference } from '../../values/json-schema/local-reference.ts';
+import { followReference } from '../../values/schema/local-reference.ts';
 
 const words = ['title', 'description', '$comment', '$anchor', '$schema', '$defs', 'definitions'];
 const mergeable = [

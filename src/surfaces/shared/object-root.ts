@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { canonicalJson, isJsonObject } from '../../values/json/index.ts';
-import { followReference } from '../../values/json-schema/local-reference.ts';
+import { followReference } from '../../values/schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from './listing.ts';
 import { budgetOf, isWord, mergedParts } from './merged-parts.ts';
 

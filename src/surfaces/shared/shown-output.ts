@@ -5,12 +5,8 @@
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { define, isJsonObject } from '../../values/json/index.ts';
-import {
-  type Dialect,
-  dialectOf,
-  isLoneReference,
-} from '../../values/json-schema/json-schema-dialect.ts';
-import { followReference, pointerOf } from '../../values/json-schema/local-reference.ts';
+import { type Dialect, dialectOf, isLoneReference } from '../../values/schema/dialect.ts';
+import { followReference, pointerOf } from '../../values/schema/local-reference.ts';
 import { isConverted } from '../../values/schema/to-json-schema.ts';
 
 /** Keywords that no client reads in another way. */

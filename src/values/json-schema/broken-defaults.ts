@@ -1,9 +1,9 @@
 /** Finds defaults that their own schemas refuse. */
 import type { JsonObject, JsonValue } from '../json/index.ts';
+import { isLoneReference } from '../schema/dialect.ts';
 import { type Check, type Context, isPolluted } from './compile-context.ts';
 import { checksOf } from './compile-node.ts';
 import type { CheckedSchema } from './json-schema-check.ts';
-import { isLoneReference } from './json-schema-dialect.ts';
 
 /** Most steps for all defaults of a document. Those beyond count as refused. */
 const maxSteps = 200_000;

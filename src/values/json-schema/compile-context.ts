@@ -3,15 +3,7 @@
  * issues.
  */
 import { escapePointer, type JsonValue } from '../json/index.ts';
-import type { Resource } from './json-schema-references.ts';
-
-/** One thing that is wrong with a value. */
-export interface SchemaIssue {
-  /** JSON pointer into the data; `''` is the root. */
-  readonly path: string;
-  /** What is expected. Never contains the value that was sent. */
-  readonly message: string;
-}
+import type { Resource } from '../schema/references.ts';
 
 /**
  * The state of one validation. Each compiled schema reuses one object, because a validation is

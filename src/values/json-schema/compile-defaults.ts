@@ -10,8 +10,8 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../json/index.ts';
+import { type Dialect, isLoneReference, keyword } from '../schema/dialect.ts';
 import { type Context, charge } from './compile-context.ts';
-import { type Dialect, isLoneReference, keyword } from './json-schema-dialect.ts';
 import { chargedText } from './keywords-value.ts';
 
 /**

@@ -3,6 +3,13 @@
  * each other.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { isLoneReference, type JsonSchemaDocument, keyword } from '../schema/dialect.ts';
+import {
+  maxSchemaDepth,
+  type References,
+  type Resource,
+  resolveReference,
+} from '../schema/references.ts';
 import { compilePattern } from '../text/regex.ts';
 import { type Check, type Context, charge } from './compile-context.ts';
 import {
@@ -18,9 +25,6 @@ import {
   type Sub,
 } from './compile-keywords.ts';
 import type { CheckedSchema } from './json-schema-check.ts';
-import { isLoneReference, type JsonSchemaDocument, keyword } from './json-schema-dialect.ts';
-import { maxSchemaDepth } from './json-schema-limits.ts';
-import { type References, type Resource, resolveReference } from './json-schema-references.ts';
 import { type Evaluated, refuseAll } from './keywords-unevaluated.ts';
 import type { Pattern } from './keywords-value.ts';
 

@@ -3,36 +3,15 @@
  * without generated code.
  */
 import { canonicalJson, cloneJson, copyJson, type JsonValue } from '../json/index.ts';
-import {
-  type Check,
-  type Context,
-  exhausted,
-  isPolluted,
-  type SchemaIssue,
-} from './compile-context.ts';
+import { type JsonSchemaDocument, schemaError } from '../schema/dialect.ts';
+import type { CompiledSchema, SchemaIssue } from '../schema/schema-engine.ts';
+import { type Check, type Context, exhausted, isPolluted } from './compile-context.ts';
 import { compileDefaults, type Fill } from './compile-defaults.ts';
 import { compileNodes } from './compile-node.ts';
 import { walkSchema } from './json-schema-check.ts';
-import { type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
 
-export type { SchemaIssue } from './compile-context.ts';
-export type { JsonSchemaDocument } from './json-schema-dialect.ts';
-
-/** A validator of one schema. */
-export interface CompiledSchema {
-  /**
-   * Validates a value that is a private JSON copy, and fills defaults of absent members into it
-   * unless `fills` is false. Returns undefined if the value is valid, otherwise at most 20 issues.
-   * Never throws; a validation that takes too many steps ends with an issue.
-   */
-  validate(value: JsonValue, fills?: boolean): readonly SchemaIssue[] | undefined;
-  /**
-   * Validates a value again that `validate` has accepted and filled, such as the input of a call
-   * that waited. An optional member that equals its default counts as absent, because defaults need
-   * not match their own schema. Changes nothing.
-   */
-  revalidate(value: JsonValue): readonly SchemaIssue[] | undefined;
-}
+export type { JsonSchemaDocument } from '../schema/dialect.ts';
+export type { CompiledSchema, SchemaIssue } from '../schema/schema-engine.ts';
 
 export interface CompileOptions {
   /**

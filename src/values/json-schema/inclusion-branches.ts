@@ -1,7 +1,7 @@
 /** Whether the branches of a `oneOf` exclude each other. */
 import { isJsonObject, type JsonValue } from '../json/index.ts';
+import { keyword } from '../schema/dialect.ts';
 import { kindsOf, type Side, type Steps, textOf } from './inclusion-values.ts';
-import { keyword } from './json-schema-dialect.ts';
 
 type Get = (schema: JsonValue, name: string) => JsonValue | undefined;
 

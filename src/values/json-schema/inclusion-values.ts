@@ -2,8 +2,8 @@
  * Whether a schema accepts one given value, as far as this can be decided without running patterns.
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
-import { type Dialect, isLoneReference, keyword } from './json-schema-dialect.ts';
-import { followReference } from './local-reference.ts';
+import { type Dialect, isLoneReference, keyword } from '../schema/dialect.ts';
+import { followReference } from '../schema/local-reference.ts';
 
 /** A document, with the steps that may still be spent on it. */
 export interface Side {

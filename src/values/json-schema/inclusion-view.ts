@@ -1,8 +1,8 @@
 /** What is known about the values that several schemas accept together. */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { isLoneReference, keyword } from '../schema/dialect.ts';
+import { followReference } from '../schema/local-reference.ts';
 import { allKinds, type Kind, kindOf, kindsOf, type Side, type Steps } from './inclusion-values.ts';
-import { isLoneReference, keyword } from './json-schema-dialect.ts';
-import { followReference } from './local-reference.ts';
 
 /** The bound of numbers on one side. */
 export interface Bound {

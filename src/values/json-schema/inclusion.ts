@@ -3,6 +3,8 @@
  * schemas count as different, so the answer is never too lenient.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { dialectOf, isLoneReference, keyword } from '../schema/dialect.ts';
+import { followReference } from '../schema/local-reference.ts';
 import { areApart } from './inclusion-branches.ts';
 import {
   isClosed,
@@ -28,8 +30,6 @@ import {
   requiredOf,
   viewOf,
 } from './inclusion-view.ts';
-import { dialectOf, isLoneReference, keyword } from './json-schema-dialect.ts';
-import { followReference } from './local-reference.ts';
 
 export type { Obstacle } from './inclusion-keywords.ts';
 

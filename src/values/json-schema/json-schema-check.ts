@@ -10,16 +10,21 @@ import {
   isLoneReference,
   type JsonSchemaDocument,
   schemaError,
-} from './json-schema-dialect.ts';
+} from '../schema/dialect.ts';
+import {
+  indexReferences,
+  maxSchemaDepth,
+  type References,
+  resolveReference,
+} from '../schema/references.ts';
 import {
   checkNames,
   checkPattern,
   checkReference,
   checkType,
 } from './json-schema-keyword-values.ts';
-import { maxSchemaDepth, type SchemaLimits, trustedLimits } from './json-schema-limits.ts';
+import { type SchemaLimits, trustedLimits } from './json-schema-limits.ts';
 import { refuseLoops } from './json-schema-loops.ts';
-import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
 import {
   type OwnSchema,
   readUnsure,

@@ -1,7 +1,7 @@
 /** Checks the values of keywords that have lists of words or patterns. */
 import { describe, messageOf } from '../errors/index.ts';
 import type { JsonObject, JsonValue } from '../json/index.ts';
-import { isIdentifier } from './json-schema-references.ts';
+import { isIdentifier } from '../schema/references.ts';
 import { pointerOf, refuse, type Walk } from './json-schema-walk.ts';
 import { isNativePattern } from './pattern-budget.ts';
 

@@ -20,13 +20,6 @@ export interface SchemaLimits extends PatternLimits {
   readonly plainReferences: boolean;
 }
 
-/**
- * Maximum nesting of sub-schemas, chains of references included. A document has at most 1 000
- * levels. The call stack is not a reliable bound, because the number of frames that fit depends on
- * what the engine has optimised.
- */
-export const maxSchemaDepth = 2_000;
-
 const { POSITIVE_INFINITY } = Number;
 
 /**

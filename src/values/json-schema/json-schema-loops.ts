@@ -4,7 +4,7 @@
  */
 import { describe } from '../errors/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
-import { childrenOf, type Dialect, isLoneReference, schemaError } from './json-schema-dialect.ts';
+import { childrenOf, type Dialect, isLoneReference, schemaError } from '../schema/dialect.ts';
 
 /**
  * Refuses a loop of references that never descends into the value. Also refuses more than `limit`

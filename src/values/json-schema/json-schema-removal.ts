@@ -3,15 +3,15 @@
  * must be a private copy.
  */
 import { define, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
-import { areApart } from './inclusion-branches.ts';
-import type { Steps } from './inclusion-values.ts';
 import {
   childrenOf,
   type Dialect,
   isLoneReference,
   type JsonSchemaDocument,
-} from './json-schema-dialect.ts';
-import { pointerOf } from './local-reference.ts';
+} from '../schema/dialect.ts';
+import { pointerOf } from '../schema/local-reference.ts';
+import { areApart } from './inclusion-branches.ts';
+import type { Steps } from './inclusion-values.ts';
 
 /** A schema that may be changed. */
 export type OwnSchema = Record<string, JsonValue>;

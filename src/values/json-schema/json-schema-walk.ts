@@ -1,6 +1,6 @@
 /** The state of a walk over a schema, and what happens to a place that is refused. */
 import { escapePointer, type JsonObject } from '../json/index.ts';
-import { type Dialect, SchemaError, schemaError } from './json-schema-dialect.ts';
+import { type Dialect, SchemaError, schemaError } from '../schema/dialect.ts';
 import type { SchemaLimits } from './json-schema-limits.ts';
 import type { OwnSchema, Wider } from './json-schema-removal.ts';
 import type { PatternBudget } from './pattern-budget.ts';

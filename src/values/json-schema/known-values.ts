@@ -1,8 +1,8 @@
 /** What is certain about the values that a schema accepts, and about what it makes of them. */
 import type { JsonObject } from '../json/index.ts';
 import type { BoundSchema } from '../schema/bind.ts';
+import { dialectOf } from '../schema/dialect.ts';
 import type { Side } from './inclusion-values.ts';
-import { dialectOf } from './json-schema-dialect.ts';
 import { zodValues } from './zod-values.ts';
 
 /** Two schemas, whose values include all that are possible. */

@@ -7,9 +7,9 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../json/index.ts';
-import { childrenOf, type Dialect, dialectOf } from './json-schema-dialect.ts';
+import { childrenOf, type Dialect, dialectOf } from '../schema/dialect.ts';
+import { followReference, pointerOf } from '../schema/local-reference.ts';
 import { removeKeyword, removeMember, repair } from './json-schema-removal.ts';
-import { followReference, pointerOf } from './local-reference.ts';
 
 /** A pattern that was left out. */
 export interface LeftOutPattern {

@@ -1,6 +1,6 @@
 /** Whether a value that fits a JSON Schema may have a member at a path. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
-import { followReference } from './local-reference.ts';
+import { followReference } from '../schema/local-reference.ts';
 
 /**
  * How many names of a path, from its beginning, a value that fits the schema may have. Less than

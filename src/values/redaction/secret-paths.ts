@@ -3,7 +3,7 @@
  */
 import { describe, MisuseError } from '../errors/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
-import { followReference } from '../json-schema/local-reference.ts';
+import { followReference } from '../schema/local-reference.ts';
 import { compilePattern } from '../text/regex.ts';
 import { type Budget, spend } from './budget.ts';
 

@@ -2,15 +2,10 @@
 
 import { describe, MisuseError } from '../errors/index.ts';
 import type { JsonObject, JsonValue } from '../json/index.ts';
-import {
-  type CompiledSchema,
-  checkSchema,
-  createSchemaCache,
-  type SchemaIssue,
-} from '../json-schema/compile.ts';
 import { isThenable } from '../maybe-promise.ts';
 import { type Issue, withoutEcho } from './issues.ts';
 import { asObjectSchema, checkNotPlain } from './object-schema.ts';
+import type { CompiledSchema, SchemaEngine, SchemaIssue } from './schema-engine.ts';
 import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
 import { hasHostCode, runWithPromises } from './zod-promises.ts';
 
@@ -48,6 +43,11 @@ export interface BoundSchema {
   /** The schema of the vendor; undefined for a JSON Schema. */
   readonly vendor?: unknown;
   /**
+   * Takes the engine, if the schema is a plain one. It must be called before the methods below.
+   * @param find May throw. It gets what needs the engine.
+   */
+  prepare(find: (what: string) => SchemaEngine): void;
+  /**
    * Checks the JSON Schema for what the library's validator refuses. Returns pointers to the
    * patterns that will run natively.
    * @throws MisuseError `invalid_schema`.
@@ -76,8 +76,6 @@ export interface BindOptions {
   readonly trusted: boolean;
 }
 
-const cache = createSchemaCache();
-
 /**
  * Makes a schema ready. This is cheap: only the private copy of a raw schema is made yet.
  * @throws MisuseError `invalid_schema` when `schema` is not a schema, or is plainly of no object
@@ -102,6 +100,7 @@ class RawSchema implements BoundSchema {
   readonly trusted: boolean;
   readonly json: JsonObject;
   readonly #options: BindOptions;
+  #engine: SchemaEngine | undefined;
   #compiled: CompiledSchema | undefined;
 
   constructor(schema: unknown, options: BindOptions) {
@@ -111,9 +110,13 @@ class RawSchema implements BoundSchema {
     this.trusted = options.trusted;
   }
 
+  prepare(find: (what: string) => SchemaEngine): void {
+    this.#engine = find(`${this.#options.where}: a plain JSON Schema`);
+  }
+
   check(): readonly string[] {
     try {
-      return checkSchema(this.json, { trusted: this.#options.trusted }).nativePatterns;
+      return this.#ready().check(this.json, this.trusted);
     } catch (error) {
       if (error instanceof MisuseError)
         throw new MisuseError(error.code, `${this.#options.where}: ${error.message}`, {
@@ -144,7 +147,7 @@ class RawSchema implements BoundSchema {
 
   #compile(): CompiledSchema | Refused {
     try {
-      this.#compiled = cache.compile(this.json, { trusted: this.#options.trusted });
+      this.#compiled = this.#ready().compile(this.json, this.trusted);
       return this.#compiled;
     } catch (error) {
       const message =
@@ -152,6 +155,12 @@ class RawSchema implements BoundSchema {
         `${error instanceof Error ? error.message : 'it is invalid'}`;
       return { issues: [{ path: '', message }], fault: { thrown: error } };
     }
+  }
+
+  #ready(): SchemaEngine {
+    if (this.#engine === undefined)
+      throw new Error('no registry that runs plain JSON Schemas has the tool');
+    return this.#engine;
   }
 }
 
@@ -194,6 +203,9 @@ class VendorSchema implements BoundSchema {
     }
     return this.#json;
   }
+
+  /** Its own code runs it. */
+  prepare(): void {}
 
   check(): readonly string[] {
     void this.json;

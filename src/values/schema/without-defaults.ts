@@ -1,7 +1,7 @@
 /** A JSON Schema without what means the same as nothing, for comparisons. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
-import { type Dialect, dialectOf, isLoneReference } from '../json-schema/json-schema-dialect.ts';
+import { type Dialect, dialectOf, isLoneReference } from './dialect.ts';
 
 /** Keywords, and their values that the specification says mean the same as their absence. */
 const defaults: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([

@@ -9,8 +9,9 @@ import { maxRuleSteps } from '../../../src/core/rules/judged.ts';
 import type { CompiledRule, Rule } from '../../../src/core/rules/rule.ts';
 import { judgeCondition, type Verdict } from '../../../src/parts/rule-review/condition.ts';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
-import { declaresPath } from '../../../src/values/json-schema/declares-path.ts';
+import { schemaEngine } from '../../../src/values/json-schema/engine.ts';
 import { type BoundSchema, bindSchema } from '../../../src/values/schema/bind.ts';
+import { declaresPath } from '../../../src/values/schema/declares-path.ts';
 import {
   jsonSamples,
   paths,
@@ -23,6 +24,12 @@ import {
 
 const runs = 500;
 const options = { direction: 'input', where: 'test', objectOnly: true, trusted: true } as const;
+
+function boundTo({ schema }: Sample<unknown>): BoundSchema {
+  const bound = bindSchema(schema, options);
+  bound.prepare(() => schemaEngine);
+  return bound;
+}
 
 /** A valid input, as it was sent and as the handler gets it. */
 interface Valid {
@@ -107,7 +114,7 @@ describe.each([
     const counts: Record<Verdict, number> = { may: 0, 'no path': 0, always: 0, 'no value': 0 };
     await fc.assert(
       fc.asyncProperty(roots, paths, judgements, async (sample, path, [effect, written]) => {
-        const schema = bindSchema(sample.schema, options);
+        const schema = boundTo(sample);
         const { verdict, check } = trial(schema, path, written, effect);
         counts[verdict]++;
         if (verdict !== 'may') (await validOf(schema, drawn(sample, 8))).forEach(check);
@@ -121,7 +128,7 @@ describe.each([
   test('a condition that is made for a valid input is not reported', async () => {
     await fc.assert(
       fc.asyncProperty(roots, effects, async (sample, effect) => {
-        const schema = bindSchema(sample.schema, options);
+        const schema = boundTo(sample);
         for (const valid of await validOf(schema, drawn(sample, 6)))
           for (const [path, value] of leavesOf(valid))
             for (const written of testsFor(value, effect))

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../../src/values/errors/index.ts';
 import type { JsonObject } from '../../../src/values/json/index.ts';
 import { checkSchema } from '../../../src/values/json-schema/compile.ts';
+import { untrustedLimits } from '../../../src/values/json-schema/gate.ts';
 import {
   type CheckOptions,
   walkSchema,
 } from '../../../src/values/json-schema/json-schema-check.ts';
-import type { JsonSchemaDocument } from '../../../src/values/json-schema/json-schema-dialect.ts';
 import {
   type SchemaLimits,
   trustedLimits,
 } from '../../../src/values/json-schema/json-schema-limits.ts';
-import { untrustedLimits } from '../../../src/values/schema/gate.ts';
+import type { JsonSchemaDocument } from '../../../src/values/schema/dialect.ts';
 
 const draft07 = 'http://json-schema.org/draft-07/schema#';
 const repeat = <T>(count: number, make: (index: number) => T): T[] =>

@@ -9,7 +9,7 @@ import {
   compileSchema,
   type JsonSchemaDocument,
 } from '../../../src/values/json-schema/compile.ts';
-import { gateSchema } from '../../../src/values/schema/gate.ts';
+import { gateSchema } from '../../../src/values/json-schema/gate.ts';
 import { schema, schemaDocument, thenKeyword, value } from '../schema/unsafe-schemas.ts';
 
 const accepts = (schema: JsonSchemaDocument, trusted: boolean, value: JsonValue): boolean =>

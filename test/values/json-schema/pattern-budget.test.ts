@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { untrustedLimits } from '../../../src/values/json-schema/gate.ts';
 import { walkSchema } from '../../../src/values/json-schema/json-schema-check.ts';
 import {
   isNativePattern,
   type PatternBudget,
   type SharedPatterns,
 } from '../../../src/values/json-schema/pattern-budget.ts';
-import { untrustedLimits } from '../../../src/values/schema/gate.ts';
 import { compilePattern } from '../../../src/values/text/regex.ts';
 
 const budget = (more: Partial<PatternBudget> = {}): PatternBudget => ({

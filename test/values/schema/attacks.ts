@@ -6,7 +6,7 @@
 import { isMisuseError } from '../../../src/values/errors/index.ts';
 import { copyJson, type JsonValue } from '../../../src/values/json/index.ts';
 import { compileSchema, type JsonSchemaDocument } from '../../../src/values/json-schema/compile.ts';
-import { gateSchema } from '../../../src/values/schema/gate.ts';
+import { gateSchema } from '../../../src/values/json-schema/gate.ts';
 
 /**
  * `refused`: the schema or the arguments are not taken; `left`: the gate removes the part;

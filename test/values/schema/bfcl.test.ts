@@ -7,7 +7,7 @@ import {
   checkSchema,
   compileSchema,
 } from '../../../src/values/json-schema/compile.ts';
-import { gateSchema } from '../../../src/values/schema/gate.ts';
+import { gateSchema } from '../../../src/values/json-schema/gate.ts';
 
 const data = new URL('../../data/', import.meta.url);
 const lines = <T>(name: string): T[] =>

@@ -5,20 +5,24 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import * as zm from 'zod/mini';
 import { z as z3 } from 'zod3';
+import { schemaEngine } from '../../../src/values/json-schema/engine.ts';
 import { bindSchema, type Validated } from '../../../src/values/schema/bind.ts';
 import { thrownBy } from '../../core/call/define.ts';
 
 const bind = (
   schema: unknown,
   more: { direction?: 'input' | 'output'; objectOnly?: boolean; trusted?: boolean } = {},
-) =>
-  bindSchema(schema, {
+) => {
+  const bound = bindSchema(schema, {
     direction: 'input',
     where: 'tool `t`, `parameters`',
     objectOnly: true,
     trusted: true,
     ...more,
   });
+  bound.prepare(() => schemaEngine);
+  return bound;
+};
 
 const same: [kind: string, schema: unknown][] = [
   [

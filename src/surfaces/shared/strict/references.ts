@@ -1,7 +1,7 @@
 /** References in a strict mode: their targets become definitions at the root. */
 import type { JsonObject } from '../../../index.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
-import { followReference, pointerOf } from '../../../values/json-schema/local-reference.ts';
+import { followReference, pointerOf } from '../../../values/schema/local-reference.ts';
 import { refuse, type StrictConversion } from './conversion.ts';
 
 /** Returns the reference to use instead: `#`, or a name in `$defs`. */

@@ -5,6 +5,7 @@
 import type { AnyTool, JsonValue } from '../../../index.ts';
 import { createDefinition, internalsOf, seal } from '../../../surface-port.ts';
 import { canonicalJson, cloneJson, isJsonObject } from '../../../values/json/index.ts';
+import { schemaEngine } from '../../../values/json-schema/engine.ts';
 import { createRedactor } from '../../../values/redaction/redactor.ts';
 import { scrubStrings } from '../../../values/redaction/scrub.ts';
 import { Secrets } from '../../../values/redaction/secrets.ts';
@@ -71,7 +72,10 @@ export function definitionOf(
   });
   const internals = internalsOf(definition);
   const { input, output } = internals;
-  for (const schema of [input, output, internals.knobs]) schema?.check();
+  for (const schema of [input, output, internals.knobs]) {
+    schema?.prepare(() => schemaEngine);
+    schema?.check();
+  }
   const accept = (value: JsonValue): { readonly value: JsonValue } => ({ value });
   const { name, description, title, version, category, deprecated, annotations, tags } = definition;
   return seal(
@@ -97,6 +101,7 @@ export function overlay(schema: InputSchema): InputSchema {
     kind,
     trusted,
     json,
+    prepare: (find) => schema.prepare(find),
     check: () => schema.check(),
     validate: (copy) => schema.validate(copy),
     revalidate: (copy) => schema.revalidate(copy),
@@ -118,6 +123,7 @@ export function inputFormOf(tool: TapeTool, paths: readonly string[]): InputForm
       handler: () => null,
     }),
   );
+  schema.prepare(() => schemaEngine);
   return {
     of: (input, known) => {
       const filled = cloneJson(input);

@@ -8,7 +8,7 @@ import { type JsonObject, type JsonSchema, jsonSchema } from '../../../src/index
 import { toGeminiTools } from '../../../src/surfaces/gemini/index.ts';
 import { toOpenAITools } from '../../../src/surfaces/openai/index.ts';
 import { createTestSession, mockTool } from '../../../src/surfaces/testing/index.ts';
-import { followReference, pointerOf } from '../../../src/values/json-schema/local-reference.ts';
+import { followReference, pointerOf } from '../../../src/values/schema/local-reference.ts';
 
 const place = {
   type: 'object',

@@ -1,11 +1,11 @@
 /** Compares two definitions of a tool, to tell whether the second one may replace the first. */
 
+import { internalsOf } from '../../core/tool/definition.ts';
+import type { AnyTool } from '../../core/tool/tool-config.ts';
+import type { ToolAnnotations } from '../../core/tool/tool-summary.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { type Obstacle, obstaclesTo } from '../../values/json-schema/inclusion.ts';
 import { shortened } from '../../values/text/shortened.ts';
-import { internalsOf } from './definition.ts';
-import type { AnyTool } from './tool-config.ts';
-import type { ToolAnnotations } from './tool-summary.ts';
 
 /** One difference between two definitions of a tool. */
 export interface DefinitionChange {

@@ -3,8 +3,8 @@
  * without throwing.
  */
 import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
-import { dialectOf } from './json-schema-dialect.ts';
-import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
+import { dialectOf } from './dialect.ts';
+import { indexReferences, type References, resolveReference } from './references.ts';
 
 /**
  * The indexed references of each schema. Schemas are frozen, and their references are read many

@@ -6,7 +6,7 @@ import {
   isLoneReference,
   keyword,
   schemaError,
-} from '../../../src/values/json-schema/json-schema-dialect.ts';
+} from '../../../src/values/schema/dialect.ts';
 
 const later = dialectOf({});
 const draft07 = dialectOf({ $schema: 'http://json-schema.org/draft-07/schema#' });

@@ -5,18 +5,14 @@
 
 import { describe } from '../errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../json/index.ts';
-import { withBrokenDefaults } from '../json-schema/broken-defaults.ts';
-import { walkSchema } from '../json-schema/json-schema-check.ts';
-import {
-  isKnownDialect,
-  type JsonSchemaDocument,
-  schemaError,
-} from '../json-schema/json-schema-dialect.ts';
-import type { SchemaLimits } from '../json-schema/json-schema-limits.ts';
-import type { OwnSchema } from '../json-schema/json-schema-removal.ts';
-import type { LeftPart } from '../json-schema/json-schema-walk.ts';
-import { pointerOf } from '../json-schema/local-reference.ts';
-import type { SharedPatterns } from '../json-schema/pattern-budget.ts';
+import { isKnownDialect, type JsonSchemaDocument, schemaError } from '../schema/dialect.ts';
+import { pointerOf } from '../schema/local-reference.ts';
+import { withBrokenDefaults } from './broken-defaults.ts';
+import { walkSchema } from './json-schema-check.ts';
+import type { SchemaLimits } from './json-schema-limits.ts';
+import type { OwnSchema } from './json-schema-removal.ts';
+import type { LeftPart } from './json-schema-walk.ts';
+import type { SharedPatterns } from './pattern-budget.ts';
 
 /** Maximum bytes of the schema as JSON text. */
 const maxBytes = 65_536;

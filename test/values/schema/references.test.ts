@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
-import { dialectOf } from '../../../src/values/json-schema/json-schema-dialect.ts';
 import { refuseLoops } from '../../../src/values/json-schema/json-schema-loops.ts';
-import {
-  indexReferences,
-  resolveReference,
-} from '../../../src/values/json-schema/json-schema-references.ts';
+import { dialectOf } from '../../../src/values/schema/dialect.ts';
+import { indexReferences, resolveReference } from '../../../src/values/schema/references.ts';
 
 const draft07 = 'http://json-schema.org/draft-07/schema#';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isMisuseError } from '../../../src/values/errors/index.ts';
 import { compileSchema } from '../../../src/values/json-schema/compile.ts';
-import { gateSchema } from '../../../src/values/schema/gate.ts';
+import { gateSchema } from '../../../src/values/json-schema/gate.ts';
 import { cpuMs } from '../../runner/cpu-time.ts';
 
 const repeat = <T>(count: number, make: (index: number) => T): T[] =>

@@ -8,8 +8,14 @@ import {
   isLoneReference,
   type JsonSchemaDocument,
   schemaError,
-} from './json-schema-dialect.ts';
-import { maxSchemaDepth } from './json-schema-limits.ts';
+} from './dialect.ts';
+
+/**
+ * Maximum nesting of sub-schemas, chains of references included. A document has at most 1 000
+ * levels. The call stack is not a reliable bound, because the number of frames that fit depends on
+ * what the engine has optimised.
+ */
+export const maxSchemaDepth = 2_000;
 
 /** A schema resource: the document, or a part of it that has its own `$id`. */
 export interface Resource {

@@ -1,0 +1,2 @@
+/** Plain JSON Schemas, and regular expressions in rules. */
+export { jsonSchemas } from './part.ts';
