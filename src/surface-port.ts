@@ -34,6 +34,7 @@ export { everyRule } from './core/rules/rule-use.ts';
 export { readArguments } from './core/session/bind-host-tool.ts';
 export { declareFacts } from './core/session/declared-facts.ts';
 export { refusalOf } from './core/session/left-open.ts';
+export { listingOf } from './core/session/listing.ts';
 export { metricsOf } from './core/session/metrics.ts';
 export { offerPlaces } from './core/session/places.ts';
 export { stateOf } from './core/session/session.ts';
@@ -49,12 +50,7 @@ export {
   seal,
 } from './core/tool/definition.ts';
 export { shownDescription } from './core/tool/deprecation.ts';
-export {
-  type Findable,
-  findableIn,
-  findToolsName,
-  listingOf,
-} from './parts/discovery/discovery.ts';
+export { type Findable, findableIn, findToolsName } from './parts/discovery/discovery.ts';
 export { isNamed } from './parts/durable-approvals/four-eyes.ts';
 export { memoryApprovalStore } from './parts/durable-approvals/memory-store.ts';
 export { resumeCall } from './parts/durable-approvals/resume.ts';

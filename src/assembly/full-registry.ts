@@ -2,6 +2,7 @@
 
 import { type Part, PartSet } from '../core/part.ts';
 import type { RegistryOptions } from '../core/registry/registry-options.ts';
+import { discovery } from '../parts/discovery/part.ts';
 import { explain } from '../parts/explain/part.ts';
 import { idempotency } from '../parts/idempotency/part.ts';
 import { jsonSchemas } from '../parts/json-schema/part.ts';
@@ -18,6 +19,7 @@ const all: readonly Part[] = [
   explain(),
   quotas(),
   offload(),
+  discovery(),
 ];
 /** No part is absent, but methods of parts are defined by the table. */
 export const everything = new PartSet(all, partOf);

@@ -34,6 +34,12 @@ export const partTable: readonly PartRow[] = [
     registry: ['offload'],
     tool: ['outputStrategy: "offload"'],
   },
+  {
+    part: 'discovery',
+    subpath: 'discovery',
+    session: ['discovery'],
+    sessionMethods: ['search'],
+  },
   { part: 'explain', subpath: 'explain', sessionMethods: ['authorize', 'explain'] },
   { part: 'ruleReview', subpath: 'rule-review', registry: ['strictRules'] },
 ];

@@ -10,10 +10,12 @@ import type { Binding } from './registry/binding.ts';
 import type { RuleCount } from './registry/counters.ts';
 import type { RegistryState } from './registry/registry-state.ts';
 import type { ToolEntry } from './registry/tool-entry.ts';
+import type { View } from './registry/view.ts';
 import type { Conditioned } from './rules/conditioned.ts';
 import type { ResolvedProfile } from './rules/profile.ts';
 import type { CompiledRule } from './rules/rule.ts';
 import type { Verdict } from './rules/verdict.ts';
+import type { Listing } from './session/listing.ts';
 import type { SessionSetup } from './session/session-setup.ts';
 import type { SessionState } from './session/session-state.ts';
 import type { AnyTool } from './tool/tool-config.ts';
@@ -22,6 +24,9 @@ import type { AnyTool } from './tool/tool-config.ts';
  * Runs last, before the handler. A call that waits here is judged again, and comes back.
  */
 export type StartGate = (call: FoundCall) => Step;
+
+/** Runs when the handler begins. */
+export type BeginGate = (call: FoundCall) => void;
 
 /** What a part adds to the calls of one tool, in all sessions that see the same tools. */
 export interface ToolGates {
@@ -32,6 +37,7 @@ export interface ToolGates {
   readonly start?: StartGate;
   /** What {@link start} would say, for `explain`. Changes nothing. */
   readonly tryStart?: (call: FoundCall) => Promise<TriedStart>;
+  readonly begins?: BeginGate;
   readonly overBudget?: OverBudget;
   /** What other processes do not share with this one, if they may resume the call. */
   readonly unshared?: ((call: FoundCall) => Unshared | undefined) | undefined;
@@ -152,6 +158,10 @@ export class Ports {
    */
   readonly registered: ((entries: readonly ToolEntry[], add: (tool: AnyTool) => void) => void)[] =
     [];
+  /** A session opens. Throws a MisuseError to prevent that. */
+  readonly opened: ((session: SessionState) => void)[] = [];
+  /** Selects what a session lists of what it may show; undefined for all of it. */
+  listing: ((session: SessionState, view: View) => Listing | undefined) | undefined;
   /** Gives up what a call has reserved, since it goes back to an earlier step or has ended. */
   readonly release: ((call: FoundCall) => void)[] = [];
   /** Members of a question that show what a person agrees to, besides the call. */

@@ -3,7 +3,7 @@
  */
 
 import { followOrigins } from '../../parts/origins/session-origins.ts';
-import type { OverBudget, StartGate, ToolGates } from '../ports.ts';
+import type { BeginGate, OverBudget, StartGate, ToolGates } from '../ports.ts';
 import type { Effect } from '../rules/decision.ts';
 import type { Policy } from '../rules/policy.ts';
 import type { CompiledRule } from '../rules/rule.ts';
@@ -13,9 +13,13 @@ import type { HostTool } from '../tool/host-tool.ts';
 import type { ToolCounts } from './counters.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
-function startsOf(gates: readonly ToolGates[]): readonly StartGate[] | undefined {
-  const starts = gates.flatMap(({ start }) => start ?? []);
-  return starts.length === 0 ? undefined : starts;
+/** What those gates have of one kind that have it; undefined if there are none. */
+function gatesAt<K extends 'start' | 'begins'>(
+  gates: readonly ToolGates[],
+  kind: K,
+): readonly NonNullable<ToolGates[K]>[] | undefined {
+  const found = gates.flatMap((one) => one[kind] ?? []);
+  return found.length === 0 ? undefined : (found as NonNullable<ToolGates[K]>[]);
 }
 
 export class Binding {
@@ -33,6 +37,8 @@ export class Binding {
   gates: readonly ToolGates[] = [];
   /** Those that run before the handler; undefined if there are none. */
   starts: readonly StartGate[] | undefined;
+  /** Told when a handler begins; undefined if there are none. */
+  begins: readonly BeginGate[] | undefined;
   /** What shows outputs that are over their budget; undefined if they are cut. */
   overBudget: OverBudget | undefined;
   policies: readonly Policy<unknown>[] = [];
@@ -81,7 +87,8 @@ export class Binding {
     this.registryRules = status.registryRules;
     this.sessionRules = status.sessionRules;
     this.gates = status.gates;
-    this.starts = startsOf(status.gates);
+    this.starts = gatesAt(status.gates, 'start');
+    this.begins = gatesAt(status.gates, 'begins');
     this.overBudget = status.gates.find((gates) => gates.overBudget !== undefined)?.overBudget;
     this.policies = registry.policies;
     this.sessionPolicies = session.policies;

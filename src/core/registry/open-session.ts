@@ -1,7 +1,5 @@
 /** Creates the state of a session from its options. */
 
-import { discover } from '../../parts/discovery/find-tools.ts';
-import { readManyTools } from '../../parts/discovery/found-tools.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
 import { checkOverrides } from '../session/session.ts';
 import { readSessionOptions, type SessionOptions } from '../session/session-options.ts';
@@ -17,8 +15,7 @@ export function openSession(state: RegistryState, options: SessionOptions<never>
     review.added([...setup.rules, ...conditioned.flatMap((of) => of(setup))]);
   }
   const session = new SessionState(state, setup);
-  if (setup.discovery !== undefined) discover(session, setup.discovery);
-  else readManyTools(state);
+  for (const tell of state.ports.opened) tell(session);
   if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
   const { signal, idleTimeoutMs } = setup;
   if (signal !== undefined || idleTimeoutMs !== undefined)

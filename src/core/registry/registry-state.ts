@@ -1,6 +1,5 @@
 /** What the sessions of a registry share: tools, rules, profiles, clocks, timers and events. */
 
-import type { Finder } from '../../parts/discovery/found-tools.ts';
 import { memoryApprovalStore } from '../../parts/durable-approvals/memory-store.ts';
 import type { ApprovalStore } from '../../parts/durable-approvals/store.ts';
 import { SuspendingSessions } from '../../parts/durable-approvals/suspending-sessions.ts';
@@ -123,8 +122,6 @@ export class RegistryState {
   observers: CallObservers | undefined;
   /** The tracers of calls. Absent if there are none. */
   tracers: readonly CallTracer[] | undefined;
-  /** Finds tools by their words. Created when a session is first searched. */
-  finder: Finder | undefined;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;
@@ -244,8 +241,8 @@ export class RegistryState {
 
   /** The status of a tool in a session. Cached like {@link viewOf}. */
   toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {
-    // Each session has its own `find_tools`, which a shared view must not keep.
-    if (entry === session.discovery?.entry) return toolStatusOf(session, entry);
+    // A shared view must not keep what is brought to one session.
+    if (entry === session.brought?.get(entry.name)) return toolStatusOf(session, entry);
     const { statuses } = this.#sharedViewOf(session);
     let status = statuses.get(entry);
     if (status === undefined) {

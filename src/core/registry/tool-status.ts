@@ -128,13 +128,13 @@ function gatesFor(session: SessionState, entry: ToolEntry): readonly ToolGates[]
  * Whether the profile, an override or the session itself includes a tool. Without a profile, all
  * tools are included.
  */
-function isChosen({ profile, overrides, own, discovery }: SessionState, entry: ToolEntry): boolean {
+function isChosen({ profile, overrides, own, brought }: SessionState, entry: ToolEntry): boolean {
   const { name } = entry;
   return (
     profile === undefined ||
     profile.tools.has(name) ||
     own?.has(name) === true ||
-    discovery?.entry === entry ||
+    brought?.get(name) === entry ||
     overrides?.enable?.includes(name) === true ||
     overrides?.force?.includes(name) === true
   );

@@ -55,7 +55,7 @@ export class SharedViews {
       principal === undefined &&
       session.profileId === undefined &&
       session.overrides === undefined &&
-      session.discovery === undefined &&
+      session.brought === undefined &&
       Object.keys(session.facts).length === 0
         ? ''
         : canonicalJson([
@@ -63,7 +63,7 @@ export class SharedViews {
             session.facts,
             (session.overrides ?? null) as JsonValue,
             principal ?? null,
-            session.discovery !== undefined,
+            session.brought !== undefined,
           ]);
     let shared = this.#views.get(key);
     if (shared === undefined) {

@@ -1,6 +1,5 @@
 /** Batches: several calls that a model made at once. Each gets one result, in the model's order. */
 
-import { findToolsName, listingOf } from '../../parts/discovery/discovery.ts';
 import { toolError } from '../../values/errors/index.ts';
 import { cloneJson, copyJson, isJsonObject } from '../../values/json/index.ts';
 import { ignoreRejection } from '../../values/maybe-promise.ts';
@@ -31,6 +30,7 @@ import {
   type ToolCall,
 } from '../toolset/batch-plan.ts';
 import { readArguments } from './bind-host-tool.ts';
+import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';
 
 /** Options of `session.executeBatch`. */
@@ -74,16 +74,20 @@ export function planCalls(session: SessionState, calls: readonly ToolCall[]): Ba
   return planFor(session, readCalls(calls, 'plan'));
 }
 
-/** What may be planned: everything that the session may show, listed or not, and `find_tools`. */
+/** What may be planned: all that the session may show, listed or not, and listed tools of parts. */
 function plannable(session: SessionState): Pick<View, 'specs' | 'entries' | 'keyed'> {
   const view = session.registry.viewOf(session);
-  const entry = listingOf(session).entries.get(findToolsName);
-  if (entry === undefined || entry !== session.discovery?.entry) return view;
-  return {
-    specs: new Map([...view.specs, [entry.name, { name: entry.name, parallelSafe: true }]]),
-    entries: new Map([...view.entries, [entry.name, entry]]),
-    keyed: view.keyed,
-  };
+  const { brought } = session;
+  if (brought === undefined) return view;
+  const listed = listingOf(session).entries;
+  const specs = new Map(view.specs);
+  const entries = new Map(view.entries);
+  for (const [name, entry] of brought) {
+    if (listed.get(name) !== entry) continue;
+    specs.set(name, { name, parallelSafe: entry.internals.parallelSafe });
+    entries.set(name, entry);
+  }
+  return { specs, entries, keyed: view.keyed };
 }
 
 function planFor(session: SessionState, calls: readonly ToolCall[]): BatchPlan {

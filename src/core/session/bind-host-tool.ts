@@ -1,6 +1,5 @@
 /** Binds a tool to a session: makes the object that an agent runtime holds. */
 
-import { listingOf } from '../../parts/discovery/discovery.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
 import { type ReadCallOptions, readToolOptions } from '../call/call-options.ts';
@@ -9,6 +8,7 @@ import type { Binding } from '../registry/binding.ts';
 import type { ToolResult } from '../result.ts';
 import { shownDescription } from '../tool/deprecation.ts';
 import type { HostTool } from '../tool/host-tool.ts';
+import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';
 
 /** Calls a tool of a session by name. */

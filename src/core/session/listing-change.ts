@@ -1,9 +1,9 @@
 /** Tells listeners and surfaces of a session when the tools that it shows have changed. */
 
-import { listingOf } from '../../parts/discovery/discovery.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import type { ChangeReason } from '../events.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
+import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';
 
 type Listing = ReadonlyMap<string, ToolEntry>;

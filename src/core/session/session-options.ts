@@ -1,6 +1,6 @@
 /** The options of a session. */
 
-import { type DiscoveryOptions, readDiscovery } from '../../parts/discovery/discovery-options.ts';
+import type { DiscoveryOptions } from '../../parts/discovery/discovery-options.ts';
 import { type OriginOptions, readOriginOptions } from '../../parts/origins/origin-options.ts';
 import type { Quota } from '../../parts/quotas/quota.ts';
 import { MisuseError } from '../../values/errors/index.ts';
@@ -144,7 +144,6 @@ const sessionTable = {
   exposeErrors: oneOf('message', 'masked'),
   limits: anything<Limits>(),
   origins: anything<OriginOptions>(),
-  discovery: anything<DiscoveryOptions>(),
   idleTimeoutMs: duration,
   signal: abortSignal,
 } satisfies Partial<TableOf<SessionOptions>>;
@@ -202,7 +201,6 @@ export function readSessionOptions(
     limits: limits === undefined ? noLimits : checkLimits(limits, where),
     originChars:
       given.origins === undefined ? undefined : readOriginOptions(given.origins, where).maxChars,
-    discovery: given.discovery === undefined ? undefined : readDiscovery(given.discovery, where),
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };

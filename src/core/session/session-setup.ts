@@ -1,6 +1,5 @@
 /** The options of a session, checked and copied. */
 
-import type { DiscoverySettings } from '../../parts/discovery/discovery.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Approver } from '../context.ts';
 import type { Hook } from '../hooks.ts';
@@ -32,7 +31,6 @@ export interface SessionSetup extends SlotHolder {
   readonly limits: Limits;
   /** Most characters that the session remembers; undefined for the registry's limit. */
   readonly originChars: number | undefined;
-  readonly discovery: DiscoverySettings | undefined;
   readonly idleTimeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
 }

@@ -1,7 +1,5 @@
 /** The state of one session. Most parts are created on first use, so an idle session is small. */
 
-import { type Discovery, listingOf } from '../../parts/discovery/discovery.ts';
-import type { ToolIndex } from '../../parts/discovery/tool-index.ts';
 import { ApprovalDesk } from '../../parts/durable-approvals/desk.ts';
 import type { SessionOrigins } from '../../parts/origins/session-origins.ts';
 import { pickVersion } from '../../parts/versions/tool-versions.ts';
@@ -27,6 +25,7 @@ import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { Overrides } from '../toolset/effective.ts';
+import { listingOf } from './listing.ts';
 import { tellListingChange } from './listing-change.ts';
 import { retireHandlers } from './session-handler.ts';
 import { boundSlots } from './session-limits.ts';
@@ -69,10 +68,8 @@ export class SessionState {
   desk: ApprovalDesk | undefined;
   sharedView: SharedView | undefined;
   sharedViewStamp = -1;
-  /** The tools that it lists, if it does not list everything that it may show. */
-  discovery: Discovery | undefined;
-  /** The words of its own tools. Created when it is first searched. */
-  ownIndex: ToolIndex<ToolEntry> | undefined;
+  /** Tools that parts bring to this session. */
+  brought: ReadonlyMap<string, ToolEntry> | undefined;
   hostTools: readonly HostTool[] | undefined;
   hostToolsStamp = -1;
   rate: RateWindow | undefined;
@@ -177,11 +174,11 @@ export class SessionState {
 
   /** The tool of this name, including internal ones. */
   entryOf(name: string): ToolEntry | undefined {
-    const finder = this.discovery?.entry.name === name ? this.discovery.entry : undefined;
+    const brought = this.brought?.get(name);
     const range = this.profile?.ranges?.get(name);
-    const entry = pickVersion(this.registry, name, range) ?? this.own?.get(name) ?? finder;
-    // The host may replace `find_tools`, but an imported server may not.
-    return entry?.source === 'host' ? entry : (finder ?? entry);
+    const entry = pickVersion(this.registry, name, range) ?? this.own?.get(name) ?? brought;
+    // The host may replace a tool of a part, but an imported server may not.
+    return entry?.source === 'host' ? entry : (brought ?? entry);
   }
 
   /** What applies to a tool in this session now; undefined if there is no such tool. */

@@ -3,8 +3,6 @@
  * create, because a tool is bound on first use.
  */
 
-import { findToolsName, listingOf } from '../../parts/discovery/discovery.ts';
-import { type FoundTool, type SearchOptions, searchTools } from '../../parts/discovery/search.ts';
 import { answerHere } from '../../parts/durable-approvals/answer-here.ts';
 import { pendingOf } from '../../parts/durable-approvals/pending-approvals.ts';
 import { resumeCall } from '../../parts/durable-approvals/resume.ts';
@@ -41,6 +39,7 @@ import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './
 import { boundTools, hostToolOf } from './bind-host-tool.ts';
 import { closeSession } from './close.ts';
 import { ownFacts } from './declared-facts.ts';
+import { listingOf } from './listing.ts';
 import { type CallMetrics, metricsOf } from './metrics.ts';
 import { readHook } from './read-hook.ts';
 import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
@@ -70,6 +69,7 @@ export class Session<S> implements ToolSession<S> {
   // Methods of parts.
   declare readonly authorize: ToolSession<S>['authorize'];
   declare readonly explain: ToolSession<S>['explain'];
+  declare readonly search: ToolSession<S>['search'];
   readonly #state: SessionState;
   #call: CallTool | undefined;
 
@@ -134,10 +134,6 @@ export class Session<S> implements ToolSession<S> {
     });
   }
 
-  search(query: string, options?: SearchOptions): readonly FoundTool[] {
-    return searchTools(this.#state, query, options);
-  }
-
   register(definition: AnyTool<S>): ToolRegistration {
     const state = this.#state;
     const { registry } = state;
@@ -146,10 +142,9 @@ export class Session<S> implements ToolSession<S> {
     const { name } = definition;
     const twin =
       registry.twinOf(name) ??
-      [
-        ...(state.own?.keys() ?? []),
-        ...(state.discovery === undefined ? [] : [findToolsName]),
-      ].find((other) => nameSkeleton(other) === nameSkeleton(name));
+      [...(state.own?.keys() ?? []), ...(state.brought?.keys() ?? [])].find(
+        (other) => nameSkeleton(other) === nameSkeleton(name),
+      );
     if (twin !== undefined) {
       throw new MisuseError(
         twin === name ? 'duplicate_name' : 'name_conflict',

@@ -6,23 +6,14 @@
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
 import type { View } from '../../core/registry/view.ts';
+import type { Listing } from '../../core/session/listing.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import type { Dropped, Prerequisite } from '../../core/toolset/effective.ts';
 import { digest, notDiscovered } from '../../core/toolset/effective.ts';
 import { globTest } from '../../values/text/glob.ts';
 import type { Embed } from './meanings.ts';
 
 /** The name of the tool that finds the others. */
 export const findToolsName = 'find_tools';
-
-/** The part of a view that is listed. */
-export interface Listing {
-  readonly names: readonly string[];
-  readonly entries: ReadonlyMap<string, ToolEntry>;
-  readonly dropped: readonly Dropped[];
-  readonly prerequisites: readonly Prerequisite[];
-  readonly hash: string;
-}
 
 /** What the options of a session say about discovery. */
 export interface DiscoverySettings {
@@ -70,11 +61,6 @@ export class Discovery {
     return this.#keeps.some((test) => test(name));
   }
 
-  /** How a tool was found; undefined for one that was not. */
-  foundBy(name: string): FoundEntry | undefined {
-    return this.#found.get(name)?.entry;
-  }
-
   /**
    * Notes that a tool was called. Tools that were not called for the longest time are removed
    * first.
@@ -120,10 +106,11 @@ export class Discovery {
     const last = this.#lastFindable;
     if (last?.view === view && last.shows === shows) return last.findable;
     const isKept = keptIn(this, view, isOwn);
-    const findable = Object.freeze({
+    const findable = Object.freeze<Findable>({
       kept: view.names.filter(isKept),
       finder: shows ? this.entry.name : undefined,
       others: view.names.filter((name) => !isKept(name)),
+      foundBy: (name: string) => this.#found.get(name)?.entry,
     });
     this.#lastFindable = { view, shows, findable };
     return findable;
@@ -165,6 +152,18 @@ export class Discovery {
   }
 }
 
+const discoveries = new WeakMap<SessionState, Discovery>();
+
+/** Undefined for a session that lists everything that it may show. */
+export function discoveryOf(session: SessionState): Discovery | undefined {
+  return discoveries.get(session);
+}
+
+export function beginDiscovery(session: SessionState, discovery: Discovery): void {
+  discoveries.set(session, discovery);
+  session.brought = new Map([[discovery.entry.name, discovery.entry]]);
+}
+
 /** What a session with discovery may show, by how a tool gets listed. */
 export interface Findable {
   /** What is always listed. */
@@ -173,11 +172,14 @@ export interface Findable {
   readonly finder: string | undefined;
   /** The tools that can be found, whether they were found or not, in the registry's order. */
   readonly others: readonly string[];
+  /** How a tool was found; undefined for one that was not. */
+  readonly foundBy: (name: string) => FoundEntry | undefined;
 }
 
 /** Undefined for a session that lists everything that it may show. */
 export function findableIn(session: SessionState): Findable | undefined {
-  const { registry, discovery } = session;
+  const { registry } = session;
+  const discovery = discoveryOf(session);
   if (discovery === undefined) return undefined;
   return discovery.findable(
     registry.viewOf(session),
@@ -202,10 +204,8 @@ function showsFinder(session: SessionState, { entry }: Discovery): boolean {
   return binding?.entry === entry && binding.drop === undefined;
 }
 
-/** The tools that a session lists: all that it may show, or those that discovery selects. */
-export function listingOf(session: SessionState): Listing {
-  const { registry, discovery } = session;
-  const view = registry.viewOf(session);
-  if (discovery === undefined) return view;
-  return discovery.listing(view, showsFinder(session, discovery), ownIn(registry));
+/** What a session with discovery lists of what it may show; undefined for another session. */
+export function listingIn(session: SessionState, view: View): Listing | undefined {
+  const discovery = discoveryOf(session);
+  return discovery?.listing(view, showsFinder(session, discovery), ownIn(session.registry));
 }

@@ -10,7 +10,13 @@ import { own } from '../../core/toolset/own.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { shownSchema } from '../../values/schema/to-json-schema.ts';
-import { Discovery, type DiscoverySettings, type FoundEntry, findToolsName } from './discovery.ts';
+import {
+  beginDiscovery,
+  Discovery,
+  type DiscoverySettings,
+  type FoundEntry,
+  findToolsName,
+} from './discovery.ts';
 import { findByMeaning, findTools, readTools } from './found-tools.ts';
 import { describeFound, longestQuery, mostFound, wrongQuery } from './search.ts';
 
@@ -33,14 +39,13 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
     parallelSafe: true,
     // Descriptions of imported tools are written by others.
     origin: 'untrusted',
-    handler: (input: unknown, { callId }) => find(session, input as Asked, callId),
+    handler: (input: unknown, { callId }) => find(session, discovery, input as Asked, callId),
   });
   // Discovery lists its tool itself, even if an imported tool has the same name.
   session.registry.ports.ownTools.set(definition as AnyTool, { isListed: () => false });
-  session.discovery = new Discovery(
-    settings,
-    new ToolEntry(definition as AnyTool, 'host', session.registry.waits),
-  );
+  const entry = new ToolEntry(definition as AnyTool, 'host', session.registry.waits);
+  const discovery = new Discovery(settings, entry);
+  beginDiscovery(session, discovery);
   session.stamp++;
   // Otherwise the first question would wait for this.
   void readTools(session.registry);
@@ -100,11 +105,11 @@ function faultsOf(input: JsonObject): { readonly message: string; readonly path:
 /** Finds tools, and adds those whose schemas the model gets to the listed tools. */
 async function find(
   session: SessionState,
+  discovery: Discovery,
   { query, limit }: Asked,
   callId: string,
 ): Promise<JsonObject> {
   const call = idsInFlight(session).get(callId);
-  const discovery = session.discovery as Discovery;
   const { embed, maxTokens, limit: most } = discovery.settings;
   const wanted = Math.min(limit ?? most, most);
   const reading = readTools(session.registry);

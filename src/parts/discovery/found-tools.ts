@@ -4,6 +4,7 @@ import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
 import type { View } from '../../core/registry/view.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
+import { Slot } from '../../core/slot.ts';
 import { nextTurn } from '../../values/limits/next-turn.ts';
 import { createPause } from '../../values/limits/stretches.ts';
 import { allEntries } from '../versions/tool-versions.ts';
@@ -25,6 +26,12 @@ export interface Finder {
   readonly scopes: WeakMap<View, Scope<ToolEntry>>;
   readonly meanings: Meanings<ToolEntry>;
 }
+
+/** Absent until a search, or a session that will search, needs it. */
+export const finderSlot = new Slot<Finder>();
+
+/** The words of tools that sessions have registered themselves. */
+const ownIndexes = new WeakMap<SessionState, ToolIndex<ToolEntry>>();
 
 /** The sources whose hits no other source can displace. They have no limit themselves. */
 const ownSources: ReadonlySet<string> = new Set(['host', 'session']);
@@ -69,7 +76,7 @@ const fewTools = 500;
  * because the index takes more memory than the tools.
  */
 export function readManyTools(registry: RegistryState): void {
-  const unread = registry.tools.size - (registry.finder?.index.ids.size ?? 0);
+  const unread = registry.tools.size - (finderSlot.of(registry)?.index.ids.size ?? 0);
   if (unread > fewTools) void readTools(registry);
 }
 
@@ -113,9 +120,10 @@ function currentScope(session: SessionState): Scope<ToolEntry> {
   const view = registry.viewOf(session);
   const indexes = [finder.index];
   if (session.own !== undefined && session.own.size > 0) {
-    session.ownIndex ??= createToolIndex(searchable);
-    session.ownIndex.hold(session.own.values());
-    indexes.push(session.ownIndex);
+    const own = ownIndexes.get(session) ?? createToolIndex<ToolEntry>(searchable);
+    ownIndexes.set(session, own);
+    own.hold(session.own.values());
+    indexes.push(own);
   }
   let scope = finder.scopes.get(view);
   if (scope === undefined || !isCurrent(scope)) {
@@ -133,14 +141,17 @@ function holdTools(registry: RegistryState, finder: Finder): void {
 }
 
 function finderOf(registry: RegistryState): Finder {
-  registry.finder ??= {
+  const known = finderSlot.of(registry);
+  if (known !== undefined) return known;
+  const finder: Finder = {
     index: createToolIndex(searchable),
     epoch: -1,
     reading: undefined,
     scopes: new WeakMap(),
     meanings: new WeakMap(),
   };
-  return registry.finder;
+  finderSlot.set(registry, finder);
+  return finder;
 }
 
 /** The source of a tool that may not fill all first places; undefined for the host's own tools. */

@@ -2,6 +2,7 @@
 import type { Explanation } from '../../index.ts';
 import {
   explainCall,
+  findableIn,
   listingOf,
   readSessionOptions,
   type registryStateOf,
@@ -108,7 +109,7 @@ export async function detailOf(
 
 /** How a tool got into the list of a session with discovery. */
 function foundOf(session: SessionState, name: string): { readonly found?: FoundView } {
-  const found = session.discovery?.foundBy(name);
+  const found = findableIn(session)?.foundBy(name);
   if (found === undefined) return {};
   const { callId, words } = found;
   return { found: { callId: callId.slice(0, 200), words: words.slice(0, 64) } };

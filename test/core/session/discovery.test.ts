@@ -11,6 +11,7 @@ import {
   type RegistryOptions,
   type SessionOptions,
 } from '../../../src/index.ts';
+import { finderSlot } from '../../../src/parts/discovery/found-tools.ts';
 
 type Tool = Parameters<HostToolRegistry['register']>[0];
 
@@ -151,14 +152,14 @@ describe('session.search', () => {
 test('a large registry is read before the first search, a small one is not', async () => {
   const many = Array.from({ length: 501 }, (_, at) => tool(`tool_${at}`, `Does the work ${at}.`));
   const { registry, session } = open(undefined, { tools: many });
-  const { finder } = registryStateOf(registry);
+  const finder = finderSlot.of(registryStateOf(registry));
   await vi.waitFor(() => expect(finder?.epoch).toBe(registryStateOf(registry).epoch));
   expect(session.search('work 77')[0]?.name).toBe('tool_77');
   // What joined meanwhile is read by the search.
   registry.register(weather);
   expect(session.search('weather')[0]?.name).toBe('get_weather');
   const few = open(undefined, { tools: many.slice(1) });
-  expect(registryStateOf(few.registry).finder).toBeUndefined();
+  expect(finderSlot.of(registryStateOf(few.registry))).toBeUndefined();
 });
 
 test('a registry that closes while it is read reads no further', async () => {
@@ -167,7 +168,7 @@ test('a registry that closes while it is read reads no further', async () => {
   );
   const { registry } = open(undefined, { tools: many });
   await registry.close();
-  const { finder } = registryStateOf(registry);
+  const finder = finderSlot.of(registryStateOf(registry));
   await finder?.reading;
   expect(finder?.epoch).not.toBe(registryStateOf(registry).epoch);
 });
@@ -314,11 +315,11 @@ describe('discovery', () => {
 
   test('a session that is created with discovery reads the tools before anybody asks', async () => {
     const { registry } = open({});
-    const { finder } = registryStateOf(registry);
+    const finder = finderSlot.of(registryStateOf(registry));
     const isRead = () => finder?.epoch === registryStateOf(registry).epoch;
     expect(isRead()).toBe(false);
     await vi.waitFor(() => expect(isRead()).toBe(true));
-    expect(registryStateOf(open(undefined).registry).finder).toBeUndefined();
+    expect(finderSlot.of(registryStateOf(open(undefined).registry))).toBeUndefined();
   });
 
   test('what is removed while it reads is not found', async () => {

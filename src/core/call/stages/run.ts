@@ -34,7 +34,7 @@ export function run(call: FoundCall, options: RunOptions): void {
     tellStarted(call, started);
     if (call.ended) return;
   }
-  session.discovery?.used(call.toolName);
+  if (binding.begins !== undefined) for (const tell of binding.begins) tell(call);
   call.state = 'running';
   call.handlerLive = true;
   // A profile that changes from now on affects only later calls.

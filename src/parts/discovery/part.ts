@@ -1,0 +1,49 @@
+/** Discovery as a part of a registry: sessions find tools by what they do, and may list few. */
+
+import { definePart, type Part } from '../../core/part.ts';
+import type { ToolGates } from '../../core/ports.ts';
+import type { SessionSetup } from '../../core/session/session-setup.ts';
+import { anything } from '../../values/options/index.ts';
+import { type DiscoverySettings, discoveryOf, listingIn } from './discovery.ts';
+import { type DiscoveryOptions, readDiscovery } from './discovery-options.ts';
+import { discover } from './find-tools.ts';
+import { readManyTools } from './found-tools.ts';
+import { type SearchOptions, searchTools } from './search.ts';
+
+/** Not in a slot of the setup, since the sessions of a registry share what they show. */
+const settingsOf = new WeakMap<SessionSetup, DiscoverySettings>();
+
+const gates: ToolGates = {
+  begins: ({ session, toolName }) => discoveryOf(session)?.used(toolName),
+};
+
+/**
+ * The part that adds `session.search`, and the option `discovery` of sessions, with which they list
+ * few tools and `find_tools`.
+ */
+export function discovery(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'discovery',
+  options: { session: { discovery: anything<DiscoveryOptions>() } },
+  install(ports) {
+    ports.sessions.push((setup, { discovery: given }, where) => {
+      if (given !== undefined)
+        settingsOf.set(setup, readDiscovery(given as DiscoveryOptions, where));
+    });
+    ports.opened.push((session) => {
+      const settings = settingsOf.get(session.setup);
+      if (settings === undefined) readManyTools(session.registry);
+      else discover(session, settings);
+    });
+    ports.listing = listingIn;
+    ports.tools.push((session) => (discoveryOf(session) === undefined ? undefined : gates));
+    ports.sessionMethods.set(
+      'search',
+      (session, query: unknown, options: SearchOptions | undefined) =>
+        searchTools(session, query, options),
+    );
+  },
+});
