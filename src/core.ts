@@ -96,6 +96,17 @@ export type { MaybePromise } from './values/maybe-promise.ts';
 
 // Policy
 
+export type {
+  CallGate,
+  Gate,
+  GateCall,
+  GateDenial,
+  GateReplacement,
+  GateSession,
+  OutputGate,
+  OutputGateCall,
+} from './core/gates/gate.ts';
+export { defineGate } from './core/gates/gate.ts';
 export type { Allow, Ask, Decision, Deny, Effect } from './core/rules/decision.ts';
 export { allow, ask, deny } from './core/rules/decision.ts';
 export type { Limits } from './core/rules/limits.ts';

@@ -35,6 +35,8 @@ export interface ToolGates {
   /** The attributes that the gates read, as tools declare them. */
   readonly attributes?: readonly string[];
   readonly start?: StartGate;
+  /** Looks at what a handler has returned, before the output schema and the budget. */
+  readonly output?: (call: FoundCall, shaped: Shaped) => Shaped | Promise<Shaped>;
   /** What {@link start} would say, for `explain`. Changes nothing. */
   readonly tryStart?: (call: FoundCall) => Promise<TriedStart>;
   readonly begins?: BeginGate;

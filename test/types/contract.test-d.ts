@@ -188,17 +188,19 @@ fits<Contract.Approvals>(given<Ours.Approvals>());
 adds<
   Ours.RegistryOptions<Services>,
   Contract.RegistryOptions<Services>,
-  'strictRules' | 'quotas' | 'quotaStore' | 'origins' | 'idempotency' | 'offload'
+  'gates' | 'strictRules' | 'quotas' | 'quotaStore' | 'origins' | 'idempotency' | 'offload'
 >(true);
 fits<Ours.RegistryOptions<Services>>(given<Contract.RegistryOptions<Services>>());
 adds<
   Ours.SessionOptions<Services>,
   Contract.SessionOptions<Services>,
-  'quotas' | 'origins' | 'discovery'
+  'gates' | 'quotas' | 'origins' | 'discovery'
 >(true);
-adds<Ours.SessionOptions, Contract.SessionOptions<unknown>, 'quotas' | 'origins' | 'discovery'>(
-  true,
-);
+adds<
+  Ours.SessionOptions,
+  Contract.SessionOptions<unknown>,
+  'gates' | 'quotas' | 'origins' | 'discovery'
+>(true);
 fits<Ours.SessionOptions<Services>>(given<Contract.SessionOptions<Services>>());
 fits<Ours.SessionOptions>(given<Contract.SessionOptions<unknown>>());
 adds<Ours.Overrides, Contract.Overrides>(true);

@@ -125,6 +125,8 @@ export class CallExtra {
   traces: readonly CallTrace[] | undefined;
 
   // End.
+  /** The handler has returned, and a gate keeps its output back. */
+  withheld = false;
   /** Monotonic milliseconds; set when the call ended early. */
   endedAt = 0;
   aborted = false;

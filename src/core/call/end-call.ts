@@ -31,7 +31,9 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 /** The result of a failed call. Its texts never contain a secret of the call. */
 export function failureResult(call: Call, error: ToolError): ToolResult {
   const { extra } = call;
-  const metadata = metadataOf(call, errorCodes[error.code].status);
+  const { status } = errorCodes[error.code];
+  // `rejected` would say that the handler has not run.
+  const metadata = metadataOf(call, extra?.withheld === true ? 'failed' : status);
   if (extra === undefined) return { success: false, error, metadata };
   const result: Writable<ToolResult> = {
     success: false,

@@ -17,9 +17,10 @@ export function ran(call: FoundCall, value: unknown, metadata: JsonObject | unde
     const { session, binding } = call;
     stopClocks(call);
     call.state = 'shaping';
-    const { entry, maxOutputChars, secretive, overBudget } = binding;
+    const { entry, maxOutputChars, outputs, secretive, overBudget } = binding;
     const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
-    const plain = session.hooks.length === 0 && entry.internals.output === undefined;
+    const plain =
+      session.hooks.length === 0 && entry.internals.output === undefined && outputs.length === 0;
     // Secrets are collected before hooks and schemas can mention them, and before a cut.
     const shaped = snapshotOf(
       call,
@@ -63,19 +64,29 @@ function shapeOn(call: FoundCall, shaped: Shaped, metadata: JsonObject | undefin
     checked.ok
       ? settle(call, allWithinBudget(call, checked), metadata)
       : settle(call, checked, metadata);
-  const check = (hooked: Shaped): void => {
+  const check = (passed: Shaped): void => {
     if (call.ended) return;
-    if (!hooked.ok) return finish(hooked);
-    const checked = checkOutput(call, hooked);
-    if (checked instanceof Promise) {
-      checked.then(finish, (error: unknown) => broken(call, error));
-      return;
-    }
-    finish(checked);
+    if (!passed.ok) return finish(passed);
+    then(call, checkOutput(call, passed), finish);
   };
-  const hooked = afterHooks(call, shaped, metadata);
-  if (hooked instanceof Promise) hooked.then(check, (error: unknown) => broken(call, error));
-  else check(hooked);
+  const gate = (given: Shaped, from: number): void => {
+    const { outputs } = call.binding;
+    if (call.ended) return;
+    if (from >= outputs.length || !given.ok) return check(given);
+    const next = outputs[from] as (typeof outputs)[number];
+    then(call, next(call, given), (passed) => gate(passed, from + 1));
+  };
+  then(call, afterHooks(call, shaped, metadata), (hooked) => gate(hooked, 0));
+}
+
+/** Goes on now or later. */
+function then(
+  call: FoundCall,
+  value: Shaped | Promise<Shaped>,
+  next: (value: Shaped) => void,
+): void {
+  if (value instanceof Promise) value.then(next, (error: unknown) => broken(call, error));
+  else next(value);
 }
 
 function settle(

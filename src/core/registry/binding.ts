@@ -41,6 +41,8 @@ export class Binding {
   begins: readonly BeginGate[] | undefined;
   /** What shows outputs that are over their budget; undefined if they are cut. */
   overBudget: OverBudget | undefined;
+  /** Those that look at outputs. */
+  outputs: readonly NonNullable<ToolGates['output']>[] = [];
   policies: readonly Policy<unknown>[] = [];
   sessionPolicies: readonly Policy<unknown>[] = [];
   default: Effect = 'allow';
@@ -90,6 +92,7 @@ export class Binding {
     this.starts = gatesAt(status.gates, 'start');
     this.begins = gatesAt(status.gates, 'begins');
     this.overBudget = status.gates.find((gates) => gates.overBudget !== undefined)?.overBudget;
+    this.outputs = status.gates.flatMap(({ output }) => output ?? []);
     this.policies = registry.policies;
     this.sessionPolicies = session.policies;
     this.default = status.default;

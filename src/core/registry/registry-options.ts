@@ -37,6 +37,7 @@ import {
   withMethods,
   wrongOption,
 } from '../../values/options/index.ts';
+import type { Gate } from '../gates/gate.ts';
 import type { PartSet } from '../part.ts';
 import { checkPolicies } from '../rules/check-policies.ts';
 import type { Effect } from '../rules/decision.ts';
@@ -84,6 +85,8 @@ export interface RegistryOptions<S = unknown> {
   readonly quotaStore?: QuotaStore | undefined;
   /** Policies for every session, asked after the registry's rules. */
   readonly policies?: readonly Policy<S>[] | undefined;
+  /** Gates of your own for every session, made by `defineGate`. @default none */
+  readonly gates?: readonly Gate<S>[] | undefined;
   /** The decision if no rule or policy makes one. @default "allow" */
   readonly default?: Effect | undefined;
   /**
@@ -185,6 +188,7 @@ const none: readonly never[] = Object.freeze([]);
 const registryTable = {
   rules: withDefault(anything<readonly Rule[]>(), none),
   policies: withDefault(anything<readonly Policy<unknown>[]>(), none),
+  gates: anything<readonly Gate<unknown>[]>(),
   default: withDefault(oneOf('allow', 'ask', 'deny'), 'allow'),
   defaultTimeoutMs: withDefault(duration, 120_000),
   policyTimeoutMs: withDefault(duration, 5_000),

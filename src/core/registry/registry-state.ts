@@ -23,6 +23,7 @@ import type { CallObservers } from '../call/call-observers.ts';
 import type { CallTracer } from '../call/call-tracers.ts';
 import { createIds } from '../call/calls-in-flight.ts';
 import { type ChangeReason, EventHub } from '../events.ts';
+import { installGates } from '../gates/run-gates.ts';
 import type { PartSet } from '../part.ts';
 import { Ports } from '../ports.ts';
 import type { Effect } from '../rules/decision.ts';
@@ -165,6 +166,8 @@ export class RegistryState {
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules, parts));
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
     for (const part of parts.specs) part.install?.(this.ports, this, given);
+    // Last, so that a gate before the handler comes after what parts reserve.
+    installGates(this.ports, given.gates);
   }
 
   /** The rules that apply to tools of this source. */

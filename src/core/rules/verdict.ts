@@ -1,5 +1,6 @@
 /** The decision of all gates together. `call` and `explain` use the same code to reach it. */
 
+import { deniedError, type ToolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { ApprovalPrompt } from '../approval/request.ts';
 import { allow, ask, type Decision, deny } from './decision.ts';
@@ -86,6 +87,19 @@ export function denialText({ code, reason, ruleId }: Verdict): string {
     `The call was denied${ruleId === undefined ? '' : ` by rule \`${ruleId}\``}: ${reason}. Do ` +
     'not retry it unchanged.'
   );
+}
+
+/** The error of a call that a verdict denies. */
+export function errorOf(verdict: Verdict): ToolError {
+  const { code, reason, ruleId, source } = verdict;
+  const error = deniedError(
+    code ?? 'policy_denied',
+    verdict.message ?? verdict.text ?? denialText(verdict),
+    reason,
+    ruleId,
+    source,
+  );
+  return verdict.cause === undefined ? error : withCause(error, verdict.cause);
 }
 
 /** The verdict as `explain` and events show it. */

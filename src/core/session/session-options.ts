@@ -24,6 +24,7 @@ import {
   wrongOption,
 } from '../../values/options/index.ts';
 import type { Approver } from '../context.ts';
+import type { Gate } from '../gates/gate.ts';
 import type { Hook } from '../hooks.ts';
 import type { RegistryState } from '../registry/registry-state.ts';
 import { checkPolicies } from '../rules/check-policies.ts';
@@ -75,6 +76,8 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly quotas?: readonly Quota[] | undefined;
   /** Policies of this session, asked after those of the registry. @default none */
   readonly policies?: readonly Policy<S>[] | undefined;
+  /** Gates of this session, made by `defineGate`, after those of the registry. @default none */
+  readonly gates?: readonly Gate<S>[] | undefined;
   /** Hooks that run around every call, in this order. `session.use` adds more. @default none */
   readonly hooks?: readonly Hook[] | undefined;
   /** Asks a person. Without an approver, a call that needs an approval is rejected. */
@@ -136,6 +139,7 @@ const sessionTable = {
   overrides: anything<Overrides>(),
   rules: anything<readonly Rule[]>(),
   policies: anything<readonly Policy<unknown>[]>(),
+  gates: anything<readonly Gate<unknown>[]>(),
   hooks: array<Hook>(),
   approver: fn<Approver>(),
   approvalMode: withDefault(oneOf('ask', 'suspend'), 'ask'),

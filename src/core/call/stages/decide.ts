@@ -5,14 +5,13 @@
 
 import type { CallOrigins } from '../../../parts/origins/call-origins.ts';
 import { originsTold } from '../../../parts/origins/origins-told.ts';
-import { deniedError, withCause } from '../../../values/errors/index.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
 import type { ToolEvents } from '../../events.ts';
 import type { Binding } from '../../registry/binding.ts';
 import type { RuleCount } from '../../registry/counters.ts';
 import { type Judged, overBudget } from '../../rules/judged.ts';
 import type { CompiledRule } from '../../rules/rule.ts';
-import { denialText, makeVerdict, type Verdict } from '../../rules/verdict.ts';
+import { denialText, errorOf, makeVerdict, type Verdict } from '../../rules/verdict.ts';
 import { promptOf } from '../approval-question.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { deliver } from '../deliver.ts';
@@ -41,15 +40,7 @@ function conclude(call: Call, verdict: Verdict): Outcome {
   if (call.ended) return undefined;
   call.verdict = verdict;
   if (verdict.effect !== 'deny') return undefined;
-  const { code, reason, ruleId, source } = verdict;
-  const error = deniedError(
-    code ?? 'policy_denied',
-    verdict.message ?? verdict.text ?? denialText(verdict),
-    reason,
-    ruleId,
-    source,
-  );
-  return verdict.cause === undefined ? error : withCause(error, verdict.cause);
+  return errorOf(verdict);
 }
 
 /** Announces the verdict and what shadow rules would have made of it. */
