@@ -11,7 +11,6 @@ export type {
   CallEnd,
   CallStart,
   CallTrace,
-  CallTracer,
   Phase,
   Told,
 } from './core/call/call-tracers.ts';
@@ -65,5 +64,6 @@ export { followOrigins, overheard } from './parts/origins/session-origins.ts';
 export { toldOrigins } from './parts/origins/told-origins.ts';
 export { everyQuota, quotasOf, registryQuotas } from './parts/quotas/quota-state.ts';
 export { reviewOf } from './parts/rule-review/part.ts';
+export { maskingOf } from './parts/secrets/part.ts';
 export { loggedError, logTo } from './values/logging.ts';
 export { packageVersion } from './values/packages/own-version.ts';

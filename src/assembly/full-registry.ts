@@ -9,6 +9,7 @@ import { jsonSchemas } from '../parts/json-schema/part.ts';
 import { offload } from '../parts/offload/part.ts';
 import { quotas } from '../parts/quotas/part.ts';
 import { ruleReview } from '../parts/rule-review/part.ts';
+import { secrets } from '../parts/secrets/part.ts';
 import { HostToolRegistry as CoreRegistry, Given } from './core-registry.ts';
 import { partOf } from './part-table.ts';
 
@@ -20,6 +21,7 @@ const all: readonly Part[] = [
   quotas(),
   offload(),
   discovery(),
+  secrets(),
 ];
 /** No part is absent, but methods of parts are defined by the table. */
 export const everything = new PartSet(all, partOf);

@@ -42,6 +42,7 @@ export const partTable: readonly PartRow[] = [
   },
   { part: 'explain', subpath: 'explain', sessionMethods: ['authorize', 'explain'] },
   { part: 'ruleReview', subpath: 'rule-review', registry: ['strictRules'] },
+  { part: 'secrets', subpath: 'secrets', registry: ['redact'], marks: ['secret'] },
 ];
 
 const byUse = new Map<string, AbsentPart>();
@@ -53,7 +54,7 @@ for (const { part, subpath, ...places } of partTable)
         importLine: `import { ${part} } from 'host-tools/${subpath}'`,
       });
 
-/** The part that adds an option, a key or a method. */
+/** The part that adds an option, a key or a method, or acts upon a mark. */
 export function partOf(place: Place, name: string): AbsentPart | undefined {
   return byUse.get(`${place} ${name}`);
 }

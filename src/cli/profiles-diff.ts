@@ -8,7 +8,7 @@ import {
   type Rule,
   type ToolSession,
 } from '../index.ts';
-import { quotasOf as compiledQuotas, stateOf } from '../surface-port.ts';
+import { quotasOf as compiledQuotas, maskingOf, stateOf } from '../surface-port.ts';
 import { canonicalJson } from '../values/json/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
@@ -157,7 +157,7 @@ async function factsOf(session: ToolSession, name: string, io: CliIo): Promise<J
     maxOutputChars: Number.isFinite(maxOutputChars) ? maxOutputChars : null,
   };
   const shown = typeof knobs === 'object' && knobs !== null ? (knobs as JsonObject) : {};
-  const safe = entry.knobRedactor(registry.redact)?.redact(shown) ?? shown;
+  const safe = maskingOf(registry)?.of(entry).knobs?.redact(shown) ?? shown;
   for (const [knob, value] of Object.entries(safe as JsonObject)) flat[`knobs.${knob}`] = value;
   const tool = stateOf(session).profile?.tools.get(name);
   for (const [path, origin] of Object.entries(tool?.origins ?? {}))

@@ -20,8 +20,8 @@ export interface Part {
 export type OptionPlace = 'registry' | 'session' | 'profile';
 
 /**
- * Where a host uses a part: by an option, a field of a tool, a method, a kind of schema, or a test
- * of a rule.
+ * Where a host uses a part: by an option, a field of a tool, a method, a kind or a mark of
+ * a schema, or a test of a rule.
  */
 export type Place =
   | OptionPlace
@@ -29,6 +29,7 @@ export type Place =
   | 'registryMethods'
   | 'sessionMethods'
   | 'schemas'
+  | 'marks'
   | 'tests';
 
 /** What makes a part. */
@@ -42,6 +43,8 @@ export interface PartSpec {
   readonly schemas?: Readonly<Record<string, SchemaEngine>>;
   /** Compiles tests of rules, by their names. */
   readonly tests?: Readonly<Record<string, CompilePart>>;
+  /** The marks of schemas that it acts upon: each with its name, and with `x-` before it. */
+  readonly marks?: Readonly<Record<string, true>>;
   /**
    * Fills its places in a new registry.
    * @param options Those of the registry, checked by the table.
@@ -57,7 +60,7 @@ export interface AbsentPart {
   readonly importLine: string;
 }
 
-/** Finds the part of an option or a method. Undefined for what no part has. */
+/** Finds the part of an option, a method or a mark. Undefined for what no part has. */
 export type PartOf = (place: Place, name: string) => AbsentPart | undefined;
 
 const specs = new WeakMap<object, PartSpec>();
@@ -113,7 +116,7 @@ export class PartSet {
    * @throws MisuseError `missing_part`.
    * @internal
    */
-  find<P extends 'schemas' | 'tests'>(
+  find<P extends 'schemas' | 'tests' | 'marks'>(
     place: P,
     name: string,
     what: string,

@@ -106,6 +106,54 @@ export interface Trials {
   tell(call: Call): void;
 }
 
+/** Hides values of calls, such as passwords, from all but the handler and the caller. */
+export interface Masking {
+  /** Whether calls of the tool may have values to hide. */
+  concerns(entry: ToolEntry): boolean;
+  /** The name that a caller gave, without values to hide. */
+  name(session: SessionState, name: string, input: unknown, parent: Call | undefined): string;
+  /** The id that a caller gave, or a new one if it holds a value to hide. */
+  id(
+    session: SessionState,
+    id: string,
+    name: string,
+    input: unknown,
+    parent: Call | undefined,
+  ): string;
+  begin(call: Call): void;
+  /** Finds the values in the input and the knobs. */
+  collectInput(call: FoundCall): void;
+  /** Finds the values that validation added. */
+  collectParse(call: FoundCall): void;
+  /** Finds the values in an output, and in what was sent in addition to it. */
+  collectOutput(call: FoundCall, output: unknown): void;
+  /** The output may hold parts of values that are not known, so it is hidden as a whole. */
+  hideOutput(call: Call): void;
+  /** Whether the call has values to hide. */
+  hides(call: Call): boolean;
+  /** A text without the values. */
+  text(call: Call, text: string): string;
+  /** JSON without the values. It may share parts with the JSON. */
+  json(call: Call, value: JsonValue): JsonValue;
+  /** The input as it is now, without the values; null if it is not JSON. */
+  input(call: Call): JsonValue;
+  /** The input for the person who is asked. Undefined if it cannot be shown without the values. */
+  forApprover(call: FoundCall): ShownInput | undefined;
+  /** The input of a question for those who hear of it. */
+  forListeners(call: FoundCall): ShownInput;
+  /** A part of the output, without the values. @param isCut Not all of it is there. */
+  output(call: FoundCall, value: JsonValue, isCut: boolean): JsonValue;
+}
+
+/** An input as a question shows it. */
+export interface ShownInput {
+  readonly value: JsonValue;
+  /** The JSON pointers of what is hidden; `""` is the whole input. */
+  readonly fields: readonly string[];
+  /** Whether a text holds a value that is hidden. */
+  holds(text: string): boolean;
+}
+
 /** What a part keeps in the memory of one process. */
 export interface Unshared {
   readonly kind: string;
@@ -179,6 +227,8 @@ export class Ports {
   review: Review | undefined;
   /** Saves what a part still has to, when the registry has closed. Waited for in bounded time. */
   readonly closing: (() => Promise<unknown>)[] = [];
+  /** Hides values of calls. Without it, texts and values are shown as they are. */
+  masking: Masking | undefined;
   /** Takes over the part's data for a registry that only judges. */
   readonly copies: ((from: RegistryState, to: RegistryState) => void)[] = [];
   /** Methods of registries and sessions, by name. */

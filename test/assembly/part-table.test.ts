@@ -24,6 +24,10 @@ describe.each(parts.specs.map((spec) => [spec.name, spec] as const))('%s', (name
       );
     },
   );
+
+  test('its marks are in its row', () => {
+    expect(rowOf(name)?.marks ?? []).toEqual(Object.keys(spec.marks ?? {}));
+  });
 });
 
 test('each method that parts have is in a row, and the other way round', () => {

@@ -1,13 +1,13 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
 import { fourEyesMessage, isOwnAnswer } from '../../parts/durable-approvals/four-eyes.ts';
 import { vouch } from '../../parts/origins/vouch.ts';
-import { scrubText } from '../../parts/secrets/call-secrets.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
 import { type Details, joinDetails } from '../rules/verdict.ts';
 import type { Call, FoundCall } from './call.ts';
 import { reportFault } from './report-fault.ts';
+import { shownText } from './shown.ts';
 import { shownNameOf } from './shown-name.ts';
 import { keepStanding } from './standing-grants.ts';
 import type { Outcome } from './step.ts';
@@ -87,7 +87,7 @@ export function rejected(
   message: string | undefined,
 ): ToolError {
   const { session, toolName, callId } = call;
-  const said = message === undefined ? undefined : scrubText(call, message);
+  const said = message === undefined ? undefined : shownText(call, message);
   if (!call.ended && session.hears('approval:denied'))
     session.emit(
       'approval:denied',

@@ -6,7 +6,6 @@ import {
   originWords,
   reportedOrigins,
 } from '../../parts/origins/origin-report.ts';
-import { scrubJson, scrubText } from '../../parts/secrets/call-secrets.ts';
 import {
   deepFreeze,
   frozenJson,
@@ -14,16 +13,13 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../values/json/index.ts';
-import { createBudget } from '../../values/redaction/budget.ts';
-import type { Redactor, Shown } from '../../values/redaction/redactor.ts';
-import { holdsSecret, scrubStrings } from '../../values/redaction/scrub.ts';
-import { Secrets } from '../../values/redaction/secrets.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
 import type { ApprovalPrompt, ApprovalRequest } from '../approval/request.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import type { FoundCall } from './call.ts';
 import { notShown } from './input-not-shown.ts';
+import { shownJson, shownText, shownToApprover, shownToListeners } from './shown.ts';
 
 /** The question, or the reason and text with which the call is refused unasked. */
 export type Question =
@@ -49,24 +45,17 @@ export function requestFor(
 ): Question {
   const { session, callId, entry, parent } = call;
   const { registry, sessionId, principal } = session;
-  const outside = !entry.internals.input.trusted;
-  const redactor = outside ? registry.pathRedactor() : entry.inputRedactor(registry.redact);
   const usual = promptOf(entry).title;
   const { title, message, risk } = verdict.prompt as ApprovalPrompt;
-  const secrets = outside ? secretsOf(redactor, call.canonical) : call.extra?.secrets;
-  const shown =
-    redactor === undefined
-      ? { value: call.canonical as JsonValue, fields: [] }
-      : redactor.show(call.canonical, true);
-  if (shown === undefined || secrets?.lost === true) {
+  const shown = shownToApprover(call);
+  if (shown === undefined) {
     return {
       askable: false,
       reason: 'input_not_shown',
       message: notShown,
     };
   }
-  const held = (text: string | undefined): boolean =>
-    text !== undefined && secrets !== undefined && holdsSecret(text, secrets);
+  const held = (text: string | undefined): boolean => text !== undefined && shown.holds(text);
   const field = title !== usual && held(title) ? 'title' : held(message) ? 'message' : undefined;
   if (field !== undefined) return secretInPrompt(call, field);
   const judged = originsOf(call)?.judged() ?? [];
@@ -130,50 +119,30 @@ export function promptOf({ definition }: ToolEntry, title?: string): ApprovalPro
 export function announceQuestion(call: FoundCall, request: ApprovalRequest): void {
   const { session } = call;
   if (!session.hears('approval:required')) return;
-  const redactor = call.entry.inputRedactor(session.registry.redact);
   const { input: _, title, summary: _line, message: _words, origins, ...rest } = request;
-  const budget = createBudget();
-  const shown =
-    redactor === undefined
-      ? { value: call.canonical, fields: [] }
-      : redactor.show(call.canonical, false, budget);
-  const secrets = call.extra?.secrets;
-  const input =
-    shown === undefined || secrets === undefined
-      ? shown?.value
-      : scrubStrings(shown.value, secrets, budget);
-  const hiddenFields = isJsonObject(input) ? (shown as Shown).fields : [''];
+  const shown = shownToListeners(call);
+  const hiddenFields = shown.fields;
+  const input = objectOf(shown.value);
   const reported = origins === undefined ? undefined : reportedOrigins(origins, hiddenFields);
   const message =
     reported === undefined
       ? request.message
-      : announcedMessage(
-          request,
-          reported,
-          (text) => secrets !== undefined && holdsSecret(text, secrets),
-        );
+      : announcedMessage(request, reported, (text) => shown.holds(text));
   const published = {
     ...(JSON.parse(JSON.stringify(rest)) as JsonObject),
     ...(reported === undefined
       ? {}
-      : { origins: scrubJson(call, JSON.parse(JSON.stringify(reported)) as JsonValue) }),
-    input: objectOf(input),
-    title: scrubText(call, title),
-    summary: scrubText(call, callSummary(rest.tool.name, objectOf(input), hiddenFields)),
-    ...(message === undefined ? {} : { message: scrubText(call, message) }),
+      : { origins: shownJson(call, JSON.parse(JSON.stringify(reported)) as JsonValue) }),
+    input,
+    title: shownText(call, title),
+    summary: shownText(call, callSummary(rest.tool.name, input, hiddenFields)),
+    ...(message === undefined ? {} : { message: shownText(call, message) }),
     hiddenFields,
   };
   session.emit('approval:required', { request: deepFreeze(published) }, call.surfaceName);
 }
 
 /** A frozen copy, since readers may keep it. An input that is hidden as a whole becomes `{}`. */
-function objectOf(value: JsonValue | undefined): JsonObject {
+function objectOf(value: JsonValue): JsonObject {
   return isJsonObject(value) ? (frozenJson(value as JsonValue) as JsonObject) : {};
-}
-
-function secretsOf(redactor: Redactor | undefined, input: JsonObject): Secrets | undefined {
-  if (redactor === undefined) return undefined;
-  const secrets = new Secrets();
-  redactor.collect(input, secrets);
-  return secrets;
 }

@@ -7,7 +7,6 @@ import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { Deadline } from '../../values/limits/deadlines.ts';
 import type { Semaphore } from '../../values/limits/semaphore.ts';
-import type { Secrets } from '../../values/redaction/secrets.ts';
 import type { Standing } from '../approval/grants.ts';
 import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
 import type { Alongside, ToolResult } from '../result.ts';
@@ -52,8 +51,6 @@ export class CallExtra {
   // Admission.
   /** The whole input as text, where `repair` may read an object from it. */
   text: string | undefined;
-  /** The secrets of the input as it arrived, if `tool:pre` had to find them. */
-  sent: Secrets | undefined;
 
   // Validation.
   repaired: { readonly path: string; readonly rule: string }[] | undefined;
@@ -114,12 +111,8 @@ export class CallExtra {
   alongside: Alongside | undefined;
   /** The call reads back this output, which another call returned. */
   readBack: ReadBack | undefined;
-  /** The call, or a child call, has read back text that may hold parts of secrets. */
-  readSecrets = false;
 
   // All phases.
-  /** Values that no event, prompt or error text may contain. */
-  secrets: Secrets | undefined;
   cleanups: Set<(result: ToolResult) => void> | undefined;
   /** The tracers that follow the call, until it ends. */
   traces: readonly CallTrace[] | undefined;

@@ -5,7 +5,6 @@
 
 import { tellSettled } from '../../parts/durable-approvals/tell-settled.ts';
 import { remember } from '../../parts/origins/remember.ts';
-import { scrubJson, scrubText } from '../../parts/secrets/call-secrets.ts';
 import { errorCodes, type ToolError, withCause } from '../../values/errors/index.ts';
 import {
   countDenied,
@@ -23,24 +22,23 @@ import { inputNotShown } from './input-not-shown.ts';
 import { tellEnd } from './observed.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { giveBack, releaseAll } from './release.ts';
-import { shownInput } from './shown-input.ts';
+import { shownInput, shownJson, shownText } from './shown.ts';
 import { endTraces } from './traced.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The result of a failed call. Its texts never contain a secret of the call. */
+/** The result of a failed call. Its texts contain nothing that is hidden. */
 export function failureResult(call: Call, error: ToolError): ToolResult {
-  const { extra } = call;
+  const { extra, session } = call;
+  const hides = session.registry.ports.masking?.hides(call) === true;
   const { status } = errorCodes[error.code];
-  // `rejected` would say that the handler has not run.
-  const metadata = metadataOf(call, extra?.withheld === true ? 'failed' : status);
-  if (extra === undefined) return { success: false, error, metadata };
   const result: Writable<ToolResult> = {
     success: false,
-    error: extra.secrets === undefined || extra.secrets.none ? error : scrubError(call, error),
-    metadata,
+    error: hides ? shownError(call, error) : error,
+    // `rejected` would say that the handler has not run.
+    metadata: metadataOf(call, extra?.withheld === true ? 'failed' : status),
   };
-  if (extra.pending !== undefined && error.code === 'approval_pending')
+  if (extra?.pending !== undefined && error.code === 'approval_pending')
     Object.defineProperty(result, 'approval', { value: extra.pending, enumerable: false });
   return result as ToolResult;
 }
@@ -72,16 +70,16 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
   return metadata;
 }
 
-function scrubError(call: Call, error: ToolError): ToolError {
+function shownError(call: Call, error: ToolError): ToolError {
   // Every text of this call would be hidden, also the one that says so. It is written again here,
   // so that nothing else is shown.
   if (error.code === 'approval_denied' && error.reason === 'input_not_shown')
     return inputNotShown(call);
-  const scrubbed: Writable<ToolError> = { ...error, message: scrubText(call, error.message) };
-  if (Object.hasOwn(error, 'cause')) withCause(scrubbed, error.cause);
-  if (error.reason !== undefined) scrubbed.reason = scrubText(call, error.reason);
-  if (error.details !== undefined) scrubbed.details = scrubJson(call, error.details);
-  return scrubbed;
+  const shown: Writable<ToolError> = { ...error, message: shownText(call, error.message) };
+  if (Object.hasOwn(error, 'cause')) withCause(shown, error.cause);
+  if (error.reason !== undefined) shown.reason = shownText(call, error.reason);
+  if (error.details !== undefined) shown.details = shownJson(call, error.details);
+  return shown;
 }
 
 /** Ends a call with an error. */
@@ -127,6 +125,7 @@ function settleAccounts(call: Call, result: ToolResult): void {
   unlink(call);
   const signal = call.options?.signal;
   if (signal !== undefined) registry.aborts.remove(signal, call);
+  call.parent?.extra?.children?.delete(call);
   if (extra !== undefined) endExtra(call, extra, result);
   count(call, result);
   if (call.announced) {
@@ -141,7 +140,6 @@ function settleAccounts(call: Call, result: ToolResult): void {
 function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
   const { registry } = call.session;
   if (extra.idle?.dlList !== undefined) registry.deadlines.remove(extra.idle);
-  call.parent?.extra?.children?.delete(call);
   if (extra.resumed !== undefined)
     registry.suspending.release(call.session, extra.resumed.approvalId);
   const { cleanups, children } = extra;

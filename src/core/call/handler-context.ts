@@ -2,11 +2,11 @@
  * The context that a handler is given: frozen, lazy, and without effect once the call has ended.
  */
 
-import { scrubJson, scrubText } from '../../parts/secrets/call-secrets.ts';
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { shortened } from '../../values/text/shortened.ts';
 import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from '../context.ts';
 import type { FoundCall } from './call.ts';
+import { shownJson, shownText } from './shown.ts';
 
 const maxEvents = 1_000;
 const maxEventChars = 65_536;
@@ -124,7 +124,7 @@ export function progress(call: FoundCall, done: number, total?: number, message?
       done,
       ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
       ...(typeof message === 'string'
-        ? { message: shortened(scrubText(call, message), maxEventChars) }
+        ? { message: shortened(shownText(call, message), maxEventChars) }
         : {}),
     },
     call.surfaceName,
@@ -132,7 +132,8 @@ export function progress(call: FoundCall, done: number, total?: number, message?
 }
 
 /**
- * Emits a `tool:event`. Its data is bounded and redacted. Emits nothing once the call has ended.
+ * Emits a `tool:event`. Its data is bounded, and without what is hidden. Emits nothing once the
+ * call has ended.
  */
 export function emitEvent(call: FoundCall, name: string, data: unknown): void {
   if (call.state !== 'running' || typeof name !== 'string' || !call.session.hears('tool:event'))
@@ -168,15 +169,15 @@ export function emitEvent(call: FoundCall, name: string, data: unknown): void {
       toolName,
       callId,
       name: shownName(call, name),
-      data: deepFreeze(scrubJson(call, copy.value)),
+      data: deepFreeze(shownJson(call, copy.value)),
     },
     call.surfaceName,
   );
 }
 
-/** The name of an event, bounded and without secrets. */
+/** The name of an event, bounded and without what is hidden. */
 function shownName(call: FoundCall, name: string): string {
-  return scrubText(call, name).slice(0, 1_024);
+  return shownText(call, name).slice(0, 1_024);
 }
 
 function mayEmit(call: FoundCall): boolean {

@@ -5,7 +5,7 @@ import type { ToolResult } from '../result.ts';
 import type { Call } from './call.ts';
 import type { CallObservers, CallRecord } from './call-observers.ts';
 import { reportFault } from './report-fault.ts';
-import { shownInput } from './shown-input.ts';
+import { shownInput } from './shown.ts';
 
 /**
  * The record of a call for its observers.

@@ -1,12 +1,11 @@
-/** The result of a call as events carry it: a copy, without secrets. */
+/** The result of a call as events carry it: a copy, without what is hidden. */
 
-import { scrubJson } from '../../parts/secrets/call-secrets.ts';
 import { type ToolError, toolError } from '../../values/errors/index.ts';
 import { cloneJson, type JsonValue } from '../../values/json/index.ts';
-import { redacted } from '../../values/redaction/spellings.ts';
 import type { ToolResult } from '../result.ts';
 import type { FoundCall } from './call.ts';
 import { copyFor, isShared } from './deliver.ts';
+import { shownJson } from './shown.ts';
 
 /** A copy of an error, because the caller may change its own. */
 export function copiedError({
@@ -27,17 +26,13 @@ export function copiedError({
   });
 }
 
-/** A copy of a result, with secrets hidden by the output schema and by value. */
+/** A copy of a result, without what is hidden. */
 export function postedResult(call: FoundCall, result: ToolResult & { success: true }): JsonValue {
   const { output, metadata } = result;
-  const { session, binding } = call;
-  const hasSecrets = call.extra?.secrets?.none === false;
-  const hide = (value: JsonValue, isCut: boolean): JsonValue => {
-    // A cut may go through the middle of a secret, and half of a secret cannot be found.
-    if ((hasSecrets && isCut) || call.extra?.readSecrets === true) return redacted;
-    if (!hasSecrets && !binding.secretive) return value;
-    return scrubJson(call, value, binding.entry.outputRedactor(session.registry.redact));
-  };
+  const { session } = call;
+  const { masking } = session.registry.ports;
+  const hide = (value: JsonValue, isCut: boolean): JsonValue =>
+    masking === undefined ? value : masking.output(call, value, isCut);
   const hidden = hide(output as JsonValue, metadata.truncated !== undefined);
   const {
     callId,
@@ -64,14 +59,14 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
   if (call.extra?.metadata !== undefined) Object.assign(shown, call.extra.metadata);
   if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
   if (handler !== undefined)
-    shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));
+    shown.handler = copyFor(session, 'tool:post', shownJson(call, handler));
   if (alongside !== undefined) {
     const entries = Object.entries(alongside) as [string, JsonValue][];
     const isCut = alongside.truncated !== undefined;
     const clean = entries.map(([name, value]) => [name, hide(value, isCut && name === 'content')]);
     shown.alongside = copyFor(session, 'tool:post', Object.fromEntries(clean));
   }
-  // Copied last: an output that is over the budget of redaction needs no copy.
+  // Copied last: an output that is hidden as a whole needs no copy.
   const posted = { success: true, output: copyFor(session, 'tool:post', hidden), metadata: shown };
   if (isShared(session, 'tool:post')) {
     Object.freeze(shown);

@@ -1,12 +1,11 @@
 /** Reports to the host what its own code threw during a call. */
 
-import { scrubText } from '../../parts/secrets/call-secrets.ts';
 import { type ToolError, withCause } from '../../values/errors/index.ts';
 import type { Refused } from '../../values/schema/bind.ts';
 import type { Call } from './call.ts';
 
 /**
- * Logs what was thrown, with its stack and without the call's secrets.
+ * Logs what was thrown, with its stack and without what the call hides.
  * @param source The code that threw: `policy`, `check`, `hook`, `approver`, `handler`, …
  */
 export function reportFault(
@@ -17,11 +16,9 @@ export function reportFault(
   more?: object,
 ): void {
   const { session, callId, toolName } = call;
-  const secrets = call.extra?.secrets;
+  const { masking } = session.registry.ports;
   const scrub =
-    secrets === undefined || secrets.none
-      ? undefined
-      : (text: string): string => scrubText(call, text);
+    masking?.hides(call) === true ? (text: string) => masking.text(call, text) : undefined;
   session.registry.hostFault(
     thrown,
     { sessionId: session.sessionId, callId, toolName, source, ...more },

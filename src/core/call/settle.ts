@@ -1,6 +1,5 @@
 /** The second half of the spine: from what the handler returned or threw to the end of its call. */
 
-import { collectOutputSecrets } from '../../parts/secrets/call-secrets.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { ResultMetadata } from '../result.ts';
@@ -17,17 +16,19 @@ export function ran(call: FoundCall, value: unknown, metadata: JsonObject | unde
     const { session, binding } = call;
     stopClocks(call);
     call.state = 'shaping';
-    const { entry, maxOutputChars, outputs, secretive, overBudget } = binding;
+    const { entry, maxOutputChars, outputs, masking, overBudget } = binding;
     const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
     const plain =
       session.hooks.length === 0 && entry.internals.output === undefined && outputs.length === 0;
-    // Secrets are collected before hooks and schemas can mention them, and before a cut.
+    // What is hidden is collected before hooks and schemas can mention them, and before a cut.
     const shaped = snapshotOf(
       call,
       value,
-      plain && bounded && !secretive && overBudget === undefined ? maxOutputChars : undefined,
+      plain && bounded && masking === undefined && overBudget === undefined
+        ? maxOutputChars
+        : undefined,
     );
-    if (secretive) collectOutputSecrets(call, shaped.ok ? shaped.output : null);
+    masking?.collectOutput(call, shaped.ok ? shaped.output : null);
     if (!plain) return shapeOn(call, shaped, metadata);
     if (!shaped.ok) return failCall(call, shaped.error);
     if (bounded) return settle(call, allWithinBudget(call, shaped), metadata);
@@ -111,7 +112,7 @@ function succeed(
   truncated: ResultMetadata['truncated'],
   handler: JsonObject | undefined,
 ): void {
-  collectOutputSecrets(call, output);
+  call.binding.masking?.collectOutput(call, output);
   endCall(call, successResult(call, output, truncated, handler));
 }
 

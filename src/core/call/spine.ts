@@ -1,12 +1,7 @@
 /** The spine: runs the stages of a call in order. Every surface calls tools through it. */
 
-import {
-  beginWithSecrets,
-  collectParsedSecrets,
-  collectSecrets,
-  shareSecrets,
-} from '../../parts/secrets/call-secrets.ts';
 import type { ToolError } from '../../values/errors/index.ts';
+import type { Masking } from '../ports.ts';
 import type { ToolResult } from '../result.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { Call, type FoundCall, isFound, type Resumed } from './call.ts';
@@ -15,7 +10,6 @@ import type { ReadCallOptions } from './call-options.ts';
 import { link, newId } from './calls-in-flight.ts';
 import { failCall, failureResult } from './end-call.ts';
 import { recheck } from './recheck.ts';
-import { safeId, safeName } from './safe-names.ts';
 import { broken, threw } from './settle.ts';
 import { acquire } from './stages/acquire.ts';
 import { admit, enter, nestingProblem, watchSignal } from './stages/admit.ts';
@@ -43,7 +37,8 @@ export function callTool(
   resumed?: Resumed,
   callId?: string,
 ): Promise<ToolResult> {
-  const toolName = safeName(session, name, input, parent);
+  const { masking } = session.registry.ports;
+  const toolName = masking === undefined ? name : masking.name(session, name, input, parent);
   const channel = heardChannel();
   if (channel === undefined)
     return callUnheard(session, toolName, input, options, parent, resumed, callId);
@@ -62,9 +57,13 @@ function callUnheard(
   callId: string | undefined,
 ): Promise<ToolResult> {
   const { registry } = session;
+  const { masking } = registry.ports;
   const own = options?.callId;
   const given =
-    callId ?? (own === undefined ? undefined : safeId(session, own, toolName, input, parent));
+    callId ??
+    (own === undefined || masking === undefined
+      ? own
+      : masking.id(session, own, toolName, input, parent));
   const call = new Call(
     session,
     toolName,
@@ -98,8 +97,8 @@ function begin(call: Call, namedByCaller: boolean): void {
   const unheard = enter(call, namedByCaller);
   if (unheard !== undefined) return call.resolve(failureResult(call, unheard));
   link(call);
-  if (call.session.registry.secrets !== undefined) beginWithSecrets(call);
-  const { tracers } = call.session.registry;
+  const { ports, tracers } = call.session.registry;
+  ports.masking?.begin(call);
   if (tracers !== undefined) beginTraces(call, tracers);
   const wrong = call.options?.fault ?? nestingProblem(call.session.registry.nesting);
   if (wrong !== undefined) return refuse(call, wrong);
@@ -114,7 +113,6 @@ function begin(call: Call, namedByCaller: boolean): void {
   }
   const { parent } = call;
   if (parent !== undefined) {
-    shareSecrets(parent, call);
     const problem = childProblem(parent, call);
     if (problem !== undefined) return refuse(call, problem);
   }
@@ -165,7 +163,8 @@ function walk(call: FoundCall, from: number): number {
   }
   // A tool that a rule hides must not reveal its schema. The next gate refuses any input.
   if (from <= steps.validate && binding.drop !== 'denied') {
-    outcome = binding.secretive ? validateSecretive(call) : validate(call);
+    outcome =
+      binding.masking === undefined ? validate(call) : validateMasked(call, binding.masking);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.judge);
   }
   if (from <= steps.judge) {
@@ -239,15 +238,15 @@ function takeGoto(call: Call): number {
   return goto;
 }
 
-function validateSecretive(call: FoundCall): Step {
-  collectSecrets(call);
+function validateMasked(call: FoundCall, masking: Masking): Step {
+  masking.collectInput(call);
   const outcome = validate(call);
   if (!(outcome instanceof Promise)) {
-    collectParsedSecrets(call);
+    masking.collectParse(call);
     return outcome;
   }
   return outcome.then((settled) => {
-    collectParsedSecrets(call);
+    masking.collectParse(call);
     return settled;
   });
 }

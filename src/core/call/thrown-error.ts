@@ -1,6 +1,5 @@
 /** Makes the error of a call from what its handler threw or failed with. */
 
-import { scrubJson, scrubText } from '../../parts/secrets/call-secrets.ts';
 import {
   messageFromParts,
   ownMessage,
@@ -14,6 +13,7 @@ import type { Failure } from '../result.ts';
 import type { FoundCall } from './call.ts';
 import { thrownInputFault } from './invalid-input.ts';
 import { reportFault } from './report-fault.ts';
+import { shownJson, shownText } from './shown.ts';
 
 /** Longest message of a failure, unless the tool's budget is less. A longer one is cut. */
 export const longestMessage = 8_192;
@@ -21,7 +21,7 @@ export const longestMessage = 8_192;
 /** The text of a handler's failure. The tool's output budget bounds it too. */
 function boundedMessage(call: FoundCall, message: string): string {
   const { maxOutputChars } = call.binding;
-  return shortened(scrubText(call, message), Math.min(longestMessage, maxOutputChars));
+  return shortened(shownText(call, message), Math.min(longestMessage, maxOutputChars));
 }
 
 /** Anything that was thrown becomes a non-empty message, even if reading it throws. */
@@ -102,7 +102,7 @@ function faultReason(thrown: unknown): string | undefined {
 function faultDetails(call: FoundCall, thrown: unknown): JsonValue | undefined {
   try {
     const { details } = thrown as { details?: unknown };
-    return isJsonObject(details) ? scrubJson(call, details) : undefined;
+    return isJsonObject(details) ? shownJson(call, details) : undefined;
   } catch {
     return undefined;
   }
@@ -125,6 +125,6 @@ export function failureError(call: FoundCall, failure: Failure): ToolError {
   return toolError('handler_error', boundedMessage(call, message), {
     reason,
     retryable,
-    ...(details === undefined ? {} : { details: scrubJson(call, details) }),
+    ...(details === undefined ? {} : { details: shownJson(call, details) }),
   });
 }

@@ -1,6 +1,5 @@
 /** Informs the tracers that follow calls. Nothing that they do affects a call. */
 
-import { scrubText } from '../../parts/secrets/call-secrets.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { ToolContext, TraceContext } from '../context.ts';
 import type { ToolResult } from '../result.ts';
@@ -9,7 +8,7 @@ import type { CallEnd, CallTrace, CallTracer, Phase, Told } from './call-tracers
 import { HandlerContext } from './handler-context.ts';
 import { postedResult } from './posted-result.ts';
 import { reportFault } from './report-fault.ts';
-import { shownInput } from './shown-input.ts';
+import { shownInput, shownText } from './shown.ts';
 import type { Step } from './step.ts';
 import { takeTraceContext } from './trace-context.ts';
 
@@ -20,7 +19,7 @@ export function beginTraces(call: Call, tracers: readonly CallTracer[]): void {
   const start = {
     callId,
     tool: entry === undefined ? undefined : toolName,
-    description: entry === undefined ? undefined : scrubText(call, entry.definition.description),
+    description: entry === undefined ? undefined : shownText(call, entry.definition.description),
     executor: entry?.internals.runsIn,
     ownTool: entry !== undefined && session.own?.get(toolName) === entry,
     sessionId: session.sessionId,

@@ -3,7 +3,7 @@
  */
 
 import { followOrigins } from '../../parts/origins/session-origins.ts';
-import type { BeginGate, OverBudget, StartGate, ToolGates } from '../ports.ts';
+import type { BeginGate, Masking, OverBudget, StartGate, ToolGates } from '../ports.ts';
 import type { Effect } from '../rules/decision.ts';
 import type { Policy } from '../rules/policy.ts';
 import type { CompiledRule } from '../rules/rule.ts';
@@ -59,7 +59,8 @@ export class Binding {
   knobs: unknown;
   timeoutMs = 0;
   maxOutputChars = Number.POSITIVE_INFINITY;
-  secretive = false;
+  /** Undefined if calls of the tool have nothing to hide. */
+  masking: Masking | undefined;
   hostTool: HostTool | undefined;
   /** The handler of a tool with `create`, once it has been called. */
   handler: SessionHandler | undefined;
@@ -104,7 +105,7 @@ export class Binding {
       status.maxOutputChars,
       limits.maxOutputChars ?? Number.POSITIVE_INFINITY,
     );
-    this.secretive = status.secretive;
+    this.masking = status.masking;
     this.isBounded =
       entry.slots !== undefined ||
       entry.internals.resourceKey !== undefined ||

@@ -3,7 +3,7 @@ import { outputOrigins, roles } from '../../parts/origins/profile-labels.ts';
 import type { PartSet } from '../part.ts';
 import { internalsOf, type ToolInternals } from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
-import { checkMarks } from './check-marks.ts';
+import { checkMarkParts, checkMarks } from './check-marks.ts';
 import type { RegistryState } from './registry-state.ts';
 
 /**
@@ -23,6 +23,7 @@ export function checkDefinition(definition: AnyTool, registry: RegistryState): b
       'patterns that RE2 cannot express run on the native engine, which a hostile input can ' +
         'hang; rewrite them without lookaround and backreferences',
     );
+  checkMarkParts(definition, registry.parts);
   // Labels in a definition from outside are not trusted, so they are not checked either.
   if (!input.trusted) return originGiven || outside?.labels !== undefined;
   const where = `Tool \`${definition.name}\``;

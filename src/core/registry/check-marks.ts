@@ -1,10 +1,22 @@
-/** Checks the labels that a host writes into its schemas: `x-origin` and `x-role`. */
+/** Checks what a host writes into its schemas: the labels `x-origin` and `x-role`, and marks. */
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { probablyMeant } from '../../values/options/index.ts';
+import type { PartSet } from '../part.ts';
+import { internalsOf } from '../tool/definition.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
 
 /** Keywords whose value is data and not a schema. */
 const data: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples']);
+/** Keywords whose value has schemas by name. */
+const named: ReadonlySet<string> = new Set([
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentSchemas',
+  'patternProperties',
+  'properties',
+]);
 
 /**
  * Refuses an unknown label, which would have no effect. `origin` and `role`, as zod's `.meta()`
@@ -22,16 +34,49 @@ export function checkMarks(
   // Most schemas have no label. This check of their keys allocates nothing.
   if (!mentions(schema, keyword, `x-${keyword}`)) return false;
   let isFound = false;
+  for (const part of partsOf(schema)) if (checkPart(part, keyword, known, where)) isFound = true;
+  return isFound;
+}
+
+/** A schema and all schemas in it. */
+function partsOf(schema: JsonObject): readonly JsonObject[] {
+  const found: JsonObject[] = [];
   const seen = new Set<JsonValue>();
-  const pending: JsonValue[] = [schema];
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+  const pending: (JsonValue | undefined)[] = [schema];
+  while (pending.length > 0) {
+    const part = pending.pop();
     if (typeof part !== 'object' || part === null || seen.has(part)) continue;
     seen.add(part);
-    if (isJsonObject(part) && checkPart(part, keyword, known, where)) isFound = true;
-    for (const [key, value] of Object.entries(part))
-      if (!data.has(key) && value !== undefined) pending.push(value);
+    if (isJsonObject(part)) found.push(part);
+    for (const [key, value] of Object.entries(part)) {
+      if (data.has(key)) continue;
+      // A property may have the name of a keyword.
+      if (named.has(key) && isJsonObject(value))
+        for (const one of Object.values(value)) pending.push(one);
+      else pending.push(value);
+    }
   }
-  return isFound;
+  return found;
+}
+
+/** Marks that parts act upon. Without its part, a mark would have no effect. */
+const marks = ['secret'];
+
+/** @throws MisuseError `missing_part`, if a schema has a mark whose part is absent. */
+export function checkMarkParts(definition: AnyTool, parts: PartSet): void {
+  const { input, output, knobs } = internalsOf(definition);
+  for (const [name, schema] of Object.entries({ parameters: input, outputSchema: output, knobs }))
+    for (const mark of marks)
+      if (schema !== undefined && hasMark(schema.json, mark))
+        parts.find('marks', mark, `Tool \`${definition.name}\`, \`${name}\`: \`${mark}: true\``);
+}
+
+function hasMark(schema: JsonObject, mark: string): boolean {
+  const names = [mark, `x-${mark}`];
+  if (!mentions(schema, mark, `x-${mark}`)) return false;
+  return partsOf(schema).some((part) =>
+    names.some((name) => Object.hasOwn(part, name) && part[name] === true),
+  );
 }
 
 /** Whether some key in a schema is one of two. */

@@ -34,10 +34,10 @@ export function judgingCopy(
   registry: RegistryState,
   { rules, options, now, hostGates = false }: JudgingCopyOptions,
 ): RegistryState {
-  const { default: fallback, policyTimeoutMs, redact, logger, spine } = registry;
+  const { default: fallback, policyTimeoutMs, logger, spine } = registry;
   const policies = hostGates ? registry.policies : [];
   const copy = new RegistryState(
-    { ...options, default: fallback, policies, policyTimeoutMs, redact, logger, now },
+    { ...options, default: fallback, policies, policyTimeoutMs, logger, now },
     spine,
     registry.parts,
   );

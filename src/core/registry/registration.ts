@@ -1,7 +1,5 @@
 /** The handle that registering a tool returns. */
 
-import type { WaitGraph } from '../../values/limits/wait-graph.ts';
-import type { PartSet } from '../part.ts';
 import {
   type DefinitionPatch,
   internalsOf,
@@ -11,6 +9,8 @@ import {
 } from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import { prepareSchemas } from './check-definition.ts';
+import { checkMarkParts } from './check-marks.ts';
+import type { RegistryState } from './registry-state.ts';
 import { ToolEntry } from './tool-entry.ts';
 
 /** A handle on a registered tool. It has no effect once the tool is removed or replaced. */
@@ -41,8 +41,7 @@ export interface ToolTable {
   remove(entry: ToolEntry): void;
   /** Notes that an entry's own state has changed. */
   changed(entry: ToolEntry): void;
-  readonly parts: PartSet;
-  readonly waits: WaitGraph;
+  readonly registry: RegistryState;
 }
 
 /** A handle on an entry of a table. */
@@ -70,7 +69,19 @@ export class Registration implements ToolRegistration, OutsidePlace {
   /** Part of {@link OutsidePlace}. */
   replace(definition: AnyTool): void {
     if (!this.#isCurrent()) return;
-    const { name, internals } = this.#mine;
+    const { name, source, internals } = this.#mine;
+    const { registry } = this.#table;
+    try {
+      checkMarkParts(definition, registry.parts);
+    } catch (error) {
+      this.disable();
+      registry.hostFault(
+        error,
+        { toolName: name, source },
+        'a new definition from outside was refused, so its tool is disabled',
+      );
+      return;
+    }
     const { timeoutMs, requiresApproval } = internals;
     const renamed = definition.name === name ? definition : renameDefinition(definition, name);
     // A new definition from outside must not undo the host's own settings.
@@ -89,8 +100,9 @@ export class Registration implements ToolRegistration, OutsidePlace {
 
   #replaceWith(definition: AnyTool): void {
     const before = this.#mine;
-    prepareSchemas(internalsOf(definition), this.#table.parts);
-    const heir = new ToolEntry(definition, before.owner, this.#table.waits, before);
+    const { registry } = this.#table;
+    prepareSchemas(internalsOf(definition), registry.parts);
+    const heir = new ToolEntry(definition, before.owner, registry.waits, before);
     before.removed = true;
     this.#earlier = [...(this.#earlier ?? []), before].filter(({ inFlight }) => inFlight > 0);
     this.#mine = heir;

@@ -22,7 +22,6 @@ import type { QuotaStore } from '../../parts/quotas/store.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import {
   anything,
-  arrayOf,
   duration,
   flag,
   fn,
@@ -31,7 +30,6 @@ import {
   reading,
   readOptions,
   type TableOf,
-  text,
   wholeNumber,
   withDefault,
   withMethods,
@@ -196,7 +194,6 @@ const registryTable = {
   locks: withDefault(oneOf('session', 'registry'), 'session'),
   approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
   origins: anything<OriginOptions>(),
-  redact: withDefault(arrayOf(text(1), 'non-empty paths'), none),
   now: fn<() => number>(),
   newId: fn<() => string>(),
   logger: withMethods<Logger>(['warn', 'error']),

@@ -14,8 +14,6 @@ import { RateWindow } from '../../values/limits/rate-window.ts';
 import { createWaitGraph, type WaitGraph } from '../../values/limits/wait-graph.ts';
 import { loggedError, logTo } from '../../values/logging.ts';
 import { reading } from '../../values/options/index.ts';
-import { createRedactor, type Redactor } from '../../values/redaction/redactor.ts';
-import type { Secrets } from '../../values/redaction/secrets.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import type { Call } from '../call/call.ts';
 import type { CallControl } from '../call/call-control.ts';
@@ -71,7 +69,6 @@ export class RegistryState {
   readonly policyTimeoutMs: number;
   readonly graceMs: number;
   readonly ttlMs: number;
-  readonly redact: readonly string[];
   readonly originChars: number | undefined;
   readonly now: () => number;
   readonly newId: () => string;
@@ -117,8 +114,6 @@ export class RegistryState {
   /** Grows with every change to tools, rules or profiles that may change a verdict or a listing. */
   epoch = 0;
   closed = false;
-  /** Texts that no message or event of any call may show, such as values of the environment. */
-  secrets: Secrets | undefined;
   /** The observers of calls. Created when the first one is added. */
   observers: CallObservers | undefined;
   /** The tracers of calls. Absent if there are none. */
@@ -133,7 +128,6 @@ export class RegistryState {
    */
   readonly held = new Set<SessionState>();
   readonly #sharedViews = new SharedViews();
-  #pathRedactor: Redactor | undefined | null = null;
   #gathered: Gathered | undefined;
   #timers: unknown = globalThis.setTimeout;
   #clock: { now(): number } = globalThis.performance;
@@ -144,13 +138,12 @@ export class RegistryState {
   constructor(options: RegistryOptions<never>, spine: CallControl, parts: PartSet) {
     this.spine = spine;
     this.parts = parts;
-    const { approvals, newId, now, redact, rules, ...given } = readRegistryOptions(options, parts);
+    const { approvals, newId, now, rules, ...given } = readRegistryOptions(options, parts);
     this.policies = given.policies;
     this.default = given.default;
     this.defaultTimeoutMs = given.defaultTimeoutMs;
     this.policyTimeoutMs = given.policyTimeoutMs;
     this.graceMs = given.graceMs;
-    this.redact = Object.freeze([...redact]);
     // The machine's clock is looked up at each reading, so that a test can fake it.
     this.now = now === undefined ? () => Date.now() : safeClock(now);
     this.newId = newId ?? createIds();
@@ -285,12 +278,6 @@ export class RegistryState {
     this.hub.emit('tools:changed', deepFreeze(event));
   }
 
-  /** Hides the fields that the registry's `redact` paths name, for any tool. */
-  pathRedactor(): Redactor | undefined {
-    if (this.#pathRedactor === null) this.#pathRedactor = createRedactor(undefined, this.redact);
-    return this.#pathRedactor;
-  }
-
   /** The registered name that could be confused with this name. */
   twinOf(name: string): string | undefined {
     return this.skeletons.get(nameSkeleton(name));
@@ -336,7 +323,7 @@ export class RegistryState {
 
   /**
    * Logs what the host's own code threw, with its stack, as `{ err, ...where }`.
-   * @param scrub Hides the secrets of the call in which it was thrown.
+   * @param scrub Removes from a text what the call in which it was thrown hides.
    */
   hostFault(
     thrown: unknown,

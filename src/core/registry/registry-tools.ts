@@ -47,8 +47,7 @@ export class RegistryTools {
         showNewest(state, name);
         this.#tell({ modified: [name] });
       },
-      parts: state.parts,
-      waits: state.waits,
+      registry: state,
     };
     this.#registered([]);
   }

@@ -3,10 +3,8 @@
  * it.
  */
 
-import type { JsonObject } from '../../values/json/index.ts';
 import { Semaphore } from '../../values/limits/semaphore.ts';
 import type { WaitGraph } from '../../values/limits/wait-graph.ts';
-import { createRedactor, type Redactor } from '../../values/redaction/redactor.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
 import { parseVersion, type Version } from '../../values/text/versions.ts';
 import { internalsOf, type OutsidePlace, type ToolInternals } from '../tool/definition.ts';
@@ -40,10 +38,6 @@ export class ToolEntry {
   #fingerprint: string | undefined;
   #getSchema: (() => JsonSchema) | undefined;
   #drained: (() => void)[] | undefined;
-  #inputRedactor: Redactor | undefined | null = null;
-  #outputRedactor: Redactor | undefined | null = null;
-  #knobRedactor: Redactor | undefined | null = null;
-  #secretive: boolean | undefined;
 
   constructor(definition: AnyTool, owner: string, waits: WaitGraph, heir?: ToolEntry) {
     this.definition = definition;
@@ -105,37 +99,6 @@ export class ToolEntry {
     return this.#fingerprint;
   }
 
-  /**
-   * Hides what the input schema or a `redact` path marks as secret; undefined if nothing is secret.
-   */
-  inputRedactor(paths: readonly string[]): Redactor | undefined {
-    if (this.#inputRedactor === null)
-      this.#inputRedactor = redactorOf(this.internals.input.json, paths);
-    return this.#inputRedactor;
-  }
-
-  outputRedactor(paths: readonly string[]): Redactor | undefined {
-    if (this.#outputRedactor === null)
-      this.#outputRedactor = redactorOf(this.internals.output?.json, paths);
-    return this.#outputRedactor;
-  }
-
-  /** Whether any field of input, output or knobs is secret. */
-  isSecretive(paths: readonly string[]): boolean {
-    this.#secretive ??=
-      this.inputRedactor(paths) !== undefined ||
-      this.outputRedactor(paths) !== undefined ||
-      this.knobRedactor(paths) !== undefined;
-    return this.#secretive;
-  }
-
-  knobRedactor(paths: readonly string[]): Redactor | undefined {
-    const { knobs } = this.internals;
-    if (knobs === undefined) return undefined;
-    if (this.#knobRedactor === null) this.#knobRedactor = redactorOf(knobs.json, paths);
-    return this.#knobRedactor;
-  }
-
   /** Must be called when a call on this entry has ended. */
   ended(): void {
     if (--this.inFlight > 0 || this.#drained === undefined) return;
@@ -152,14 +115,4 @@ export class ToolEntry {
       this.#drained.push(resolve);
     });
   }
-}
-
-/** Most schemas mark nothing as secret. Searching their text is faster than walking them. */
-function redactorOf(
-  schema: JsonObject | undefined,
-  paths: readonly string[],
-): Redactor | undefined {
-  if (paths.length === 0 && (schema === undefined || !JSON.stringify(schema).includes('secret"')))
-    return undefined;
-  return createRedactor(schema, paths);
 }

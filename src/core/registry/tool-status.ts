@@ -4,7 +4,7 @@
  */
 
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import type { ToolGates } from '../ports.ts';
+import type { Masking, ToolGates } from '../ports.ts';
 import type { Effect } from '../rules/decision.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { SessionState } from '../session/session-state.ts';
@@ -42,8 +42,8 @@ export interface ToolStatus {
   readonly timeoutMs: number;
   /** The smaller of the limits that the tool and the profile set. */
   readonly maxOutputChars: number;
-  /** Some field of input, output or knobs is secret. */
-  readonly secretive: boolean;
+  /** Undefined if calls of the tool have nothing to hide. */
+  readonly masking: Masking | undefined;
 }
 
 /** Longer than 60 lines, since each value of the status is one expression over the same rules. */
@@ -106,7 +106,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
       internals.maxOutputChars ?? Number.POSITIVE_INFINITY,
       profileTool?.maxOutputChars ?? Number.POSITIVE_INFINITY,
     ),
-    secretive: entry.isSecretive(registry.redact),
+    masking: registry.ports.masking?.concerns(entry) === true ? registry.ports.masking : undefined,
   };
 }
 

@@ -264,8 +264,7 @@ function ownTable(state: SessionState): ToolTable {
       state.touch('session');
     },
     changed: () => state.touch('session'),
-    parts: state.registry.parts,
-    waits: state.registry.waits,
+    registry: state.registry,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Tries the changed input of an answer on its tool, before the question is closed. */
 import type { ApprovalRequest, ReadAnswer } from '../../core/approval/request.ts';
 import { Call, isFound } from '../../core/call/call.ts';
+import { shownJson } from '../../core/call/shown.ts';
 import { readInput } from '../../core/call/stages/admit.ts';
 import { lookup } from '../../core/call/stages/lookup.ts';
 import { validate } from '../../core/call/stages/validate.ts';
@@ -8,7 +9,6 @@ import type { SessionState } from '../../core/session/session-state.ts';
 import { type ToolError, toolError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
-import { collectSecrets, scrubJson } from '../secrets/call-secrets.ts';
 
 /**
  * Why the tool's schema refuses the input in an answer. Undefined if the schema accepts it, if the
@@ -28,11 +28,11 @@ export function editProblem(
   if (call.counted) call.entry?.ended();
   if (!isFound(call) || call.entry.fingerprint !== tool.fingerprint) return undefined;
   call.more.wasEdited = true;
-  collectSecrets(call);
+  call.binding.masking?.collectInput(call);
   const scrubbed = (problem: ToolError | undefined): ToolError | undefined =>
     problem === undefined
       ? undefined
-      : (scrubJson(call, refused(problem) as unknown as JsonObject) as unknown as ToolError);
+      : (shownJson(call, refused(problem) as unknown as JsonObject) as unknown as ToolError);
   const problem = validate(call);
   return problem instanceof Promise ? problem.then(scrubbed) : scrubbed(problem);
 }

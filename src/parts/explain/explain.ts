@@ -2,6 +2,7 @@
 
 import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
 import { optionsVia } from '../../core/call/call-options.ts';
+import { shownJson } from '../../core/call/shown.ts';
 import { queueProblem } from '../../core/call/stages/acquire.ts';
 import { rateProblem, readInput } from '../../core/call/stages/admit.ts';
 import { judge } from '../../core/call/stages/decide.ts';
@@ -23,7 +24,6 @@ import type { JudgedOrigin } from '../origins/origin.ts';
 import { originsShown } from '../origins/origins-told.ts';
 import type { QuotaLevel } from '../quotas/level.ts';
 import type { RuleFault } from '../rule-review/rule-faults.ts';
-import { beginWithSecrets, collectSecrets, scrubJson } from '../secrets/call-secrets.ts';
 import { approvalProblem } from './explain-approval.ts';
 
 /** What would happen to a call, stage by stage. Frozen. Nothing was run, and nothing recorded. */
@@ -102,7 +102,7 @@ export async function explain(
   const draft: Draft = { visible: false, steps };
   const options = optionsVia(surface, 'explained');
   const call = new Call(session, name, 'explain', input, options, undefined, undefined);
-  if (session.registry.secrets !== undefined) beginWithSecrets(call);
+  session.registry.ports.masking?.begin(call);
   const stop = (stage: string, error: ToolError): Explanation => {
     refuse(call, draft, steps, stage, error);
     return Object.freeze(draft);
@@ -126,7 +126,7 @@ export async function explain(
   addRuleFaults(call, draft);
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return stop('availability', unavailable);
-  collectSecrets(call);
+  call.binding.masking?.collectInput(call);
   const invalid = call.binding.drop === 'denied' ? undefined : await validate(call);
   // If no input was given, a missing property is not an error.
   if (invalid !== undefined) {
@@ -158,7 +158,7 @@ function refuse(
   stage: string,
   error: ToolError,
 ): void {
-  steps.push({ stage, ...(scrubJson(call, error as unknown as JsonObject) as JsonObject) });
+  steps.push({ stage, ...(shownJson(call, error as unknown as JsonObject) as JsonObject) });
   draft.code = error.code;
 }
 
@@ -205,7 +205,7 @@ function addRuleFaults({ session, binding }: FoundCall, draft: Draft): void {
  */
 async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): Promise<boolean> {
   const verdict = await judge(call, steps);
-  draft.decision = scrubJson(
+  draft.decision = shownJson(
     call,
     decisionOf(verdict) as unknown as JsonObject,
   ) as unknown as Decision;
@@ -241,7 +241,7 @@ function addStart(
   if (error === undefined) return;
   steps.push({
     stage,
-    ...(scrubJson(call, error as unknown as JsonValue) as JsonObject),
+    ...(shownJson(call, error as unknown as JsonValue) as JsonObject),
   });
   if (draft.code !== undefined) return;
   const { code, reason, ruleId, source } = error;

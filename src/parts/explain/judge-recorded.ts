@@ -11,7 +11,6 @@ import { validate } from '../../core/call/stages/validate.ts';
 import { countMatched, countShadow } from '../../core/registry/counters.ts';
 import type { Effect } from '../../core/rules/decision.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { collectSecrets } from '../secrets/call-secrets.ts';
 import { knownAttributes } from './call-attributes.ts';
 import { shadowedRules } from './shadow-rules.ts';
 
@@ -49,7 +48,7 @@ export async function judgeRecorded(
   call.entry = call.binding?.entry;
   if (!isFound(call)) return 'unknown';
   if (readInput(call) !== undefined) return 'invalid';
-  collectSecrets(call);
+  call.binding.masking?.collectInput(call);
   // As in a real call, a tool that a rule hides is refused before its arguments are validated.
   const validated = call.binding.drop === 'denied' ? undefined : validate(call);
   // Most calls wait for nothing, and waiting would take longer than their rules.

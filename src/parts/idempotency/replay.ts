@@ -2,7 +2,6 @@
 import type { FoundCall } from '../../core/call/call.ts';
 import { endCall, failCall, successResult } from '../../core/call/end-call.ts';
 import { lost } from '../origins/remember.ts';
-import { collectOutputSecrets, noteReadSecrets } from '../secrets/call-secrets.ts';
 import type { KeptOutcome } from './claim.ts';
 
 export function replay(call: FoundCall, outcome: KeptOutcome): void {
@@ -14,9 +13,10 @@ export function replay(call: FoundCall, outcome: KeptOutcome): void {
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler, alongside } = outcome;
   if (alongside !== undefined) call.more.alongside = alongside;
-  collectOutputSecrets(call, output);
+  const { masking } = call.binding;
+  masking?.collectOutput(call, output);
   const isCut = truncated !== undefined || alongside?.truncated !== undefined;
   // The secrets of what is no longer there cannot be collected, and the rest may repeat them.
-  if (call.binding.secretive && (isCut || alongside?.leftOut !== undefined)) noteReadSecrets(call);
+  if (isCut || alongside?.leftOut !== undefined) masking?.hideOutput(call);
   endCall(call, successResult(call, output, truncated, handler));
 }

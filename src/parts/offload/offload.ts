@@ -127,13 +127,13 @@ function digest(text: string): string {
 
 function aboutOf(call: FoundCall): OffloadedAbout {
   const { output: labels } = labelsOf(call.binding);
-  const { extra, toolName } = call;
+  const { session, toolName } = call;
   // A range of the text has no fields, and a labelled field vouches only for its whole value.
   const isTrusted = !labels.mixed && labels.fields === undefined && !mayRepeatUntrusted(call);
   return {
     tool: toolName.length > longestName ? `${head(toolName, longestName - 1)}…` : toolName,
     origin: isTrusted ? 'trusted' : 'untrusted',
-    secret: extra?.secrets !== undefined && !extra.secrets.none,
+    secret: session.registry.ports.masking?.hides(call) === true,
     echoes: isTrusted ? String(echoesOf(call)) : undefined,
   };
 }

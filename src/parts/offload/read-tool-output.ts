@@ -15,7 +15,6 @@ import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import { between, head } from '../../values/text/code-points.ts';
 import { EchoFilter } from '../origins/echo-filter.ts';
 import { omission, wholeWords } from '../origins/whole-words.ts';
-import { noteReadSecrets } from '../secrets/call-secrets.ts';
 import { placeOf } from './offload.ts';
 import { type Offload, readerName } from './offload-options.ts';
 import { searchText } from './search-text.ts';
@@ -106,7 +105,7 @@ async function readPart(
   const readBack: ReadBack = { ...about, words: '' };
   // Set before anything is returned, because events and the record of origins depend on it.
   call.more.readBack = readBack;
-  if (about.secret) noteReadSecrets(call);
+  if (about.secret) call.session.registry.ports.masking?.hideOutput(call);
   const start = between(text, Math.min(asked.start ?? 0, text.length));
   const end = Math.max(start, endOf(text, Math.min(asked.end ?? text.length, text.length)));
   // One character may be two code units long.

@@ -1,8 +1,8 @@
 /** The origins of a call's values, as events and observers get them. */
 
 import type { Call } from '../../core/call/call.ts';
+import { shownJson } from '../../core/call/shown.ts';
 import { deepFreeze, type JsonValue } from '../../values/json/index.ts';
-import { scrubJson } from '../secrets/call-secrets.ts';
 import type { CallOrigins } from './call-origins.ts';
 import type { JudgedOrigin, OriginTold } from './origin.ts';
 
@@ -23,11 +23,11 @@ export function originsTold(call: Call): readonly OriginTold[] | undefined {
     approvedBy,
   }));
   // Paths contain keys, which are chosen by the model.
-  return scrubJson(call, JSON.parse(JSON.stringify(told)) as JsonValue) as never;
+  return shownJson(call, JSON.parse(JSON.stringify(told)) as JsonValue) as never;
 }
 
 /** The judged values for the host, without the secrets of the call. */
 export function originsShown(call: Call, judged: readonly JudgedOrigin[]): readonly JudgedOrigin[] {
   const plain = JSON.parse(JSON.stringify(judged)) as JsonValue;
-  return deepFreeze(scrubJson(call, plain)) as unknown as readonly JudgedOrigin[];
+  return deepFreeze(shownJson(call, plain)) as unknown as readonly JudgedOrigin[];
 }

@@ -8,7 +8,6 @@ import type { SessionState } from '../../core/session/session-state.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
-import { beginWithSecrets, collectSecrets } from '../secrets/call-secrets.ts';
 import { CallOrigins } from './call-origins.ts';
 import type { JudgedOrigin } from './origin.ts';
 import { originsShown } from './origins-told.ts';
@@ -54,7 +53,7 @@ export function originOf(
   const unreadable = readInput(call);
   if (unreadable !== undefined)
     throw new MisuseError('invalid_option', `originOf: ${unreadable.message}`);
-  if (session.registry.secrets !== undefined) beginWithSecrets(call);
+  session.registry.ports.masking?.begin(call);
   lookup(call);
   if (call.counted) call.entry?.ended();
   if (!isFound(call)) {
@@ -64,7 +63,7 @@ export function originOf(
       `originOf: expected the name of a tool of the session, got \`${name}\`.${hint}`,
     );
   }
-  collectSecrets(call);
+  call.binding.masking?.collectInput(call);
   // An input that is refused, or that is parsed later, is judged as it was sent.
   void validate(call);
   const origins = session.origins ?? new SessionOrigins(undefined, false);

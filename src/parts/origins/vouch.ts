@@ -1,5 +1,6 @@
 /** What a person's answer implies about the values of a call. */
 import type { FoundCall } from '../../core/call/call.ts';
+import { shownToApprover } from '../../core/call/shown.ts';
 import { originsOf } from './call-origins.ts';
 import { isHiddenPlace } from './origin-report.ts';
 
@@ -8,15 +9,12 @@ import { isHiddenPlace } from './origin-report.ts';
  * Called when the input is final.
  */
 export function vouch(call: FoundCall): void {
-  const { extra, entry, session } = call;
+  const { extra, session } = call;
   const by = extra?.approvedBy;
   const origins = originsOf(call);
   if (extra === undefined || by === undefined || origins === undefined) return;
   extra.approvedBy = undefined;
-  const redactor = entry.internals.input.trusted
-    ? entry.inputRedactor(session.registry.redact)
-    : session.registry.pathRedactor();
-  const hidden = redactor === undefined ? [] : redactor.show(call.canonical, true)?.fields;
+  const hidden = shownToApprover(call)?.fields;
   if (hidden === undefined) return;
   for (const one of origins.judged())
     if (one.role === 'target' && one.origin !== 'user' && !isHiddenPlace(one.path, hidden))

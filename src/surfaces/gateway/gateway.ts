@@ -3,7 +3,8 @@
  * name. Servers start concurrently, and none delays another.
  */
 import type { HostToolRegistry } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+import { maskingOf, registryStateOf } from '../../surface-port.ts';
+import { MisuseError } from '../../values/errors/index.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { redactText, scrubStrings } from '../../values/redaction/scrub.ts';
 import { Secrets } from '../../values/redaction/secrets.ts';
@@ -219,7 +220,16 @@ function keepSecret(state: State, file: string, entry: ServerEntry): void {
 
 function addSecret({ secrets, registry }: State, value: string): void {
   secrets.addText(value);
-  registryStateOf(registry).secrets = secrets;
+  const masking = maskingOf(registryStateOf(registry));
+  if (masking === undefined)
+    throw new MisuseError(
+      'missing_part',
+      'A gateway needs the part `secrets`, since its servers get secrets. Write ' +
+        "`import { secrets } from 'host-tools/secrets'`, and give the registry " +
+        '`parts: [secrets()]`.',
+      { part: 'secrets' },
+    );
+  masking.known = secrets;
 }
 
 async function settled(

@@ -4,6 +4,7 @@ import {
   explainCall,
   findableIn,
   listingOf,
+  maskingOf,
   readSessionOptions,
   type registryStateOf,
   SessionState,
@@ -94,7 +95,10 @@ export async function detailOf(
     ...(schema === undefined || binding.knobs === undefined
       ? {}
       : {
-          knobs: withoutSecrets(binding.knobs, binding.entry.knobRedactor(session.registry.redact)),
+          knobs: withoutSecrets(
+            binding.knobs,
+            maskingOf(session.registry)?.of(binding.entry).knobs,
+          ),
         }),
     ...(Number.isFinite(binding.timeoutMs) && binding.timeoutMs > 0
       ? { timeoutMs: binding.timeoutMs }

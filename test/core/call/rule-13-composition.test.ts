@@ -39,6 +39,26 @@ describe('rule 13: a tool calls others', () => {
     await w.settle();
   });
 
+  test('and keeps none of them once they have ended, however they end', async () => {
+    const w = world();
+    const sizes: (number | undefined)[] = [];
+    w.add(
+      tool(() => 1, { name: 'works' }),
+      tool(() => Promise.reject(new Error('no')), { name: 'fails' }),
+      tool(
+        async (_: never, context: Context) => {
+          for (const name of ['works', 'fails', 'missing']) await context.tools.call(name);
+          const { calls: own } = stateOf(w.session).registry;
+          sizes.push(own?.extra?.children?.size);
+          return 1;
+        },
+        { name: 'outer', uses: ['works', 'fails', 'missing'] },
+      ),
+    );
+    expect((await w.session.call('outer')).success).toBe(true);
+    expect(sizes).toEqual([0]);
+  });
+
   test('through the whole spine: validation, rules, hooks, events', async () => {
     const seen: string[] = [];
     const w = world({

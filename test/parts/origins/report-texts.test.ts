@@ -15,7 +15,8 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../../../src/index.ts';
-import { createDefinition, registryStateOf } from '../../../src/surface-port.ts';
+import type { SecretMasking } from '../../../src/parts/secrets/secret-masking.ts';
+import { createDefinition, maskingOf, registryStateOf } from '../../../src/surface-port.ts';
 import { Secrets } from '../../../src/values/redaction/secrets.ts';
 
 const account = 'DE89370400440532013000';
@@ -434,7 +435,7 @@ test('neither `originOf` nor `explain` shows a secret of the input', async () =>
   // Those that a gateway has from the environment.
   const secrets = new Secrets();
   secrets.addText('ann@a.test');
-  registryStateOf(registry).secrets = secrets;
+  (maskingOf(registryStateOf(registry)) as SecretMasking).known = secrets;
   const all = JSON.stringify([
     session.originOf('send', input),
     await session.explain('send', input),

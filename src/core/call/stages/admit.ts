@@ -12,7 +12,7 @@ import type { SessionState } from '../../session/session-state.ts';
 import type { Call } from '../call.ts';
 import { idsInFlight } from '../calls-in-flight.ts';
 import { copyFor, deliver } from '../deliver.ts';
-import { shownInput } from '../shown-input.ts';
+import { shownInput } from '../shown.ts';
 import type { Outcome } from '../step.ts';
 
 /** Deepest nesting of an input. */

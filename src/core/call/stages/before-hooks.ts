@@ -3,7 +3,6 @@
  * is refused.
  */
 
-import { collectSecrets } from '../../../parts/secrets/call-secrets.ts';
 import {
   describe,
   MisuseError,
@@ -28,7 +27,7 @@ export function beforeHooks(call: FoundCall): Step {
   const { hooks } = call.session;
   if (call.resumed !== undefined) return undefined;
   // A hook's reason or message may quote the input.
-  collectSecrets(call);
+  call.binding.masking?.collectInput(call);
   return runFrom(call, hooks, 0);
 }
 
@@ -85,7 +84,7 @@ function read(call: FoundCall, answer: BeforeAnswer): ToolError | undefined {
       call.canonical = copy.value;
       call.unsafe = copy.unsafe;
       call.more.text = undefined;
-      collectSecrets(call);
+      call.binding.masking?.collectInput(call);
       return undefined;
     }
     case 'deny': {

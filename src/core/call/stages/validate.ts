@@ -1,6 +1,5 @@
 /** Repair and validation: the arguments match the schema, or the model learns what to correct. */
 
-import { collectSecrets } from '../../../parts/secrets/call-secrets.ts';
 import { toolError } from '../../../values/errors/index.ts';
 import {
   copyJson,
@@ -59,8 +58,8 @@ function validateEdited(call: FoundCall): Validated | Promise<Validated> {
 function read(call: FoundCall, validated: Validated): Outcome {
   if (validated.issues !== undefined) {
     const error = invalidInput(call, validated.issues);
-    // A repair may have uncovered further secrets.
-    if (validated.fault !== undefined) collectSecrets(call);
+    // A repair may have uncovered further values to hide.
+    if (validated.fault !== undefined) call.binding.masking?.collectInput(call);
     return schemaError(call, validated, 'parameters', error);
   }
   call.parsed = validated.value;

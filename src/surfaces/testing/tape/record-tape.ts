@@ -8,7 +8,7 @@ import type {
   ToolEvents,
   ToolSession,
 } from '../../../index.ts';
-import { stateOf } from '../../../surface-port.ts';
+import { maskingOf, stateOf } from '../../../surface-port.ts';
 import { contentParts } from '../../../values/content.ts';
 import { cloneJson, deepFreeze, isJsonObject } from '../../../values/json/index.ts';
 import type { Tape, TapeCall, TapeFailure, TapeSuccess } from './tape.ts';
@@ -194,19 +194,27 @@ function note({ versions, current }: Recorder, definition: AnyTool): void {
 
 function keepInput(recorder: Recorder, heard: HeardCall): void {
   const { call } = heard;
+  const { state } = recorder;
   const entry = call?.entry;
   if (call !== undefined && entry !== undefined)
-    heard.input = formOf(recorder, entry.definition).of(call.canonical, call.extra?.secrets).value;
+    heard.input = formOf(recorder, entry.definition).of(
+      call.canonical,
+      maskingOf(state.registry)?.found(call),
+    ).value;
 }
 
 function formOf({ forms, state }: Recorder, definition: AnyTool): InputForm {
-  const form = forms.get(definition) ?? inputFormOf(tapeToolOf(definition), state.registry.redact);
+  const form = forms.get(definition) ?? inputFormOf(tapeToolOf(definition), redactOf(state));
   forms.set(definition, form);
   return form;
 }
 
+function redactOf({ registry }: SessionInternals): readonly string[] {
+  return maskingOf(registry)?.paths ?? [];
+}
+
 function tapeOf({ state, versions, heard }: Recorder): Tape {
-  const { redact } = state.registry;
+  const redact = redactOf(state);
   const tape: Tape = {
     version: 1,
     ...(redact.length === 0 ? {} : { redact }),

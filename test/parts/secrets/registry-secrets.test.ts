@@ -1,7 +1,8 @@
 /** Secrets of a registry: no text and no event of any call shows them. */
 import { expect, test } from 'vitest';
 import { defineTool, HostToolRegistry } from '../../../src/index.ts';
-import { registryStateOf } from '../../../src/surface-port.ts';
+import type { SecretMasking } from '../../../src/parts/secrets/secret-masking.ts';
+import { maskingOf, registryStateOf } from '../../../src/surface-port.ts';
 import { Secrets } from '../../../src/values/redaction/secrets.ts';
 
 const secret = 'sk-0123456789';
@@ -10,7 +11,7 @@ function world() {
   const registry = new HostToolRegistry();
   const secrets = new Secrets();
   secrets.addText(secret);
-  registryStateOf(registry).secrets = secrets;
+  (maskingOf(registryStateOf(registry)) as SecretMasking).known = secrets;
   const seen: unknown[] = [];
   for (const type of ['tool:pre', 'tool:post', 'tool:error', 'tool:progress'] as const)
     registry.events.on(type, (event) => seen.push(event));

@@ -9,7 +9,7 @@ import {
   type ToolContext,
 } from '../../../src/index.ts';
 import { dispatchOpenAI } from '../../../src/surfaces/openai/index.ts';
-import { tool } from './world.ts';
+import { tool } from '../../core/call/world.ts';
 
 const secret = 'correct-horse-battery-7';
 const spellings: readonly [string, string][] = [

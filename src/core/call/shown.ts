@@ -1,0 +1,42 @@
+/** What others may read of a call: everything, unless a part hides some of it. */
+
+import type { JsonValue } from '../../values/json/index.ts';
+import type { ShownInput } from '../ports.ts';
+import type { Call, FoundCall } from './call.ts';
+
+/** A text of the call. */
+export function shownText(call: Call, text: string): string {
+  const { masking } = call.session.registry.ports;
+  return masking === undefined ? text : masking.text(call, text);
+}
+
+/** JSON of the call. It may share parts with the JSON. */
+export function shownJson(call: Call, value: JsonValue): JsonValue {
+  const { masking } = call.session.registry.ports;
+  return masking === undefined ? value : masking.json(call, value);
+}
+
+/**
+ * The input, as events carry it; null if it is not valid JSON. It may share parts with the input.
+ */
+export function shownInput(call: Call): JsonValue {
+  const { masking } = call.session.registry.ports;
+  return masking === undefined ? call.given : masking.input(call);
+}
+
+/** The input for the person who is asked. Undefined if it cannot be shown. */
+export function shownToApprover(call: FoundCall): ShownInput | undefined {
+  const { masking } = call.session.registry.ports;
+  return masking === undefined ? asItIs(call) : masking.forApprover(call);
+}
+
+/** The input of a question for those who hear of it. */
+export function shownToListeners(call: FoundCall): ShownInput {
+  return call.session.registry.ports.masking?.forListeners(call) ?? asItIs(call);
+}
+
+function asItIs({ canonical }: FoundCall): ShownInput {
+  return { value: canonical, fields: none, holds: () => false };
+}
+
+const none: readonly never[] = Object.freeze([]);

@@ -1,0 +1,37 @@
+/** Secrets as a part of a registry: what schemas and paths mark as secret is hidden. */
+
+import { definePart, type Part } from '../../core/part.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
+import { Slot } from '../../core/slot.ts';
+import { arrayOf, reading, text, withDefault } from '../../values/options/index.ts';
+import { SecretMasking } from './secret-masking.ts';
+
+const ofRegistry = new Slot<SecretMasking>();
+
+/**
+ * The part that hides secrets in events, questions, errors and logs: the values of fields that a
+ * schema marks with `secret`, and of those that the option `redact` of a registry names.
+ */
+export function secrets(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'secrets',
+  options: {
+    registry: { redact: withDefault(arrayOf(text(1), 'non-empty paths'), Object.freeze([])) },
+  },
+  marks: { secret: true },
+  install(ports, registry, { redact }) {
+    const masking = new SecretMasking();
+    reading('HostToolRegistry', 'redact', () => masking.use(redact as readonly string[]));
+    ofRegistry.set(registry, masking);
+    ports.masking = masking;
+    ports.copies.push((from) => masking.use(maskingOf(from)?.paths ?? []));
+  },
+});
+
+/** How a registry hides secrets; undefined without the part. */
+export function maskingOf(registry: RegistryState): SecretMasking | undefined {
+  return ofRegistry.of(registry);
+}
