@@ -61,6 +61,7 @@ const sections: Readonly<
     'parts/explain',
     'parts/idempotency',
     'parts/json-schema',
+    'parts/look-alikes',
     'parts/offload',
     'parts/origins',
     'parts/quotas',

@@ -6,6 +6,7 @@ import { discovery } from '../parts/discovery/part.ts';
 import { explain } from '../parts/explain/part.ts';
 import { idempotency } from '../parts/idempotency/part.ts';
 import { jsonSchemas } from '../parts/json-schema/part.ts';
+import { lookAlikes } from '../parts/look-alikes/part.ts';
 import { offload } from '../parts/offload/part.ts';
 import { quotas } from '../parts/quotas/part.ts';
 import { ruleReview } from '../parts/rule-review/part.ts';
@@ -15,6 +16,7 @@ import { partOf } from './part-table.ts';
 
 const all: readonly Part[] = [
   jsonSchemas(),
+  lookAlikes(),
   ruleReview(),
   idempotency(),
   explain(),

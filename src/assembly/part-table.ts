@@ -20,6 +20,7 @@ export interface PartRow extends Readonly<Partial<Record<Place, readonly string[
 export const partTable: readonly PartRow[] = [
   { part: 'idempotency', subpath: 'idempotency', registry: ['idempotency'] },
   { part: 'jsonSchemas', subpath: 'json-schema', schemas: ['json'], tests: ['matches'] },
+  { part: 'lookAlikes', subpath: 'look-alikes', tests: ['alike'] },
   {
     part: 'quotas',
     subpath: 'quotas',

@@ -5,7 +5,6 @@
 
 import { compileOrigin } from '../../parts/origins/origin-test.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { compileAlike, withoutAlike } from './alike.ts';
 import type { Check } from './rule-check.ts';
 import {
   absent,
@@ -17,6 +16,10 @@ import {
   type Part,
   scalarTests,
 } from './scalar-tests.ts';
+
+/** What is expected where `alike` would help a call to pass. */
+export const withoutAlike =
+  'a test without `alike`: that two texts look alike may only stop a call, in a `deny` or `ask`';
 
 /** A compiled scalar or object of tests. */
 export interface ValueTest extends Part {
@@ -181,7 +184,11 @@ const parts = new Map<string, CompilePart>([
       );
     },
   ],
-  ['alike', compileAlike],
+  [
+    'alike',
+    (operand: JsonValue, field: string, comparison: Comparison, check: Check) =>
+      check.testOf('alike', field)(operand, field, comparison, check),
+  ],
 ]);
 
 /** Most digits of a size. No input has so many characters that its size has more. */

@@ -1,12 +1,16 @@
 /** The test `alike` of a rule: whether a text looks like another one. */
+
+import { type Check, isText, maxTextLength } from '../../core/rules/rule-check.ts';
+import {
+  absent,
+  type CompilePart,
+  factIn,
+  isScalar,
+  noElement,
+} from '../../core/rules/scalar-tests.ts';
+import { withoutAlike } from '../../core/rules/value-test.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { looksOf, seen } from '../../values/text/skeleton.ts';
-import { type Check, isText, maxTextLength } from './rule-check.ts';
-import { absent, type CompilePart, factIn, isScalar, noElement } from './scalar-tests.ts';
-
-/** What is expected where `alike` would help a call to pass. */
-export const withoutAlike =
-  'a test without `alike`: that two texts look alike may only stop a call, in a `deny` or `ask`';
 
 /**
  * `alike` in a test. A text that only looks like an allowed one must not be allowed, so it has no

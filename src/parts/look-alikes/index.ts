@@ -1,0 +1,2 @@
+/** The test `alike` of rules: texts that look like other texts. */
+export { lookAlikes } from './part.ts';
