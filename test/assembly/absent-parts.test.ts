@@ -13,6 +13,7 @@ import {
   type Rule,
 } from '../../src/index.ts';
 import { idempotency } from '../../src/parts/idempotency/part.ts';
+import { offload } from '../../src/parts/offload/part.ts';
 import { quotas } from '../../src/parts/quotas/part.ts';
 import { mockTool } from '../../src/surfaces/testing/index.ts';
 
@@ -135,6 +136,27 @@ const pay = () => {
   });
   return { tool, runs: () => runs };
 };
+
+test('offloading needs no other part: its own tool brings what checks its arguments', async () => {
+  const registry = new Registry({ offload: {} } as object, new PartSet([offload()], partOf));
+  registry.register(
+    defineTool({
+      name: 'list',
+      description: 'Lists.',
+      parameters: z.object({}),
+      outputStrategy: 'offload',
+      maxOutputChars: 200,
+      handler: () => 'x'.repeat(1_000),
+    }),
+  );
+  const session = registry.createSession({ sessionId: 's' });
+  const { metadata } = await session.call('list');
+  const read = (handle: unknown) => session.call('read_tool_output', { handle });
+  expect(await read(metadata.truncated?.handle)).toMatchObject({ success: true });
+  expect(await read(1)).toMatchObject({
+    error: { code: 'invalid_input', details: [{ path: 'handle' }] },
+  });
+});
 
 describe('idempotency', () => {
   test('a key is passed on to the handler by a registry that keeps no outcomes', async () => {

@@ -12,6 +12,7 @@ import { createDefinition } from '../../core/tool/define-tool.ts';
 import type { AnyTool } from '../../core/tool/tool-config.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
+import { withEngine } from '../../values/json-schema/engine.ts';
 import { between, head } from '../../values/text/code-points.ts';
 import { EchoFilter } from '../origins/echo-filter.ts';
 import { omission, wholeWords } from '../origins/whole-words.ts';
@@ -42,7 +43,7 @@ export function outputReader(offload: Offload): AnyTool {
       'Reads an output that was cut, by the handle that the cut output names. Without a pattern, ' +
       `it returns up to ${mostRead} characters from \`start\`. With a pattern, it returns the ` +
       'lines that match, with their positions.',
-    parameters: {
+    parameters: withEngine({
       type: 'object',
       properties: {
         handle: { type: 'string', minLength: 1, maxLength: 100 },
@@ -57,7 +58,7 @@ export function outputReader(offload: Offload): AnyTool {
       },
       required: ['handle'],
       additionalProperties: false,
-    },
+    }),
     annotations: { readOnly: true, idempotent: true },
     handler: (input: unknown, context: ToolContext) =>
       read(callOf(context), offload, input as Asked),

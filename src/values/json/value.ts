@@ -33,3 +33,11 @@ export function escapePointer(segment: string): string {
     ? segment.replaceAll('~', '~0').replaceAll('/', '~1')
     : segment;
 }
+
+/** The segments of a JSON pointer; none for the root, `''`. */
+export function pointerSegments(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}

@@ -1,7 +1,7 @@
 /** Makes a schema of any kind ready: its JSON Schema for the model, and one way to validate. */
 
 import { describe, MisuseError } from '../errors/index.ts';
-import type { JsonObject, JsonValue } from '../json/index.ts';
+import { type JsonObject, type JsonValue, pointerSegments } from '../json/index.ts';
 import { isThenable } from '../maybe-promise.ts';
 import { type Issue, withoutEcho } from './issues.ts';
 import { asObjectSchema, checkNotPlain } from './object-schema.ts';
@@ -242,11 +242,7 @@ class VendorSchema implements BoundSchema {
 
 function fromPointer(issue: SchemaIssue): Issue {
   return {
-    path: issue.path
-      .slice(1)
-      .split('/')
-      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-      .join('.'),
+    path: pointerSegments(issue.path).join('.'),
     message: issue.message,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Resolves `$ref`, `$anchor` and `$id` inside one document. Nothing is ever read from outside it.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue, pointerSegments } from '../json/index.ts';
 import {
   childrenOf,
   type Dialect,
@@ -203,8 +203,7 @@ function followPointer(
 ): Target {
   let value: JsonValue | undefined = start.root;
   let resource = start;
-  for (const part of path.slice(1).split('/')) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of pointerSegments(path)) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
       throw schemaError(pointer, 'the reference leads nowhere: no such place in the document');
     if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key))

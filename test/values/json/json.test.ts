@@ -5,8 +5,10 @@ import {
   cloneJson,
   copyJson,
   deepFreeze,
+  escapePointer,
   isJsonObject,
   type JsonValue,
+  pointerSegments,
 } from '../../../src/values/json/index.ts';
 
 const loose = { maxDepth: 64, maxValues: 100_000 };
@@ -209,4 +211,13 @@ describe('deepFreeze', () => {
     expect([value, value.a, value.a[0]].every(Object.isFrozen)).toBe(true);
     expect(Object.isFrozen(date)).toBe(false);
   });
+});
+
+test('the segments of a JSON pointer are those that it was written from', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom('~1', '/', '~01', ''))), (names) => {
+      const pointer = names.map((name) => `/${escapePointer(name)}`).join('');
+      expect(pointerSegments(pointer)).toEqual(names);
+    }),
+  );
 });
