@@ -145,7 +145,7 @@ test('offloading needs no other part: its own tool brings what checks its argume
       description: 'Lists.',
       parameters: z.object({}),
       outputStrategy: 'offload',
-      maxOutputChars: 200,
+      maxOutputChars: 400,
       handler: () => 'x'.repeat(1_000),
     }),
   );
