@@ -550,7 +550,7 @@ const misuse: Readonly<Record<MisuseCode, string>> = {
   invalid_schema: 'A schema cannot be used, or cannot be converted to JSON Schema.',
   invalid_option: 'An option is unknown or out of its range.',
   missing_part:
-    'An option, a key, a test of a rule or a method belongs to a part that the registry does not have; `part` names it.',
+    'An option, a key, a schema, a test of a rule or a method belongs to a part that the registry does not have; `part` names it.',
   duplicate_name: 'A tool or a scope of this name already exists.',
   name_conflict: 'A name looks like one that exists, or belongs to another owner.',
   unknown_tool: 'A profile or an override names a tool that does not exist.',
