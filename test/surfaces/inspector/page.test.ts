@@ -130,7 +130,7 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
   });
 
   test('says where each tool runs, and where each call ran', async () => {
-    const module = new URL('../sandbox/handlers/probes.js', import.meta.url);
+    const module = new URL('../../executors/sandbox/handlers/probes.js', import.meta.url);
     const face = { description: 'Runs elsewhere.', parameters: { type: 'object' } as const };
     const executors: Record<string, Executor> = {
       thread: workerExecutor({ module, export: 'counts' }),
