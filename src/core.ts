@@ -179,6 +179,7 @@ export type {
 
 // Events and errors
 
+export type { ApprovalSettled } from './core/approval/settled.ts';
 export type {
   AnyEvent,
   ChangeReason,
@@ -187,7 +188,6 @@ export type {
   EventType,
   ToolEvents,
 } from './core/events.ts';
-export type { ApprovalSettled } from './parts/durable-approvals/settled.ts';
 export { errorCodes } from './values/errors/codes.ts';
 export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './values/errors/index.ts';
 export { isMisuseError, MisuseError } from './values/errors/index.ts';

@@ -50,12 +50,12 @@ export {
 } from './core/tool/definition.ts';
 export { shownDescription } from './core/tool/deprecation.ts';
 export { type Findable, findableIn, findToolsName } from './parts/discovery/discovery.ts';
+export { durableSlot, keepApprovals } from './parts/durable-approvals/durable-state.ts';
 export { isNamed } from './parts/durable-approvals/four-eyes.ts';
 export { memoryApprovalStore } from './parts/durable-approvals/memory-store.ts';
 export { resumeCall } from './parts/durable-approvals/resume.ts';
-export { inboxStoreOf, outcomeIn } from './parts/durable-approvals/settle-approval.ts';
+export { outcomeReader } from './parts/durable-approvals/settle-approval.ts';
 export { isInboxStore, pageOf, rememberedMs } from './parts/durable-approvals/store.ts';
-export { createTokenSigner } from './parts/durable-approvals/token.ts';
 export { explain as explainCall } from './parts/explain/explain.ts';
 export { type Judgement, judgeRecorded } from './parts/explain/judge-recorded.ts';
 export { outputsOf } from './parts/offload/part.ts';

@@ -91,7 +91,7 @@ describe('a conformance suite runs on each', () => {
 
   test.each([
     ['executorConformance', /Executor$/],
-    ['approvalStoreConformance', /^(?!create)[a-z]+Approvals$/],
+    ['approvalStoreConformance', /^(?!create|durable)[a-z]+Approvals$/],
     ['quotaStoreConformance', /^[a-z]+Quotas$/],
     ['idempotencyStoreConformance', /^[a-z]+Idempotency$/],
     ['offloadStoreConformance', /^[a-z]+Offload$/],

@@ -3,6 +3,7 @@
 import { type Part, PartSet } from '../core/part.ts';
 import { Registry } from '../core/registry/registry.ts';
 import type { RegistryOptions } from '../core/registry/registry-options.ts';
+import type { RegistryApprovals } from '../parts/durable-approvals/registry-approvals.ts';
 import type { Quota } from '../parts/quotas/quota.ts';
 import { reading, wrongOption } from '../values/options/index.ts';
 import { partOf } from './part-table.ts';
@@ -57,6 +58,8 @@ export class HostToolRegistry<S = unknown> extends Registry<S> {
    * @throws MisuseError `invalid_quota`, also for an id that another quota of the registry has.
    */
   declare readonly addQuotas: (quotas: readonly Quota[]) => () => void;
+  /** The calls of all sessions that wait for a person, in the store and in this process. */
+  declare readonly approvals: RegistryApprovals;
 
   constructor(options: CoreOptions<S> = {}) {
     const { options: own, parts } = options instanceof Given ? options : readParts(options);

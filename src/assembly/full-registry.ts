@@ -3,6 +3,7 @@
 import { type Part, PartSet } from '../core/part.ts';
 import type { RegistryOptions } from '../core/registry/registry-options.ts';
 import { discovery } from '../parts/discovery/part.ts';
+import { durableApprovals } from '../parts/durable-approvals/part.ts';
 import { explain } from '../parts/explain/part.ts';
 import { idempotency } from '../parts/idempotency/part.ts';
 import { jsonSchemas } from '../parts/json-schema/part.ts';
@@ -24,6 +25,7 @@ const all: readonly Part[] = [
   offload(),
   discovery(),
   secrets(),
+  durableApprovals(),
 ];
 /** No part is absent, but methods of parts are defined by the table. */
 export const everything = new PartSet(all, partOf);

@@ -42,6 +42,14 @@ export const partTable: readonly PartRow[] = [
     sessionMethods: ['search'],
   },
   { part: 'explain', subpath: 'explain', sessionMethods: ['authorize', 'explain'] },
+  {
+    part: 'durableApprovals',
+    subpath: 'approvals',
+    registry: ['approvals'],
+    sessionValues: ['approvalMode: "suspend"'],
+    registryMethods: ['approvals.pending', 'approvals.list', 'approvals.get', 'approvals.answer'],
+    sessionMethods: ['approvals.pending', 'approvals.resume', 'approvals.outcome'],
+  },
   { part: 'ruleReview', subpath: 'rule-review', registry: ['strictRules'] },
   { part: 'secrets', subpath: 'secrets', registry: ['redact'], marks: ['secret'] },
 ];

@@ -3,12 +3,12 @@
  * each other.
  */
 import { EventEmitter } from 'eventemitter3';
-import type { ApprovalSettled } from '../parts/durable-approvals/settled.ts';
 import type { OriginTold } from '../parts/origins/origin.ts';
 import { describe, MisuseError, type ToolError } from '../values/errors/index.ts';
 import { deepFreeze, type JsonValue } from '../values/json/index.ts';
 import { isThenable } from '../values/maybe-promise.ts';
 import type { ApprovalRequest } from './approval/request.ts';
+import type { ApprovalSettled } from './approval/settled.ts';
 import type { Effect } from './rules/decision.ts';
 
 /** The members of every event of a session. */

@@ -20,11 +20,12 @@ export interface Part {
 export type OptionPlace = 'registry' | 'session' | 'profile';
 
 /**
- * Where a host uses a part: by an option, a field of a tool, a method, a kind or a mark of
- * a schema, or a test of a rule.
+ * Where a host uses a part: by an option or a value of one, a field of a tool, a method, a kind or
+ * a mark of a schema, or a test of a rule.
  */
 export type Place =
   | OptionPlace
+  | 'sessionValues'
   | 'tool'
   | 'registryMethods'
   | 'sessionMethods'
@@ -126,7 +127,15 @@ export class PartSet {
       if (all !== undefined && Object.hasOwn(all, name))
         return all[name] as NonNullable<PartSpec[P]>[string];
     }
-    throw missingPart(what, this.partOf?.(place, name));
+    throw this.missing(place, name, what);
+  }
+
+  /**
+   * The error for a use of an absent part.
+   * @param what What was used, such as `session.explain()`.
+   */
+  missing(place: Place, name: string, what: string): MisuseError {
+    return missingPart(what, this.partOf?.(place, name));
   }
 
   /**
@@ -195,33 +204,54 @@ function missingPart(what: string, absent: AbsentPart | undefined): MisuseError 
 /** Methods of parts, by name. */
 export type PartMethods<T> = ReadonlyMap<string, (state: T, ...args: never[]) => unknown>;
 
+/** What is behind an object of a class whose methods parts may have filled. */
+export interface WithParts<T> {
+  readonly state: T;
+  readonly methods: PartMethods<T>;
+  readonly parts: PartSet;
+}
+
 /**
- * Defines methods that parts may have filled.
+ * Defines methods that parts may have filled. A name such as `approvals.pending` is a method of the
+ * object that `approvals` returns.
  * @param place `registry` or `session`.
- * @param find What is behind an object of the class.
  */
 export function defineMethods<T>(
   prototype: object,
   place: 'registry' | 'session',
   names: Iterable<string>,
-  find: (object: object) => {
-    readonly state: T;
-    readonly ports: PartMethods<T>;
-    readonly parts: PartSet;
-  },
+  find: (object: object) => WithParts<T>,
 ): void {
-  for (const name of names)
-    Object.defineProperty(prototype, name, {
-      value(this: object, ...args: never[]): unknown {
-        const { state, ports, parts } = find(this);
-        const method = ports.get(name);
-        if (method !== undefined) return method(state, ...args);
-        const absent = parts.partOf?.(`${place}Methods`, name);
-        throw absent === undefined
-          ? new TypeError(`${place}.${name} is not a function`)
-          : missingPart(`${place}.${name}()`, absent);
+  const call = ({ state, methods, parts }: WithParts<T>, name: string, args: never[]): unknown => {
+    const method = methods.get(name);
+    if (method !== undefined) return method(state, ...args);
+    throw parts.missing(`${place}Methods`, name, `${place}.${name}()`);
+  };
+  const members = new Map<string, string[]>();
+  for (const name of names) {
+    const [object, member] = name.split('.') as [string, string | undefined];
+    if (member !== undefined) members.set(object, [...(members.get(object) ?? []), member]);
+    else
+      Object.defineProperty(prototype, name, {
+        value(this: object, ...args: never[]): unknown {
+          return call(find(this), name, args);
+        },
+        configurable: true,
+        writable: true,
+      });
+  }
+  for (const [object, own] of members) {
+    const core = Object.getOwnPropertyDescriptor(prototype, object)?.get;
+    Object.defineProperty(prototype, object, {
+      get(this: object): object {
+        const found = find(this);
+        const methods = own.map((name) => [
+          name,
+          (...args: never[]) => call(found, `${object}.${name}`, args),
+        ]);
+        return Object.freeze({ ...core?.call(this), ...Object.fromEntries(methods) });
       },
       configurable: true,
-      writable: true,
     });
+  }
 }

@@ -154,6 +154,26 @@ export interface ShownInput {
   holds(text: string): boolean;
 }
 
+/** Answers of people that outlive a call, and who may answer. */
+export interface Answers {
+  /** Ends a call that asks, in a session with `approvalMode: "suspend"`. It can be resumed. */
+  suspend(call: FoundCall): Step;
+  /** Why no further call can be suspended, for `explain`. Never rejects. */
+  crowded(call: FoundCall): Promise<ToolError | undefined>;
+  /** Runs when a call uses the answer with which it was resumed. */
+  resumed(call: FoundCall): void;
+  /** Why an answer of this person does not count; undefined if it does. */
+  refusal(session: SessionState, by: string | undefined): AnswerRefusal | undefined;
+}
+
+export interface AnswerRefusal {
+  readonly reason: string;
+  /** Who must answer, in words for people and models. */
+  readonly message: string;
+  /** The option that says so. */
+  readonly option: string;
+}
+
 /** What a part keeps in the memory of one process. */
 export interface Unshared {
   readonly kind: string;
@@ -223,6 +243,7 @@ export class Ports {
   readonly conditioned: ((
     from: RegistryState | ResolvedProfile | SessionSetup,
   ) => readonly Conditioned[])[] = [];
+  answers: Answers | undefined;
   /** Reviews whether conditions can hold. */
   review: Review | undefined;
   /** Saves what a part still has to, when the registry has closed. Waited for in bounded time. */
@@ -231,7 +252,7 @@ export class Ports {
   masking: Masking | undefined;
   /** Takes over the part's data for a registry that only judges. */
   readonly copies: ((from: RegistryState, to: RegistryState) => void)[] = [];
-  /** Methods of registries and sessions, by name. */
+  /** Methods of registries and sessions, by name, such as `explain` or `approvals.pending`. */
   readonly registryMethods = new Map<
     string,
     (registry: RegistryState, ...args: never[]) => unknown

@@ -11,6 +11,7 @@ import {
   type MisuseError,
   type Quota,
   type Rule,
+  type ToolSession,
 } from '../../src/index.ts';
 import { idempotency } from '../../src/parts/idempotency/part.ts';
 import { offload } from '../../src/parts/offload/part.ts';
@@ -91,16 +92,24 @@ const schemaOf: Readonly<Record<string, readonly [string, JsonSchema]>> = {
 
 /** Each use of a part: what is written, and code that writes it. */
 const uses = partTable.flatMap(({ part, subpath, ...row }) => {
-  const { registry = [], session = [], profile = [], tool = [] } = row;
+  const { registry = [], session = [], sessionValues = [], profile = [], tool = [] } = row;
   const { registryMethods = [], sessionMethods = [], schemas = [], tests = [] } = row;
   const open = () => bare().createSession({ sessionId: 's' });
-  const call = (object: object, name: string) =>
-    (object as Record<string, () => unknown>)[name]?.();
+  const call = (object: object, path: string) => {
+    const at = path.lastIndexOf('.');
+    const owner = at === -1 ? object : (object as Record<string, object>)[path.slice(0, at)];
+    return (owner as Record<string, () => unknown>)[path.slice(at + 1)]?.();
+  };
   const all: readonly (readonly [string, () => unknown])[] = [
     ...registry.map((key) => [key, () => new Registry({ [key]: {} }, none)] as const),
     ...session.map(
       (key) => [key, () => bare().createSession({ sessionId: 's', [key]: {} })] as const,
     ),
+    ...sessionValues.map((written) => {
+      const [key, value] = written.split(': ') as [string, string];
+      const options = { sessionId: 's', principal: 'ann', [key]: JSON.parse(value) as unknown };
+      return [written, () => bare().createSession(options)] as const;
+    }),
     ...profile.map(
       (key) => [key, () => bare().defineProfile({ id: 'p', tools: [], [key]: {} })] as const,
     ),
@@ -190,4 +199,30 @@ describe('idempotency', () => {
       expect(runs()).toBe(1);
     },
   );
+});
+
+describe('approvals', () => {
+  const open = (options: object = {}): ToolSession => {
+    const registry = new Registry({ default: 'ask' }, none);
+    registry.register(pay().tool);
+    return registry.createSession({ sessionId: 's', principal: 'ann', ...options });
+  };
+
+  test('an approver answers, also where `approvalMode` says what is the default', async () => {
+    const session = open({ approver: () => 'allow_once', approvalMode: 'ask' });
+    expect((await session.call('pay', {})).success).toBe(true);
+  });
+
+  test('the host answers, and grants are listed, used and revoked', async () => {
+    const session = open({ approver: () => new Promise(() => {}) });
+    const { answer, grants, revoke } = session.approvals;
+    session.events.on('approval:required', ({ request }) => {
+      expect(answer(request.id as string, 'allow_always')).toBe(true);
+    });
+    for (let round = 0; round < 2; round++)
+      expect((await session.call('pay', {})).success).toBe(true);
+    expect(grants()).toMatchObject([{ tool: 'pay', effect: 'allow' }]);
+    expect(revoke(grants()[0]?.id ?? '')).toBe(true);
+    expect(grants()).toEqual([]);
+  });
 });

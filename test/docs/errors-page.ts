@@ -304,6 +304,13 @@ export const reasons: readonly {
   },
   {
     code: 'approval_denied',
+    reason: 'four_eyes',
+    meaning:
+      'Under `fourEyes`, the answer was of the person for whom the session acts, or did not say ' +
+      'whose it is.',
+  },
+  {
+    code: 'approval_denied',
     reason: 'token_foreign',
     meaning: 'The token belongs to another session id or principal.',
   },

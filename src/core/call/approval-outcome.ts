@@ -1,5 +1,4 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
-import { fourEyesMessage, isOwnAnswer } from '../../parts/durable-approvals/four-eyes.ts';
 import { vouch } from '../../parts/origins/vouch.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
@@ -23,10 +22,11 @@ export function takeAnswer(
   details: Details | undefined,
 ): Outcome {
   const { by, allowed, always } = answer;
-  const { registry, principal } = call.session;
-  if (registry.fourEyes && isOwnAnswer(principal, by)) {
+  const { session } = call;
+  const refusal = session.registry.ports.answers?.refusal(session, by);
+  if (refusal !== undefined) {
     call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
-    return rejected(call, approvalId, 'four_eyes', by, fourEyesMessage);
+    return rejected(call, approvalId, refusal.reason, by, refusal.message);
   }
   noteApproval(call, approvalId, by, choiceOf(allowed, always));
   if (answer.input !== undefined) {
@@ -41,7 +41,7 @@ export function takeAnswer(
     }
   }
   if (answer.grant !== undefined) call.more.standing = { approvalId, answer };
-  if (allowed && call.session.origins !== undefined) call.more.approvedBy = by ?? 'a person';
+  if (allowed && session.origins !== undefined) call.more.approvedBy = by ?? 'a person';
   // A grant is for the final input; an edited one must first be validated and judged.
   if (call.extra?.edited !== true) keepAnswer(call);
   if (!allowed) return rejected(call, approvalId, 'rejected', by, answer.message);
@@ -117,9 +117,6 @@ export function rejection(call: Call, reason: string, said: string | undefined):
   );
 }
 
-/** Why a call cannot be suspended. */
-export const storeUnavailable = 'Approvals cannot be stored at the moment.';
-
 /** No person refused the call: the host's own code returned something that is not an answer. */
 export function invalidAnswer(
   call: Call,
@@ -147,14 +144,6 @@ export function timedOut(call: Call, approvalId: string): ToolError {
     'approval_timeout',
     `No one answered the approval request for \`${shownNameOf(call)}\` in time.`,
     { reason: 'timeout' },
-  );
-}
-
-export function tooLongApprovals(): ToolError {
-  return toolError(
-    'rate_limited',
-    'The calls that wait for approval are too long together. Wait until they are answered.',
-    { reason: 'too_many_approvals' },
   );
 }
 

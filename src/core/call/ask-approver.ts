@@ -1,12 +1,11 @@
 /** Asks a person in this process, and waits for the first answer. */
 
 import { randomUUID } from 'node:crypto';
-import type { ApprovalDesk } from '../../parts/durable-approvals/desk.ts';
-import { tellSettled } from '../../parts/durable-approvals/tell-settled.ts';
 import { errorName, withCause } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
 import { inScope } from '../../values/limits/async-scope.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
+import type { ApprovalDesk } from '../approval/desk.ts';
 import { type ApprovalRequest, type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { whatCame } from '../approval/wrong-answer.ts';
 import type { Approver } from '../context.ts';
@@ -22,6 +21,7 @@ import { announceQuestion, requestFor } from './approval-question.ts';
 import type { FoundCall } from './call.ts';
 import { reportFault } from './report-fault.ts';
 import type { Outcome, Step } from './step.ts';
+import { tellSettled } from './tell-settled.ts';
 
 /** How many calls of a session may wait for approval at once, unless its limits say otherwise. */
 export const defaultMaxPending = 20;

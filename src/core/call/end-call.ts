@@ -3,7 +3,6 @@
  * it held is given back, and its promise resolves.
  */
 
-import { tellSettled } from '../../parts/durable-approvals/tell-settled.ts';
 import { remember } from '../../parts/origins/remember.ts';
 import { errorCodes, type ToolError, withCause } from '../../values/errors/index.ts';
 import {
@@ -23,6 +22,7 @@ import { tellEnd } from './observed.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { giveBack, releaseAll } from './release.ts';
 import { shownInput, shownJson, shownText } from './shown.ts';
+import { tellSettled } from './tell-settled.ts';
 import { endTraces } from './traced.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -140,8 +140,6 @@ function settleAccounts(call: Call, result: ToolResult): void {
 function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
   const { registry } = call.session;
   if (extra.idle?.dlList !== undefined) registry.deadlines.remove(extra.idle);
-  if (extra.resumed !== undefined)
-    registry.suspending.release(call.session, extra.resumed.approvalId);
   const { cleanups, children } = extra;
   if (cleanups !== undefined) for (const cleanup of cleanups) cleanup(result);
   if (extra.holds !== undefined || extra.place !== undefined) {

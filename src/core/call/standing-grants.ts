@@ -1,7 +1,7 @@
 /** The standing answers of a session, as one call uses and adds them. */
 
-import { jsonDigest } from '../../parts/durable-approvals/token.ts';
 import type { GrantSubject } from '../approval/grants.ts';
+import { jsonDigest } from '../approval/json-digest.ts';
 import type { Grant } from '../approval/request.ts';
 import type { Call, FoundCall } from './call.ts';
 

@@ -15,12 +15,11 @@ export function openSession(state: RegistryState, options: SessionOptions<never>
     review.added([...setup.rules, ...conditioned.flatMap((of) => of(setup))]);
   }
   const session = new SessionState(state, setup);
-  for (const tell of state.ports.opened) tell(session);
   if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
+  for (const tell of state.ports.opened) tell(session);
   const { signal, idleTimeoutMs } = setup;
   if (signal !== undefined || idleTimeoutMs !== undefined)
     closeAutomatically(session, signal, idleTimeoutMs);
-  if (setup.approvalMode === 'suspend') state.suspending.add(session);
   if (state.hub.hears('session:start') || state.hub.hears('session:end')) session.watch();
   if (state.hub.hears('session:start'))
     session.emit('session:start', { profile: setup.profileId ?? '' });

@@ -1,15 +1,6 @@
 /** The options of a registry and their checks. */
-import {
-  type ApprovalStore,
-  inboxMethods,
-  isInboxStore,
-  type SuspendedApproval,
-} from '../../parts/durable-approvals/store.ts';
-import {
-  createTokenSigner,
-  type Key,
-  type TokenSigner,
-} from '../../parts/durable-approvals/token.ts';
+import type { ApprovalStore, SuspendedApproval } from '../../parts/durable-approvals/store.ts';
+import type { Key } from '../../parts/durable-approvals/token.ts';
 import type { IdempotencyOptions } from '../../parts/idempotency/idempotency-options.ts';
 import type { OffloadOptions } from '../../parts/offload/offload-options.ts';
 import {
@@ -23,17 +14,13 @@ import type { MaybePromise } from '../../values/maybe-promise.ts';
 import {
   anything,
   duration,
-  flag,
   fn,
   type OptionValues,
   oneOf,
-  reading,
   readOptions,
   type TableOf,
-  wholeNumber,
   withDefault,
   withMethods,
-  wrongOption,
 } from '../../values/options/index.ts';
 import type { Gate } from '../gates/gate.ts';
 import type { PartSet } from '../part.ts';
@@ -192,32 +179,17 @@ const registryTable = {
   policyTimeoutMs: withDefault(duration, 5_000),
   graceMs: withDefault(duration, 30_000),
   locks: withDefault(oneOf('session', 'registry'), 'session'),
-  approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
   origins: anything<OriginOptions>(),
   now: fn<() => number>(),
   newId: fn<() => string>(),
   logger: withMethods<Logger>(['warn', 'error']),
 } satisfies Partial<TableOf<RegistryOptions>>;
-const approvalsTable = {
-  // `createTokenSigner` checks the keys.
-  secret: anything<Key | readonly Key[]>(),
-  ttlMs: withDefault(duration, 3_600_000),
-  store: withMethods<ApprovalStore>(['put', 'take', 'list']),
-  fourEyes: withDefault(flag, false),
-  maxBytesPerPrincipal: wholeNumber(1),
-  session: fn<SessionFor>(),
-} satisfies TableOf<NonNullable<RegistryOptions['approvals']>>;
 
 /** The names of the options that a registry has without parts. */
 export const coreRegistryOptions: readonly string[] = Object.keys(registryTable);
 
-type ReadRegistryOptions = Omit<OptionValues<typeof registryTable>, 'approvals' | 'origins'> & {
+type ReadRegistryOptions = Omit<OptionValues<typeof registryTable>, 'origins'> & {
   readonly origins: ReadOriginOptions;
-  readonly approvals: OptionValues<typeof approvalsTable> & {
-    readonly maxBytesPerPrincipal: number;
-    /** Undefined if there is no secret, so that tokens cannot be signed. */
-    readonly signer: TokenSigner | undefined;
-  };
 };
 
 /** @throws MisuseError `invalid_option`, which names the option. */
@@ -227,45 +199,11 @@ export function readRegistryOptions(
 ): ReadRegistryOptions {
   parts.checkKeys('registry', where, options);
   const given = readOptions(where, options, parts.tableOf('registry', registryTable));
-  const approvals = readOptions(where, given.approvals, approvalsTable, { path: 'approvals' });
-  const { store, maxBytesPerPrincipal } = approvals;
-  if (store !== undefined) checkInbox(store);
-  if (store !== undefined && maxBytesPerPrincipal !== undefined) checkHeads(store);
   return {
     ...given,
     policies: checkPolicies(given.policies, where),
     origins: readOriginOptions(given.origins, where),
-    approvals: {
-      ...approvals,
-      maxBytesPerPrincipal: maxBytesPerPrincipal ?? 268_435_456,
-      signer:
-        given.approvals === undefined
-          ? undefined
-          : reading(where, 'approvals.secret', () => createTokenSigner(approvals.secret as Key)),
-    },
   };
-}
-
-/** A store with only some of the methods for an inbox was left unfinished. */
-function checkInbox(store: ApprovalStore): void {
-  if (isInboxStore(store) || inboxMethods.every((name) => store[name] === undefined)) return;
-  throw wrongOption(
-    where,
-    'approvals.store',
-    'an object with all of the methods `settle`, `read` and `page`, or with none',
-    store,
-  );
-}
-
-/** Without heads, nothing would be counted. */
-function checkHeads(store: ApprovalStore): void {
-  if (isInboxStore(store) && typeof store.heads === 'function') return;
-  throw wrongOption(
-    where,
-    'approvals.store',
-    'a store with `settle`, `read`, `page` and `heads`, as `approvals.maxBytesPerPrincipal` needs',
-    store,
-  );
 }
 
 /**

@@ -1,10 +1,5 @@
 /** What the sessions of a registry share: tools, rules, profiles, clocks, timers and events. */
 
-import { memoryApprovalStore } from '../../parts/durable-approvals/memory-store.ts';
-import type { ApprovalStore } from '../../parts/durable-approvals/store.ts';
-import { SuspendingSessions } from '../../parts/durable-approvals/suspending-sessions.ts';
-import type { TokenSigner } from '../../parts/durable-approvals/token.ts';
-import { UsedTokens } from '../../parts/durable-approvals/used-tokens.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { AbortHub } from '../../values/limits/abort-hub.ts';
 import { Deadlines } from '../../values/limits/deadlines.ts';
@@ -39,7 +34,6 @@ import {
   type Logger,
   type RegistryOptions,
   readRegistryOptions,
-  type SessionFor,
   safeClock,
 } from './registry-options.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -68,25 +62,12 @@ export class RegistryState {
   readonly defaultTimeoutMs: number;
   readonly policyTimeoutMs: number;
   readonly graceMs: number;
-  readonly ttlMs: number;
   readonly originChars: number | undefined;
   readonly now: () => number;
   readonly newId: () => string;
   readonly logger: Logger | undefined;
-  /**
-   * The signer, the store and the function that restores sessions change only before the first
-   * call.
-   */
-  signer: TokenSigner | undefined;
-  store: ApprovalStore;
-  readonly fourEyes: boolean;
-  /** Of the suspended calls of one principal together. */
-  readonly maxApprovalBytes: number;
-  sessionFor: SessionFor | undefined;
   /** Sessions with calls that wait on an approver in this process. */
   readonly asking = new Set<SessionState>();
-  readonly suspending = new SuspendingSessions();
-  readonly usedTokens = new UsedTokens();
   /** The counts of all its sessions, closed ones too. */
   readonly counts = new Counters(undefined);
   readonly deadlines: Deadlines | OwnTimers = timersEndWithRequests()
@@ -138,7 +119,7 @@ export class RegistryState {
   constructor(options: RegistryOptions<never>, spine: CallControl, parts: PartSet) {
     this.spine = spine;
     this.parts = parts;
-    const { approvals, newId, now, rules, ...given } = readRegistryOptions(options, parts);
+    const { newId, now, rules, ...given } = readRegistryOptions(options, parts);
     this.policies = given.policies;
     this.default = given.default;
     this.defaultTimeoutMs = given.defaultTimeoutMs;
@@ -149,12 +130,6 @@ export class RegistryState {
     this.newId = newId ?? createIds();
     this.logger = given.logger;
     this.originChars = given.origins.maxChars;
-    this.ttlMs = approvals.ttlMs;
-    this.signer = approvals.signer;
-    this.store = approvals.store ?? memoryApprovalStore(this.now);
-    this.fourEyes = approvals.fourEyes;
-    this.maxApprovalBytes = approvals.maxBytesPerPrincipal;
-    this.sessionFor = approvals.session;
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules, parts));
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));

@@ -1,9 +1,5 @@
 /** The registry: holds definitions, rules, profiles and scopes, and creates sessions. */
 
-import {
-  type RegistryApprovals,
-  registryApprovals,
-} from '../../parts/durable-approvals/registry-approvals.ts';
 import { allEntries } from '../../parts/versions/tool-versions.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { checkOption, reading, readOptions } from '../../values/options/index.ts';
@@ -129,11 +125,6 @@ export class Registry<S = unknown> {
   /** The registry's events, and those of every session except its `tools:changed`. */
   get events(): Emitter<ToolEvents> {
     return this.#state.hub;
-  }
-
-  /** The calls of all sessions that wait for a person, in the store and in this process. */
-  get approvals(): RegistryApprovals {
-    return registryApprovals(this.#state);
   }
 
   /**
@@ -276,6 +267,6 @@ export class Registry<S = unknown> {
 export function defineRegistryMethods(names: Iterable<string>): void {
   defineMethods(Registry.prototype, 'registry', names, (registry) => {
     const state = readState(registry) as RegistryState;
-    return { state, ports: state.ports.registryMethods, parts: state.parts };
+    return { state, methods: state.ports.registryMethods, parts: state.parts };
   });
 }

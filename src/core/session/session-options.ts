@@ -3,7 +3,6 @@
 import type { DiscoveryOptions } from '../../parts/discovery/discovery-options.ts';
 import { type OriginOptions, readOriginOptions } from '../../parts/origins/origin-options.ts';
 import type { Quota } from '../../parts/quotas/quota.ts';
-import { MisuseError } from '../../values/errors/index.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import {
   abortSignal,
@@ -157,6 +156,7 @@ export const coreSessionOptions: readonly string[] = Object.keys(sessionTable);
 const none: readonly never[] = Object.freeze([]);
 const empty: JsonObject = Object.freeze({});
 const noEnvironment: Readonly<Record<string, string>> = Object.freeze({});
+const suspends = 'approvalMode: "suspend"';
 const noLimits: Limits = Object.freeze(Object.create(null) as Limits);
 
 /**
@@ -171,7 +171,8 @@ export function readSessionOptions(
   const given = readOptions(where, options, registry.parts.tableOf('session', sessionTable));
   const { environment, metadata, profile, facts, overrides, rules, policies, hooks, limits } =
     given;
-  checkSuspension(given, registry);
+  if (given.approvalMode === 'suspend' && registry.ports.answers === undefined)
+    throw registry.parts.missing('sessionValues', suspends, `${where}: \`${suspends}\``);
   if (profile !== undefined && !registry.profiles.has(profile))
     throw unknownProfile('createSession: expected `profile`', profile, [
       ...registry.profiles.keys(),
@@ -210,25 +211,6 @@ export function readSessionOptions(
   };
   for (const read of registry.ports.sessions) read(setup, given, where);
   return setup;
-}
-
-/** A suspended call is resumed by a signed token that is bound to a principal. */
-function checkSuspension(
-  { approvalMode, principal }: Pick<SessionSetup, 'approvalMode' | 'principal'>,
-  { signer }: RegistryState,
-): void {
-  if (approvalMode !== 'suspend') return;
-  if (signer === undefined)
-    throw new MisuseError(
-      'invalid_option',
-      'createSession: `approvalMode: "suspend"` needs a key to sign tokens with. Give the ' +
-        'registry `approvals: { secret }`.',
-    );
-  if (principal === undefined)
-    throw new MisuseError(
-      'invalid_option',
-      'createSession: `approvalMode: "suspend"` needs a `principal`, to which tokens are bound.',
-    );
 }
 
 /** Copies the facts that a host sets, and merges them over the existing ones. */

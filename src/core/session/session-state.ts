@@ -1,6 +1,5 @@
 /** The state of one session. Most parts are created on first use, so an idle session is small. */
 
-import { ApprovalDesk } from '../../parts/durable-approvals/desk.ts';
 import type { SessionOrigins } from '../../parts/origins/session-origins.ts';
 import { pickVersion } from '../../parts/versions/tool-versions.ts';
 import { sessionClosed } from '../../values/errors/index.ts';
@@ -9,6 +8,7 @@ import type { Locks } from '../../values/limits/locks.ts';
 import type { RateWindow } from '../../values/limits/rate-window.ts';
 import type { Semaphore } from '../../values/limits/semaphore.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
+import { ApprovalDesk } from '../approval/desk.ts';
 import type { Call } from '../call/call.ts';
 import { deliver, sign } from '../call/deliver.ts';
 import { type ChangeReason, EventHub, type EventType } from '../events.ts';

@@ -3,10 +3,6 @@
  * create, because a tool is bound on first use.
  */
 
-import { answerHere } from '../../parts/durable-approvals/answer-here.ts';
-import { pendingOf } from '../../parts/durable-approvals/pending-approvals.ts';
-import { resumeCall } from '../../parts/durable-approvals/resume.ts';
-import { outcomeIn } from '../../parts/durable-approvals/settle-approval.ts';
 import type { JudgedOrigin } from '../../parts/origins/origin.ts';
 import { originOf, type SaidOptions, said } from '../../parts/origins/report-texts.ts';
 import { beginOrigins } from '../../parts/origins/session-origins.ts';
@@ -35,6 +31,7 @@ import type { HostTool } from '../tool/host-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import type { BatchPlan, ToolCall } from '../toolset/batch-plan.ts';
 import { checkNames, type Overrides } from '../toolset/effective.ts';
+import { answerHere } from './answer-here.ts';
 import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './batch.ts';
 import { boundTools, hostToolOf } from './bind-host-tool.ts';
 import { closeSession } from './close.ts';
@@ -213,20 +210,16 @@ export class Session<S> implements ToolSession<S> {
     return originOf(this.#state, nameOf(name), input);
   }
 
+  /** Without the members that parts add. */
   get approvals(): Approvals {
     const state = this.#state;
-    return Object.freeze({
-      pending: async () => [
-        ...[...(state.desk?.waiting.values() ?? [])].map(({ request }) => request),
-        ...(await pendingOf(state)),
-      ],
+    const own: Pick<Approvals, 'answer' | 'grants' | 'revoke'> = {
       answer: (id: string, answer: ApprovalAnswer) =>
         answerHere(state, id, takeAnswer('approvals.answer', answer, state.limits.maxInputBytes)),
-      resume: (token: string, answer: ApprovalAnswer) => resumeCall(state, token, answer),
-      outcome: (id: string) => outcomeIn(state, id),
       grants: () => state.desk?.grants.list(state.registry.now()) ?? [],
       revoke: (id: string) => state.approvalDesk().grants.revoke(id),
-    });
+    };
+    return own as Approvals;
   }
 
   get events(): Emitter<ToolEvents> {
@@ -280,6 +273,6 @@ export function defineSessionMethods(names: Iterable<string>): void {
   defineMethods(Session.prototype, 'session', names, (session) => {
     const state = readState(session) as SessionState;
     const { parts, ports } = state.registry;
-    return { state, ports: ports.sessionMethods, parts };
+    return { state, methods: ports.sessionMethods, parts };
   });
 }

@@ -8,6 +8,7 @@ import { stateOf } from '../../core/session/session.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { MisuseError, type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
+import { durableOf } from './durable-state.ts';
 import { editProblem } from './edit-problem.ts';
 import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
 import { openRecord } from './record.ts';
@@ -40,7 +41,7 @@ export function answerWaiting(
     const { request } = waiting;
     const about = { callId: request.callId, tool: request.tool.name };
     const read = readFor(session, request, answer);
-    if (registry.fourEyes && isOwnAnswer(session.principal, read.by))
+    if (durableOf(registry).fourEyes && isOwnAnswer(session.principal, read.by))
       return Promise.resolve(
         refused(about, denied('four_eyes', `Not answered: ${fourEyesMessage}`)),
       );
@@ -69,7 +70,8 @@ export async function answerStored(
   id: string,
   answer: ApprovalAnswer,
 ): Promise<ToolResult> {
-  const { signer, policyTimeoutMs } = registry;
+  const { signer } = durableOf(registry);
+  const { policyTimeoutMs } = registry;
   if (signer === undefined) return refused(nothing, unknownApproval());
   const claims = signer.verify(id);
   const store = inboxStoreOf(where, registry);
@@ -109,7 +111,7 @@ export async function answerStored(
   // Refused here, so that the question stays open. A resume would take it for a rejection.
   const { request } = opened.call;
   const read = readFor(session.state, request, answer);
-  if (!registry.fourEyes || !isOwnAnswer(session.state.principal, read.by)) {
+  if (!durableOf(registry).fourEyes || !isOwnAnswer(session.state.principal, read.by)) {
     const problem = await editProblem(session.state, request, read);
     if (problem !== undefined) return refused(about, problem);
   }
@@ -147,9 +149,10 @@ async function sessionOf(
   record: Omit<SuspendedApproval, 'token'>,
 ): Promise<{ readonly state: SessionState } | { readonly problem: ToolError }> {
   const { sessionId, principal } = record;
-  const open = registry.suspending.find(sessionId, principal);
+  const open = durableOf(registry).suspending.find(sessionId, principal);
   if (open !== undefined && !open.closed) return { state: open };
-  if (registry.sessionFor === undefined)
+  const { sessionFor } = durableOf(registry);
+  if (sessionFor === undefined)
     return {
       problem: denied(
         'session_unavailable',
@@ -158,11 +161,10 @@ async function sessionOf(
       ),
     };
   try {
-    const { sessionFor, policyTimeoutMs } = registry;
     const state = stateOf(
       await inTime(
         startOperation(() => sessionFor(record)),
-        policyTimeoutMs,
+        registry.policyTimeoutMs,
       ),
     );
     if (state.registry !== registry) throw new Error('The session is of another registry.');

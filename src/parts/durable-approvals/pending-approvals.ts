@@ -4,6 +4,7 @@ import type { PendingApproval } from '../../core/approval/request.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { createPause } from '../../values/limits/stretches.ts';
+import { durableOf } from './durable-state.ts';
 import { openHead } from './head.ts';
 import { type ShownCall, showRecord } from './record.ts';
 import { type ApprovalQuery, inTime, isInboxStore, startOperation } from './store.ts';
@@ -18,11 +19,11 @@ export async function pendingOf(
   most = Number.POSITIVE_INFINITY,
 ): Promise<PendingApproval[]> {
   const { registry, sessionId, principal } = session;
-  const { signer, store, policyTimeoutMs } = registry;
+  const { signer, store } = durableOf(registry);
   if (signer === undefined || principal === undefined) return [];
   const records = await inTime(
     startOperation(() => store.list(sessionId)),
-    policyTimeoutMs,
+    registry.policyTimeoutMs,
   );
   const used = usedIn(records);
   const pending: PendingApproval[] = [];
@@ -69,7 +70,7 @@ const mostReads = 20;
  */
 export async function waitingOf(session: SessionState, most: number): Promise<Waiting> {
   const { registry, sessionId, principal = '' } = session;
-  const { signer, store, policyTimeoutMs } = registry;
+  const { signer, store } = durableOf(registry);
   const ids = new Set<string>();
   if (signer === undefined || store.heads === undefined || !isInboxStore(store)) {
     for (const { id } of await pendingOf(session, most)) ids.add(id);
@@ -82,7 +83,7 @@ export async function waitingOf(session: SessionState, most: number): Promise<Wa
     const query = { principal, after, limit: rowsAtOnce };
     const rows = await inTime(
       startOperation(() => store.heads?.(query) ?? []),
-      policyTimeoutMs,
+      registry.policyTimeoutMs,
     );
     for (const row of rows) {
       const pausing = pause();

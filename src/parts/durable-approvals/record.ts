@@ -1,10 +1,11 @@
 /** The record of a suspended call. It is verified when it is read back. */
 
+import { jsonDigest } from '../../core/approval/json-digest.ts';
 import type { PendingApproval } from '../../core/approval/request.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { sealHead } from './head.ts';
 import type { SuspendedApproval } from './store.ts';
-import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';
+import type { TokenClaims, TokenSigner } from './token.ts';
 
 /** Everything that a resume needs, as plain JSON. */
 export interface SuspendedCall {

@@ -25,6 +25,7 @@ import {
   wrongOption,
 } from '../../values/options/index.ts';
 import { answerStored, answerWaiting } from './answer-approval.ts';
+import { durableOf } from './durable-state.ts';
 import { isNamed } from './four-eyes.ts';
 import { type ListedApproval, listedOf, openHead } from './head.ts';
 import { showRecord } from './record.ts';
@@ -115,27 +116,33 @@ type Place = NonNullable<ApprovalQuery['after']>;
 /** Most pages that are read for one list. Records that are not genuine must not cost more. */
 const mostPages = 20;
 
-export function registryApprovals(registry: RegistryState): RegistryApprovals {
-  return Object.freeze({
-    pending: (options?: PendingOptions) => pendingOver(registry, options, whole),
-    list: (options?: PendingOptions) => pendingOver(registry, options, heads),
-    get: (id: string) => getOne(registry, id),
-    async answer(id: string, answer: NamedAnswer) {
-      // Read now, because the caller may use the object again while the store is asked.
-      const read = takeAnswer('approvals.answer', answer);
-      // Under four eyes, it counts as the principal's own answer and is refused.
-      if (!isNamed(read.by) && !registry.fourEyes)
-        throw new MisuseError(
-          'invalid_option',
-          'approvals.answer: expected `by` to name who answers. The question stays open: answer ' +
-            'it again.',
-        );
-      checkOption('approvals.answer', 'id', id, text(1));
-      const own = answerOf(read);
-      return answerWaiting(registry, id, own) ?? answerStored(registry, id, own);
-    },
-  });
-}
+/** The methods of {@link RegistryApprovals}. */
+export const registryApprovals = {
+  pending: (registry: RegistryState, options?: PendingOptions) =>
+    pendingOver(registry, options, whole),
+  list: (registry: RegistryState, options?: PendingOptions) =>
+    pendingOver(registry, options, heads),
+  get: getOne,
+  async answer(registry: RegistryState, id: string, answer: NamedAnswer) {
+    // Read now, because the caller may use the object again while the store is asked.
+    const read = takeAnswer('approvals.answer', answer);
+    // Under four eyes, it counts as the principal's own answer and is refused.
+    if (!isNamed(read.by) && !durableOf(registry).fourEyes)
+      throw new MisuseError(
+        'invalid_option',
+        'approvals.answer: expected `by` to name who answers. The question stays open: answer ' +
+          'it again.',
+      );
+    checkOption('approvals.answer', 'id', id, text(1));
+    const own = answerOf(read);
+    return answerWaiting(registry, id, own) ?? answerStored(registry, id, own);
+  },
+} satisfies {
+  readonly [Name in keyof RegistryApprovals]: (
+    registry: RegistryState,
+    ...args: Parameters<RegistryApprovals[Name]>
+  ) => ReturnType<RegistryApprovals[Name]>;
+};
 
 /** The answer that was read, as an object that no other code can change. */
 function answerOf({ allowed, always, by, message, input, grant }: ReadAnswer): ApprovalAnswer {
@@ -176,7 +183,8 @@ const heads: Reading<ListedApproval> = {
       const request = genuine(registry, record);
       return request && listedOf(request);
     }
-    const listed = registry.signer && openHead(registry.signer, record.head)?.listed;
+    const { signer } = durableOf(registry);
+    const listed = signer && openHead(signer, record.head)?.listed;
     // The head of another record is genuine too.
     if (listed === undefined || listed.id !== record.id) return undefined;
     return listed.expiresAt > registry.now() ? listed : undefined;
@@ -196,7 +204,8 @@ async function pendingOver<T extends PendingApproval | ListedApproval>(
     for (const { request } of desk?.waiting.values() ?? [])
       if (isAsked(request, query) && (after === undefined || byExpiry(request, after) > 0))
         found.push(reading.waiting(request));
-  if (registry.signer !== undefined) found.push(...(await storedOver(registry, query, reading)));
+  if (durableOf(registry).signer !== undefined)
+    found.push(...(await storedOver(registry, query, reading)));
   return found.sort(byExpiry).slice(0, limit);
 }
 
@@ -229,7 +238,8 @@ async function placeOf(
     const waiting = desk?.waiting.get(after);
     if (waiting !== undefined) return waiting.request;
   }
-  const store = registry.signer === undefined ? undefined : inboxStoreOf(where, registry);
+  const { signer } = durableOf(registry);
+  const store = signer === undefined ? undefined : inboxStoreOf(where, registry);
   const found =
     store &&
     (await inTime(
@@ -273,7 +283,7 @@ async function storedOver<T extends PendingApproval | ListedApproval>(
 
 /** The question of a stored record, if it is genuine and has not expired. */
 function genuine(registry: RegistryState, record: unknown): PendingApproval | undefined {
-  const { signer } = registry;
+  const { signer } = durableOf(registry);
   const found = signer && showRecord(signer, record);
   return found !== undefined && found.claims.expiresAt > registry.now() ? found.request : undefined;
 }
@@ -283,7 +293,7 @@ async function getOne(registry: RegistryState, id: string): Promise<PendingAppro
     const waiting = desk?.waiting.get(id);
     if (waiting !== undefined) return waiting.request;
   }
-  if (registry.signer === undefined || typeof id !== 'string') return undefined;
+  if (durableOf(registry).signer === undefined || typeof id !== 'string') return undefined;
   const store = inboxStoreOf('approvals.get', registry);
   const found = await inTime(
     startOperation(() => store.read(id)),

@@ -21,6 +21,7 @@ import type { Details } from '../../core/rules/verdict.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
+import { durableOf, durableSlot } from './durable-state.ts';
 import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
 import { openRecord, type SuspendedCall } from './record.ts';
 import { keepOutcome } from './settle-approval.ts';
@@ -39,10 +40,11 @@ export async function resumeCall(
   options?: Pick<CallOptions, 'signal' | 'surface'>,
 ): Promise<ToolResult> {
   const { registry } = session;
-  const { signer } = registry;
+  const durable = durableSlot.of(registry);
+  const signer = durable?.signer;
   const given = readCallOptions(options);
   const claims = signer?.verify(token);
-  if (claims === undefined || signer === undefined)
+  if (claims === undefined || signer === undefined || durable === undefined)
     return refuse(
       session,
       undefined,
@@ -54,7 +56,7 @@ export async function resumeCall(
   // Read now, because the caller may change it while the store is asked. An unreadable answer
   // rejects the call.
   const read = readAnswer(answer, session.limits.maxInputBytes);
-  if (registry.fourEyes && isOwnAnswer(session.principal, read?.by))
+  if (durable.fourEyes && isOwnAnswer(session.principal, read?.by))
     return refuse(session, claims, denied('four_eyes', `Not answered: ${fourEyesMessage}`), given);
   const taken = await takeRecord(session, signer, claims, token);
   if (hasOwn(taken, 'problem')) return refuse(session, claims, taken.problem, given);
@@ -74,6 +76,7 @@ export async function resumeCall(
     { approvalId, answer: said, idempotencyKey, fingerprint, source, details },
     callId,
   );
+  durable.suspending.release(session, approvalId);
   await answered;
   await keepOutcome(registry, claims, said, result);
   return result;
@@ -96,7 +99,7 @@ async function takeRecord(
   let record: unknown;
   try {
     record = await inTime(
-      startOperation(() => registry.store.take(claims.id)),
+      startOperation(() => durableOf(registry).store.take(claims.id)),
       registry.policyTimeoutMs,
     );
   } catch (error) {
@@ -111,7 +114,7 @@ async function takeRecord(
     };
   try {
     const isFirst =
-      registry.usedTokens.use(claims.id, claims.expiresAt, registry.now()) &&
+      durableOf(registry).usedTokens.use(claims.id, claims.expiresAt, registry.now()) &&
       (await markUsed(session, claims));
     return isFirst ? opened.call : { problem: alreadyUsed() };
   } catch (error) {
@@ -174,7 +177,8 @@ async function markUsed(
   { registry, sessionId }: SessionState,
   claims: TokenClaims,
 ): Promise<boolean> {
-  const { store, policyTimeoutMs } = registry;
+  const { store } = durableOf(registry);
+  const { policyTimeoutMs } = registry;
   // Such a store itself refuses a record that was taken before.
   if (isInboxStore(store)) return true;
   const mark = usedMark(claims);

@@ -1,4 +1,5 @@
 /** How a suspended call ended. The store keeps it, and the session that made the call reads it. */
+import { jsonDigest } from '../../core/approval/json-digest.ts';
 import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { ToolResult } from '../../core/result.ts';
@@ -6,6 +7,7 @@ import type { SessionState } from '../../core/session/session-state.ts';
 import { contentParts, markContent } from '../../values/content.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import { durableOf, durableSlot } from './durable-state.ts';
 import {
   type InboxStore,
   inTime,
@@ -13,7 +15,7 @@ import {
   type SettledApproval,
   startOperation,
 } from './store.ts';
-import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';
+import type { TokenClaims, TokenSigner } from './token.ts';
 
 /** The longest result that is kept, as characters of JSON. */
 const maxResultChars = 1_048_576;
@@ -45,13 +47,13 @@ export async function keepOutcome(
   answer: ReadAnswer,
   result: ToolResult | undefined,
 ): Promise<void> {
-  const { store, signer, policyTimeoutMs } = registry;
+  const { store, signer } = durableOf(registry);
   if (signer === undefined || !isInboxStore(store)) return;
   try {
     const outcome = outcomeOf(signer, claims, answer, result);
     await inTime(
       startOperation(() => store.settle(outcome)),
-      policyTimeoutMs,
+      registry.policyTimeoutMs,
     );
   } catch (error) {
     const { sessionId } = claims;
@@ -88,7 +90,8 @@ function outcomeOf(
 }
 
 /** @throws MisuseError `invalid_option` if the store keeps no outcomes. */
-export function inboxStoreOf(where: string, { store }: RegistryState): InboxStore {
+export function inboxStoreOf(where: string, registry: RegistryState): InboxStore {
+  const { store } = durableOf(registry);
   if (isInboxStore(store)) return store;
   throw new MisuseError(
     'invalid_option',
@@ -99,18 +102,35 @@ export function inboxStoreOf(where: string, { store }: RegistryState): InboxStor
 }
 
 /** The session and principal whose approvals are looked for. */
-export type Asker = Pick<SessionState, 'desk' | 'registry' | 'sessionId' | 'principal'>;
+type Asker = Pick<SessionState, 'desk' | 'registry' | 'sessionId' | 'principal'>;
+
+/**
+ * Reads outcomes from the store of a registry.
+ * @throws MisuseError `invalid_option` if it suspends no calls, or keeps no outcomes.
+ */
+export function outcomeReader(
+  where: string,
+  registry: RegistryState,
+): (asker: Pick<Asker, 'sessionId' | 'principal'>, id: string) => Promise<ApprovalOutcome> {
+  if (durableSlot.of(registry)?.signer === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: expected a registry with \`approvals.secret\`. Without it, no call is suspended.`,
+    );
+  inboxStoreOf(where, registry);
+  return (asker, id) => outcomeIn({ ...asker, desk: undefined, registry }, id);
+}
 
 /** The status of an approval of this session and principal. */
 export async function outcomeIn(session: Asker, id: string): Promise<ApprovalOutcome> {
   if (session.desk?.waiting.has(id) === true) return { status: 'pending' };
   const { registry, sessionId, principal } = session;
-  const { signer, policyTimeoutMs } = registry;
+  const { signer } = durableOf(registry);
   if (signer === undefined || principal === undefined || typeof id !== 'string') return unknown;
   const store = inboxStoreOf('approvals.outcome', registry);
   const found: unknown = await inTime(
     startOperation(() => store.read(id)),
-    policyTimeoutMs,
+    registry.policyTimeoutMs,
   );
   const copy = copyJson(found, { maxDepth: 128, maxValues: 400_000 });
   if (!copy.ok || !isJsonObject(copy.value)) return unknown;

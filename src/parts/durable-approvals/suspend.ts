@@ -1,47 +1,53 @@
 /** Suspends a call until a person answers. Another process may then resume it. */
 import { randomUUID } from 'node:crypto';
 import type { ApprovalRequest } from '../../core/approval/request.ts';
-import {
-  rejected,
-  storeUnavailable,
-  tooLongApprovals,
-  tooManyApprovals,
-} from '../../core/call/approval-outcome.ts';
+import { rejected, rejection, tooManyApprovals } from '../../core/call/approval-outcome.ts';
 import { announceQuestion, requestFor } from '../../core/call/approval-question.ts';
 import { defaultMaxPending } from '../../core/call/ask-approver.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
-import { tellSeparateStores } from '../../core/call/separate-stores.ts';
 import { shownNameOf } from '../../core/call/shown-name.ts';
 import type { Outcome } from '../../core/call/step.ts';
 import { joinDetails, type Verdict } from '../../core/rules/verdict.ts';
+import { Slot } from '../../core/slot.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import type { ApprovalDesk, Suspension } from './desk.ts';
+import { durableOf } from './durable-state.ts';
 import { waitingOf } from './pending-approvals.ts';
 import { sealRecord } from './record.ts';
+import { tellSeparateStores } from './separate-stores.ts';
 import { inTime, startOperation } from './store.ts';
 import type { TokenSigner } from './token.ts';
 
+/** A call that is being written to the store. */
+interface Suspension {
+  readonly id: string;
+  /** The call will not be suspended after all, so it does not count as pending. */
+  refused: boolean;
+  /** How many bytes its record will have, roughly. */
+  readonly bytes: number;
+}
+
+/** Those of each session. */
+const suspensions = new Slot<Set<Suspension>>();
+
 /** Stores the call, gives the token to the host alone, and ends the call as pending. */
-export async function suspend(
-  call: FoundCall,
-  verdict: Verdict,
-  desk: ApprovalDesk,
-): Promise<Outcome> {
+export async function suspend(call: FoundCall): Promise<Outcome> {
   const { session } = call;
   const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
-  if (desk.suspending.size >= limit) return tooManyApprovals(limit);
+  const suspending = suspensions.of(session.setup) ?? new Set();
+  suspensions.set(session.setup, suspending);
+  if (suspending.size >= limit) return tooManyApprovals(limit);
   // Suspensions that started earlier count, even if their records are not listed yet.
-  const ahead = [...desk.suspending];
+  const ahead = [...suspending];
   const own: Suspension = { id: randomUUID(), refused: false, bytes: bytesOf(call) };
-  desk.suspending.add(own);
+  suspending.add(own);
   try {
     const crowded = await lacksRoom(call, ahead, own.bytes);
     own.refused = true;
     if (crowded !== undefined) return crowded;
     if (call.ended) return undefined;
-    const question = requestFor(call, withAgreed(call, verdict), own.id, session.registry.ttlMs);
+    const question = requestFor(call, withAgreed(call), own.id, durableOf(session.registry).ttlMs);
     if (!question.askable)
       return rejected(call, undefined, question.reason, undefined, question.message);
     own.refused = false;
@@ -56,7 +62,7 @@ export async function suspend(
       error,
     );
   } finally {
-    desk.suspending.delete(own);
+    suspending.delete(own);
   }
   return toolError(
     'approval_pending',
@@ -75,10 +81,10 @@ function bytesOf({ canonical }: FoundCall): number {
  * Why no further call can wait for approval. Rejects if the store fails.
  * @param ahead the calls of this session that are being suspended
  */
-export async function lacksRoom(
+async function lacksRoom(
   call: FoundCall,
   ahead: readonly Readonly<Suspension>[],
-  bytes = bytesOf(call),
+  bytes: number,
 ): Promise<ToolError | undefined> {
   const { session } = call;
   const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
@@ -91,15 +97,36 @@ export async function lacksRoom(
     together += other.bytes;
   }
   if (ids.size >= limit) return tooManyApprovals(limit);
-  return together > session.registry.maxApprovalBytes ? tooLongApprovals() : undefined;
+  return together > durableOf(session.registry).maxBytes ? tooLongApprovals() : undefined;
+}
+
+/** The same for `explain`, also if the store fails. */
+export async function crowded(call: FoundCall): Promise<ToolError | undefined> {
+  try {
+    return await lacksRoom(call, [...(suspensions.of(call.session.setup) ?? [])], bytesOf(call));
+  } catch {
+    return rejection(call, 'store_unavailable', storeUnavailable);
+  }
+}
+
+const storeUnavailable = 'Approvals cannot be stored at the moment.';
+
+function tooLongApprovals(): ToolError {
+  return toolError(
+    'rate_limited',
+    'The calls that wait for approval are too long together. Wait until they are answered.',
+    { reason: 'too_many_approvals' },
+  );
 }
 
 /**
  * What a person has already agreed to is shown again, because the resumed call knows only its own
  * record.
  */
-function withAgreed({ extra }: FoundCall, verdict: Verdict): Verdict {
-  const agreed = extra?.agreed;
+function withAgreed(call: FoundCall): Verdict {
+  // It is suspended because its verdict asks.
+  const verdict = call.verdict as Verdict;
+  const agreed = call.extra?.agreed;
   if (agreed === undefined) return verdict;
   return { ...verdict, details: joinDetails(agreed, verdict.details) };
 }
@@ -111,7 +138,7 @@ function withAgreed({ extra }: FoundCall, verdict: Verdict): Verdict {
 async function store(call: FoundCall, request: ApprovalRequest, own: Suspension): Promise<boolean> {
   const { session } = call;
   const { registry, principal } = session;
-  const { signer, store, policyTimeoutMs } = registry;
+  const { signer, store, sessionFor, suspending } = durableOf(registry);
   // A session is only created with `approvalMode: "suspend"` if it has a signer and a principal.
   const { record, token } = sealRecord(signer as TokenSigner, {
     request,
@@ -132,7 +159,7 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
       .then(() => store.take(record.id))
       .then(undefined, () => {});
   try {
-    await inTime(putting, policyTimeoutMs);
+    await inTime(putting, registry.policyTimeoutMs);
     if (!call.ended) announceQuestion(call, request);
     // A listener may have ended the call when it heard the question.
     kept = !call.ended;
@@ -143,11 +170,10 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
   if (!kept) return false;
   call.more.pending = Object.freeze({ ...request, token });
   const { id, expiresAt } = request;
-  if (registry.sessionFor === undefined)
-    registry.suspending.keep(session, id, expiresAt, registry.now());
+  if (sessionFor === undefined) suspending.keep(session, id, expiresAt, registry.now());
   call.onEnd(({ error }) => {
     if (error?.code === 'approval_pending') return;
-    registry.suspending.release(session, id);
+    suspending.release(session, id);
     takeBack();
   });
   return true;

@@ -2,9 +2,9 @@
  * Approval tokens: signed, expiring, and bound to one call of one principal. A token proves that
  * approval was requested. The store ensures that it is answered once.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { MisuseError } from '../../values/errors/index.ts';
-import { canonicalJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import { canonicalJson, isJsonObject } from '../../values/json/index.ts';
 
 /** What a token proves. */
 export interface TokenClaims {
@@ -17,7 +17,7 @@ export interface TokenClaims {
   readonly tool: string;
   readonly fingerprint: string;
   readonly source: string;
-  /** {@link jsonDigest} of the canonical input. */
+  /** The digest of the canonical input. */
   readonly input: string;
   /** Digest of everything else in the record. */
   readonly record: string;
@@ -118,9 +118,4 @@ function macOf(key: Buffer, body: string): Buffer {
 
 function sealOf(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update('host-tools.outcome.v1\n').update(text).digest();
-}
-
-/** A digest of canonical JSON, for claims. */
-export function jsonDigest(value: JsonObject): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('base64url');
 }

@@ -1,12 +1,11 @@
 /** What `explain` says about a call that needs approval. No one is asked. */
 
-import { rejection, storeUnavailable, tooManyApprovals } from '../../core/call/approval-outcome.ts';
+import { rejection, tooManyApprovals } from '../../core/call/approval-outcome.ts';
 import { requestFor } from '../../core/call/approval-question.ts';
 import { defaultMaxPending } from '../../core/call/ask-approver.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { Verdict } from '../../core/rules/verdict.ts';
 import type { ToolError } from '../../values/errors/index.ts';
-import { lacksRoom } from '../durable-approvals/suspend.ts';
 
 /**
  * Why the call would be refused before a person is asked. Whether there is an approver is not
@@ -19,7 +18,9 @@ export async function approvalProblem(
   const { session, entry } = call;
   const { approvalMode, approvalTimeoutMs } = session.setup;
   const suspends = approvalMode === 'suspend' && entry.internals.runsIn !== 'external';
-  const crowded = suspends ? await crowdedStore(call) : crowdedDesk(call);
+  const crowded = suspends
+    ? await session.registry.ports.answers?.crowded(call)
+    : crowdedDesk(call);
   if (crowded !== undefined) return crowded;
   if (call.input === undefined) return undefined;
   const question = requestFor(call, verdict, 'explain', approvalTimeoutMs);
@@ -29,12 +30,4 @@ export async function approvalProblem(
 function crowdedDesk({ session }: FoundCall): ToolError | undefined {
   const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
   return (session.desk?.waiting.size ?? 0) >= limit ? tooManyApprovals(limit) : undefined;
-}
-
-async function crowdedStore(call: FoundCall): Promise<ToolError | undefined> {
-  try {
-    return await lacksRoom(call, [...(call.session.desk?.suspending ?? [])]);
-  } catch {
-    return rejection(call, 'store_unavailable', storeUnavailable);
-  }
 }

@@ -1,5 +1,6 @@
 /** An inbox for approvals: stores that it reads, answers over HTTP, and messages by webhook. */
 
+export { durableApprovals } from '../../parts/durable-approvals/part.ts';
 export { type FileApprovalsOptions, fileApprovals } from './file-approvals.ts';
 export {
   type ApprovalsHandler,

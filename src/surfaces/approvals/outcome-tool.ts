@@ -7,9 +7,8 @@ import {
   type HostToolRegistry,
   type JsonObject,
   type JsonValue,
-  MisuseError,
 } from '../../index.ts';
-import { inboxStoreOf, outcomeIn, registryStateOf } from '../../surface-port.ts';
+import { outcomeReader, registryStateOf } from '../../surface-port.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 
 /** Options of {@link approvalOutcomeTool}. */
@@ -73,12 +72,7 @@ export function approvalOutcomeTool<S>(
 ): HostToolDefinition<'approval_outcome', ApprovalOutcomeInput, unknown, unknown, unknown> {
   const state = registryStateOf(registry);
   const { exposeErrors } = readOptions(where, options, table);
-  if (state.signer === undefined)
-    throw new MisuseError(
-      'invalid_option',
-      `${where}: expected a registry with \`approvals.secret\`. Without it, no call is suspended.`,
-    );
-  inboxStoreOf(where, state);
+  const outcomeOf = outcomeReader(where, state);
   return defineTool({
     name: 'approval_outcome',
     description:
@@ -92,8 +86,7 @@ export function approvalOutcomeTool<S>(
     annotations: { readOnly: true },
     origin: 'untrusted',
     async handler({ id }, { sessionId, principal }) {
-      const asker = { desk: undefined, registry: state, sessionId, principal };
-      const { status, decision, result } = await outcomeIn(asker, id);
+      const { status, decision, result } = await outcomeOf({ sessionId, principal }, id);
       return {
         status,
         ...(decision === undefined ? {} : { decision }),

@@ -3,8 +3,8 @@
  * available.
  */
 import { dirname, resolve } from 'node:path';
-import type { HostToolRegistry, InboxStore, Overrides } from '../../index.ts';
-import { createTokenSigner, registryStateOf } from '../../surface-port.ts';
+import type { HostToolRegistry, InboxStore, Overrides, SessionFor } from '../../index.ts';
+import { keepApprovals, registryStateOf } from '../../surface-port.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { fileApprovals } from '../approvals/index.ts';
@@ -93,10 +93,7 @@ export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
 
 /** From now on, the registry keeps suspended calls there, including those of earlier processes. */
 function use({ registry, cwd, settled }: KeeperParts, { secret, store }: Opened): void {
-  const state = registryStateOf(registry);
-  state.signer = createTokenSigner(secret);
-  state.store = store;
-  state.sessionFor = async ({ sessionId, principal, profile, facts, overrides }) => {
+  const sessionFor: SessionFor = async ({ sessionId, principal, profile, facts, overrides }) => {
     await settled();
     return registry.createSession({
       sessionId,
@@ -109,4 +106,5 @@ function use({ registry, cwd, settled }: KeeperParts, { secret, store }: Opened)
       overrides: overrides as Overrides | undefined,
     });
   };
+  keepApprovals(registryStateOf(registry), secret, store, sessionFor);
 }

@@ -9,7 +9,13 @@ import {
   type PendingApproval,
   type ToolSession,
 } from '../../index.ts';
-import { isInboxStore, openSessions, registryStateOf, toldOrigins } from '../../surface-port.ts';
+import {
+  durableSlot,
+  isInboxStore,
+  openSessions,
+  registryStateOf,
+  toldOrigins,
+} from '../../surface-port.ts';
 import { type JsonObject, type JsonValue, wireText } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
 import type { AnswerRequest, QuestionSchema } from '../pages/inspector-question-wire.ts';
@@ -68,7 +74,8 @@ interface Source {
 /** @param allowEdits whether a person may change the input of a call. It is judged again. */
 export function createQuestions(registry: HostToolRegistry<never>, allowEdits: boolean): Questions {
   const state = registryStateOf(registry);
-  const hasInbox = state.signer === undefined || isInboxStore(state.store);
+  const durable = durableSlot.of(state);
+  const hasInbox = durable?.signer === undefined || isInboxStore(durable.store);
   const source = hasInbox ? fromInbox(registry) : fromSessions(registry);
   // Without an inbox, an edit that does not fit would end the call.
   const canEdit = ({ hiddenFields }: PendingApproval): boolean =>

@@ -1,6 +1,6 @@
 /** The schema of the tool of an approval, for a form in which a person edits the input. */
 import type { ApprovalRequest, HostToolRegistry } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+import { durableSlot, registryStateOf } from '../../surface-port.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 
 /** Most characters of a schema that is sent. */
@@ -18,7 +18,9 @@ export function schemaOfAsked(
   // A session may have tools of its own. Those of sessions in other processes are not known here.
   const waiting = [...state.asking].find((one) => one.sessionId === sessionId);
   const suspending =
-    principal === undefined ? undefined : state.suspending.find(sessionId, principal);
+    principal === undefined
+      ? undefined
+      : durableSlot.of(state)?.suspending.find(sessionId, principal);
   const own = (waiting ?? suspending)?.binding(tool.name)?.entry;
   const entry = [own, state.tools.get(tool.name), ...(state.versions.get(tool.name) ?? [])].find(
     (one) => one?.fingerprint === tool.fingerprint && one.source === tool.source,

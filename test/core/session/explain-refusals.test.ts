@@ -197,6 +197,7 @@ const unforeseen: Readonly<Record<string, readonly string[]>> = {
     'approval_denied token_invalid',
     'approval_denied token_used',
     'approval_denied token_foreign',
+    'approval_denied four_eyes',
     'approval_denied definition_changed',
     'invalid_input invalid_edit',
   ],

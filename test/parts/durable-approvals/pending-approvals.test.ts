@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { stateOf } from '../../../src/core/session/session.ts';
 import type { ApprovalStore, JsonObject, ToolResult } from '../../../src/index.ts';
+import { durableOf } from '../../../src/parts/durable-approvals/durable-state.ts';
 import { pendingOf } from '../../../src/parts/durable-approvals/pending-approvals.ts';
 import type { TokenSigner } from '../../../src/parts/durable-approvals/token.ts';
 import { memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
@@ -112,7 +113,7 @@ describe('the suspended calls of a session', () => {
         sessionId: 'conversation',
         principal: 'user:bob',
       });
-      const verify = vi.spyOn(stateOf(other).registry.signer as TokenSigner, 'verify');
+      const verify = vi.spyOn(durableOf(stateOf(other).registry).signer as TokenSigner, 'verify');
       await other.approvals.pending();
       expect(verify).not.toHaveBeenCalled();
       await bench.session.approvals.pending();

@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { jsonDigest } from '../../../src/core/approval/json-digest.ts';
 import type { PendingApproval } from '../../../src/core/approval/request.ts';
 import type { JsonObject } from '../../../src/index.ts';
 import { openRecord, sealRecord } from '../../../src/parts/durable-approvals/record.ts';
-import {
-  createTokenSigner,
-  jsonDigest,
-  type TokenClaims,
-} from '../../../src/parts/durable-approvals/token.ts';
+import { createTokenSigner, type TokenClaims } from '../../../src/parts/durable-approvals/token.ts';
 import { key, otherKey } from '../../core/approval/kit.ts';
 
 const signer = createTokenSigner(key);

@@ -1,17 +1,23 @@
 /** Sessions whose calls wait for a person, and that their host no longer holds. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { HostToolRegistry as CoreRegistry } from '../../../src/core.ts';
 import { defineTool, HostToolRegistry } from '../../../src/index.ts';
+import { discovery } from '../../../src/parts/discovery/part.ts';
+import { durableOf } from '../../../src/parts/durable-approvals/durable-state.ts';
+import { durableApprovals } from '../../../src/parts/durable-approvals/part.ts';
+import { jsonSchemas } from '../../../src/parts/json-schema/part.ts';
 import { registryStateOf, stateOf } from '../../../src/surface-port.ts';
+import { mockTool } from '../../../src/surfaces/testing/index.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 /** Whether the session can be found, once all that can be collected was. */
 async function isKept(registry: HostToolRegistry): Promise<boolean> {
-  const { suspending } = registryStateOf(registry);
+  const { suspending } = durableOf(registryStateOf(registry));
   // What a turn of the loop still holds is gone in the next.
   for (let turn = 0; turn < 10; turn++) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -81,7 +87,7 @@ test('a session goes once its calls can no longer be answered', async () => {
 
 test('a session may suspend any number of calls that are never answered', () => {
   const registry = shop();
-  const { suspending } = registryStateOf(registry);
+  const { suspending } = durableOf(registryStateOf(registry));
   const session = stateOf(registry.createSession({ sessionId: 'chat', principal: 'ann' }));
   for (let now = 0; now < 200_000; now++) suspending.keep(session, `call ${now}`, now + 100, now);
 });
@@ -106,4 +112,26 @@ test('a session that is closed is not kept', async () => {
   })();
   await isKept(registry);
   expect(closed.deref()).toBe(undefined);
+});
+
+test.each([
+  ['its overrides', { overrides: { enable: ['unknown'] } }],
+  ['another part', { discovery: {} }],
+])('a session that does not open because of %s is not found', async (_, wrong) => {
+  const registry = new CoreRegistry({
+    parts: [durableApprovals(), discovery(), jsonSchemas()],
+    default: 'ask',
+    approvals: { secret: 'x'.repeat(32) },
+  });
+  registry.register(mockTool({ name: 'refund' }));
+  registry.register(mockTool({ name: 'find_tools' }));
+  const options = { sessionId: 'chat', principal: 'ann', approvalMode: 'suspend' } as const;
+  const session = registry.createSession(options);
+  await session.call('refund', {});
+  expect(() => registry.createSession({ ...options, ...wrong })).toThrow();
+  const [asked] = await registry.approvals.pending();
+  const seen = vi.fn();
+  session.events.on('tool:post', seen);
+  expect((await registry.approvals.answer(asked?.id ?? '', yes)).success).toBe(true);
+  expect(seen).toHaveBeenCalledOnce();
 });

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { jsonDigest } from '../../../src/core/approval/json-digest.ts';
 import { isMisuseError, type JsonObject } from '../../../src/index.ts';
 import {
   createTokenSigner,
-  jsonDigest,
   type Key,
   type TokenClaims,
 } from '../../../src/parts/durable-approvals/token.ts';

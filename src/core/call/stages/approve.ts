@@ -3,16 +3,15 @@
  * a person in this process, or a suspension until a person answers.
  */
 
-import { suspend } from '../../../parts/durable-approvals/suspend.ts';
 import { granted, keepAnswer, noteApproval, rejected, takeAnswer } from '../approval-outcome.ts';
 import { askApprover } from '../ask-approver.ts';
 import type { FoundCall } from '../call.ts';
-import { tellSeparateStores } from '../separate-stores.ts';
 import { findGrant, takeGrant } from '../standing-grants.ts';
 import type { Step } from '../step.ts';
 
 export function approve(call: FoundCall): Step {
   const { session, resumed, verdict } = call;
+  const { answers } = session.registry.ports;
   if (call.approved) {
     keepAnswer(call);
     return undefined;
@@ -20,7 +19,7 @@ export function approve(call: FoundCall): Step {
   // A person's answer counts even if no rule asks any more, so a rejection stays a rejection.
   if (resumed !== undefined && !call.more.answered) {
     call.more.answered = true;
-    tellSeparateStores(call);
+    answers?.resumed(call);
     return takeAnswer(call, resumed.approvalId, resumed.answer, resumed.details);
   }
   if (verdict?.effect !== 'ask') return undefined;
@@ -34,10 +33,10 @@ export function approve(call: FoundCall): Step {
     granted(call, grant.id, grant.by);
     return undefined;
   }
-  const desk = session.approvalDesk();
   // Nothing would run a resumed call here, so the caller must ask a person at once.
-  if (session.setup.approvalMode !== 'suspend' || call.entry.internals.runsIn === 'external')
-    return askApprover(call, verdict, desk);
+  const isExternal = call.entry.internals.runsIn === 'external';
+  if (answers === undefined || session.setup.approvalMode !== 'suspend' || isExternal)
+    return askApprover(call, verdict, session.approvalDesk());
   if (call.parent !== undefined)
     return rejected(
       call,
@@ -46,5 +45,5 @@ export function approve(call: FoundCall): Step {
       undefined,
       'A call that another tool makes cannot be suspended for approval.',
     );
-  return suspend(call, verdict, desk);
+  return answers.suspend(call);
 }

@@ -13,7 +13,7 @@ import type {
   ToolResult,
   ToolSession,
 } from '../../../index.ts';
-import { resumeCall, stateOf, takeTraceContext } from '../../../surface-port.ts';
+import { durableSlot, resumeCall, stateOf, takeTraceContext } from '../../../surface-port.ts';
 import { listingOf } from '../../shared/listing.ts';
 import { shownOutcome } from '../../shared/outcome.ts';
 import { approvalAnswer, approvalForm, approvalKey, unshowable } from './approval.ts';
@@ -178,7 +178,7 @@ function firstResult(
     );
   }
   const core = stateOf(session);
-  const claims = core.registry.signer?.verify(state);
+  const claims = durableSlot.of(core.registry)?.signer?.verify(state);
   // An answer counts only for the call that was asked about, so it is void if it comes with the
   // name of another tool.
   const token =

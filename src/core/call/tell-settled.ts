@@ -1,7 +1,7 @@
 /** Tells the surfaces that a call has ended about which a person was asked. */
 
-import type { Call } from '../../core/call/call.ts';
 import type { CallStatus } from '../../values/errors/index.ts';
+import type { Call } from './call.ts';
 
 /** @param id The approval request. */
 export function tellSettled(call: Call, id: string, status: CallStatus): void {

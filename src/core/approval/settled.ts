@@ -1,5 +1,5 @@
 /** The end of a question. */
-import type { ApprovalChoice } from '../../core/approval/request.ts';
+import type { ApprovalChoice } from './request.ts';
 
 /** What the event `approval:settled` contains about a question. */
 export interface ApprovalSettled {

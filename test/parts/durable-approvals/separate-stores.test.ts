@@ -8,7 +8,7 @@ import {
   type RegistryOptions,
 } from '../../../src/index.ts';
 import { memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
-import { tool } from './world.ts';
+import { tool } from '../../core/call/world.ts';
 
 /** A store of the host's own, which may be shared. */
 function shared<T extends object>(store: T): T {

@@ -1,0 +1,117 @@
+/** What the part keeps for a registry. */
+
+import type { RegistryOptions, SessionFor } from '../../core/registry/registry-options.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
+import { Slot } from '../../core/slot.ts';
+import {
+  anything,
+  duration,
+  flag,
+  fn,
+  reading,
+  readOptions,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+  withMethods,
+  wrongOption,
+} from '../../values/options/index.ts';
+import { memoryApprovalStore } from './memory-store.ts';
+import { type ApprovalStore, inboxMethods, isInboxStore } from './store.ts';
+import { SuspendingSessions } from './suspending-sessions.ts';
+import { createTokenSigner, type Key, type TokenSigner } from './token.ts';
+import { UsedTokens } from './used-tokens.ts';
+
+export interface DurableState {
+  /** Undefined if there is no secret, so that tokens cannot be signed. */
+  readonly signer: TokenSigner | undefined;
+  readonly store: ApprovalStore;
+  readonly sessionFor: SessionFor | undefined;
+  /** Milliseconds for which a token is valid. */
+  readonly ttlMs: number;
+  readonly fourEyes: boolean;
+  /** Of the suspended calls of one principal together. */
+  readonly maxBytes: number;
+  readonly suspending: SuspendingSessions;
+  readonly usedTokens: UsedTokens;
+  /** The kinds of stores that processes do not share, as far as they were logged. */
+  readonly logged: Set<string>;
+}
+
+/** Undefined for a registry without the part. */
+export const durableSlot = new Slot<DurableState>();
+
+/** The state of a registry that has the part. */
+export function durableOf(registry: RegistryState): DurableState {
+  return durableSlot.of(registry) as DurableState;
+}
+
+type ApprovalOptions = NonNullable<RegistryOptions['approvals']>;
+
+const where = 'HostToolRegistry';
+const table = {
+  // `createTokenSigner` checks the keys.
+  secret: anything<Key | readonly Key[]>(),
+  ttlMs: withDefault(duration, 3_600_000),
+  store: withMethods<ApprovalStore>(['put', 'take', 'list']),
+  fourEyes: withDefault(flag, false),
+  maxBytesPerPrincipal: wholeNumber(1),
+  session: fn<SessionFor>(),
+} satisfies TableOf<ApprovalOptions>;
+
+/** @throws MisuseError `invalid_option`, which names the option. */
+export function readApprovals(
+  options: ApprovalOptions | undefined,
+  now: () => number,
+): DurableState {
+  const read = readOptions(where, options, table, { path: 'approvals' });
+  const { secret, store, ttlMs, fourEyes, maxBytesPerPrincipal, session } = read;
+  if (store !== undefined) checkInbox(store);
+  if (store !== undefined && maxBytesPerPrincipal !== undefined) checkHeads(store);
+  return {
+    signer:
+      options === undefined
+        ? undefined
+        : reading(where, 'approvals.secret', () => createTokenSigner(secret as Key)),
+    store: store ?? memoryApprovalStore(now),
+    sessionFor: session,
+    ttlMs,
+    fourEyes,
+    maxBytes: maxBytesPerPrincipal ?? 268_435_456,
+    suspending: new SuspendingSessions(),
+    usedTokens: new UsedTokens(),
+    logged: new Set(),
+  };
+}
+
+/** Keeps suspended calls elsewhere. Only before the first call. */
+export function keepApprovals(
+  registry: RegistryState,
+  secret: Key,
+  store: ApprovalStore,
+  sessionFor: SessionFor,
+): void {
+  Object.assign(durableOf(registry), { signer: createTokenSigner(secret), store, sessionFor });
+}
+
+/** A store with only some of the methods for an inbox was left unfinished. */
+function checkInbox(store: ApprovalStore): void {
+  if (isInboxStore(store) || inboxMethods.every((name) => store[name] === undefined)) return;
+  throw wrongOption(
+    where,
+    'approvals.store',
+    'an object with all of the methods `settle`, `read` and `page`, or with none',
+    store,
+  );
+}
+
+/** Without heads, nothing would be counted. */
+function checkHeads(store: ApprovalStore): void {
+  if (isInboxStore(store) && typeof store.heads === 'function') return;
+  throw wrongOption(
+    where,
+    'approvals.store',
+    'a store with `settle`, `read`, `page` and `heads`, as `approvals.maxBytesPerPrincipal` needs',
+    store,
+  );
+}

@@ -1,0 +1,95 @@
+/** Approvals that outlive their call as a part of a registry. */
+
+import type { ApprovalAnswer } from '../../core/approval/request.ts';
+import { definePart, type Part } from '../../core/part.ts';
+import type { RegistryOptions } from '../../core/registry/registry-options.ts';
+import type { SessionSetup } from '../../core/session/session-setup.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import { anything } from '../../values/options/index.ts';
+import { type DurableState, durableSlot, readApprovals } from './durable-state.ts';
+import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
+import { pendingOf } from './pending-approvals.ts';
+import { registryApprovals } from './registry-approvals.ts';
+import { resumeCall } from './resume.ts';
+import { tellSeparateStores } from './separate-stores.ts';
+import { outcomeIn } from './settle-approval.ts';
+import { crowded, suspend } from './suspend.ts';
+
+/**
+ * The part that adds approvals for which a call need not wait: the option `approvals` and the inbox
+ * `registry.approvals` of a registry, and of sessions `approvalMode: "suspend"` and
+ * `session.approvals.pending`, `resume` and `outcome`.
+ *
+ * @example
+ * ```ts
+ * import { durableApprovals } from 'host-tools/approvals';
+ * import { HostToolRegistry } from 'host-tools/core';
+ *
+ * declare const secret: string; // yours, at least 32 bytes
+ * const registry = new HostToolRegistry({
+ *   parts: [durableApprovals()],
+ *   approvals: { secret },
+ *   rules: [{ effect: 'ask', tools: 'refund' }],
+ * });
+ * ```
+ */
+export function durableApprovals(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'durableApprovals',
+  // Answers find a session as soon as the other parts have let it open.
+  rank: 1,
+  options: { registry: { approvals: anything<NonNullable<RegistryOptions['approvals']>>() } },
+  install(ports, registry, { approvals }) {
+    const state = readApprovals(approvals as RegistryOptions['approvals'], registry.now);
+    durableSlot.set(registry, state);
+    ports.sessions.push((setup) => checkSuspension(setup, state));
+    ports.opened.push((session) => {
+      if (session.setup.approvalMode === 'suspend') state.suspending.add(session);
+    });
+    ports.answers = {
+      suspend,
+      crowded,
+      resumed: tellSeparateStores,
+      refusal: ({ principal }, by) =>
+        state.fourEyes && isOwnAnswer(principal, by) ? ownAnswer : undefined,
+    };
+    for (const [name, method] of Object.entries(registryApprovals))
+      ports.registryMethods.set(`approvals.${name}`, method);
+    ports.sessionMethods
+      .set('approvals.pending', pendingIn)
+      .set('approvals.resume', (session, token: string, answer: ApprovalAnswer) =>
+        resumeCall(session, token, answer),
+      )
+      .set('approvals.outcome', outcomeIn);
+  },
+});
+
+const ownAnswer = { reason: 'four_eyes', message: fourEyesMessage, option: 'fourEyes' };
+
+/** A suspended call is resumed by a signed token that is bound to a principal. */
+function checkSuspension(
+  { approvalMode, principal }: SessionSetup,
+  { signer }: DurableState,
+): void {
+  if (approvalMode !== 'suspend') return;
+  if (signer === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'createSession: `approvalMode: "suspend"` needs a key to sign tokens with. Give the ' +
+        'registry `approvals: { secret }`.',
+    );
+  if (principal === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'createSession: `approvalMode: "suspend"` needs a `principal`, to which tokens are bound.',
+    );
+}
+
+async function pendingIn(session: SessionState) {
+  const here = [...(session.desk?.waiting.values() ?? [])].map(({ request }) => request);
+  return [...here, ...(await pendingOf(session))];
+}
