@@ -139,7 +139,6 @@ const against: Readonly<Record<string, number>> = {
   'core/registry -> parts/offload': 1,
   'core/registry -> parts/origins': 4,
   'core/registry -> parts/quotas': 2,
-  'core/registry -> parts/versions': 3,
   'core/result -> core/approval': 1,
   'core/rules -> core/registry': 2,
   'core/rules -> core/tool': 4,
@@ -152,15 +151,12 @@ const against: Readonly<Record<string, number>> = {
   'core/session -> parts/explain': 2,
   'core/session -> parts/origins': 7,
   'core/session -> parts/quotas': 1,
-  'core/session -> parts/versions': 2,
   'core/tool -> parts/origins': 2,
-  'parts/discovery -> parts/versions': 1,
   'parts/explain -> parts/origins': 3,
   'parts/explain -> parts/quotas': 1,
   'parts/explain -> parts/rule-review': 1,
   'parts/idempotency -> parts/origins': 2,
   'parts/offload -> parts/origins': 6,
-  'parts/rule-review -> parts/versions': 1,
 };
 
 /**

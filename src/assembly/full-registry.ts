@@ -12,6 +12,7 @@ import { offload } from '../parts/offload/part.ts';
 import { quotas } from '../parts/quotas/part.ts';
 import { ruleReview } from '../parts/rule-review/part.ts';
 import { secrets } from '../parts/secrets/part.ts';
+import { versions } from '../parts/versions/part.ts';
 import { HostToolRegistry as CoreRegistry, Given } from './core-registry.ts';
 import { partOf } from './part-table.ts';
 
@@ -26,6 +27,7 @@ const all: readonly Part[] = [
   discovery(),
   secrets(),
   durableApprovals(),
+  versions(),
 ];
 /** No part is absent, but methods of parts are defined by the table. */
 export const everything = new PartSet(all, partOf);

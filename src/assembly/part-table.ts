@@ -50,6 +50,7 @@ export const partTable: readonly PartRow[] = [
     registryMethods: ['approvals.pending', 'approvals.list', 'approvals.get', 'approvals.answer'],
     sessionMethods: ['approvals.pending', 'approvals.resume', 'approvals.outcome'],
   },
+  { part: 'versions', subpath: 'versions', names: ['range', 'second version'] },
   { part: 'ruleReview', subpath: 'rule-review', registry: ['strictRules'] },
   { part: 'secrets', subpath: 'secrets', registry: ['redact'], marks: ['secret'] },
 ];

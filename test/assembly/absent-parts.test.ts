@@ -85,6 +85,24 @@ function toolsWith(schema: JsonSchema): (() => unknown)[] {
   ]);
 }
 
+/** Each way to give a name several tools, or to select one of them. */
+function namesWith(use: string): (() => unknown)[] {
+  const tool = (version: string) => mockTool({ name: 'git', version, parameters: z.object({}) });
+  if (use === 'range')
+    return ['git@^2', 'git@*', { name: 'git@1.x', optional: true }].map(
+      (one) => () => bare().defineProfile({ id: 'p', tools: [one] }),
+    );
+  const both = (registry: Pick<Registry, 'register'>) => {
+    registry.register(tool('1.0.0'));
+    registry.register(tool('2.0.0'));
+  };
+  return [
+    () => both(bare()),
+    () => both(bare().scope('plugin')),
+    () => bare().registerAll([tool('1.0.0'), tool('2.0.0')]),
+  ];
+}
+
 /** A schema of each kind that a part runs, and how a message calls it. */
 const schemaOf: Readonly<Record<string, readonly [string, JsonSchema]>> = {
   json: ['plain JSON Schema', { type: 'object' }],
@@ -93,7 +111,7 @@ const schemaOf: Readonly<Record<string, readonly [string, JsonSchema]>> = {
 /** Each use of a part: what is written, and code that writes it. */
 const uses = partTable.flatMap(({ part, subpath, ...row }) => {
   const { registry = [], session = [], sessionValues = [], profile = [], tool = [] } = row;
-  const { registryMethods = [], sessionMethods = [], schemas = [], tests = [] } = row;
+  const { names = [], registryMethods = [], sessionMethods = [], schemas = [], tests = [] } = row;
   const open = () => bare().createSession({ sessionId: 's' });
   const call = (object: object, path: string) => {
     const at = path.lastIndexOf('.');
@@ -117,6 +135,7 @@ const uses = partTable.flatMap(({ part, subpath, ...row }) => {
       [field, () => bare().register(toolWith(field))] as const,
       [field, () => open().register(toolWith(field))] as const,
     ]),
+    ...names.flatMap((use) => namesWith(use).map((run) => [use, run] as const)),
     ...registryMethods.map((name) => [`${name}()`, () => call(bare(), name)] as const),
     ...sessionMethods.map((name) => [`${name}()`, () => call(open(), name)] as const),
     ...tests.flatMap((name) => placesOf(name).map((run) => [name, run] as const)),

@@ -23,12 +23,10 @@ export function checkReferences(
   written: readonly WrittenRule[],
   findings: Findings,
 ): void {
-  const { tools, versions, profiles } = registryStateOf(registry);
+  const { tools, names: all, profiles } = registryStateOf(registry);
   if (tools.size === 0) return;
   const names = [...tools.keys()];
-  const summaries = [...tools.values(), ...[...versions.values()].flat()].map(
-    ({ summary }) => summary,
-  );
+  const summaries = all.all().map(({ summary }) => summary);
   const touches = (rule: Rule): boolean =>
     compileRules([rule], 'file').some(({ appliesTo }) => summaries.some(appliesTo));
   const ofProfiles = [...profiles].flatMap(([id, { given }]) =>

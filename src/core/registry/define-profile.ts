@@ -1,7 +1,6 @@
 /** Defines profiles: checks them against the tools and updates the profiles that extend them. */
 
 import { checkLabels } from '../../parts/origins/check-labels.ts';
-import { pickVersion, type VersionTable, versionsOf } from '../../parts/versions/tool-versions.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
@@ -91,30 +90,30 @@ function resolveHeirs(registry: RegistryState, changed: string): void {
   for (const id of [...profiles.keys()]) settle(id);
 }
 
-function checkProfileTools(profile: ResolvedProfile, table: VersionTable): void {
+function checkProfileTools(profile: ResolvedProfile, registry: RegistryState): void {
   for (const tool of profile.tools.values()) {
-    const entry = pickVersion(table, tool.name, tool.range);
+    const entry = registry.names.pick(tool.name, tool.range);
     if (entry !== undefined) {
       checkKnobs(profile.id, entry, tool.knobs);
       checkLabels(profile.id, entry, tool);
-    } else if (!tool.optional) throw unknownTool(profile, tool, table);
+    } else if (!tool.optional) throw unknownTool(profile, tool, registry);
   }
 }
 
 function unknownTool(
   { id }: ResolvedProfile,
   { name, range }: ProfileTool,
-  table: VersionTable,
+  registry: RegistryState,
 ): MisuseError {
   const remedy = 'Register it first, or mark it `optional`.';
-  const versions = versionsOf(table, name).map(({ definition }) => definition.version ?? 'none');
+  const versions = registry.names.of(name).map(({ definition }) => definition.version ?? 'none');
   if (range !== undefined && versions.length > 0)
     return new MisuseError(
       'unknown_tool',
       `Profile \`${id}\`: expected a registered version of \`${name}\` that fits ` +
         `\`${range.text}\`, got ${versions.join(', ')}. ${remedy}`,
     );
-  const hint = rangeHint(name, table) ?? didYouMean(nearestNames(name, table.tools.keys()));
+  const hint = rangeHint(name, registry) ?? didYouMean(nearestNames(name, registry.tools.keys()));
   return new MisuseError(
     'unknown_tool',
     `Profile \`${id}\`: expected \`tools\` to name registered tools, got ` +
@@ -123,9 +122,9 @@ function unknownTool(
 }
 
 /** The text after the `@` was probably meant as a range. */
-function rangeHint(name: string, table: VersionTable): string | undefined {
+function rangeHint(name: string, registry: RegistryState): string | undefined {
   const at = name.lastIndexOf('@');
-  if (at <= 0 || !table.tools.has(name.slice(0, at))) return undefined;
+  if (at <= 0 || !registry.tools.has(name.slice(0, at))) return undefined;
   const text = JSON.stringify(shortened(name.slice(at + 1), mostShown));
   return ` ${text} is not a range of versions, such as \`^1.2\`.`;
 }

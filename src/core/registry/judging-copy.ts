@@ -52,25 +52,11 @@ export function judgingCopy(
   return copy;
 }
 
-/** Copies all versions of all tools, and which version is shown. */
-function copyTools(
-  { tools, versions }: RegistryState,
-  copy: RegistryState,
-  hostGates: boolean,
-): void {
-  const copies = new Map<ToolEntry, ToolEntry>();
-  const copyOf = (entry: ToolEntry): ToolEntry => {
-    const known = copies.get(entry);
-    if (known !== undefined) return known;
-    const inert = new ToolEntry(
-      inertDefinition(entry.definition, hostGates),
-      entry.owner,
-      copy.waits,
-    );
-    inert.enabled = entry.enabled;
-    copies.set(entry, inert);
-    return inert;
-  };
-  for (const [name, entry] of tools) copy.tools.set(name, copyOf(entry));
-  for (const [name, several] of versions) copy.versions.set(name, several.map(copyOf));
+/** Copies all tools, whether enabled or not. */
+function copyTools({ names }: RegistryState, copy: RegistryState, hostGates: boolean): void {
+  for (const { definition, owner, enabled } of names.all()) {
+    const inert = new ToolEntry(inertDefinition(definition, hostGates), owner, copy.waits);
+    inert.enabled = enabled;
+    copy.names.add(inert);
+  }
 }

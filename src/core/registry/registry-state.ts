@@ -30,6 +30,7 @@ import type { SessionState } from '../session/session-state.ts';
 import type { Slot } from '../slot.ts';
 import { Counters } from './counters.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
+import { type NameTable, SingleNames } from './name-table.ts';
 import {
   type Logger,
   type RegistryOptions,
@@ -50,9 +51,10 @@ export class RegistryState {
   readonly ports = new Ports();
   /** What parts keep. */
   slots: Map<Slot<unknown>, unknown> | undefined;
-  /** For each name, the version that is shown unless a range selects another. */
+  /** For each name, the tool that is shown. */
   readonly tools = new Map<string, ToolEntry>();
-  readonly versions = new Map<string, readonly ToolEntry[]>();
+  /** All tools. A part may replace it before the first tool is registered. */
+  names: NameTable;
   readonly skeletons = new Map<string, string>();
   /** It only tries definitions and runs no calls, so executors have no user in it. */
   isTrial = false;
@@ -119,6 +121,7 @@ export class RegistryState {
   constructor(options: RegistryOptions<never>, spine: CallControl, parts: PartSet) {
     this.spine = spine;
     this.parts = parts;
+    this.names = new SingleNames(this.tools, parts);
     const { newId, now, rules, ...given } = readRegistryOptions(options, parts);
     this.policies = given.policies;
     this.default = given.default;

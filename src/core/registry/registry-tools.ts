@@ -3,19 +3,6 @@
  * or changes nothing.
  */
 
-import {
-  addVersion,
-  type Beside,
-  besideOf,
-  checkBeside,
-  dropVersion,
-  holds,
-  registeredBeside,
-  replacedBy,
-  showNewest,
-  swapVersion,
-  versionsOf,
-} from '../../parts/versions/tool-versions.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { reading } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
@@ -23,6 +10,7 @@ import type { AnyTool } from '../tool/tool-config.ts';
 import { checkDefinition } from './check-definition.ts';
 import { releaseExecutor, retainExecutor } from './executors.ts';
 import type { ToolsChange } from './gathered-changes.ts';
+import { type Beside, besideOf } from './name-table.ts';
 import {
   notifyOrigin,
   Registration,
@@ -40,11 +28,11 @@ export class RegistryTools {
   constructor(state: RegistryState) {
     this.#state = state;
     this.#table = {
-      has: (entry) => holds(state, entry),
+      has: (entry) => state.names.has(entry),
       replace: (before, entry) => this.#put(before, entry),
       remove: (entry) => this.remove([entry]),
       changed: ({ name }) => {
-        showNewest(state, name);
+        state.names.changed(name);
         this.#tell({ modified: [name] });
       },
       registry: state,
@@ -66,7 +54,7 @@ export class RegistryTools {
       const { name } = entry;
       if (!state.tools.has(name)) added.add(name);
       else if (!added.has(name)) modified.add(name);
-      addVersion(state, entry);
+      state.names.add(entry);
       state.removed.delete(name);
       retainExecutor(entry, state);
     }
@@ -80,7 +68,7 @@ export class RegistryTools {
     const state = this.#state;
     if (checkDefinition(definition, state)) state.labelsOrigins = true;
     checkReserved(state, definition.name);
-    const before = replacedBy(state, definition);
+    const before = state.names.replacedBy(definition);
     if (before === undefined) {
       this.add([definition], owner);
       return false;
@@ -101,9 +89,9 @@ export class RegistryTools {
   /** Removes all versions of a name, or one definition. False if there is nothing to remove. */
   unregister(tool: string | AnyTool | undefined): boolean {
     const name = typeof tool === 'string' ? tool : (tool?.name as string);
-    const entries = versionsOf(this.#state, name).filter(
-      ({ definition }) => typeof tool === 'string' || definition === tool,
-    );
+    const entries = this.#state.names
+      .of(name)
+      .filter(({ definition }) => typeof tool === 'string' || definition === tool);
     if (entries.length > 0) {
       checkReserved(this.#state, name);
       this.remove(entries);
@@ -118,7 +106,7 @@ export class RegistryTools {
     for (const entry of entries) {
       const { name } = entry;
       entry.removed = true;
-      if (dropVersion(state, entry)) {
+      if (state.names.drop(entry)) {
         modified.delete(name);
         removed.add(name);
         state.skeletons.delete(nameSkeleton(name));
@@ -142,8 +130,9 @@ export class RegistryTools {
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
       const own = besideOf(definition, owner);
       const others =
-        besides.get(name) ?? (state.tools.has(name) ? [...registeredBeside(state, name)] : []);
-      checkBeside(name, own, others);
+        besides.get(name) ??
+        state.names.of(name).map((entry) => besideOf(entry.definition, entry.owner));
+      state.names.checkBeside(name, own, others);
       others.push(own);
       besides.set(name, others);
       if (taken !== undefined && taken !== name)
@@ -165,7 +154,7 @@ export class RegistryTools {
   /** Replaces an entry by another of the same name. */
   #put(before: ToolEntry, entry: ToolEntry): void {
     const state = this.#state;
-    swapVersion(state, before, entry);
+    state.names.swap(before, entry);
     // Retained before the old entry is released, so that a shared executor is not disposed.
     retainExecutor(entry, state);
     before.removed = true;

@@ -1,6 +1,5 @@
 /** The registry: holds definitions, rules, profiles and scopes, and creates sessions. */
 
-import { allEntries } from '../../parts/versions/tool-versions.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { checkOption, reading, readOptions } from '../../values/options/index.ts';
 import { exemplars } from '../call/exemplars.ts';
@@ -97,7 +96,7 @@ export class Registry<S = unknown> {
 
   /** All definitions, in the order in which their names were added; newest version first. */
   listTools(): readonly AnyTool<S>[] {
-    return allEntries(this.#state).map(({ definition }) => definition as AnyTool<S>);
+    return this.#state.names.all().map(({ definition }) => definition as AnyTool<S>);
   }
 
   /** The names of all tools, in the order of `listTools`. */
@@ -107,7 +106,7 @@ export class Registry<S = unknown> {
 
   /** Removes every tool. Returns how many there were. */
   clear(): number {
-    const entries = allEntries(this.#state);
+    const entries = this.#state.names.all();
     if (entries.length > 0) this.#tools.remove(entries);
     return entries.length;
   }
@@ -205,7 +204,7 @@ export class Registry<S = unknown> {
       source,
       prefix,
       add: (definitions) => this.#add(definitions, source),
-      entries: () => allEntries(state).filter((entry) => entry.owner === source),
+      entries: () => state.names.all().filter((entry) => entry.owner === source),
       remove: (entries) => this.#tools.remove(entries),
       disposed: () => {
         removeRules?.();

@@ -3,7 +3,6 @@
  * registry closes its sessions.
  */
 
-import { allEntries } from '../../parts/versions/tool-versions.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { releaseExecutor } from '../registry/executors.ts';
@@ -65,7 +64,7 @@ export async function closeRegistry(registry: RegistryState): Promise<void> {
   }
   for (let call = registry.calls; call !== undefined; call = call.next) open.add(call.session);
   await Promise.all([...open].map(closeSession));
-  await Promise.all(allEntries(registry).map((entry) => releaseExecutor(entry, registry)));
+  await Promise.all(registry.names.all().map((entry) => releaseExecutor(entry, registry)));
   const { ports, policyTimeoutMs } = registry;
   const saved = Promise.all(ports.closing.map((save) => save()));
   await withDeadline<unknown, void>(saved, policyTimeoutMs, () => undefined);

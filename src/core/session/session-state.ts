@@ -1,7 +1,6 @@
 /** The state of one session. Most parts are created on first use, so an idle session is small. */
 
 import type { SessionOrigins } from '../../parts/origins/session-origins.ts';
-import { pickVersion } from '../../parts/versions/tool-versions.ts';
 import { sessionClosed } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Locks } from '../../values/limits/locks.ts';
@@ -176,7 +175,7 @@ export class SessionState {
   entryOf(name: string): ToolEntry | undefined {
     const brought = this.brought?.get(name);
     const range = this.profile?.ranges?.get(name);
-    const entry = pickVersion(this.registry, name, range) ?? this.own?.get(name) ?? brought;
+    const entry = this.registry.names.pick(name, range) ?? this.own?.get(name) ?? brought;
     // The host may replace a tool of a part, but an imported server may not.
     return entry?.source === 'host' ? entry : (brought ?? entry);
   }

@@ -7,7 +7,6 @@ import type { SessionState } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
 import { nextTurn } from '../../values/limits/next-turn.ts';
 import { createPause } from '../../values/limits/stretches.ts';
-import { allEntries } from '../versions/tool-versions.ts';
 import { fairOrder } from './fair-order.ts';
 import { type Embed, type Meanings, rankByMeaning } from './meanings.ts';
 import { bestTools, type Hit, rankTools } from './rank.ts';
@@ -98,7 +97,7 @@ async function readInStretches(registry: RegistryState, finder: Finder): Promise
   await nextTurn();
   const pause = createPause();
   const { epoch } = registry;
-  for (const tool of allEntries(registry)) {
+  for (const tool of registry.names.all()) {
     finder.index.add(tool);
     const pausing = pause();
     if (pausing === undefined) continue;
@@ -136,7 +135,7 @@ function currentScope(session: SessionState): Scope<ToolEntry> {
 /** Updates the index to the registry's present tools. */
 function holdTools(registry: RegistryState, finder: Finder): void {
   if (finder.epoch === registry.epoch) return;
-  finder.index.hold(allEntries(registry));
+  finder.index.hold(registry.names.all());
   finder.epoch = registry.epoch;
 }
 

@@ -16,7 +16,6 @@ import { everyRule } from '../../core/rules/rule-use.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type MisuseCode, MisuseError } from '../../values/errors/index.ts';
 import { shortened } from '../../values/text/shortened.ts';
-import { allEntries, versionsOf } from '../versions/tool-versions.ts';
 import { type RuleFault, ruleFaults } from './rule-faults.ts';
 
 export type Reviewed = CompiledRule | Conditioned;
@@ -209,11 +208,9 @@ export class RuleReview implements Review {
     const more = [...(session?.own?.values() ?? []), ...(change?.entries ?? [])];
     let all: readonly ToolEntry[] | undefined;
     return {
-      all: () => (all ??= [...allEntries(registry), ...more].filter(isKept)),
+      all: () => (all ??= [...registry.names.all(), ...more].filter(isKept)),
       named: (name) =>
-        [...versionsOf(registry, name), ...more.filter((entry) => entry.name === name)].filter(
-          isKept,
-        ),
+        [...registry.names.of(name), ...more.filter((entry) => entry.name === name)].filter(isKept),
     };
   }
 

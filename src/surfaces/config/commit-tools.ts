@@ -12,11 +12,8 @@ export function toolKey({ name, version = '' }: AnyTool): string {
 
 /** The registered definitions of a name, in all versions. */
 export function definitionsOf(registry: HostToolRegistry<never>, name: string): readonly AnyTool[] {
-  const { tools, versions } = registryStateOf(behind(registry));
-  const shown = tools.get(name);
-  return (versions.get(name) ?? (shown === undefined ? [] : [shown])).map(
-    ({ definition }) => definition,
-  );
+  const { names } = registryStateOf(behind(registry));
+  return names.of(name).map(({ definition }) => definition);
 }
 
 /**

@@ -249,12 +249,12 @@ function byRuleOf({ registry }: Side, { culprits }: Findings): BacktestResult['b
 /** Whether host code, which is not called here, also decides about calls of a tool. */
 function hostCodeOf({
   policies,
-  tools,
-  versions,
+  names,
 }: ReturnType<typeof registryStateOf>): (toolName: string) => boolean {
   if (policies.length > 0) return () => true;
   const decided = new Set(
-    [...tools.values(), ...[...versions.values()].flat()]
+    names
+      .all()
       .filter(
         ({ internals: { check, requiresApproval } }) =>
           check !== undefined || typeof requiresApproval === 'function',

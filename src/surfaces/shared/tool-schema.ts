@@ -22,7 +22,7 @@ export function schemaOfAsked(
       ? undefined
       : durableSlot.of(state)?.suspending.find(sessionId, principal);
   const own = (waiting ?? suspending)?.binding(tool.name)?.entry;
-  const entry = [own, state.tools.get(tool.name), ...(state.versions.get(tool.name) ?? [])].find(
+  const entry = [own, ...state.names.of(tool.name)].find(
     (one) => one?.fingerprint === tool.fingerprint && one.source === tool.source,
   );
   const schema = entry?.internals.input.json;
