@@ -20,8 +20,8 @@ export interface Part {
 export type OptionPlace = 'registry' | 'session' | 'profile';
 
 /**
- * Where a host uses a part: by an option or a value of one, a field of a tool, the names of tools, a
- * method, a kind or a mark of a schema, or a test of a rule.
+ * Where a host uses a part: by an option or a value of one, a field of a tool, the names of tools,
+ * a method, a kind or a mark of a schema, or a test of a rule.
  */
 export type Place =
   | OptionPlace
