@@ -18,6 +18,7 @@ export const subpaths = {
   'json-schema': 'src/parts/json-schema/index.ts',
   quotas: 'src/parts/quotas/index.ts',
   'rule-review': 'src/parts/rule-review/index.ts',
+  secrets: 'src/parts/secrets/index.ts',
   testing: 'src/surfaces/testing/index.ts',
   amplifier: 'src/surfaces/amplifier/index.ts',
   workflow: 'src/surfaces/workflow/index.ts',

@@ -36,6 +36,7 @@ const limits: Readonly<Record<string, number>> = {
   'json-schema': 10,
   quotas: 10,
   'rule-review': 10,
+  secrets: 10,
   testing: 40,
   amplifier: 6,
   workflow: 12,

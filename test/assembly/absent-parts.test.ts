@@ -11,6 +11,7 @@ import {
   type MisuseError,
   type Quota,
   type Rule,
+  type Schema,
   type ToolSession,
 } from '../../src/index.ts';
 import { idempotency } from '../../src/parts/idempotency/part.ts';
@@ -68,7 +69,7 @@ function placesOf(name: string): (() => unknown)[] {
 }
 
 /** Every place of a schema in a definition, and every place in which definitions are registered. */
-function toolsWith(schema: JsonSchema): (() => unknown)[] {
+function toolsWith(schema: Schema): (() => unknown)[] {
   const given = { name: 'tool', description: 'A tool.', handler: () => ({}) };
   const parameters = z.object({});
   return [
@@ -111,7 +112,14 @@ const schemaOf: Readonly<Record<string, readonly [string, JsonSchema]>> = {
 /** Each use of a part: what is written, and code that writes it. */
 const uses = partTable.flatMap(({ part, subpath, ...row }) => {
   const { registry = [], session = [], sessionValues = [], profile = [], tool = [] } = row;
-  const { names = [], registryMethods = [], sessionMethods = [], schemas = [], tests = [] } = row;
+  const {
+    names = [],
+    registryMethods = [],
+    sessionMethods = [],
+    schemas = [],
+    tests = [],
+    marks = [],
+  } = row;
   const open = () => bare().createSession({ sessionId: 's' });
   const call = (object: object, path: string) => {
     const at = path.lastIndexOf('.');
@@ -143,6 +151,13 @@ const uses = partTable.flatMap(({ part, subpath, ...row }) => {
       const [what, schema] = schemaOf[kind] as readonly [string, JsonSchema];
       return toolsWith(schema).map((run) => [what, run] as const);
     }),
+    ...marks
+      .flatMap((mark) => [mark, `x-${mark}`])
+      .flatMap((mark) =>
+        toolsWith(z.object({ a: z.string().meta({ [mark]: true }) })).map(
+          (run) => [`${mark}: true`, run] as const,
+        ),
+      ),
   ];
   return all.map(([what, run]) => ({ part, subpath, what, run }));
 });

@@ -66,16 +66,20 @@ const marks = ['secret'];
 export function checkMarkParts(definition: AnyTool, parts: PartSet): void {
   const { input, output, knobs } = internalsOf(definition);
   for (const [name, schema] of Object.entries({ parameters: input, outputSchema: output, knobs }))
-    for (const mark of marks)
-      if (schema !== undefined && hasMark(schema.json, mark))
-        parts.find('marks', mark, `Tool \`${definition.name}\`, \`${name}\`: \`${mark}: true\``);
+    for (const mark of marks) {
+      const found = schema === undefined ? undefined : markIn(schema.json, mark);
+      if (found !== undefined)
+        parts.find('marks', mark, `Tool \`${definition.name}\`, \`${name}\`: \`${found}: true\``);
+    }
 }
 
-function hasMark(schema: JsonObject, mark: string): boolean {
-  const names = [mark, `x-${mark}`];
-  if (!mentions(schema, mark, `x-${mark}`)) return false;
-  return partsOf(schema).some((part) =>
-    names.some((name) => Object.hasOwn(part, name) && part[name] === true),
+/** A mark as a schema has it; undefined if it has none. */
+function markIn(schema: JsonObject, mark: string): string | undefined {
+  const names = [mark, `x-${mark}`] as const;
+  if (!mentions(schema, ...names)) return undefined;
+  const parts = partsOf(schema);
+  return names.find((name) =>
+    parts.some((part) => Object.hasOwn(part, name) && part[name] === true),
   );
 }
 

@@ -11,6 +11,23 @@ const ofRegistry = new Slot<SecretMasking>();
 /**
  * The part that hides secrets in events, questions, errors and logs: the values of fields that a
  * schema marks with `secret`, and of those that the option `redact` of a registry names.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, HostToolRegistry } from 'host-tools/core';
+ * import { secrets } from 'host-tools/secrets';
+ * import { z } from 'zod';
+ *
+ * const registry = new HostToolRegistry({ parts: [secrets()], redact: ['password'] });
+ * registry.register(
+ *   defineTool({
+ *     name: 'sign_in',
+ *     description: 'Signs in with a PIN.',
+ *     parameters: z.object({ pin: z.string().meta({ secret: true }) }),
+ *     handler: () => 'signed in',
+ *   }),
+ * );
+ * ```
  */
 export function secrets(): Part {
   return part;

@@ -36,7 +36,6 @@ const inObject = (pin: unknown) => ({ type: 'object', properties: { pin } });
 describe('without the part', () => {
   test.each<[string, AnyTool<unknown>, string]>([
     ['a field', tool(inObject(marked)), 'parameters'],
-    ['a field, with `x-`', tool(inObject({ type: 'string', 'x-secret': true })), 'parameters'],
     ['the whole input', tool({ type: 'object', secret: true }), 'parameters'],
     ['an element', tool(inObject({ type: 'array', items: marked })), 'parameters'],
     ['a branch', tool(inObject({ anyOf: [text, marked] })), 'parameters'],
