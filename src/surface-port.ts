@@ -59,11 +59,10 @@ export { isInboxStore, pageOf, rememberedMs } from './parts/durable-approvals/st
 export { explain as explainCall } from './parts/explain/explain.ts';
 export { type Judgement, judgeRecorded } from './parts/explain/judge-recorded.ts';
 export { outputsOf } from './parts/offload/part.ts';
-export { rememberSeen } from './parts/origins/remember.ts';
-export { followOrigins, overheard } from './parts/origins/session-origins.ts';
+export { followOrigins, isTestedIn } from './parts/origins/follow-origins.ts';
+export { overheard, rememberSeen } from './parts/origins/overhear.ts';
 export { toldOrigins } from './parts/origins/told-origins.ts';
 export { everyQuota, quotasOf, registryQuotas } from './parts/quotas/quota-state.ts';
 export { reviewOf } from './parts/rule-review/part.ts';
 export { maskingOf } from './parts/secrets/part.ts';
-export { loggedError, logTo } from './values/logging.ts';
 export { packageVersion } from './values/packages/own-version.ts';

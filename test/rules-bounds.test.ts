@@ -201,7 +201,7 @@ describe('a character of a text costs', () => {
         declares: () => true,
         facts: {},
         surface: '',
-        origins: undefined,
+        call: undefined,
         attributes: undefined,
         left: maxRuleSteps,
       };

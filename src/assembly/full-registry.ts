@@ -9,6 +9,7 @@ import { idempotency } from '../parts/idempotency/part.ts';
 import { jsonSchemas } from '../parts/json-schema/part.ts';
 import { lookAlikes } from '../parts/look-alikes/part.ts';
 import { offload } from '../parts/offload/part.ts';
+import { origins } from '../parts/origins/part.ts';
 import { quotas } from '../parts/quotas/part.ts';
 import { ruleReview } from '../parts/rule-review/part.ts';
 import { secrets } from '../parts/secrets/part.ts';
@@ -22,6 +23,7 @@ const all: readonly Part[] = [
   ruleReview(),
   idempotency(),
   explain(),
+  origins(),
   quotas(),
   offload(),
   discovery(),

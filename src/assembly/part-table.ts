@@ -22,6 +22,16 @@ export const partTable: readonly PartRow[] = [
   { part: 'jsonSchemas', subpath: 'json-schema', schemas: ['json'], tests: ['matches'] },
   { part: 'lookAlikes', subpath: 'look-alikes', tests: ['alike'] },
   {
+    part: 'origins',
+    subpath: 'origins',
+    registry: ['origins'],
+    session: ['origins'],
+    profileTool: ['origins', 'roles'],
+    ruleKeys: ['origins'],
+    tests: ['origin'],
+    sessionMethods: ['originOf', 'said'],
+  },
+  {
     part: 'quotas',
     subpath: 'quotas',
     registry: ['quotas', 'quotaStore'],

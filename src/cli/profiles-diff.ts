@@ -160,9 +160,8 @@ async function factsOf(session: ToolSession, name: string, io: CliIo): Promise<J
   const safe = maskingOf(registry)?.of(entry).knobs?.redact(shown) ?? shown;
   for (const [knob, value] of Object.entries(safe as JsonObject)) flat[`knobs.${knob}`] = value;
   const tool = stateOf(session).profile?.tools.get(name);
-  for (const [path, origin] of Object.entries(tool?.origins ?? {}))
-    flat[`origins.${path}`] = origin;
-  for (const [path, role] of Object.entries(tool?.roles ?? {})) flat[`roles.${path}`] = role;
+  for (const [key, labels] of Object.entries(tool?.more ?? {}))
+    for (const [path, label] of Object.entries(labels)) flat[`${key}.${path}`] = label as JsonValue;
   return flat;
 }
 

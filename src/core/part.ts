@@ -8,6 +8,7 @@ import type { Kind, OptionTable } from '../values/options/index.ts';
 import type { SchemaEngine } from '../values/schema/schema-engine.ts';
 import type { Ports } from './ports.ts';
 import type { RegistryState } from './registry/registry-state.ts';
+import type { CompileKey } from './rules/rule-check.ts';
 import type { CompilePart } from './rules/scalar-tests.ts';
 
 /** A part, as a host passes it to a registry. */
@@ -17,11 +18,11 @@ export interface Part {
 }
 
 /** Where a host writes options. */
-export type OptionPlace = 'registry' | 'session' | 'profile';
+export type OptionPlace = 'registry' | 'session' | 'profile' | 'profileTool';
 
 /**
  * Where a host uses a part: by an option or a value of one, a field of a tool, the names of tools,
- * a method, a kind or a mark of a schema, or a test of a rule.
+ * a method, a kind or a mark of a schema, or a test or a key of a rule.
  */
 export type Place =
   | OptionPlace
@@ -32,7 +33,8 @@ export type Place =
   | 'sessionMethods'
   | 'schemas'
   | 'marks'
-  | 'tests';
+  | 'tests'
+  | 'ruleKeys';
 
 /** What makes a part. */
 export interface PartSpec {
@@ -45,6 +47,8 @@ export interface PartSpec {
   readonly schemas?: Readonly<Record<string, SchemaEngine>>;
   /** Compiles tests of rules, by their names. */
   readonly tests?: Readonly<Record<string, CompilePart>>;
+  /** Compiles further conditions of rules, by their keys. */
+  readonly ruleKeys?: Readonly<Record<string, CompileKey>>;
   /** The marks of schemas that it acts upon: each with its name, and with `x-` before it. */
   readonly marks?: Readonly<Record<string, true>>;
   /**
@@ -118,7 +122,7 @@ export class PartSet {
    * @throws MisuseError `missing_part`.
    * @internal
    */
-  find<P extends 'schemas' | 'tests' | 'marks'>(
+  find<P extends 'schemas' | 'tests' | 'marks' | 'ruleKeys'>(
     place: P,
     name: string,
     what: string,
@@ -137,6 +141,22 @@ export class PartSet {
    */
   missing(place: Place, name: string, what: string): MisuseError {
     return missingPart(what, this.partOf?.(place, name));
+  }
+
+  /**
+   * The names that the parts have.
+   * @internal
+   */
+  namesOf(place: 'tests' | 'ruleKeys'): readonly string[] {
+    return this.specs.flatMap((spec) => Object.keys(spec[place] ?? {}));
+  }
+
+  /**
+   * Whether some part has a name, also an absent one.
+   * @internal
+   */
+  knows(place: 'tests' | 'ruleKeys', name: string): boolean {
+    return this.namesOf(place).includes(name) || this.partOf?.(place, name) !== undefined;
   }
 
   /**

@@ -1,7 +1,9 @@
 /** The places of one registry that its parts fill. A place that is empty costs a call nothing. */
 
 import type { ToolError } from '../values/errors/index.ts';
-import type { JsonValue } from '../values/json/index.ts';
+import type { JsonObject, JsonValue } from '../values/json/index.ts';
+import type { MaybePromise } from '../values/maybe-promise.ts';
+import type { ApprovalRequest } from './approval/request.ts';
 import type { Call, FoundCall } from './call/call.ts';
 import type { Shaped, Shown } from './call/output-snapshot.ts';
 import type { Step } from './call/step.ts';
@@ -12,7 +14,7 @@ import type { RegistryState } from './registry/registry-state.ts';
 import type { ToolEntry } from './registry/tool-entry.ts';
 import type { View } from './registry/view.ts';
 import type { Conditioned } from './rules/conditioned.ts';
-import type { ResolvedProfile } from './rules/profile.ts';
+import type { ProfileTool, ResolvedProfile } from './rules/profile.ts';
 import type { CompiledRule } from './rules/rule.ts';
 import type { Verdict } from './rules/verdict.ts';
 import type { Listing } from './session/listing.ts';
@@ -45,6 +47,8 @@ export interface ToolGates {
   readonly unshared?: ((call: FoundCall) => Unshared | undefined) | undefined;
   /** What a review looks at. */
   readonly conditioned?: readonly Conditioned[];
+  /** The tool was bound in a session, for the first time or after a change. */
+  readonly bound?: (session: SessionState) => void;
 }
 
 /** What happens to outputs that are over their budget, instead of a cut. */
@@ -188,6 +192,43 @@ export interface OwnTool {
   isListed(session: SessionState): boolean;
 }
 
+/** What a part has to do with the tools that profiles name. */
+export interface ProfileTools {
+  /** Checks its keys of a tool in a profile. @throws MisuseError for a wrong one. */
+  read(keys: Readonly<Record<string, JsonObject>>, where: string, path: string): void;
+  /** Compares them with the registered tool. @throws MisuseError */
+  check(profileId: string, entry: ToolEntry, tool: ProfileTool): void;
+}
+
+/** What a part has to do with the questions that people are asked. */
+export interface QuestionPart {
+  /**
+   * Members to add to a request, and lines to add to its message.
+   * @param hidden The fields that are not shown, as JSON pointers.
+   */
+  ask(
+    call: FoundCall,
+    hidden: readonly string[],
+    isSecret: (text: string) => boolean,
+  ): { readonly members: object; readonly lines: string | undefined } | undefined;
+  /** The same members, and the whole message, for an event that hides more. */
+  announce(
+    request: ApprovalRequest,
+    hidden: readonly string[],
+    isSecret: (text: string) => boolean,
+  ): { readonly members: object; readonly message: string | undefined } | undefined;
+  /** A person has allowed the call, whose input is final now. */
+  allowed(call: FoundCall, by: string): void;
+}
+
+/** What a part tells listeners and observers about a call. */
+export interface CallNotes {
+  /** Its verdict will be told. What a part finds out later must not be taken for its reason. */
+  settle(call: Call): void;
+  /** Members of `policy:check` and of the records of observers. */
+  of(call: Call): object | undefined;
+}
+
 export class Ports {
   /** Reads options of a session into its setup. Throws a MisuseError for a wrong one. */
   readonly sessions: ((
@@ -201,6 +242,10 @@ export class Ports {
     options: Readonly<Record<string, unknown>>,
     parents: readonly ResolvedProfile[],
   ) => void)[] = [];
+  /** Tools in profiles. */
+  readonly profileTools: ProfileTools[] = [];
+  /** Looks at a definition that is about to be registered, in a session or for all of them. */
+  readonly definitions: ((definition: AnyTool, session: SessionState | undefined) => void)[] = [];
   /** What the part does for a tool; undefined if nothing. */
   readonly tools: ((session: SessionState, entry: ToolEntry) => ToolGates | undefined)[] = [];
   /** Judges of a tool in a session that are asked before all others. */
@@ -217,7 +262,7 @@ export class Ports {
    */
   readonly again: ((call: FoundCall, isPass: boolean) => void)[] = [];
   /** Adds members to an explanation, once the input is validated. */
-  readonly explained: ((call: FoundCall) => object | undefined)[] = [];
+  readonly explained: ((call: FoundCall) => MaybePromise<object | undefined>)[] = [];
   /** The tools that parts bring. */
   readonly ownTools = new WeakMap<AnyTool, OwnTool>();
   /** Names that no other tool of the registry may have, with the reason for the error. */
@@ -234,6 +279,12 @@ export class Ports {
   listing: ((session: SessionState, view: View) => Listing | undefined) | undefined;
   /** Gives up what a call has reserved, since it goes back to an earlier step or has ended. */
   readonly release: ((call: FoundCall) => void)[] = [];
+  /** A handler is about to call a tool. */
+  readonly children: ((parent: FoundCall) => void)[] = [];
+  /** Adds to the questions that people are asked. */
+  question: QuestionPart | undefined;
+  /** Adds to what listeners and observers are told about calls. */
+  notes: CallNotes | undefined;
   /** Members of a question that show what a person agrees to, besides the call. */
   readonly details = new Set<string>();
   /**

@@ -43,7 +43,18 @@ function toolWith(field: string) {
   });
 }
 
-/** Every place in which rules and quotas are written. */
+/** Every place in which a rule is written. */
+function placesOfRule(rule: Rule): (() => unknown)[] {
+  return [
+    () => new Registry({ rules: [rule] }, none),
+    () => bare().addRules([rule]),
+    () => bare().scope('plugin', { rules: [rule] }),
+    () => bare().defineProfile({ id: 'p', tools: [], rules: [rule] }),
+    () => bare().createSession({ sessionId: 's', rules: [rule] }),
+  ];
+}
+
+/** Every place in which rules and quotas with a test are written. */
 function placesOf(name: string): (() => unknown)[] {
   const quota: Quota = { id: 'q', max: 1, per: 'day', by: 'session', when: { a: { [name]: 'x' } } };
   const counted = () => new Registry({}, new PartSet([quotas()], partOf));
@@ -55,13 +66,7 @@ function placesOf(name: string): (() => unknown)[] {
     { effect: 'ask', surface: { [name]: 'x' } },
   ];
   return [
-    ...written.flatMap((rule) => [
-      () => new Registry({ rules: [rule] }, none),
-      () => bare().addRules([rule]),
-      () => bare().scope('plugin', { rules: [rule] }),
-      () => bare().defineProfile({ id: 'p', tools: [], rules: [rule] }),
-      () => bare().createSession({ sessionId: 's', rules: [rule] }),
-    ]),
+    ...written.flatMap(placesOfRule),
     () => new Registry({ quotas: [quota] }, new PartSet([quotas()], partOf)),
     () => counted().createSession({ sessionId: 's', quotas: [quota] }),
     () => counted().defineProfile({ id: 'p', tools: [], quotas: [quota] }),
@@ -119,6 +124,8 @@ const uses = partTable.flatMap(({ part, subpath, ...row }) => {
     schemas = [],
     tests = [],
     marks = [],
+    profileTool = [],
+    ruleKeys = [],
   } = row;
   const open = () => bare().createSession({ sessionId: 's' });
   const call = (object: object, path: string) => {
@@ -138,6 +145,13 @@ const uses = partTable.flatMap(({ part, subpath, ...row }) => {
     }),
     ...profile.map(
       (key) => [key, () => bare().defineProfile({ id: 'p', tools: [], [key]: {} })] as const,
+    ),
+    ...profileTool.map((key) => {
+      const tools = [{ name: 'a', optional: true, [key]: {} }];
+      return [key, () => bare().defineProfile({ id: 'p', tools })] as const;
+    }),
+    ...ruleKeys.flatMap((key) =>
+      placesOfRule({ effect: 'ask', [key]: 'x' }).map((run) => [key, run] as const),
     ),
     ...tool.flatMap((field) => [
       [field, () => bare().register(toolWith(field))] as const,

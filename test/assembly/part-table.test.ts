@@ -16,7 +16,7 @@ test('the table has each part of the full registry, once', () => {
 });
 
 describe.each(parts.specs.map((spec) => [spec.name, spec] as const))('%s', (name, spec) => {
-  test.each(['registry', 'session', 'profile'] as const)(
+  test.each(['registry', 'session', 'profile', 'profileTool'] as const)(
     'its options of a %s are in its row',
     (place) => {
       expect([...(rowOf(name)?.[place] ?? [])].sort()).toEqual(
@@ -39,7 +39,7 @@ test('each method that parts have is in a row, and the other way round', () => {
   );
 });
 
-test.each(['schemas', 'tests'] as const)(
+test.each(['schemas', 'tests', 'ruleKeys'] as const)(
   'each of the %s that parts have is in a row, and the other way round',
   (place) => {
     expect(partTable.flatMap((row) => row[place] ?? []).sort()).toEqual(

@@ -1,5 +1,4 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
-import { vouch } from '../../parts/origins/vouch.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
@@ -41,7 +40,8 @@ export function takeAnswer(
     }
   }
   if (answer.grant !== undefined) call.more.standing = { approvalId, answer };
-  if (allowed && session.origins !== undefined) call.more.approvedBy = by ?? 'a person';
+  if (allowed && session.registry.ports.question !== undefined)
+    call.more.approvedBy = by ?? 'a person';
   // A grant is for the final input; an edited one must first be validated and judged.
   if (call.extra?.edited !== true) keepAnswer(call);
   if (!allowed) return rejected(call, approvalId, 'rejected', by, answer.message);
@@ -63,7 +63,11 @@ export function noteApproval(
 /** Keeps what an answer says beyond its call, now that the call's input is final. */
 export function keepAnswer(call: FoundCall): void {
   keepStanding(call);
-  if (call.extra?.approvedBy !== undefined) vouch(call);
+  const { extra, session } = call;
+  const by = extra?.approvedBy;
+  if (extra === undefined || by === undefined) return;
+  extra.approvedBy = undefined;
+  session.registry.ports.question?.allowed(call, by);
 }
 
 export function granted(call: Call, approvalId: string, by: string | undefined): void {

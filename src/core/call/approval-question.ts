@@ -1,11 +1,5 @@
 /** The question that a person is asked about a call, and the event that announces it. */
 
-import { originsOf } from '../../parts/origins/call-origins.ts';
-import {
-  announcedMessage,
-  originWords,
-  reportedOrigins,
-} from '../../parts/origins/origin-report.ts';
 import {
   deepFreeze,
   frozenJson,
@@ -58,10 +52,9 @@ export function requestFor(
   const held = (text: string | undefined): boolean => text !== undefined && shown.holds(text);
   const field = title !== usual && held(title) ? 'title' : held(message) ? 'message' : undefined;
   if (field !== undefined) return secretInPrompt(call, field);
-  const judged = originsOf(call)?.judged() ?? [];
-  const origins = judged.length === 0 ? undefined : reportedOrigins(judged, shown.fields);
-  const said = origins === undefined ? undefined : originWords(origins, judged, held);
-  const words = said === undefined ? message : [message, said].filter(isText).join('\n');
+  const added = registry.ports.question?.ask(call, shown.fields, held);
+  const words =
+    added?.lines === undefined ? message : [message, added.lines].filter(isText).join('\n');
   const now = registry.now();
   const input = objectOf(shown.value);
   const request = deepFreeze({
@@ -81,7 +74,7 @@ export function requestFor(
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
     source: verdict.source as string,
     ...verdict.details,
-    ...(origins === undefined ? {} : { origins }),
+    ...added?.members,
     // Whole milliseconds, since inboxes page by these times and stores keep whole numbers.
     requestedAt: Math.floor(now),
     expiresAt: Math.floor(now + lifetimeMs),
@@ -119,20 +112,18 @@ export function promptOf({ definition }: ToolEntry, title?: string): ApprovalPro
 export function announceQuestion(call: FoundCall, request: ApprovalRequest): void {
   const { session } = call;
   if (!session.hears('approval:required')) return;
-  const { input: _, title, summary: _line, message: _words, origins, ...rest } = request;
+  const { input: _, title, summary: _line, message: _words, ...rest } = request;
   const shown = shownToListeners(call);
   const hiddenFields = shown.fields;
   const input = objectOf(shown.value);
-  const reported = origins === undefined ? undefined : reportedOrigins(origins, hiddenFields);
-  const message =
-    reported === undefined
-      ? request.message
-      : announcedMessage(request, reported, (text) => shown.holds(text));
+  const added = session.registry.ports.question?.announce(request, hiddenFields, (text) =>
+    shown.holds(text),
+  );
+  const message = added === undefined ? request.message : added.message;
+  const members = JSON.parse(JSON.stringify(added?.members ?? {})) as JsonObject;
   const published = {
     ...(JSON.parse(JSON.stringify(rest)) as JsonObject),
-    ...(reported === undefined
-      ? {}
-      : { origins: shownJson(call, JSON.parse(JSON.stringify(reported)) as JsonValue) }),
+    ...(shownJson(call, members) as JsonObject),
     input,
     title: shownText(call, title),
     summary: shownText(call, callSummary(rest.tool.name, input, hiddenFields)),

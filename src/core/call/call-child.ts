@@ -1,6 +1,5 @@
 /** The calls that a handler makes. */
 
-import { hearUnknown } from '../../parts/origins/remember.ts';
 import { nameOf } from '../../values/text/names.ts';
 import type { CallOptions } from '../context.ts';
 import type { ToolResult } from '../result.ts';
@@ -15,7 +14,7 @@ export function callChild(
   input: unknown,
   options: CallOptions | undefined,
 ): Promise<ToolResult> {
-  hearUnknown(parent);
+  for (const hear of parent.session.registry.ports.children) hear(parent);
   return callTool(
     parent.session,
     nameOf(tool),

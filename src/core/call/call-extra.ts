@@ -2,9 +2,8 @@
 
 import type { EchoFilter } from '../../parts/origins/echo-filter.ts';
 import type { OutputOrigin } from '../../parts/origins/origin.ts';
-import type { OriginJudge } from '../../parts/origins/origin-judge.ts';
 import type { ToolError } from '../../values/errors/index.ts';
-import type { JsonObject, JsonValue } from '../../values/json/index.ts';
+import type { JsonObject } from '../../values/json/index.ts';
 import type { Deadline } from '../../values/limits/deadlines.ts';
 import type { Semaphore } from '../../values/limits/semaphore.ts';
 import type { Standing } from '../approval/grants.ts';
@@ -16,16 +15,6 @@ import type { Slot } from '../slot.ts';
 import type { Call, Resumed } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { CallTrace } from './call-tracers.ts';
-
-/** What the call has read through its child calls, as far as it does not count as trusted. */
-export interface Heard {
-  readonly outputs: JsonValue[];
-  /** The words of the inputs that outputs which it has read back may repeat. */
-  echoes: EchoFilter | undefined;
-  /** It has read more than is kept. */
-  lost: boolean;
-  left: number;
-}
 
 /** What is known about an output that the call reads back. */
 export interface ReadBack {
@@ -62,9 +51,7 @@ export class CallExtra {
    * The answers of gates that had to be waited for, by gate, until the others were asked once more.
    */
   kept: Map<unknown, unknown> | undefined;
-  /** The origins of the values, once a rule or a question needs them. */
-  origins: OriginJudge | undefined;
-  /** Who approved the call, until its values count as known for that reason. */
+  /** Who approved the call, until parts were told of it. */
   approvedBy: string | undefined;
   /** The loop guard has counted the call. */
   guarded = false;
@@ -104,8 +91,6 @@ export class CallExtra {
   eventCount = 0;
   children: Set<Call> | undefined;
   childCount = 0;
-  /** The untrusted text that child calls have returned. */
-  heard: Heard | undefined;
 
   /** What the tool sent in addition to its output. */
   alongside: Alongside | undefined;

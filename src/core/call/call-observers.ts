@@ -33,8 +33,8 @@ export interface CallRecord {
   readonly decidedBy: string | undefined;
   readonly reason: string | undefined;
   readonly approval: ApprovalTold | undefined;
-  /** Where the arguments came from; undefined if no rule or question needed that. */
-  readonly origins: readonly OriginTold[] | undefined;
+  /** Where the arguments came from; absent if no rule or question needed that. */
+  readonly origins?: readonly OriginTold[] | undefined;
   /** How the call ended; undefined if it is about to start. */
   readonly status: CallStatus | undefined;
   readonly code: string | undefined;

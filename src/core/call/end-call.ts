@@ -3,7 +3,6 @@
  * it held is given back, and its promise resolves.
  */
 
-import { remember } from '../../parts/origins/remember.ts';
 import { errorCodes, type ToolError, withCause } from '../../values/errors/index.ts';
 import {
   countDenied,
@@ -93,7 +92,8 @@ export function endCall(call: Call, result: ToolResult): void {
   const hasRun = call.state === 'shaping';
   call.state = 'ended';
   try {
-    if (hasRun && call.session.origins !== undefined) tryToRemember(call, result);
+    const { atReturn } = call.session;
+    if (hasRun && atReturn !== undefined) for (const tell of atReturn) tell(call, result);
     settleAccounts(call, result);
   } catch (error) {
     // Whatever fails here, the caller must get an answer.
@@ -105,16 +105,6 @@ export function endCall(call: Call, result: ToolResult): void {
   }
   if (call.extra?.traces !== undefined) endTraces(call, result);
   call.resolve(result);
-}
-
-/** If this fails, values from the result are unknown, so that a rule asks about them. */
-function tryToRemember(call: Call, result: ToolResult): void {
-  try {
-    remember(call, result);
-  } catch (error) {
-    const { callId, toolName, session } = call;
-    session.registry.hostFault(error, { callId, toolName }, 'a result could not be remembered');
-  }
 }
 
 function settleAccounts(call: Call, result: ToolResult): void {

@@ -1,6 +1,5 @@
 /** What the conditions of rules and quotas look at. */
 
-import { originsOf } from '../../parts/origins/call-origins.ts';
 import { declaresPath } from '../../values/schema/declares-path.ts';
 import type { Judged } from '../rules/judged.ts';
 import type { FoundCall } from './call.ts';
@@ -17,7 +16,7 @@ export function judgedOf(call: FoundCall, left: number): Judged {
     declares: (...path) => declaresPath(json, path),
     facts: call.session.facts,
     surface: call.surfaceName,
-    origins: originsOf(call),
+    call,
     attributes: call.session.registry.ports.attributesOf?.(call),
     left,
   };

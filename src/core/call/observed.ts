@@ -1,6 +1,5 @@
 /** Tells the observers of a call that it starts or has ended. */
 
-import { originsTold } from '../../parts/origins/origins-told.ts';
 import type { ToolResult } from '../result.ts';
 import type { Call } from './call.ts';
 import type { CallObservers, CallRecord } from './call-observers.ts';
@@ -34,7 +33,7 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
     decidedBy: error?.source ?? verdict?.source,
     reason: error?.reason ?? verdict?.reason,
     approval: extra?.approval,
-    origins: originsTold(call),
+    ...registry.ports.notes?.of(call),
     status: result?.metadata.status,
     code: error?.code,
     durationMs: result?.metadata.durationMs ?? Math.max(0, registry.monotonic() - call.startedAt),

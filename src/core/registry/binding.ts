@@ -2,7 +2,6 @@
  * What applies to one tool in one session. It is computed on first use, and again after a change.
  */
 
-import { followOrigins } from '../../parts/origins/session-origins.ts';
 import type { BeginGate, Masking, OverBudget, StartGate, ToolGates } from '../ports.ts';
 import type { Effect } from '../rules/decision.ts';
 import type { Policy } from '../rules/policy.ts';
@@ -76,7 +75,6 @@ export class Binding {
   refresh(stamp: number): void {
     const { session, entry } = this;
     const { registry, limits } = session;
-    followOrigins(session);
     const status = registry.toolStatusOf(session, entry);
     const asks =
       status.profileAsks ||
@@ -94,6 +92,7 @@ export class Binding {
     this.begins = gatesAt(status.gates, 'begins');
     this.overBudget = status.gates.find((gates) => gates.overBudget !== undefined)?.overBudget;
     this.outputs = status.gates.flatMap(({ output }) => output ?? []);
+    for (const { bound } of status.gates) bound?.(session);
     this.policies = registry.policies;
     this.sessionPolicies = session.policies;
     this.default = status.default;
@@ -109,7 +108,7 @@ export class Binding {
     this.isBounded =
       entry.slots !== undefined ||
       entry.internals.resourceKey !== undefined ||
-      session.slots !== undefined;
+      session.callSlots !== undefined;
     this.stamp = stamp;
   }
 

@@ -1,21 +1,20 @@
 /** Checks a definition before it is added to a table. */
-import { outputOrigins, roles } from '../../parts/origins/profile-labels.ts';
 import type { PartSet } from '../part.ts';
+import type { SessionState } from '../session/session-state.ts';
 import { internalsOf, type ToolInternals } from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
-import { checkMarkParts, checkMarks } from './check-marks.ts';
+import { checkMarkParts } from './check-marks.ts';
 import type { RegistryState } from './registry-state.ts';
 
 /**
- * Converts and checks the schemas now, so that nothing fails at listing. True if the host has
- * labelled the tool with origins of its outputs or roles of its arguments.
+ * Converts and checks the schemas now, so that nothing fails at listing.
  * @throws MisuseError for a foreign or unusable definition, or for a schema of an absent part.
  */
-export function checkDefinition(definition: AnyTool, registry: RegistryState): boolean {
+export function checkDefinition(definition: AnyTool, registry: RegistryState): void {
   const fields = internalsOf(definition);
   registry.parts.checkTool(`Tool \`${definition.name}\``, fields);
   prepareSchemas(fields, registry.parts);
-  const { input, output, knobs, originGiven, outside } = fields;
+  const { input, output, knobs } = fields;
   const native = [...input.check(), ...(output?.check() ?? []), ...(knobs?.check() ?? [])];
   if (native.length > 0)
     registry.warn(
@@ -24,14 +23,15 @@ export function checkDefinition(definition: AnyTool, registry: RegistryState): b
         'hang; rewrite them without lookaround and backreferences',
     );
   checkMarkParts(definition, registry.parts);
-  // Labels in a definition from outside are not trusted, so they are not checked either.
-  if (!input.trusted) return originGiven || outside?.labels !== undefined;
-  const where = `Tool \`${definition.name}\``;
-  const hasRoles = checkMarks(input.json, 'role', roles, `${where}, \`parameters\``);
-  const hasOrigins =
-    output !== undefined &&
-    checkMarks(output.json, 'origin', outputOrigins, `${where}, \`outputSchema\``);
-  return originGiven || hasRoles || hasOrigins;
+}
+
+/** Shows parts a definition that is about to be registered, in a session or for all of them. */
+export function showDefinition(
+  definition: AnyTool,
+  registry: RegistryState,
+  session?: SessionState,
+): void {
+  for (const look of registry.ports.definitions) look(definition, session);
 }
 
 /** Gives plain schemas what runs them. @throws MisuseError `missing_part` */

@@ -1,7 +1,5 @@
-/** Checks what a host writes into its schemas: the labels `x-origin` and `x-role`, and marks. */
-import { describe, MisuseError } from '../../values/errors/index.ts';
+/** Finds what a host writes into its schemas: marks that parts act upon, and labels. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { probablyMeant } from '../../values/options/index.ts';
 import type { PartSet } from '../part.ts';
 import { internalsOf } from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
@@ -18,28 +16,12 @@ const named: ReadonlySet<string> = new Set([
   'properties',
 ]);
 
-/**
- * Refuses an unknown label, which would have no effect. `origin` and `role`, as zod's `.meta()`
- * writes them, may belong to another vocabulary, so only what looks like a misspelling is refused
- * there. Returns whether there is a label.
- * @param known the words of the label
- * @throws MisuseError `invalid_schema`, which names the tool and the word
- */
-export function checkMarks(
-  schema: JsonObject,
-  keyword: 'origin' | 'role',
-  known: readonly string[],
-  where: string,
-): boolean {
-  // Most schemas have no label. This check of their keys allocates nothing.
-  if (!mentions(schema, keyword, `x-${keyword}`)) return false;
-  let isFound = false;
-  for (const part of partsOf(schema)) if (checkPart(part, keyword, known, where)) isFound = true;
-  return isFound;
-}
+const none: readonly never[] = Object.freeze([]);
 
-/** A schema and all schemas in it. */
-function partsOf(schema: JsonObject): readonly JsonObject[] {
+/** A schema and all schemas in it; none if no key in it is one of two. */
+export function partsOf(schema: JsonObject, one: string, other: string): readonly JsonObject[] {
+  // Most schemas have no label. This check of their keys allocates nothing.
+  if (!mentions(schema, one, other)) return none;
   const found: JsonObject[] = [];
   const seen = new Set<JsonValue>();
   const pending: (JsonValue | undefined)[] = [schema];
@@ -76,8 +58,7 @@ export function checkMarkParts(definition: AnyTool, parts: PartSet): void {
 /** A mark as a schema has it; undefined if it has none. */
 function markIn(schema: JsonObject, mark: string): string | undefined {
   const names = [mark, `x-${mark}`] as const;
-  if (!mentions(schema, ...names)) return undefined;
-  const parts = partsOf(schema);
+  const parts = partsOf(schema, ...names);
   return names.find((name) =>
     parts.some((part) => Object.hasOwn(part, name) && part[name] === true),
   );
@@ -97,29 +78,4 @@ function mentions(part: JsonValue | undefined, one: string, other: string): bool
       return true;
   }
   return false;
-}
-
-function checkPart(
-  part: JsonObject,
-  keyword: string,
-  known: readonly string[],
-  where: string,
-): boolean {
-  let isFound = false;
-  const words = known.map((word) => `\`${word}\``).join(', ');
-  for (const name of [`x-${keyword}`, keyword]) {
-    const value = Object.hasOwn(part, name) ? part[name] : undefined;
-    if (value === undefined) continue;
-    if (known.includes(value as string)) {
-      isFound = true;
-      continue;
-    }
-    const isMisspelt = typeof value === 'string' && probablyMeant(value, known) !== undefined;
-    if (name !== keyword || isMisspelt)
-      throw new MisuseError(
-        'invalid_schema',
-        `${where}: expected \`${name}\` to be one of ${words}, got ${describe(value)}.`,
-      );
-  }
-  return isFound;
 }

@@ -1,6 +1,5 @@
 /** Defines profiles: checks them against the tools and updates the profiles that extend them. */
 
-import { checkLabels } from '../../parts/origins/check-labels.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
@@ -95,7 +94,7 @@ function checkProfileTools(profile: ResolvedProfile, registry: RegistryState): v
     const entry = registry.names.pick(tool.name, tool.range);
     if (entry !== undefined) {
       checkKnobs(profile.id, entry, tool.knobs);
-      checkLabels(profile.id, entry, tool);
+      for (const part of registry.ports.profileTools) part.check(profile.id, entry, tool);
     } else if (!tool.optional) throw unknownTool(profile, tool, registry);
   }
 }

@@ -3,11 +3,7 @@ import type { ApprovalStore, SuspendedApproval } from '../../parts/durable-appro
 import type { Key } from '../../parts/durable-approvals/token.ts';
 import type { IdempotencyOptions } from '../../parts/idempotency/idempotency-options.ts';
 import type { OffloadOptions } from '../../parts/offload/offload-options.ts';
-import {
-  type OriginOptions,
-  type ReadOriginOptions,
-  readOriginOptions,
-} from '../../parts/origins/origin-options.ts';
+import type { OriginOptions } from '../../parts/origins/origin-options.ts';
 import type { Quota } from '../../parts/quotas/quota.ts';
 import type { QuotaStore } from '../../parts/quotas/store.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
@@ -179,7 +175,6 @@ const registryTable = {
   policyTimeoutMs: withDefault(duration, 5_000),
   graceMs: withDefault(duration, 30_000),
   locks: withDefault(oneOf('session', 'registry'), 'session'),
-  origins: anything<OriginOptions>(),
   now: fn<() => number>(),
   newId: fn<() => string>(),
   logger: withMethods<Logger>(['warn', 'error']),
@@ -188,9 +183,7 @@ const registryTable = {
 /** The names of the options that a registry has without parts. */
 export const coreRegistryOptions: readonly string[] = Object.keys(registryTable);
 
-type ReadRegistryOptions = Omit<OptionValues<typeof registryTable>, 'origins'> & {
-  readonly origins: ReadOriginOptions;
-};
+type ReadRegistryOptions = OptionValues<typeof registryTable>;
 
 /** @throws MisuseError `invalid_option`, which names the option. */
 export function readRegistryOptions(
@@ -202,7 +195,6 @@ export function readRegistryOptions(
   return {
     ...given,
     policies: checkPolicies(given.policies, where),
-    origins: readOriginOptions(given.origins, where),
   };
 }
 

@@ -64,7 +64,6 @@ export class RegistryState {
   readonly defaultTimeoutMs: number;
   readonly policyTimeoutMs: number;
   readonly graceMs: number;
-  readonly originChars: number | undefined;
   readonly now: () => number;
   readonly newId: () => string;
   readonly logger: Logger | undefined;
@@ -90,8 +89,6 @@ export class RegistryState {
    * switch to it.
    */
   limitsRate = false;
-  /** Some present or former tool has labels about origins, so sessions remember texts. */
-  labelsOrigins = false;
   /** Calls that are being started at the moment, each inside the gates of the previous one. */
   nesting = 0;
   /** Grows with every change to tools, rules or profiles that may change a verdict or a listing. */
@@ -132,7 +129,6 @@ export class RegistryState {
     this.now = now === undefined ? () => Date.now() : safeClock(now);
     this.newId = newId ?? createIds();
     this.logger = given.logger;
-    this.originChars = given.origins.maxChars;
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules, parts));
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));

@@ -7,7 +7,7 @@ import { describe, MisuseError } from '../../values/errors/index.ts';
 import { reading } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
-import { checkDefinition } from './check-definition.ts';
+import { checkDefinition, showDefinition } from './check-definition.ts';
 import { releaseExecutor, retainExecutor } from './executors.ts';
 import type { ToolsChange } from './gathered-changes.ts';
 import { type Beside, besideOf } from './name-table.ts';
@@ -66,7 +66,8 @@ export class RegistryTools {
   /** Adds a tool, or replaces the version that it names. True if it replaced one. */
   addOrReplace(definition: AnyTool, owner: string): boolean {
     const state = this.#state;
-    if (checkDefinition(definition, state)) state.labelsOrigins = true;
+    checkDefinition(definition, state);
+    showDefinition(definition, state);
     checkReserved(state, definition.name);
     const before = state.names.replacedBy(definition);
     if (before === undefined) {
@@ -123,7 +124,8 @@ export class RegistryTools {
     const besides = new Map<string, Beside[]>();
     const skeletons = new Map<string, string>();
     for (const definition of definitions) {
-      if (checkDefinition(definition, state)) state.labelsOrigins = true;
+      checkDefinition(definition, state);
+      showDefinition(definition, state);
       const { name } = definition;
       if (!state.ports.ownTools.has(definition)) checkReserved(state, name);
       const skeleton = nameSkeleton(name);

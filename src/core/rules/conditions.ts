@@ -3,7 +3,6 @@
  * path, allow the narrowest.
  */
 
-import type { OriginsOf } from '../../parts/origins/origin-judge.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import { type Judged, maxRuleSteps, overBudget, type Reading } from './judged.ts';
 import type { Check } from './rule-check.ts';
@@ -77,7 +76,7 @@ export function holdsFor(
     declares: () => true,
     facts,
     surface: '',
-    origins: undefined,
+    call: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   };
@@ -100,19 +99,13 @@ function holdsIn(
   inputPath: readonly string[] = condition.path,
 ): boolean {
   const { path, test } = condition;
-  const originsOf = test.testsOrigin ? originsAt(inputPath, judged) : undefined;
-  const walk: Walk = { path, test, judged, originsOf, hole: false, found: 0, keys: undefined };
+  const place =
+    test.ofArguments === undefined ? undefined : { path: inputPath, judged, slots: undefined };
+  const walk: Walk = { path, test, judged, place, hole: false, found: 0, keys: undefined };
   const other = parsed === input || parsed === undefined ? undefined : { value: parsed };
   return reading === 'any'
     ? holdsSomewhere(walk, input, other)
     : holdsEverywhere(walk, input, other);
-}
-
-function originsAt(path: readonly string[], judged: Judged): OriginsOf | undefined {
-  return judged.origins?.at(path, (steps) => {
-    judged.left -= steps;
-    if (judged.left < 0) throw overBudget;
-  });
 }
 
 /** The parsed value, if it differs from the input. */

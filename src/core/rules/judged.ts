@@ -1,6 +1,5 @@
 /** What rules can see of a call, and how many steps they may take. */
 
-import type { OriginJudge } from '../../parts/origins/origin-judge.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 
 /**
@@ -21,6 +20,12 @@ export type Reading = 'any' | 'all';
 /** Thrown when rules have used up their steps. */
 export const overBudget = Symbol('over the budget of rules');
 
+/** Takes steps. @throws overBudget */
+export function takeSteps(judged: Judged, steps: number): void {
+  judged.left -= steps;
+  if (judged.left < 0) throw overBudget;
+}
+
 /** What rules know about one call. */
 export interface Judged {
   /** The input that was sent, as people and events see it. */
@@ -39,8 +44,8 @@ export interface Judged {
   readonly facts: JsonObject;
   /** The adapter that the call came through; `""` for a direct call. */
   readonly surface: string;
-  /** The origins of the values; undefined if the session remembers nothing. */
-  readonly origins: OriginJudge | undefined;
+  /** The call, for the words of parts; undefined for a value on its own. */
+  readonly call: object | undefined;
   /** The host's attributes of values of the input, by the path that the tool declares. */
   readonly attributes: ReadonlyMap<string, unknown> | undefined;
   /** Steps left. */

@@ -1,11 +1,5 @@
 /** Reads the parts of a profile that are lists: the profiles it extends and its tools. */
 
-import type { OutputOrigin, Role } from '../../parts/origins/origin.ts';
-import {
-  type Labels,
-  readOriginLabels,
-  readRoleLabels,
-} from '../../parts/origins/profile-labels.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import {
   anything,
@@ -17,6 +11,8 @@ import {
   wrongOption,
 } from '../../values/options/index.ts';
 import { parseRange, type VersionRange } from '../../values/text/versions.ts';
+import type { PartSet } from '../part.ts';
+import type { ProfileTools } from '../ports.ts';
 import { least1 } from './limits.ts';
 
 const asField = { noun: 'field' };
@@ -30,8 +26,8 @@ export interface ToolEntry {
   readonly timeoutMs: number | undefined;
   readonly maxOutputChars: number | undefined;
   readonly requiresApproval: boolean;
-  readonly origins: Labels<OutputOrigin> | undefined;
-  readonly roles: Labels<Role> | undefined;
+  /** Keys of parts, each of which is a map; undefined if there are none. */
+  readonly more: Readonly<Record<string, JsonObject>> | undefined;
 }
 
 /** The ids of the profiles that a profile extends. */
@@ -56,19 +52,24 @@ const toolTable = {
   requiresApproval: withDefault(flag, false),
   timeoutMs: duration,
   maxOutputChars: least1,
-  origins: object<JsonObject>(),
-  roles: object<JsonObject>(),
 };
 
 /** The tools that a profile lists itself. */
-export function readTools(value: readonly unknown[], where: string): readonly ToolEntry[] {
+export function readTools(
+  value: readonly unknown[],
+  where: string,
+  parts: PartSet,
+  readers: readonly ProfileTools[],
+): readonly ToolEntry[] {
+  const table = parts.tableOf('profileTool', toolTable);
   const names = new Set<string>();
   return value.map((item, index) => {
     const path = `tools[${index}]`;
     if (typeof item !== 'string' && !isJsonObject(item))
       throw wrongOption(where, path, 'a name or an object with `name`', item);
     const tool = typeof item === 'string' ? { name: item } : item;
-    const read = readOptions(where, tool, toolTable, { ...asField, path });
+    parts.checkKeys('profileTool', `${where}, \`${path}\``, tool);
+    const read = readOptions(where, tool, table, { ...asField, path });
     const { name } = read;
     if (typeof name !== 'string' || name.trim() === '') {
       const field = typeof item === 'string' ? path : `${path}.name`;
@@ -78,14 +79,19 @@ export function readTools(value: readonly unknown[], where: string): readonly To
     if (names.has(chosen.name))
       throw wrongOption(where, path, 'a tool that the list names once', name);
     names.add(chosen.name);
-    return {
-      ...read,
-      name: chosen.name,
-      range: chosen.range,
-      origins: readOriginLabels(read.origins, where, `${path}.origins`),
-      roles: readRoleLabels(read.roles, where, `${path}.roles`),
-    };
+    const more = othersIn(read);
+    if (more !== undefined) for (const reader of readers) reader.read(more, where, path);
+    return { ...read, name: chosen.name, range: chosen.range, more };
   });
+}
+
+/** The keys that are not the core's. */
+function othersIn(read: object): ToolEntry['more'] {
+  const others = Object.entries(read).filter(
+    ([key, value]) => !Object.hasOwn(toolTable, key) && value !== undefined,
+  );
+  if (others.length === 0) return undefined;
+  return Object.assign(Object.create(null) as object, Object.fromEntries(others));
 }
 
 /**

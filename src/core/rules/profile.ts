@@ -1,7 +1,6 @@
 /** Profiles: named, ordered sets of tools with their knobs, rules and limits. */
 
 import type { OutputOrigin, Role } from '../../parts/origins/origin.ts';
-import { type Labels, mergeLabels } from '../../parts/origins/profile-labels.ts';
 import type { Quota } from '../../parts/quotas/quota.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
@@ -101,10 +100,8 @@ export interface ProfileTool {
   readonly timeoutMs: number | undefined;
   readonly maxOutputChars: number | undefined;
   readonly requiresApproval: boolean;
-  /** Labels of the output's fields by path; undefined if there are none. */
-  readonly origins: Labels<OutputOrigin> | undefined;
-  /** Roles of the input's fields by path; undefined if there are none. */
-  readonly roles: Labels<Role> | undefined;
+  /** Keys of parts, each of which is a map; undefined if there are none. */
+  readonly more: Readonly<Record<string, JsonObject>> | undefined;
 }
 
 /** A profile with everything that it extends merged in. Frozen. */
@@ -118,8 +115,6 @@ export interface ResolvedProfile extends SlotHolder {
   readonly rules: readonly CompiledRule[];
   /** Whether one of the rules tests the principal. */
   readonly testsPrincipal: boolean;
-  /** Whether a rule tests the origins of values, or a tool has labels. */
-  readonly usesOrigins: boolean;
   readonly limits: Limits;
   readonly default: Effect | undefined;
 }
@@ -165,7 +160,7 @@ export function resolveProfile(
       );
     return parent;
   });
-  const tools = mergeTools(parents, readTools(source.tools, where));
+  const tools = mergeTools(parents, readTools(source.tools, where, parts, ports.profileTools));
   const own = compileRules(source.rules, `profile:${id}`, parts);
   // A rule that two parents share is one rule.
   const rules = [...new Set([...parents.flatMap((parent) => parent.rules), ...own])];
@@ -177,11 +172,6 @@ export function resolveProfile(
     ranges: rangesOf(tools),
     rules: Object.freeze(rules),
     testsPrincipal: rules.some(({ hasPrincipal }) => hasPrincipal),
-    usesOrigins:
-      rules.some(({ testsOrigin }) => testsOrigin) ||
-      [...tools.values()].some(
-        ({ origins, roles }) => origins !== undefined || roles !== undefined,
-      ),
     limits: Object.freeze(
       Object.assign(
         Object.create(null) as Limits,
@@ -244,22 +234,17 @@ function mergeTools(
  */
 function merge(tools: Map<string, ProfileTool>, entry: ToolEntry): void {
   const before = tools.get(entry.name);
-  const knobs =
-    entry.knobs !== undefined && before?.knobs !== undefined
-      ? mergeKnobs(before.knobs, entry.knobs)
-      : (entry.knobs ?? before?.knobs);
   tools.set(
     entry.name,
     Object.freeze<ProfileTool>({
       name: entry.name,
       range: entry.range ?? before?.range,
       optional: entry.optional ?? before?.optional ?? false,
-      knobs: deepFreeze(knobs),
+      knobs: deepFreeze(mergeMaps(before?.knobs, entry.knobs)),
       timeoutMs: entry.timeoutMs ?? before?.timeoutMs,
       maxOutputChars: entry.maxOutputChars ?? before?.maxOutputChars,
       requiresApproval: entry.requiresApproval || before?.requiresApproval === true,
-      origins: mergeLabels(before?.origins, entry.origins),
-      roles: mergeLabels(before?.roles, entry.roles),
+      more: deepFreeze(mergeMore(before?.more, entry.more)),
     }),
   );
 }
@@ -271,7 +256,20 @@ function rangesOf(tools: Map<string, ProfileTool>): Map<string, VersionRange> | 
   return ranges.size === 0 ? undefined : ranges;
 }
 
-function mergeKnobs(parent: JsonObject, child: JsonObject): JsonObject {
+function mergeMore(parent: ProfileTool['more'], child: ProfileTool['more']): ProfileTool['more'] {
+  if (parent === undefined || child === undefined) return child ?? parent;
+  const more = Object.assign(Object.create(null) as Record<string, JsonObject>, parent);
+  for (const [key, own] of Object.entries(child)) more[key] = mergeMaps(more[key], own);
+  return more;
+}
+
+/** A map of a parent, overridden key by key. */
+function mergeMaps<M extends JsonObject | undefined>(
+  parent: JsonObject | undefined,
+  child: M,
+): JsonObject | M {
+  if (parent === undefined || child === undefined) return child ?? parent ?? child;
+  // Kept as entries, so that a key such as `__proto__` is one like any other.
   return Object.fromEntries([...Object.entries(parent), ...Object.entries(child)]);
 }
 

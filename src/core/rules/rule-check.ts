@@ -3,8 +3,9 @@
  * expected, what came.
  */
 import { describe, type MisuseCode, MisuseError } from '../../values/errors/index.ts';
-import type { JsonObject } from '../../values/json/index.ts';
+import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { PartSet } from '../part.ts';
+import type { Judged, Reading } from './judged.ts';
 import type { CompilePart } from './scalar-tests.ts';
 
 /** Reads one rule or quota. */
@@ -13,7 +14,19 @@ export interface Check {
   (holds: boolean, field: string, expected: string, got: unknown): asserts holds;
   /** Compiles a test of a part. @throws MisuseError `missing_part` */
   readonly testOf: (name: string, field: string) => CompilePart;
+  /** The parts that know further words of a rule. */
+  readonly parts: PartSet;
 }
+
+/**
+ * Compiles a condition of a rule that a part knows, into whether it holds for a call.
+ * @throws MisuseError `invalid_rule`, which names the field
+ */
+export type CompileKey = (
+  value: JsonValue,
+  reading: Reading,
+  check: Check,
+) => (judged: Judged) => boolean;
 
 /** Most characters of a name, a path or a glob in a rule. */
 export const maxTextLength = 1024;
@@ -29,6 +42,7 @@ export function checkOf(where: string, parts: PartSet, code: MisuseCode = 'inval
   };
   return Object.assign(check as Check, {
     testOf: (name: string, field: string) => parts.find('tests', name, `${where}: \`${field}\``),
+    parts,
   });
 }
 

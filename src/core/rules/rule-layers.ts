@@ -14,8 +14,6 @@ export class RuleLayers {
   #layers: readonly RuleLayer[];
   /** Whether one of the rules tests the principal. */
   testsPrincipal = false;
-  /** Whether one of the rules tests the origins of values. */
-  testsOrigin = false;
   /** Numbers the rules without an id. A number is never reused. */
   #count: number;
   readonly #parts: PartSet;
@@ -93,6 +91,5 @@ export class RuleLayers {
   #look(): void {
     const rules = this.all();
     this.testsPrincipal = rules.some(({ hasPrincipal }) => hasPrincipal);
-    this.testsOrigin = rules.some(({ testsOrigin }) => testsOrigin);
   }
 }

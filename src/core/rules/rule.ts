@@ -174,8 +174,6 @@ export interface CompiledRule {
   readonly about: Partial<JsonObject>;
   /** The tools that it names; undefined if a wildcard or another field chooses them. */
   readonly names: readonly string[] | undefined;
-  /** Whether the rule tests the origins of values. */
-  readonly testsOrigin: boolean;
   /** Whether the rule tests the principal. */
   readonly hasPrincipal: boolean;
   /** Paths whose attributes the rule reads, as tools declare them. */

@@ -1,6 +1,5 @@
 /** Checks and compiles rules, once, when the host passes them. */
 
-import { compileOrigins, originsHold } from '../../parts/origins/origin-test.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
   copyJson,
@@ -21,23 +20,8 @@ import { type Check, checkOf, isText, maxTextLength, placeOf } from './rule-chec
 import { compilePlainTest } from './value-test.ts';
 import { attributesOf, comparisonOf, compileWhen } from './when.ts';
 
-const ruleKeys = [
-  'id',
-  'effect',
-  'tools',
-  'tags',
-  'annotations',
-  'source',
-  'principal',
-  'surface',
-  'facts',
-  'when',
-  'origins',
-  'reason',
-  'shadow',
-];
-const scopeKeys = ['tools', 'tags', 'annotations', 'source'] as const;
-const conditionKeys = ['principal', 'surface', 'facts', 'when', 'origins'] as const;
+const scopeKeys = ['tools', 'tags', 'annotations', 'source'];
+const conditionKeys = ['principal', 'surface', 'facts', 'when'];
 const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
 
 /**
@@ -66,7 +50,7 @@ export function compileRules(
 /** What was compiled of rules that were tried. They are plain data that no code changes. */
 const tried = new WeakMap<
   object,
-  { readonly id: string | undefined; readonly rule: CompiledRule }
+  { readonly id: string | undefined; readonly rule: CompiledRule; readonly parts: PartSet }
 >();
 
 /**
@@ -76,19 +60,20 @@ const tried = new WeakMap<
  */
 export function tryRule(rule: Rule, layer: string, parts: PartSet): void {
   const [compiled] = compileRules([rule], layer, parts) as readonly [CompiledRule];
-  tried.set(rule, { id: rule.id, rule: compiled });
+  tried.set(rule, { id: rule.id, rule: compiled, parts });
 }
 
 /** The result for a rule that was tried, once; undefined for any other rule. */
 function takeTried(
   source: unknown,
   layer: string,
+  parts: PartSet,
   index: number,
   before: number,
 ): CompiledRule | undefined {
   if (typeof source !== 'object' || source === null) return undefined;
   const known = tried.get(source);
-  if (known === undefined || known.rule.layer !== layer) return undefined;
+  if (known === undefined || known.rule.layer !== layer || known.parts !== parts) return undefined;
   tried.delete(source);
   const id = known.id ?? `${layer}#${before + index}`;
   return Object.freeze<CompiledRule>({ ...known.rule, id });
@@ -101,9 +86,9 @@ function compileRule(
   index: number,
   before: number,
 ): CompiledRule {
-  const known = takeTried(source, layer, index, before);
+  const known = takeTried(source, layer, parts, index, before);
   if (known !== undefined) return known;
-  const { rule, where } = readRule(source, `${layer} rule ${index}`);
+  const { rule, where } = readRule(source, `${layer} rule ${index}`, parts);
   const check: Check = checkOf(where, parts);
   const { effect, id, reason, shadow } = rule;
   check(
@@ -130,7 +115,7 @@ function compileRule(
     layer,
     shadow: shadow === true,
     use: { matched: false },
-    conditions: writtenOf(rule, conditionKeys),
+    conditions: writtenOf(rule, [...conditionKeys, ...parts.namesOf('ruleKeys')]),
     about: writtenOf(rule, scopeKeys),
     appliesTo: compileScope(rule, effect, check),
     names: literalsIn(rule.tools),
@@ -179,30 +164,30 @@ function compileSessionPart(
   };
 }
 
-type CallPart = Pick<CompiledRule, 'hasWhen' | 'when' | 'testsOrigin' | 'attributes' | 'matches'>;
+type CallPart = Pick<CompiledRule, 'hasWhen' | 'when' | 'attributes' | 'matches'>;
 
 /** The part of a rule that depends on the call. */
-function compileCallPart(
-  { surface, when, origins }: Partial<JsonObject>,
-  effect: Effect,
-  check: Check,
-): CallPart {
+function compileCallPart(rule: Partial<JsonObject>, effect: Effect, check: Check): CallPart {
+  const { surface, when } = rule;
   const conditions = when === undefined ? [] : compileWhen(when, effect, check);
   const via =
     surface === undefined
       ? undefined
       : compilePlainTest(surface, 'surface', comparisonOf(effect), check);
-  const from = origins === undefined ? undefined : compileOrigins(origins, check);
   const reading = readingOf(effect);
+  const others = check.parts.namesOf('ruleKeys').flatMap((key) => {
+    const value = rule[key];
+    if (value === undefined) return [];
+    return [check.parts.find('ruleKeys', key, key)(value, reading, check)];
+  });
   return {
-    hasWhen: when !== undefined || via !== undefined || from !== undefined,
+    hasWhen: when !== undefined || via !== undefined || others.length > 0,
     when: conditions,
-    testsOrigin: from !== undefined || conditions.some(({ test }) => test.testsOrigin),
     attributes: attributesOf(conditions),
     matches: (judged) =>
       (via === undefined || holdsFor(via, reading, judged.surface, judged.facts)) &&
       conditions.every((condition) => holds(condition, reading, judged)) &&
-      (from === undefined || originsHold(from, reading, judged)),
+      others.every((other) => other(judged)),
   };
 }
 
@@ -214,6 +199,7 @@ function readingOf(effect: Effect): Reading {
 function readRule(
   source: unknown,
   where: string,
+  parts: PartSet,
 ): { readonly rule: Partial<JsonObject>; readonly where: string } {
   const copy = copyJson(source, { maxDepth: 32, maxValues: 100_000 });
   if (!copy.ok)
@@ -226,7 +212,12 @@ function readRule(
     throw new MisuseError('invalid_rule', `${where}: Expected an object, got ${describe(source)}`);
   const place = placeOf(where, copy.value);
   const wording = { code: 'invalid_rule', noun: 'field' } as const;
-  return { rule: readMembers(place, copy.value, ruleKeys, wording), where: place };
+  const known = ['id', 'effect', ...scopeKeys, ...conditionKeys, ...parts.namesOf('ruleKeys')];
+  known.push('reason', 'shadow');
+  for (const key of Object.keys(copy.value))
+    if (!known.includes(key) && parts.knows('ruleKeys', key))
+      parts.find('ruleKeys', key, `${place}: \`${key}\``);
+  return { rule: readMembers(place, copy.value, known, wording), where: place };
 }
 
 /** The part of a rule that no input changes. */

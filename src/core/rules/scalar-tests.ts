@@ -1,6 +1,5 @@
 /** The tests of a rule that look at one scalar. */
 
-import type { OriginsOf } from '../../parts/origins/origin-judge.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -8,6 +7,8 @@ import {
   type JsonValue,
 } from '../../values/json/index.ts';
 import { globTest } from '../../values/text/glob.ts';
+import type { SlotHolder } from '../slot.ts';
+import type { Judged } from './judged.ts';
 import { type Check, isText, maxTextLength } from './rule-check.ts';
 
 /** The value of a path that leads nowhere. */
@@ -23,6 +24,12 @@ export const noElement = Symbol('no element');
  */
 export type Comparison = 'loose' | 'strict';
 
+/** A place of the input whose values are tested, with what parts find out about it. */
+export interface TestedPlace extends SlotHolder {
+  readonly path: readonly string[];
+  readonly judged: Judged;
+}
+
 /** One compiled test. */
 export interface Part {
   /**
@@ -30,13 +37,13 @@ export interface Part {
    * @param value a scalar, an object, {@link absent} or {@link noElement}
    * @param whole the array that the value is an element of; otherwise the value itself
    * @param facts the facts of the session
-   * @param originsOf tells where values at the path came from
+   * @param place where the value is, for tests that only arguments can pass
    */
   readonly judge: (
     value: unknown,
     whole: unknown,
     facts: JsonObject,
-    originsOf?: OriginsOf,
+    place?: TestedPlace,
   ) => boolean | undefined;
   /** Steps that the test takes for each character of a text. */
   readonly cost: number;
@@ -44,8 +51,8 @@ export interface Part {
   readonly steps: number;
   /** Whether the test writes numbers as texts, which costs more than looking at them. */
   readonly writesNumbers: boolean;
-  /** Whether the test needs the origins of values. */
-  readonly testsOrigin: boolean;
+  /** The names of tests in it that only arguments can pass; undefined if there are none. */
+  readonly ofArguments?: readonly string[] | undefined;
   /** Whether the test may only stop calls, so that it has no place in an `allow` or below `not`. */
   readonly onlyStops?: boolean;
 }
@@ -87,13 +94,12 @@ function onScalar(
     cost,
     steps: 1,
     writesNumbers,
-    testsOrigin: false,
   };
 }
 
 const scalarText = 'a string, number, boolean or null';
 
-export const scalarTests: readonly (readonly [string, CompilePart])[] = [
+export const scalarTests: ReadonlyMap<string, CompilePart> = new Map<string, CompilePart>([
   [
     'equals',
     (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
@@ -124,7 +130,7 @@ export const scalarTests: readonly (readonly [string, CompilePart])[] = [
   ['gte', compare((value, bound) => value >= bound)],
   ['lt', compare((value, bound) => value < bound)],
   ['lte', compare((value, bound) => value <= bound)],
-];
+]);
 
 function compileIn(operand: JsonValue, field: string, comparison: Comparison, check: Check): Part {
   if (isJsonObject(operand)) return inFact(operand, field, comparison, check);
@@ -168,7 +174,6 @@ function inFact(operand: JsonObject, field: string, comparison: Comparison, chec
     cost: compareCost,
     steps: 1,
     writesNumbers: false,
-    testsOrigin: false,
   };
 }
 

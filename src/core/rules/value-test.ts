@@ -3,7 +3,6 @@
  * and decides how many of them must pass.
  */
 
-import { compileOrigin } from '../../parts/origins/origin-test.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { Check } from './rule-check.ts';
 import {
@@ -30,8 +29,8 @@ export interface ValueTest extends Part {
 const noFacts: JsonObject = Object.freeze({});
 
 /**
- * Compiles a test of something that is not an argument, such as a fact, and therefore has no
- * origin.
+ * Compiles a test of something that is not an argument, such as a fact, without tests that only
+ * arguments can pass.
  * @throws MisuseError, which names the field
  */
 export function compilePlainTest(
@@ -41,7 +40,8 @@ export function compilePlainTest(
   check: Check,
 ): ValueTest {
   const compiled = compileTest(test, field, comparison, check);
-  check(!compiled.testsOrigin, field, 'a test without `origin`: only arguments have one', test);
+  const [first] = compiled.ofArguments ?? [];
+  check(first === undefined, field, `a test without \`${first}\`: only arguments have one`, test);
   return compiled;
 }
 
@@ -61,12 +61,17 @@ export function compileTest(
 
 function compileParts(test: JsonValue, field: string, comparison: Comparison, check: Check): Part {
   if (isScalar(test)) return equalTo([test], comparison);
-  const names = [...parts.keys()].join(', ');
+  const { parts, testOf } = check;
+  const others = parts
+    .namesOf('tests')
+    .filter((name) => !scalarTests.has(name) && !otherTests.has(name));
+  const names = [...scalarTests.keys(), ...others, ...otherTests.keys()].join(', ');
   check(isJsonObject(test), field, `a scalar or an object with some of ${names}`, test);
   const entries = Object.entries(test);
   check(entries.length > 0, field, `a scalar or an object with at least one of ${names}`, test);
   const compiled = entries.map(([key, operand]) => {
-    const compile = parts.get(key);
+    const own = scalarTests.get(key) ?? otherTests.get(key);
+    const compile = own ?? (parts.knows('tests', key) ? testOf(key, `${field}.${key}`) : undefined);
     check(compile !== undefined, `${field} test`, `one of ${names}`, key);
     return compile(operand, `${field}.${key}`, comparison, check);
   });
@@ -76,10 +81,10 @@ function compileParts(test: JsonValue, field: string, comparison: Comparison, ch
 function allOf(inner: readonly Part[]): Part {
   return {
     ...sumOf(inner),
-    judge: (value, whole, facts, originsOf) => {
+    judge: (value, whole, facts, place) => {
       let answer: boolean | undefined = true;
       for (const { judge } of inner) {
-        const one = judge(value, whole, facts, originsOf);
+        const one = judge(value, whole, facts, place);
         if (one === false) return false;
         if (one === undefined) answer = undefined;
       }
@@ -91,10 +96,10 @@ function allOf(inner: readonly Part[]): Part {
 function anyOf(inner: readonly Part[]): Part {
   return {
     ...sumOf(inner),
-    judge: (value, whole, facts, originsOf) => {
+    judge: (value, whole, facts, place) => {
       let answer: boolean | undefined = false;
       for (const { judge } of inner) {
-        const one = judge(value, whole, facts, originsOf);
+        const one = judge(value, whole, facts, place);
         if (one === true) return true;
         if (one === undefined) answer = undefined;
       }
@@ -105,18 +110,17 @@ function anyOf(inner: readonly Part[]): Part {
 
 /** The steps of several tests, and one step for going through them. */
 function sumOf(inner: readonly Part[]): Omit<Part, 'judge'> {
+  const ofArguments = inner.flatMap((one) => one.ofArguments ?? []);
   return {
     onlyStops: inner.some(({ onlyStops }) => onlyStops === true),
     cost: inner.reduce((sum, { cost }) => sum + cost, 0),
     steps: inner.reduce((sum, { steps }) => sum + steps, 1),
     writesNumbers: inner.some(({ writesNumbers }) => writesNumbers),
-    testsOrigin: inner.some(({ testsOrigin }) => testsOrigin),
+    ofArguments: ofArguments.length === 0 ? undefined : ofArguments,
   };
 }
 
-const parts = new Map<string, CompilePart>([
-  ...scalarTests,
-  ['origin', compileOrigin],
+const otherTests = new Map<string, CompilePart>([
   [
     'exists',
     (operand: JsonValue, field: string, _comparison: Comparison, check: Check) => {
@@ -126,7 +130,6 @@ const parts = new Map<string, CompilePart>([
         cost: 0,
         steps: 1,
         writesNumbers: false,
-        testsOrigin: false,
       };
     },
   ],
@@ -135,13 +138,13 @@ const parts = new Map<string, CompilePart>([
     (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
       const inner = compileParts(operand, field, comparison, check);
       const { judge } = inner;
-      check(!inner.testsOrigin, field, 'a test of a number, which has no origin', operand);
+      const [first] = inner.ofArguments ?? [];
+      check(first === undefined, field, `a test of a number, which has no ${first}`, operand);
       check(inner.onlyStops !== true, field, 'a test of a number, without `alike`', operand);
       return {
         cost: compareCost,
         steps: 1 + inner.steps + (inner.writesNumbers ? sizeDigits * inner.cost : 0),
         writesNumbers: false,
-        testsOrigin: false,
         judge: (_value, whole, facts) => {
           const size = sizeOf(whole);
           return size !== undefined && judge(size, size, facts);
@@ -155,14 +158,14 @@ const parts = new Map<string, CompilePart>([
       const reversed = comparison === 'loose' ? 'strict' : 'loose';
       const part = compileParts(operand, field, reversed, check);
       check(part.onlyStops !== true, field, withoutAlike, operand);
-      const { judge, cost, steps, writesNumbers, testsOrigin } = part;
+      const { judge, cost, steps, writesNumbers, ofArguments } = part;
       return {
         cost,
         steps: 1 + steps,
         writesNumbers,
-        testsOrigin,
-        judge: (value, whole, facts, originsOf) => {
-          const inner = judge(value, whole, facts, originsOf);
+        ofArguments,
+        judge: (value, whole, facts, place) => {
+          const inner = judge(value, whole, facts, place);
           return inner === undefined ? undefined : !inner;
         },
       };

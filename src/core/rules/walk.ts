@@ -1,9 +1,8 @@
 /** Finds the values that a path leads to, and judges them by a test. */
 
-import type { OriginsOf } from '../../parts/origins/origin-judge.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
-import { type Judged, overBudget } from './judged.ts';
-import { noElement } from './scalar-tests.ts';
+import { type Judged, takeSteps } from './judged.ts';
+import { noElement, type TestedPlace } from './scalar-tests.ts';
 import type { ValueTest } from './value-test.ts';
 
 /** The deepest nesting that is followed. Inputs have at most 64 levels; others may have more. */
@@ -17,8 +16,8 @@ export interface Walk {
   readonly path: readonly string[];
   readonly test: ValueTest;
   readonly judged: Judged;
-  /** The origins of the values, for a test that needs them. */
-  readonly originsOf: OriginsOf | undefined;
+  /** Where the path leads, for a test that only arguments can pass. */
+  readonly place: TestedPlace | undefined;
   /** Whether at least one branch led to no value. */
   hole: boolean;
   /**
@@ -48,8 +47,7 @@ function count(walk: Walk, depth: number): void {
 }
 
 function spend({ judged }: Walk, steps: number): void {
-  judged.left -= steps;
-  if (judged.left < 0) throw overBudget;
+  takeSteps(judged, steps);
 }
 
 /**
@@ -63,7 +61,7 @@ function passes(walk: Walk, value: unknown, whole: unknown): boolean {
   if (typeof value === 'string') spend(walk, more + value.length * test.cost);
   else if (test.writesNumbers) spend(walk, more + writingSteps(value, test.cost));
   else if (more > 0) spend(walk, more);
-  return test.judge(value, whole, walk.judged.facts, walk.originsOf) === true;
+  return test.judge(value, whole, walk.judged.facts, walk.place) === true;
 }
 
 /** Steps for writing a number as text and testing that text. These were measured. */
@@ -265,20 +263,19 @@ function allTwins(object: JsonObject, at: number, walk: Walk, depth: number): bo
 
 /** Whether each value in the widest reading of the path passes. */
 export function allReadings(value: unknown, at: number, walk: Walk, depth: number): boolean {
-  const { path, test, judged, originsOf, keys } = walk;
-  const { cost, steps, writesNumbers, testsOrigin } = test;
+  const { path, test, judged, place, keys } = walk;
+  const { cost, steps, writesNumbers } = test;
   const failing: ValueTest = {
-    judge: (one, whole, facts, of) => test.judge(one, whole, facts, of) !== true,
+    judge: (one, whole, facts, at) => test.judge(one, whole, facts, at) !== true,
     cost,
     steps,
     writesNumbers,
-    testsOrigin,
     holdsWhereAbsent: false,
   };
   return !anyOf(
     value,
     at,
-    { path, test: failing, judged, originsOf, hole: false, found: 0, keys },
+    { path, test: failing, judged, place, hole: false, found: 0, keys },
     depth,
   );
 }

@@ -42,7 +42,6 @@ export function closeSession(state: SessionState): Promise<void> {
   }
   state.atClose = undefined;
   state.followers = undefined;
-  state.origins?.free();
   if (state.hears('session:end')) state.emit('session:end', {});
   const disposed = Promise.allSettled(disposals);
   // Host code that never returns must not block the closing.

@@ -11,9 +11,9 @@ import type { SessionState } from './session-state.ts';
  */
 export function boundSlots(session: SessionState): void {
   const { maxConcurrentCalls } = session.limits;
-  if (session.slots === undefined && maxConcurrentCalls === undefined) return;
-  session.slots ??= takenSlots(session);
-  session.slots.capacity = maxConcurrentCalls ?? Number.POSITIVE_INFINITY;
+  if (session.callSlots === undefined && maxConcurrentCalls === undefined) return;
+  session.callSlots ??= takenSlots(session);
+  session.callSlots.capacity = maxConcurrentCalls ?? Number.POSITIVE_INFINITY;
 }
 
 /** Creates slots that the session's running calls have already taken, however many there are. */
@@ -35,7 +35,7 @@ function takenSlots(session: SessionState): Semaphore {
 
 /** Whether a call passed this stage before the session had slots. */
 export function lacksSlot({ session, extra }: Call): boolean {
-  return session.slots !== undefined && extra?.holds?.includes(session.slots) !== true;
+  return session.callSlots !== undefined && extra?.holds?.includes(session.callSlots) !== true;
 }
 
 /** The locks that resource keys name: the session's own, or the registry's. */

@@ -1,7 +1,7 @@
 /** The options of a session. */
 
 import type { DiscoveryOptions } from '../../parts/discovery/discovery-options.ts';
-import { type OriginOptions, readOriginOptions } from '../../parts/origins/origin-options.ts';
+import type { OriginOptions } from '../../parts/origins/origin-options.ts';
 import type { Quota } from '../../parts/quotas/quota.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import {
@@ -146,7 +146,6 @@ const sessionTable = {
   repair: withDefault(oneOf('off', 'safe'), 'off'),
   exposeErrors: oneOf('message', 'masked'),
   limits: anything<Limits>(),
-  origins: anything<OriginOptions>(),
   idleTimeoutMs: duration,
   signal: abortSignal,
 } satisfies Partial<TableOf<SessionOptions>>;
@@ -204,8 +203,6 @@ export function readSessionOptions(
     repair: given.repair,
     exposeErrors: given.exposeErrors,
     limits: limits === undefined ? noLimits : checkLimits(limits, where),
-    originChars:
-      given.origins === undefined ? undefined : readOriginOptions(given.origins, where).maxChars,
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };

@@ -29,8 +29,6 @@ export interface SessionSetup extends SlotHolder {
   readonly repair: 'off' | 'safe';
   readonly exposeErrors: 'message' | 'masked' | undefined;
   readonly limits: Limits;
-  /** Most characters that the session remembers; undefined for the registry's limit. */
-  readonly originChars: number | undefined;
   readonly idleTimeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
 }

@@ -1,6 +1,5 @@
 /** The state of one session. Most parts are created on first use, so an idle session is small. */
 
-import type { SessionOrigins } from '../../parts/origins/session-origins.ts';
 import { sessionClosed } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Locks } from '../../values/limits/locks.ts';
@@ -18,10 +17,12 @@ import { releaseExecutor } from '../registry/executors.ts';
 import type { RegistryState } from '../registry/registry-state.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { SharedView } from '../registry/view.ts';
+import type { ToolResult } from '../result.ts';
 import type { Limits } from '../rules/limits.ts';
 import type { Policy } from '../rules/policy.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
+import type { Slot } from '../slot.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { Overrides } from '../toolset/effective.ts';
 import { listingOf } from './listing.ts';
@@ -72,7 +73,7 @@ export class SessionState {
   hostTools: readonly HostTool[] | undefined;
   hostToolsStamp = -1;
   rate: RateWindow | undefined;
-  slots: Semaphore | undefined;
+  callSlots: Semaphore | undefined;
   queued = 0;
   watched = false;
   holds = 0;
@@ -83,11 +84,10 @@ export class SessionState {
   locks: Locks | undefined;
   loop: { key: string; count: number } | undefined;
   counts: Counters | undefined;
-  /**
-   * What the session remembers of texts; undefined as long as it has no rule about origins and no
-   * label.
-   */
-  origins: SessionOrigins | undefined;
+  /** What parts keep. */
+  slots: Map<Slot<unknown>, unknown> | undefined;
+  /** Functions that get the result of each call whose handler has run. They do not throw. */
+  atReturn: ((call: Call, result: ToolResult) => void)[] | undefined;
   /**
    * Functions that run when the session's listing may have changed. Mounts and surfaces add them.
    */

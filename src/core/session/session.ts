@@ -3,9 +3,6 @@
  * create, because a tool is bound on first use.
  */
 
-import type { JudgedOrigin } from '../../parts/origins/origin.ts';
-import { originOf, type SaidOptions, said } from '../../parts/origins/report-texts.ts';
-import { beginOrigins } from '../../parts/origins/session-origins.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { nameOf, nameSkeleton } from '../../values/text/names.ts';
@@ -17,7 +14,7 @@ import type { CallOptions, CallTool } from '../context.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import type { Hook } from '../hooks.ts';
 import { defineMethods } from '../part.ts';
-import { checkDefinition } from '../registry/check-definition.ts';
+import { checkDefinition, showDefinition } from '../registry/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../registry/executors.ts';
 import {
   notifyOrigin,
@@ -66,6 +63,8 @@ export class Session<S> implements ToolSession<S> {
   // Methods of parts.
   declare readonly authorize: ToolSession<S>['authorize'];
   declare readonly explain: ToolSession<S>['explain'];
+  declare readonly originOf: ToolSession<S>['originOf'];
+  declare readonly said: ToolSession<S>['said'];
   declare readonly search: ToolSession<S>['search'];
   readonly #state: SessionState;
   #call: CallTool | undefined;
@@ -135,7 +134,7 @@ export class Session<S> implements ToolSession<S> {
     const state = this.#state;
     const { registry } = state;
     state.checkOpen('register a tool');
-    const isLabelled = checkDefinition(definition as AnyTool, registry);
+    checkDefinition(definition as AnyTool, registry);
     const { name } = definition;
     const twin =
       registry.twinOf(name) ??
@@ -150,9 +149,9 @@ export class Session<S> implements ToolSession<S> {
           'Choose another name.',
       );
     }
+    showDefinition(definition as AnyTool, registry, state);
     const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
     registry.ports.review?.registering([entry], undefined, state);
-    if (isLabelled) beginOrigins(state);
     state.own ??= new Map();
     state.own.set(name, entry);
     retainExecutor(entry, registry);
@@ -200,14 +199,6 @@ export class Session<S> implements ToolSession<S> {
     return () => {
       state.hooks = Object.freeze(state.hooks.filter((one) => one !== own));
     };
-  }
-
-  said(text: string, options?: SaidOptions): void {
-    said(this.#state, text, options);
-  }
-
-  originOf(name: string, input: unknown): readonly JudgedOrigin[] {
-    return originOf(this.#state, nameOf(name), input);
   }
 
   /** Without the members that parts add. */

@@ -19,9 +19,7 @@ import type { SessionState } from '../../core/session/session-state.ts';
 import type { Deprecation } from '../../core/tool/deprecation.ts';
 import type { ErrorCode, ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
-import { originsOf } from '../origins/call-origins.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
-import { originsShown } from '../origins/origins-told.ts';
 import type { QuotaLevel } from '../quotas/level.ts';
 import type { RuleFault } from '../rule-review/rule-faults.ts';
 import { approvalProblem } from './explain-approval.ts';
@@ -134,9 +132,7 @@ export async function explain(
     steps.push({ stage: 'validation', note: 'no input was given' });
   }
   if (input !== undefined) {
-    await session.origins?.settled;
-    addOrigins(call, draft);
-    for (const more of session.registry.ports.explained) Object.assign(draft, more(call));
+    for (const more of session.registry.ports.explained) Object.assign(draft, await more(call));
   }
   const repeated = input === undefined ? undefined : loopProblem(call);
   if (repeated !== undefined) return stop('loop guard', repeated);
@@ -222,12 +218,6 @@ async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): P
   const unasked = await approvalProblem(call, verdict);
   if (unasked !== undefined) refuse(call, draft, steps, 'approval', unasked);
   return unasked === undefined;
-}
-
-function addOrigins(call: FoundCall, draft: Draft): void {
-  const judged = originsOf(call)?.judged();
-  if (judged === undefined || judged.length === 0) return;
-  draft.origins = originsShown(call, judged);
 }
 
 /** Adds what a last gate says. It may refuse a call that the gates before it allow. */

@@ -32,7 +32,6 @@ export const compileAlike: CompilePart = (operand, field, comparison, check: Che
     cost: seeingCost,
     steps: 1 + readingSteps * longest,
     writesNumbers: true,
-    testsOrigin: false,
     onlyStops: true,
   };
 };

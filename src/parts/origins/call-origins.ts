@@ -1,12 +1,14 @@
 /** The origins of one call's values, for its rules, its questions and `explain`. */
 
-import type { FoundCall } from '../../core/call/call.ts';
+import type { Call, FoundCall } from '../../core/call/call.ts';
 import { isSameJson, plainJson } from '../../core/call/plain-json.ts';
+import { Slot } from '../../core/slot.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../../values/json/index.ts';
 import type { KnownContainers } from './known-containers.ts';
 import type { LabelNode } from './labels.ts';
 import { type JudgedOrigin, type Origin, type Role, unreadValue } from './origin.ts';
 import type { OriginJudge, OriginsOf, Spend } from './origin-judge.ts';
+import { ofSession } from './origin-slots.ts';
 import { type InputRoles, isContentName, isFixed } from './roles.ts';
 import type { SessionOrigins } from './session-origins.ts';
 import { labelsOf } from './tool-labels.ts';
@@ -27,13 +29,24 @@ interface Known {
   readonly judged: readonly JudgedOrigin[];
 }
 
+export const ofCall = new Slot<CallOrigins>();
+
 /** The origins of a call's values. Undefined if its session remembers nothing. */
 export function originsOf(call: FoundCall): CallOrigins | undefined {
-  const { origins } = call.session;
+  const origins = ofSession.of(call.session);
   if (origins === undefined) return undefined;
   const { more } = call;
-  more.origins ??= new CallOrigins(call, origins);
-  return more.origins as CallOrigins;
+  let known = ofCall.of(more);
+  if (known === undefined) {
+    known = new CallOrigins(call, origins);
+    ofCall.set(more, known);
+  }
+  return known;
+}
+
+/** The same, if a rule or a question has needed them. */
+export function knownOrigins({ extra }: Call): CallOrigins | undefined {
+  return extra === undefined ? undefined : ofCall.of(extra);
 }
 
 /** Judges on first use, and again when the call or the record has changed. */

@@ -1,7 +1,7 @@
 /** Checks that the labels of a profile name fields that the tool has. */
 
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
-import type { ProfileTool } from '../../core/rules/profile.ts';
+import type { FieldLabels } from '../../core/tool/definition.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { mayHold } from '../../values/json-schema/may-hold.ts';
 import type { BoundSchema } from '../../values/schema/bind.ts';
@@ -14,7 +14,7 @@ import type { BoundSchema } from '../../values/schema/bind.ts';
 export function checkLabels(
   profileId: string,
   entry: ToolEntry,
-  { origins, roles }: Pick<ProfileTool, 'origins' | 'roles'>,
+  { origins, roles }: FieldLabels,
 ): void {
   const { input, output } = entry.internals;
   check(profileId, entry, 'roles', input, roles);

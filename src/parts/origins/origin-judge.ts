@@ -1,5 +1,5 @@
 /**
- * What rules can ask about the origins of a call's values. The call answers; see `call/origins.ts`.
+ * What rules can ask about the origins of a call's values. The call answers; see `call-origins.ts`.
  */
 
 import type { KnownContainers } from './known-containers.ts';

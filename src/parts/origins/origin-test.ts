@@ -1,12 +1,20 @@
 /** The tests of a rule that ask where a value came from. */
 
-import { type Judged, overBudget, type Reading } from '../../core/rules/judged.ts';
-import type { Check } from '../../core/rules/rule-check.ts';
-import { absent, type CompilePart, noElement } from '../../core/rules/scalar-tests.ts';
+import type { FoundCall } from '../../core/call/call.ts';
+import { type Judged, type Reading, takeSteps } from '../../core/rules/judged.ts';
+import type { Check, CompileKey } from '../../core/rules/rule-check.ts';
+import {
+  absent,
+  type CompilePart,
+  noElement,
+  type TestedPlace,
+} from '../../core/rules/scalar-tests.ts';
+import { Slot } from '../../core/slot.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import { originsOf } from './call-origins.ts';
 import type { KnownContainers } from './known-containers.ts';
 import { type JudgedOrigin, type Origin, unreadValue } from './origin.ts';
-import type { OriginsOf } from './origin-judge.ts';
+import type { OriginJudge, OriginsOf } from './origin-judge.ts';
 import { looksLikeUrl } from './plain-url.ts';
 
 const origins: readonly Origin[] = ['user', 'trusted', 'untrusted', 'unknown'];
@@ -24,18 +32,35 @@ export const compileOrigin: CompilePart = (operand, field, comparison, check) =>
   const wanted = readOrigins(operand, field, check);
   const isWanted = (origin: Origin): boolean => wanted.has(origin);
   return {
-    judge: (value, _whole, _facts, originsOf = allUnknown) => {
+    judge: (value, _whole, _facts, place) => {
       if (value === noElement) return undefined;
       if (value === absent) return false;
-      const found = originsOf(value);
+      const found = originsAt(place)(value);
       return comparison === 'loose' ? found.some(isWanted) : found.every(isWanted);
     },
     cost: 0,
     steps: 1,
     writesNumbers: false,
-    testsOrigin: true,
+    ofArguments: ['origin'],
   };
 };
+
+const ofPlace = new Slot<OriginsOf>();
+
+function originsAt(place: TestedPlace | undefined): OriginsOf {
+  if (place === undefined) return allUnknown;
+  let known = ofPlace.of(place);
+  if (known === undefined) {
+    const { path, judged } = place;
+    known = judgeFor(judged)?.at(path, (steps) => takeSteps(judged, steps)) ?? allUnknown;
+    ofPlace.set(place, known);
+  }
+  return known;
+}
+
+function judgeFor({ call }: Judged): OriginJudge | undefined {
+  return call === undefined ? undefined : originsOf(call as FoundCall);
+}
 
 function readOrigins(value: JsonValue | undefined, field: string, check: Check): Set<Origin> {
   const list: readonly (JsonValue | undefined)[] = Array.isArray(value) ? value : [value];
@@ -51,7 +76,7 @@ function readOrigins(value: JsonValue | undefined, field: string, check: Check):
 }
 
 /** The member `origins` of a rule, compiled. */
-export interface OriginCondition {
+interface OriginCondition {
   readonly of: ReadonlySet<Origin>;
   /** Only targets that are web addresses count. */
   readonly onlyUrls: boolean;
@@ -62,8 +87,13 @@ const memberKeys = ['of', 'only', 'paths', 'hosts'];
 const memberText =
   'an origin, a list of origins, or an object with `of` and some of only, paths, ' + 'hosts';
 
-/** Compiles the member `origins`. @throws MisuseError `invalid_rule`, which names the field */
-export function compileOrigins(value: JsonValue, check: Check): OriginCondition {
+/** Compiles the member `origins`. */
+export const compileOrigins: CompileKey = (value, reading, check) => {
+  const condition = readCondition(value, check);
+  return (judged) => originsHold(condition, reading, judged);
+};
+
+function readCondition(value: JsonValue, check: Check): OriginCondition {
   if (!isJsonObject(value))
     return {
       of: readOrigins(value, 'origins', check),
@@ -94,18 +124,15 @@ export function compileOrigins(value: JsonValue, check: Check): OriginCondition 
  * `allow` only if there is one and all of them do.
  * @throws overBudget
  */
-export function originsHold(
+function originsHold(
   { of, onlyUrls, containers }: OriginCondition,
   reading: Reading,
   judged: Judged,
 ): boolean {
   // Without a record, no value is known.
-  if (judged.origins === undefined) return reading === 'any' && of.has('unknown');
-  const spend = (steps: number): void => {
-    judged.left -= steps;
-    if (judged.left < 0) throw overBudget;
-  };
-  const all = judged.origins.all(containers, spend);
+  const origins = judgeFor(judged);
+  if (origins === undefined) return reading === 'any' && of.has('unknown');
+  const all = origins.all(containers, (steps) => takeSteps(judged, steps));
   const counted = onlyUrls ? all.filter(isUrlTarget) : all;
   return reading === 'any'
     ? counted.some(({ origin }) => of.has(origin))

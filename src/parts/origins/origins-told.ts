@@ -1,10 +1,11 @@
 /** The origins of a call's values, as events and observers get them. */
 
-import type { Call } from '../../core/call/call.ts';
+import type { Call, FoundCall } from '../../core/call/call.ts';
 import { shownJson } from '../../core/call/shown.ts';
 import { deepFreeze, type JsonValue } from '../../values/json/index.ts';
-import type { CallOrigins } from './call-origins.ts';
+import { knownOrigins, originsOf } from './call-origins.ts';
 import type { JudgedOrigin, OriginTold } from './origin.ts';
+import { ofSession } from './origin-slots.ts';
 
 /** Most arguments whose origins are reported. */
 const maxOrigins = 100;
@@ -14,7 +15,7 @@ const maxOrigins = 100;
  * output.
  */
 export function originsTold(call: Call): readonly OriginTold[] | undefined {
-  const judged = (call.extra?.origins as CallOrigins | undefined)?.last;
+  const judged = knownOrigins(call)?.last;
   if (judged === undefined) return undefined;
   const told = judged.slice(0, maxOrigins).map(({ path, origin, seen, approvedBy }) => ({
     path,
@@ -24,6 +25,13 @@ export function originsTold(call: Call): readonly OriginTold[] | undefined {
   }));
   // Paths contain keys, which are chosen by the model.
   return shownJson(call, JSON.parse(JSON.stringify(told)) as JsonValue) as never;
+}
+
+/** The origins of an explained call, once all texts can be found. */
+export async function originsInExplanation(call: FoundCall): Promise<object | undefined> {
+  await ofSession.of(call.session)?.settled;
+  const judged = originsOf(call)?.judged() ?? [];
+  return judged.length === 0 ? undefined : { origins: originsShown(call, judged) };
 }
 
 /** The judged values for the host, without the secrets of the call. */

@@ -1,33 +1,59 @@
 /** Remembers what the model is shown of a call, so that later arguments can be traced to it. */
 
 import { type Call, type FoundCall, isFound } from '../../core/call/call.ts';
-import type { Heard } from '../../core/call/call-extra.ts';
 import { isSameJson, plainJson } from '../../core/call/plain-json.ts';
 import type { ToolResult } from '../../core/result.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
+import { Slot } from '../../core/slot.ts';
 import { contentParts } from '../../values/content.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import { EchoFilter } from './echo-filter.ts';
 import type { Given } from './echoes.ts';
+import { ofSession } from './origin-slots.ts';
 import type { OutputLabels } from './output-labels.ts';
-import { beginOrigins } from './session-origins.ts';
+import type { SessionOrigins } from './session-origins.ts';
 import { shownTexts, textsAlongside, wholeTexts } from './shown-texts.ts';
 import { labelsOf } from './tool-labels.ts';
 
 /** Most characters of the outputs of its child calls that a call is compared with. */
 const mostHeard = 1_000_000;
 
+/** What a call has read through its child calls, as far as it does not count as trusted. */
+interface Heard {
+  readonly outputs: JsonValue[];
+  /** The words of the inputs that outputs which it has read back may repeat. */
+  echoes: EchoFilter | undefined;
+  /** It has read more than is kept. */
+  lost: boolean;
+  left: number;
+}
+
+const ofCall = new Slot<Heard>();
+
+function heardIn({ extra }: FoundCall): Heard | undefined {
+  return extra === undefined ? undefined : ofCall.of(extra);
+}
+
 /**
  * Remembers the result of a call whose handler has run: the output as it was cut, or the text of
  * the failure. The model does not see what a child call returned. That is remembered only if some
- * of it is untrusted, because the parent may return it, and then its text stays untrusted.
+ * of it is untrusted, because the parent may return it, and then its text stays untrusted. If this
+ * fails, values from the result are unknown, so that a rule asks about them.
  */
 export function remember(call: Call, result: ToolResult): void {
-  const { origins } = call.session;
+  const { session, callId, toolName } = call;
+  const origins = ofSession.of(session);
   if (origins === undefined || !isFound(call)) return;
+  try {
+    rememberIn(origins, call, result);
+  } catch (error) {
+    session.registry.hostFault(error, { callId, toolName }, 'a result could not be remembered');
+  }
+}
+
+function rememberIn(origins: SessionOrigins, call: FoundCall, result: ToolResult): void {
   const { parent, callId, extra } = call;
   const readBack = extra?.readBack;
-  const heard = extra?.heard;
+  const heard = heardIn(call);
   const labels = labelsHere(call, result, heard);
   const isTrusted = !labels.mixed && heard === undefined;
   if (parent !== undefined && isTrusted) return hearEchoes(parent, readBack?.echoes);
@@ -45,8 +71,8 @@ export function remember(call: Call, result: ToolResult): void {
 }
 
 /** Whether the outcome may repeat untrusted text that child calls returned. */
-export function mayRepeatUntrusted({ extra }: FoundCall): boolean {
-  return extra?.heard !== undefined;
+export function mayRepeatUntrusted(call: FoundCall): boolean {
+  return heardIn(call) !== undefined;
 }
 
 /** The words of what the handler may repeat, for an output that is kept elsewhere. */
@@ -55,34 +81,19 @@ export function echoesOf(call: FoundCall): EchoFilter {
 }
 
 /** A session that remembers nothing cannot know what the child calls of a handler return. */
-export function hearUnknown(call: Call): void {
-  if (call.session.origins === undefined) call.more.heard = lost;
+export function hearChild(parent: FoundCall): void {
+  if (ofSession.of(parent.session) === undefined) hearUnknown(parent);
 }
 
-/**
- * Remembers an output that no call of this session has returned, as if the model had been shown it.
- * False if there is no such tool.
- * @param about The call in another process that returned the output, and its input.
- */
-export function rememberSeen(
-  session: SessionState,
-  toolName: string,
-  output: JsonValue,
-  about: { callId?: string; input?: JsonValue } = {},
-): boolean {
-  const { callId = 'seen', input } = about;
-  const binding = session.binding(toolName);
-  if (binding === undefined) return false;
-  const { output: labels } = labelsOf(binding);
-  const given = input === undefined ? undefined : { input };
-  beginOrigins(session).output(output, { callId, toolName, labels, given });
-  return true;
+/** What the call repeats is not known. */
+export function hearUnknown({ more }: FoundCall): void {
+  ofCall.set(more, lost);
 }
 
 /** What the handler may repeat: its input, and what child calls have returned. */
 function givenTo(call: FoundCall): Given {
-  const { heard, readBack } = call.extra ?? {};
-  const filter = readBack?.echoes ?? heard?.echoes;
+  const heard = heardIn(call);
+  const filter = call.extra?.readBack?.echoes ?? heard?.echoes;
   return { input: inputOf(call), heard: heard?.outputs, filter };
 }
 
@@ -130,11 +141,14 @@ const untrusted: OutputLabels = Object.freeze({
 });
 
 /** What a handler has read is not known. */
-export const lost: Heard = Object.freeze({ outputs: [], echoes: undefined, lost: true, left: 0 });
+const lost: Heard = Object.freeze({ outputs: [], echoes: undefined, lost: true, left: 0 });
 
-function heardBy({ more }: FoundCall): Heard {
-  more.heard ??= { outputs: [], echoes: undefined, lost: false, left: mostHeard };
-  return more.heard;
+function heardBy(call: FoundCall): Heard {
+  const known = heardIn(call);
+  if (known !== undefined) return known;
+  const heard: Heard = { outputs: [], echoes: undefined, lost: false, left: mostHeard };
+  ofCall.set(call.more, heard);
+  return heard;
 }
 
 function hear(parent: FoundCall, value: JsonValue): void {

@@ -9,9 +9,11 @@ import { describe, MisuseError } from '../../values/errors/index.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
 import { CallOrigins } from './call-origins.ts';
+import { beginOrigins } from './follow-origins.ts';
 import type { JudgedOrigin } from './origin.ts';
+import { ofSession } from './origin-slots.ts';
 import { originsShown } from './origins-told.ts';
-import { beginOrigins, SessionOrigins } from './session-origins.ts';
+import { SessionOrigins } from './session-origins.ts';
 
 /** Options of `session.said`. */
 export interface SaidOptions {
@@ -66,7 +68,7 @@ export function originOf(
   call.binding.masking?.collectInput(call);
   // An input that is refused, or that is parsed later, is judged as it was sent.
   void validate(call);
-  const origins = session.origins ?? new SessionOrigins(undefined, false);
+  const origins = ofSession.of(session) ?? new SessionOrigins(undefined, false);
   origins.catchUp();
   return originsShown(call, new CallOrigins(call, origins).judged());
 }

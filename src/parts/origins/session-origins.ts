@@ -1,13 +1,11 @@
 /** What one session remembers of the texts that its model has seen. */
 
-import type { SessionState } from '../../core/session/session-state.ts';
 import type { JsonPrimitive, JsonValue } from '../../values/json/index.ts';
 import { inNextTurn, nextTurn } from '../../values/limits/next-turn.ts';
 import { timersEndWithRequests } from '../../values/limits/own-timers.ts';
 import { judgeInput } from './judge.ts';
 import { type KnownContainers, knownContainer } from './known-containers.ts';
 import type { FoundOrigin, JudgedOrigin, Origin } from './origin.ts';
-import { type FilledForm, ownWords } from './own-words.ts';
 import { createOriginRecord, type OriginRecord, type OutputFacts } from './record.ts';
 import type { InputRoles } from './roles.ts';
 import { finish, type Slices } from './slices.ts';
@@ -197,46 +195,4 @@ export class SessionOrigins {
     this.version++;
     return this.#known();
   }
-}
-
-/**
- * Begins to remember if the session has a rule about origins or a label. Until then, a session
- * keeps nothing. Once begun, it does not stop.
- */
-export function followOrigins(session: SessionState): void {
-  if (session.origins === undefined && usesOrigins(session)) beginOrigins(session);
-}
-
-/**
- * Remembers a text that a surface has seen, or what the user wrote into a form. It does not begin
- * the record, because a session without rules about origins must pay nothing for it.
- */
-export function overheard(
-  session: SessionState,
-  heard: string | FilledForm,
-  origin: 'user' | 'trusted',
-): void {
-  followOrigins(session);
-  if (session.origins === undefined) return;
-  for (const text of typeof heard === 'string' ? [heard] : ownWords(heard))
-    session.origins.said(text, origin);
-}
-
-/** Begins to remember. */
-export function beginOrigins(session: SessionState): SessionOrigins {
-  const { registry, setup } = session;
-  session.origins ??= new SessionOrigins(
-    setup.originChars ?? registry.originChars,
-    session.counts?.haveRun === true,
-  );
-  return session.origins;
-}
-
-function usesOrigins({ registry, profile, rules }: SessionState): boolean {
-  return (
-    registry.rules.testsOrigin ||
-    registry.labelsOrigins ||
-    profile?.usesOrigins === true ||
-    rules.some(({ testsOrigin }) => testsOrigin)
-  );
 }

@@ -4,8 +4,9 @@
 
 import type { Binding } from '../../core/registry/binding.ts';
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
-import type { ProfileTool } from '../../core/rules/profile.ts';
+import type { FieldLabels } from '../../core/tool/definition.ts';
 import { type OutputLabels, outputLabels } from './output-labels.ts';
+import { labelsIn } from './profile-tools.ts';
 import { type InputRoles, inputRoles } from './roles.ts';
 
 export interface ToolLabels {
@@ -22,8 +23,8 @@ const made = new WeakMap<ToolEntry, WeakMap<object, ToolLabels>>();
 /** The labels of a bound tool. Sessions with the same profile share them. */
 export function labelsOf({ entry, session }: Binding): ToolLabels {
   const profileTool = session.profile?.tools.get(entry.name);
-  const isLabelled = profileTool?.origins !== undefined || profileTool?.roles !== undefined;
-  const key = isLabelled ? profileTool : entry;
+  const own = profileTool && labelsIn(profileTool);
+  const key = own ?? entry;
   let ofTool = made.get(entry);
   if (ofTool === undefined) {
     ofTool = new WeakMap();
@@ -31,26 +32,26 @@ export function labelsOf({ entry, session }: Binding): ToolLabels {
   }
   let labels = ofTool.get(key);
   if (labels === undefined) {
-    labels = read(entry, profileTool);
+    labels = read(entry, own);
     ofTool.set(key, labels);
   }
   return labels;
 }
 
 /** The schemas of a tool from another source may make it less trusted, but never more. */
-function read({ internals }: ToolEntry, profileTool: ProfileTool | undefined): ToolLabels {
+function read({ internals }: ToolEntry, own: FieldLabels | undefined): ToolLabels {
   const { input, output, origin, outside } = internals;
   const told = outside?.labels;
   return {
     roles: inputRoles({
       schema: input.json,
-      paths: both(told?.roles, profileTool?.roles),
+      paths: both(told?.roles, own?.roles),
       schemaMayLoosen: input.trusted,
     }),
     output: outputLabels({
       origin,
       schema: output?.json,
-      paths: both(told?.origins, profileTool?.origins),
+      paths: both(told?.origins, own?.origins),
       schemaMayTrust: input.trusted,
     }),
   };

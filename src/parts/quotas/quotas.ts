@@ -117,8 +117,9 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
   const sum = quota.sum === undefined ? undefined : readPath(quota.sum, 'sum', check);
   const appliesTo = compileTools(quota.tools, check);
   const conditions = quota.when === undefined ? [] : compileWhen(quota.when, 'deny', check);
-  const byOrigin = conditions.some(({ test }) => test.testsOrigin);
-  check(!byOrigin, 'when', 'conditions without `origin`, which only rules can test', quota.when);
+  const [only] = conditions.flatMap(({ test }) => test.ofArguments ?? []);
+  const withoutOnly = `conditions without \`${only}\`, which only rules can test`;
+  check(only === undefined, 'when', withoutOnly, quota.when);
   const byLooks = conditions.some(({ test }) => test.onlyStops === true);
   check(!byLooks, 'when', 'conditions without `alike`, which only rules can test', quota.when);
   return Object.freeze<CompiledQuota>({

@@ -7,7 +7,13 @@ import {
   isMisuseError,
   type ToolSession,
 } from '../../index.ts';
-import { followOrigins, registryStateOf, rememberSeen, stateOf } from '../../surface-port.ts';
+import {
+  followOrigins,
+  isTestedIn,
+  registryStateOf,
+  rememberSeen,
+  stateOf,
+} from '../../surface-port.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { AuditLog, AuditOptions } from '../audit/index.ts';
 import type { Agent, AgentEvent, Answer, CallAbout } from './agent.ts';
@@ -212,10 +218,10 @@ function toolFor(
   if (known !== undefined) return known as AnyTool;
   const row = agent.tools.find((one) => one.name === name);
   if (row === undefined && !agent.mcpNames.test(name)) return undefined;
-  const { testsOrigin } = registryStateOf(registry).rules;
+  const isTested = isTestedIn(registryStateOf(registry));
   try {
     const made =
-      row === undefined ? mcpTool(name) : agentTool(row, () => place, testsOrigin, undefined, told);
+      row === undefined ? mcpTool(name) : agentTool(row, () => place, isTested, undefined, told);
     registry.register(made as never);
     return made;
   } catch (error) {
@@ -237,9 +243,7 @@ function unknownTool({ agent, files }: HookWorld, name: string): Answer {
 
 /** Whether some rule tests the origins of values. */
 function remembering(session: ToolSession): boolean {
-  const state = stateOf(session);
-  followOrigins(state);
-  return state.origins !== undefined;
+  return followOrigins(stateOf(session)) !== undefined;
 }
 
 /** Remembers what earlier hooks of the session have recorded. */
@@ -258,7 +262,7 @@ function replay(world: HookWorld, session: ToolSession, entries: readonly Entry[
 /** Values that a person has approved are known from then on, except for secrets. */
 function vouch(session: ToolSession, tool: string, input: JsonObject): void {
   for (const { role, value } of session.originOf(tool, input))
-    if (role === 'target') stateOf(session).origins?.approved(value, 'the user');
+    if (role === 'target') followOrigins(stateOf(session))?.approved(value, 'the user');
 }
 
 /** Names a call in the state. For agents that give no id, equal calls have the same name. */

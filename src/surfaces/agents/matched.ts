@@ -48,7 +48,7 @@ function textsOf({ names, when }: CompiledRule, known: Known): readonly string[]
 }
 
 function passes({ test }: Condition, value: JsonValue): boolean {
-  return !test.testsOrigin && test.judge(value, value, {}) === true;
+  return test.ofArguments === undefined && test.judge(value, value, {}) === true;
 }
 
 /** The values at the path of a condition. */

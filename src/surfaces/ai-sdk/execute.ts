@@ -82,8 +82,7 @@ export async function needsApproval(
 function hearUser({ session, heard }: Run, messages: readonly unknown[] | undefined): void {
   if (messages === undefined) return;
   const state = stateOf(session);
-  followOrigins(state);
-  if (state.origins === undefined) return;
+  if (followOrigins(state) === undefined) return;
   for (const message of messages) {
     if (typeof message !== 'object' || message === null || heard.has(message)) continue;
     heard.add(message);

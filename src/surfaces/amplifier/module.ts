@@ -12,7 +12,8 @@ import {
   type Schema,
   type SessionOptions,
 } from '../../index.ts';
-import { loggedError, logTo, sessionOptionNames } from '../../surface-port.ts';
+import { sessionOptionNames } from '../../surface-port.ts';
+import { loggedError, logTo } from '../../values/logging.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { readMembers } from '../../values/options/index.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';

@@ -61,7 +61,5 @@ export function builtInTools(
 
 /** Labels alone would begin a record of origins. */
 function asksForOrigins(session: ToolSession): boolean {
-  const state = stateOf(session);
-  followOrigins(state);
-  return state.origins !== undefined;
+  return followOrigins(stateOf(session)) !== undefined;
 }

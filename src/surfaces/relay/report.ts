@@ -2,7 +2,7 @@
  * Reports failures to the host's logger. Secrets are hidden, repeated failures do not flood the
  * log, and a logger that fails does not affect requests.
  */
-import { loggedError, logTo } from '../../surface-port.ts';
+import { loggedError, logTo } from '../../values/logging.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import type { RelayLogger } from './settings.ts';
 

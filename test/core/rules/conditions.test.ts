@@ -25,7 +25,7 @@ function judged(input: unknown, parsed: unknown = input, declared?: readonly str
     declares: (name) => declared?.includes(name) ?? true,
     facts: {},
     surface: '',
-    origins: undefined,
+    call: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   };
@@ -53,7 +53,6 @@ function valueTest(test: (value: JsonPrimitive) => boolean, cost = 0): ValueTest
     cost,
     steps: 1,
     writesNumbers: false,
-    testsOrigin: false,
     holdsWhereAbsent: false,
   };
 }

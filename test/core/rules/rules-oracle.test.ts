@@ -16,6 +16,7 @@ import {
   type Rule,
   type WhenTest,
 } from '../../../src/index.ts';
+import { callJudgedBy } from '../../parts/origins/helpers.ts';
 import { leafOrigins, ruleMatches } from './oracle.ts';
 import { declared, type Sample, sample, schemas } from './rule-samples.ts';
 
@@ -87,6 +88,8 @@ function expected({ rule, schema, ...given }: Sample): boolean[] {
   );
 }
 
+const call = callJudgedBy({ all: () => [], at: () => leafOrigins });
+
 /** The same, asked of the compiled rules alone: many times faster than a session. */
 function compiled({ rule, schema, ...given }: Sample): boolean[] {
   const input = given.input as JsonObject;
@@ -101,7 +104,7 @@ function compiled({ rule, schema, ...given }: Sample): boolean[] {
         declares: (...names) => declared.includes(names.join('.')),
         facts,
         surface: given.surface ?? '',
-        origins: { all: () => [], at: () => leafOrigins },
+        call,
         attributes: undefined,
         left: maxRuleSteps,
       })

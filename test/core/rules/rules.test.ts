@@ -28,7 +28,7 @@ function judged(input: JsonValue, parsed: unknown = input, declared?: readonly s
     declares: (name) => declared?.includes(name) ?? true,
     facts: {},
     surface: '',
-    origins: undefined,
+    call: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   };

@@ -16,7 +16,7 @@ function judged(value: Value, facts: JsonObject = {}): Judged {
     declares: () => true,
     facts,
     surface: '',
-    origins: undefined,
+    call: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   };

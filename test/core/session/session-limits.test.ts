@@ -27,7 +27,7 @@ const sessionOf = (
     registry,
     limits,
     inFlight: 0,
-    slots: undefined,
+    callSlots: undefined,
     rate: undefined,
     locks: undefined,
   }) as unknown as SessionState;
@@ -60,18 +60,18 @@ describe('the slots of a session', () => {
     () => {
       const session = sessionOf();
       boundSlots(session);
-      expect(session.slots).toBeUndefined();
+      expect(session.callSlots).toBeUndefined();
       session.limits = { maxConcurrentCalls: 2 };
       boundSlots(session);
-      const { slots } = session;
+      const { callSlots: slots } = session;
       expect(slots?.capacity).toBe(2);
       session.limits = {};
       boundSlots(session);
-      expect(session.slots).toBe(slots);
+      expect(session.callSlots).toBe(slots);
       expect(slots?.capacity).toBe(Number.POSITIVE_INFINITY);
       session.limits = { maxConcurrentCalls: 0 };
       boundSlots(session);
-      expect(session.slots).toBe(slots);
+      expect(session.callSlots).toBe(slots);
       expect(slots?.capacity).toBe(0);
     },
   );
@@ -85,8 +85,8 @@ describe('the slots of a session', () => {
     callOf(other);
     const newest = callOf(session);
     boundSlots(session);
-    expect(session.slots).toMatchObject({ held: 2, capacity: 1 });
-    for (const call of [oldest, newest]) expect(call.more.holds).toEqual([session.slots]);
+    expect(session.callSlots).toMatchObject({ held: 2, capacity: 1 });
+    for (const call of [oldest, newest]) expect(call.more.holds).toEqual([session.callSlots]);
     expect([registry.calls?.next?.more.holds, registry.calls?.next?.next?.more.holds]).toEqual([
       undefined,
       undefined,
@@ -98,8 +98,8 @@ describe('the slots of a session', () => {
     const slotsOfTool = new Semaphore(1);
     const call = callOf(session, { holds: [slotsOfTool] });
     boundSlots(session);
-    expect(session.slots?.held).toBe(1);
-    expect(call.more.holds).toEqual([slotsOfTool, session.slots]);
+    expect(session.callSlots?.held).toBe(1);
+    expect(call.more.holds).toEqual([slotsOfTool, session.callSlots]);
   });
 
   test('are taken once by a call and what it has called', () => {
@@ -107,7 +107,7 @@ describe('the slots of a session', () => {
     const parent = callOf(session);
     callOf(session, { parent });
     boundSlots(session);
-    expect(session.slots?.held).toBe(1);
+    expect(session.callSlots?.held).toBe(1);
   });
 
   test('are lacked by a call that passed before there were any', () => {
@@ -122,7 +122,7 @@ describe('the slots of a session', () => {
       lacks(),
       lacks([]),
       lacks([new Semaphore(1)]),
-      lacks([new Semaphore(1), session.slots]),
+      lacks([new Semaphore(1), session.callSlots]),
     ]).toEqual([true, true, true, false]);
   });
 });

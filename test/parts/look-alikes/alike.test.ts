@@ -15,7 +15,7 @@ function judged(value: JsonValue | undefined, facts: JsonObject = {}): Judged {
     declares: () => true,
     facts,
     surface: '',
-    origins: undefined,
+    call: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   };

@@ -1,7 +1,21 @@
+import type { SlotHolder } from '../../../src/core/slot.ts';
+import { type CallOrigins, ofCall } from '../../../src/parts/origins/call-origins.ts';
 import type { Origin, OutputOrigin } from '../../../src/parts/origins/origin.ts';
+import type { OriginJudge } from '../../../src/parts/origins/origin-judge.ts';
+import { ofSession } from '../../../src/parts/origins/origin-slots.ts';
 import { outputLabels } from '../../../src/parts/origins/output-labels.ts';
 import { createOriginRecord, type OriginRecord } from '../../../src/parts/origins/record.ts';
+import { SessionOrigins } from '../../../src/parts/origins/session-origins.ts';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
+
+/** A call whose rules ask this judge where its values came from. */
+export function callJudgedBy(judge: OriginJudge): object {
+  const session: SlotHolder = { slots: undefined };
+  const more: SlotHolder = { slots: undefined };
+  ofSession.set(session, new SessionOrigins(undefined, false));
+  ofCall.set(more, judge as CallOrigins);
+  return { session, more };
+}
 
 /** Every record of a test has the same hashes. */
 export function newRecord(maxChars?: number): OriginRecord {

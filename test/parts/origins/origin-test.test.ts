@@ -2,8 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { compileQuotas, compileRules } from '../../../src/assembly/compile.ts';
 import { type Judged, maxRuleSteps, overBudget } from '../../../src/core/rules/judged.ts';
+import type { CompiledRule } from '../../../src/core/rules/rule.ts';
 import type { Effect, JudgedOrigin, Origin, Quota, Rule } from '../../../src/index.ts';
+import { testsOrigins } from '../../../src/parts/origins/follow-origins.ts';
 import type { OriginJudge } from '../../../src/parts/origins/origin-judge.ts';
+import { callJudgedBy } from './helpers.ts';
 
 /** A judge that knows one origin for each value. */
 function judgeOf(origins: Readonly<Record<string, Origin>>): OriginJudge {
@@ -29,7 +32,7 @@ function judged(origins: OriginJudge | undefined, left = maxRuleSteps): Judged {
     declares: () => true,
     facts: {},
     surface: '',
-    origins,
+    call: origins === undefined ? undefined : callJudgedBy(origins),
     attributes: undefined,
     left,
   };
@@ -70,11 +73,12 @@ describe('`origins` of a rule', () => {
   });
 
   test('depends on the call, so a deny hides no tool', () => {
-    expect(compileRules([{ effect: 'deny', origins: 'unknown' }], 'session')[0]).toMatchObject({
-      hasWhen: true,
-      testsOrigin: true,
-    });
-    expect(compileRules([{ effect: 'deny' }], 'session')[0]?.testsOrigin).toBe(false);
+    const [asking, other] = compileRules(
+      [{ effect: 'deny', origins: 'unknown' }, { effect: 'deny' }],
+      'session',
+    ) as readonly [CompiledRule, CompiledRule];
+    expect(asking).toMatchObject({ hasWhen: true });
+    expect([asking, other].map(testsOrigins)).toEqual([true, false]);
   });
 });
 

@@ -1,19 +1,32 @@
 import { describe, expect, test } from 'vitest';
-import {
-  mergeLabels,
-  readOriginLabels,
-  readRoleLabels,
-} from '../../../src/parts/origins/profile-labels.ts';
+import { registryStateOf } from '../../../src/core/registry/state-of.ts';
+import { type ResolvedProfile, resolveProfile } from '../../../src/core/rules/profile.ts';
+import { HostToolRegistry } from '../../../src/index.ts';
+import { checkRoleLabels } from '../../../src/parts/origins/profile-labels.ts';
 
-const origins = (given: object) =>
-  readOriginLabels(given as never, 'profile `ci`', 'tools[0].origins');
+const state = registryStateOf(new HostToolRegistry());
+
+/** A profile with one tool, which may extend another one. */
+const profile = (keys: object, parent?: ResolvedProfile) =>
+  resolveProfile(
+    {
+      id: parent === undefined ? 'ci' : 'child',
+      tools: [{ name: 't', optional: true, ...keys }],
+      ...(parent === undefined ? {} : { extends: parent.id }),
+    },
+    () => parent,
+    state,
+  );
+const labelsOf = ({ tools }: ResolvedProfile) => tools.get('t')?.more;
+const origins = (given: object | undefined) =>
+  labelsOf(profile(given === undefined ? {} : { origins: given }))?.origins;
 
 describe('labels in a profile', () => {
   test('are kept by their paths and frozen', () => {
     const labels = origins({ '*.body': 'untrusted', '*.id': 'trusted' });
     expect(labels).toEqual({ '*.body': 'untrusted', '*.id': 'trusted' });
     expect(Object.isFrozen(labels)).toBe(true);
-    expect(origins(undefined as never)).toBe(undefined);
+    expect(origins(undefined)).toBe(undefined);
   });
 
   test.each<[given: object, message: string]>([
@@ -29,8 +42,9 @@ describe('labels in a profile', () => {
   });
 
   test('roles have words of their own', () => {
-    const read = (given: object) => readRoleLabels(given as never, 'profile `ci`', 'roles');
-    expect(read({ to: 'target', note: 'content', at: 'free' })).toEqual({
+    const read = (given: object) => checkRoleLabels(given as never, 'profile `ci`', 'roles');
+    const roles = { to: 'target', note: 'content', at: 'free' };
+    expect(labelsOf(profile({ roles }))?.roles).toEqual({
       to: 'target',
       note: 'content',
       at: 'free',
@@ -42,18 +56,18 @@ describe('labels in a profile', () => {
   });
 
   test('a child adds to its parent path by path', () => {
-    const parent = origins({ a: 'trusted', b: 'trusted' });
-    const child = origins({ b: 'untrusted', c: 'trusted' });
-    expect(mergeLabels(parent, child)).toEqual({ a: 'trusted', b: 'untrusted', c: 'trusted' });
-    expect(mergeLabels(parent, undefined)).toBe(parent);
-    expect(mergeLabels(undefined, child)).toBe(child);
+    const parent = profile({ origins: { a: 'trusted', b: 'trusted' } });
+    const child = { b: 'untrusted', c: 'trusted' };
+    expect(labelsOf(profile({ origins: child }, parent))).toEqual({
+      origins: { a: 'trusted', b: 'untrusted', c: 'trusted' },
+    });
+    expect(labelsOf(profile({}, parent))).toEqual(labelsOf(parent));
+    expect(labelsOf(profile({ origins: child }, profile({})))).toEqual({ origins: child });
   });
 
   test('a path may have any name', () => {
-    const odd = origins(JSON.parse('{"__proto__":"trusted"}') as object);
-    expect(Object.keys(mergeLabels(odd, origins({ a: 'trusted' })) ?? {})).toEqual([
-      '__proto__',
-      'a',
-    ]);
+    const odd = profile({ origins: JSON.parse('{"__proto__":"trusted"}') as object });
+    const both = labelsOf(profile({ origins: { a: 'trusted' } }, odd))?.origins ?? {};
+    expect(Object.keys(both)).toEqual(['__proto__', 'a']);
   });
 });

@@ -211,7 +211,7 @@ test('`when` is read as a deny reads it: either value is enough', () => {
       declares: () => true,
       facts: {},
       surface: '',
-      origins: undefined,
+      call: undefined,
       attributes: undefined,
       left: maxRuleSteps,
     });

@@ -57,7 +57,7 @@ function matches(rule: CompiledRule, schema: BoundSchema, { input, parsed }: Val
     declares: (...path) => declaresPath(schema.json, path),
     facts: {},
     surface: '',
-    origins: undefined,
+    call: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   });

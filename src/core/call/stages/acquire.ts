@@ -62,7 +62,7 @@ function wantedBy(
         ? [key]
         : [key, own].sort();
   const slots: Semaphore[] = [];
-  if (call.session.slots !== undefined) slots.push(call.session.slots);
+  if (call.session.callSlots !== undefined) slots.push(call.session.callSlots);
   if (call.entry.slots !== undefined) slots.push(call.entry.slots);
   return { slots, keys };
 }

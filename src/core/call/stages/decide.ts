@@ -3,8 +3,6 @@
  * verdict; `call` and `explain` both use this.
  */
 
-import type { CallOrigins } from '../../../parts/origins/call-origins.ts';
-import { originsTold } from '../../../parts/origins/origins-told.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
 import type { ToolEvents } from '../../events.ts';
 import type { Binding } from '../../registry/binding.ts';
@@ -45,14 +43,11 @@ function conclude(call: Call, verdict: Verdict): Outcome {
 
 /** Announces the verdict and what shadow rules would have made of it. */
 export function tellVerdict(call: Call): void {
-  const { extra, session } = call;
-  if (
-    extra?.origins !== undefined &&
-    (session.registry.observers !== undefined || session.hears('policy:check'))
-  )
-    (extra.origins as CallOrigins).completeForTelling();
+  const { session } = call;
+  const { observers, ports } = session.registry;
+  if (observers !== undefined || session.hears('policy:check')) ports.notes?.settle(call);
   tellCheck(call);
-  call.session.registry.ports.trials?.tell(call);
+  ports.trials?.tell(call);
 }
 
 /**
@@ -81,8 +76,8 @@ function tellCheck(call: Call): void {
   if (ruleId !== undefined) event.ruleId = ruleId;
   if (source !== undefined) event.source = source;
   if (reason !== undefined) event.reason = reason;
-  const origins = originsTold(call);
-  if (origins !== undefined) event.origins = origins;
+  const more = registry.ports.notes?.of(call);
+  if (more !== undefined) Object.assign(event, more);
   deliver(session, 'policy:check', event);
 }
 
@@ -156,8 +151,6 @@ function judgesOf(binding: Binding): readonly Judge[] {
     const { registryRules, policies, sessionRules, sessionPolicies, entry, session } = binding;
     const { first } = session.registry.ports;
     const judges: Judge[] = first.flatMap((judgesFor) => judgesFor(binding));
-    if ([...registryRules, ...sessionRules].some((rule) => rule.testsOrigin))
-      judges.push(textsSettled);
     if (registryRules.length > 0) judges.push(rulesJudge(registryRules));
     for (const policy of policies) judges.push(policyJudge(policy, 'registry'));
     if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));
@@ -170,9 +163,6 @@ function judgesOf(binding: Binding): readonly Judge[] {
   }
   return binding.judges as readonly Judge[];
 }
-
-/** Rules about origins wait for texts that are too long to be remembered at once. */
-const textsSettled: Judge = ({ session }) => session.origins?.settled;
 
 /** One gate for all rules of a layer. All layers share one budget of steps. */
 function rulesJudge(all: readonly CompiledRule[]): Judge {

@@ -1,7 +1,8 @@
 /** The options of a handler over HTTP. */
 
 import type { JsonObject, Logger, MaybePromise, ToolSession } from '../../../index.ts';
-import { loggedError, logTo, packageVersion } from '../../../surface-port.ts';
+import { packageVersion } from '../../../surface-port.ts';
+import { loggedError, logTo } from '../../../values/logging.ts';
 import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import {
   anything,

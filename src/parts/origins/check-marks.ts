@@ -1,0 +1,50 @@
+/** Checks the labels that a host writes into its schemas: `x-origin` and `x-role`. */
+
+import { partsOf } from '../../core/registry/check-marks.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import type { JsonObject } from '../../values/json/index.ts';
+import { probablyMeant } from '../../values/options/index.ts';
+
+/**
+ * Refuses an unknown label, which would have no effect. `origin` and `role`, as zod's `.meta()`
+ * writes them, may belong to another vocabulary, so only what looks like a misspelling is refused
+ * there. Returns whether there is a label.
+ * @param known the words of the label
+ * @throws MisuseError `invalid_schema`, which names the tool and the word
+ */
+export function checkMarks(
+  schema: JsonObject,
+  keyword: 'origin' | 'role',
+  known: readonly string[],
+  where: string,
+): boolean {
+  let isFound = false;
+  for (const part of partsOf(schema, keyword, `x-${keyword}`))
+    if (checkPart(part, keyword, known, where)) isFound = true;
+  return isFound;
+}
+
+function checkPart(
+  part: JsonObject,
+  keyword: string,
+  known: readonly string[],
+  where: string,
+): boolean {
+  let isFound = false;
+  const words = known.map((word) => `\`${word}\``).join(', ');
+  for (const name of [`x-${keyword}`, keyword]) {
+    const value = Object.hasOwn(part, name) ? part[name] : undefined;
+    if (value === undefined) continue;
+    if (known.includes(value as string)) {
+      isFound = true;
+      continue;
+    }
+    const isMisspelt = typeof value === 'string' && probablyMeant(value, known) !== undefined;
+    if (name !== keyword || isMisspelt)
+      throw new MisuseError(
+        'invalid_schema',
+        `${where}: expected \`${name}\` to be one of ${words}, got ${describe(value)}.`,
+      );
+  }
+  return isFound;
+}

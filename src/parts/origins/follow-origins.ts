@@ -1,0 +1,62 @@
+/** When a session begins to remember texts. Until then, it keeps nothing. */
+
+import type { RegistryState } from '../../core/registry/registry-state.ts';
+import type { CompiledRule } from '../../core/rules/rule.ts';
+import type { SessionSetup } from '../../core/session/session-setup.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { ofProfile, ofRegistry, ofSession } from './origin-slots.ts';
+import { remember } from './remember.ts';
+import { SessionOrigins } from './session-origins.ts';
+
+/** The own limits of sessions. With a slot in its setup instead, one would share no view. */
+export const ownMaxChars = new WeakMap<SessionSetup, number>();
+
+/** Whether a rule tests the origins of values. */
+export function testsOrigins({ conditions, when }: CompiledRule): boolean {
+  return (
+    conditions.origins !== undefined ||
+    when.some(({ test }) => test.ofArguments?.includes('origin') === true)
+  );
+}
+
+/** Whether a rule of the registry or of its scopes tests the origins of values. */
+export function isTestedIn(registry: RegistryState): boolean {
+  const known = ofRegistry.of(registry);
+  if (known === undefined) return false;
+  if (known.epoch !== registry.epoch) {
+    known.isTested = registry.allRules().some(testsOrigins);
+    known.epoch = registry.epoch;
+  }
+  return known.isTested;
+}
+
+/** Whether the session has a rule about origins or a label. */
+export function usesOrigins({ registry, profile, rules }: SessionState): boolean {
+  return (
+    isTestedIn(registry) ||
+    ofRegistry.of(registry)?.isLabelled === true ||
+    (profile !== undefined && ofProfile.of(profile) === true) ||
+    rules.some(testsOrigins)
+  );
+}
+
+/** Begins to remember if the session has a use for it. Once begun, it does not stop. */
+export function followOrigins(session: SessionState): SessionOrigins | undefined {
+  return usesOrigins(session) ? beginOrigins(session) : ofSession.of(session);
+}
+
+/** Begins to remember. */
+export function beginOrigins(session: SessionState): SessionOrigins {
+  const known = ofSession.of(session);
+  if (known !== undefined) return known;
+  const { registry, setup } = session;
+  const begun = new SessionOrigins(
+    ownMaxChars.get(setup) ?? ofRegistry.of(registry)?.maxChars,
+    session.counts?.haveRun === true,
+  );
+  ofSession.set(session, begun);
+  session.atReturn ??= [];
+  session.atReturn.push(remember);
+  session.atClosing(() => begun.free());
+  return begun;
+}

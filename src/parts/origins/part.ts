@@ -1,0 +1,78 @@
+/** Origins as a part of a registry: where values of inputs came from, and rules about it. */
+
+import type { Judge } from '../../core/call/tally.ts';
+import { definePart, type Part } from '../../core/part.ts';
+import type { ToolGates } from '../../core/ports.ts';
+import { anything, object } from '../../values/options/index.ts';
+import { nameOf } from '../../values/text/names.ts';
+import { beginOrigins, ownMaxChars, testsOrigins, usesOrigins } from './follow-origins.ts';
+import { isLabelled } from './is-labelled.ts';
+import { type OriginOptions, readOriginOptions } from './origin-options.ts';
+import { ofProfile, ofRegistry, ofSession, type RegistryOrigins } from './origin-slots.ts';
+import { compileOrigin, compileOrigins } from './origin-test.ts';
+import { originsInExplanation } from './origins-told.ts';
+import { labelsIn, profileTools } from './profile-tools.ts';
+import { notes, question } from './question.ts';
+import { hearChild } from './remember.ts';
+import { originOf, said } from './report-texts.ts';
+
+const options = { origins: anything<OriginOptions>() };
+
+/**
+ * The part that traces values to the texts that a session has seen: `origins` and `origin` in
+ * rules, the option `origins` of registries and sessions, `origins` and `roles` of tools in
+ * profiles, `session.said` and `session.originOf`.
+ */
+export function origins(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'origins',
+  options: {
+    registry: options,
+    session: options,
+    profileTool: { origins: object(), roles: object() },
+  },
+  ruleKeys: { origins: compileOrigins },
+  tests: { origin: compileOrigin },
+  install(ports, registry, given) {
+    const { maxChars } = readOriginOptions(given.origins as OriginOptions, 'HostToolRegistry');
+    const own: RegistryOrigins = { maxChars, isLabelled: false, isTested: false, epoch: -1 };
+    ofRegistry.set(registry, own);
+    ports.sessions.push((setup, { origins: added }, where) => {
+      if (added === undefined) return;
+      const { maxChars: most } = readOriginOptions(added as OriginOptions, where);
+      if (most !== undefined) ownMaxChars.set(setup, most);
+    });
+    ports.profileTools.push(profileTools);
+    ports.profiles.push((profile) => {
+      const tools = [...profile.tools.values()];
+      if (profile.rules.some(testsOrigins) || tools.some(labelsIn)) ofProfile.set(profile, true);
+    });
+    ports.definitions.push((definition, session) => {
+      if (!isLabelled(definition)) return;
+      if (session === undefined) own.isLabelled = true;
+      else beginOrigins(session);
+    });
+    ports.tools.push((session) => (usesOrigins(session) ? remembering : undefined));
+    ports.first.push(({ registryRules, sessionRules }) =>
+      [...registryRules, ...sessionRules].some(testsOrigins) ? [textsSettled] : none,
+    );
+    ports.children.push(hearChild);
+    ports.question = question;
+    ports.notes = notes;
+    ports.explained.push(originsInExplanation);
+    ports.sessionMethods.set('said', said);
+    ports.sessionMethods.set('originOf', (session, tool: unknown, input: unknown) =>
+      originOf(session, nameOf(tool), input),
+    );
+  },
+});
+
+const none: readonly never[] = Object.freeze([]);
+
+const remembering: ToolGates = { bound: beginOrigins };
+
+/** Rules about origins wait for texts that are too long to be remembered at once. */
+const textsSettled: Judge = ({ session }) => ofSession.of(session)?.settled;
