@@ -14,8 +14,11 @@ import type { Page } from './src/surfaces/pages/page.ts';
 export const subpaths = {
   index: 'src/index.ts',
   core: 'src/core.ts',
+  discovery: 'src/parts/discovery/index.ts',
   explain: 'src/parts/explain/index.ts',
+  idempotency: 'src/parts/idempotency/index.ts',
   'json-schema': 'src/parts/json-schema/index.ts',
+  'look-alikes': 'src/parts/look-alikes/index.ts',
   quotas: 'src/parts/quotas/index.ts',
   'rule-review': 'src/parts/rule-review/index.ts',
   secrets: 'src/parts/secrets/index.ts',

@@ -27,6 +27,18 @@ const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
 /** What the other entries are measured beside, since a host that uses them has it anyway. */
 const kernel = 'host-tools';
 
+/** How much a bundle with `host-tools/core` grows by a part, at most. */
+const parts: Readonly<Record<string, number>> = {
+  discovery: 80,
+  explain: 80,
+  idempotency: 80,
+  'json-schema': 80,
+  'look-alikes': 80,
+  quotas: 80,
+  'rule-review': 80,
+  secrets: 80,
+};
+
 /**
  * How much a bundle with the kernel grows by another entry, at most. Beside `host-tools/core`, each is
  * to have at most 80.
@@ -108,11 +120,16 @@ async function measured(): Promise<Row[]> {
   ];
   for (const [entry, limit] of Object.entries(programs))
     sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });
-  const alone = await bundled(`export * from '${kernel}'`, 'zod');
-  for (const [entry, limit] of Object.entries(limits)) {
-    const both = `export * from '${kernel}'; export * as other from 'host-tools/${entry}'`;
-    const size = (await bundled(both, 'zod')) - alone;
-    sizes.push({ what: `\`host-tools/${entry}\`, beside \`${kernel}\``, size, limit });
+  for (const [beside, table] of [
+    ['host-tools/core', parts],
+    [kernel, limits],
+  ] as const) {
+    const alone = await bundled(`export * from '${beside}'`, 'zod');
+    for (const [entry, limit] of Object.entries(table)) {
+      const both = `export * from '${beside}'; export * as other from 'host-tools/${entry}'`;
+      const size = (await bundled(both, 'zod')) - alone;
+      sizes.push({ what: `\`host-tools/${entry}\`, beside \`${beside}\``, size, limit });
+    }
   }
   return sizes;
 }
@@ -149,7 +166,8 @@ test('no size is beyond its limit', () => {
 
 test('every entry has a limit', () => {
   const entries = Object.keys(manifest.exports).filter((subpath) => !subpath.endsWith('.json'));
-  expect([...Object.keys(programs), ...Object.keys(limits).map((name) => `host-tools/${name}`)])
+  const others = [...Object.keys(parts), ...Object.keys(limits)];
+  expect([...Object.keys(programs), ...others.map((name) => `host-tools/${name}`)])
     // The kernel is measured by its program.
     .toEqual(entries.map((subpath) => `host-tools${subpath.slice(1)}`));
 });

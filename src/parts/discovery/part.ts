@@ -20,6 +20,15 @@ const gates: ToolGates = {
 /**
  * The part that adds `session.search`, and the option `discovery` of sessions, with which they list
  * few tools and `find_tools`.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools/core';
+ * import { discovery } from 'host-tools/discovery';
+ *
+ * const registry = new HostToolRegistry({ parts: [discovery()] });
+ * const session = registry.createSession({ sessionId: 's1', discovery: { keep: 'read_*' } });
+ * ```
  */
 export function discovery(): Part {
   return part;

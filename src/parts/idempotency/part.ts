@@ -10,6 +10,14 @@ import { type IdempotencyOptions, readIdempotency } from './idempotency-options.
 /**
  * The part that adds the option `idempotency` of a registry, which keeps the outcomes of calls with
  * an `idempotencyKey`.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools/core';
+ * import { idempotency } from 'host-tools/idempotency';
+ *
+ * const registry = new HostToolRegistry({ parts: [idempotency()], idempotency: {} });
+ * ```
  */
 export function idempotency(): Part {
   return part;

@@ -4,8 +4,8 @@ import { definePart, type Part } from '../../core/part.ts';
 import { compileAlike } from './alike.ts';
 
 /**
- * The part that adds the test `alike` of rules: a deny or ask that also stops what only looks like a
- * text. It is a part because the table of characters is a sixth of the core's size.
+ * The part that adds the test `alike` of rules: a deny or ask that also stops what only looks like
+ * a text. It is a part because the table of characters is a sixth of the core's size.
  *
  * @example
  * ```ts

@@ -19,6 +19,14 @@ const ofRegistry = new Slot<Outputs>();
 /**
  * The part that adds the option `offload` of a registry, the `outputStrategy: "offload"` of tools,
  * and the tool `read_tool_output`.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools/core';
+ * import { offload } from 'host-tools/offload';
+ *
+ * const registry = new HostToolRegistry({ parts: [offload()], offload: {} });
+ * ```
  */
 export function offload(): Part {
   return part;

@@ -1,3 +1,4 @@
-/** Keeps outputs that are over their budget in the files of a folder. */
+/** Outputs that are over their budget: the part that keeps them, and the files of a folder. */
+export { offload } from '../../parts/offload/part.ts';
 export type { FileOffloadOptions } from './file-offload.ts';
 export { fileOffload } from './file-offload.ts';

@@ -1,0 +1,2 @@
+/** Sessions that list a few tools and find the others by search. */
+export { discovery } from './part.ts';
