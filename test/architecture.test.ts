@@ -650,12 +650,7 @@ describe('direction', () => {
         isSurface(from) &&
         !isSurface(to) &&
         !openToSurfaces.includes(entryOf(to)) &&
-<<<<<<< HEAD
         !isPart(from, to),
-=======
-        // A subpath may have a part beside what else is about it.
-        !(from.endsWith('/index') && to.endsWith('/part')),
->>>>>>> afce1c9a (Each part has a subpath of its own, with its size beside the core)
     );
     expect(
       wrong.map(

@@ -20,8 +20,8 @@ interface Row {
 
 /** By the entry that a program of three lines imports. `host-tools/core` is to have 68, its goal is 60. */
 const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
-  'host-tools': { limit: 235 },
-  'host-tools/core': { limit: 235, goal: 60 },
+  'host-tools': { limit: 240 },
+  'host-tools/core': { limit: 112, goal: 60 },
 };
 
 /** What the other entries are measured beside, since a host that uses them has it anyway. */
@@ -29,14 +29,14 @@ const kernel = 'host-tools';
 
 /** How much a bundle with `host-tools/core` grows by a part, at most. */
 const parts: Readonly<Record<string, number>> = {
-  discovery: 80,
-  explain: 80,
-  idempotency: 80,
-  'json-schema': 80,
-  'look-alikes': 80,
-  quotas: 80,
-  'rule-review': 80,
-  secrets: 80,
+  discovery: 9,
+  explain: 5,
+  idempotency: 5,
+  'json-schema': 63,
+  'look-alikes': 12,
+  quotas: 10,
+  'rule-review': 12,
+  secrets: 60,
 };
 
 /**
@@ -44,11 +44,6 @@ const parts: Readonly<Record<string, number>> = {
  * to have at most 80.
  */
 const limits: Readonly<Record<string, number>> = {
-  explain: 10,
-  'json-schema': 10,
-  quotas: 10,
-  'rule-review': 10,
-  secrets: 10,
   testing: 40,
   amplifier: 6,
   workflow: 12,
