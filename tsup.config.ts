@@ -22,6 +22,7 @@ export const subpaths = {
   quotas: 'src/parts/quotas/index.ts',
   'rule-review': 'src/parts/rule-review/index.ts',
   secrets: 'src/parts/secrets/index.ts',
+  versions: 'src/parts/versions/index.ts',
   testing: 'src/surfaces/testing/index.ts',
   amplifier: 'src/surfaces/amplifier/index.ts',
   workflow: 'src/surfaces/workflow/index.ts',

@@ -37,6 +37,7 @@ const parts: Readonly<Record<string, number>> = {
   quotas: 10,
   'rule-review': 12,
   secrets: 60,
+  versions: 5,
 };
 
 /**

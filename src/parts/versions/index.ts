@@ -1,0 +1,2 @@
+/** Several versions of one tool side by side. */
+export { versions } from './part.ts';
