@@ -190,12 +190,18 @@ function mapLines(folder: string): void {
 }
 
 /**
+ * Parts that the subpath of a surface exports beside the surface. As files of their own, they come
+ * into a bundle without it. The exports map does not have them.
+ */
+export const partFiles = { 'part-approvals': 'src/parts/durable-approvals/part.ts' };
+
+/**
  * One build for all entries, with splitting: the core lands in shared chunks, so a class or a brand
  * is the same whichever subpath it came by. The entries are the exports map and the command of
  * package.json (`test/architecture.test.ts` compares the two).
  */
 const config: Options = {
-  entry: { ...subpaths, cli: 'src/cli/index.ts' },
+  entry: { ...subpaths, ...partFiles, cli: 'src/cli/index.ts' },
   format: ['esm'],
   target: 'node20',
   platform: 'node',

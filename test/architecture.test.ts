@@ -4,7 +4,7 @@ import { dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import tsupConfig from '../tsup.config.ts';
+import tsupConfig, { partFiles } from '../tsup.config.ts';
 
 /**
  * What lies directly in the folders of `src`, bottom first. A file imports from its own
@@ -768,6 +768,7 @@ describe('entries', () => {
       [
         ...subpaths.map(([subpath]) => (subpath === '.' ? 'index' : subpath.slice(2))),
         'cli',
+        ...Object.keys(partFiles),
       ].sort(),
     ).toEqual(Object.keys(entries).sort());
   });

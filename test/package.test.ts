@@ -21,6 +21,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { partFiles } from '../tsup.config.ts';
 import { application, consumer } from './compat/programs.ts';
 import { recipe, wordsOf } from './examples/relay-container.ts';
 
@@ -114,12 +115,13 @@ describe('what is in the package', () => {
     ]);
   });
 
-  test('every file is an export, the command, or a chunk that entries share', () => {
+  test('every file is an export, the command, a part, or a chunk that entries share', () => {
     const imported = Object.values(manifest.exports).flatMap((target) =>
       typeof target === 'string' ? [] : [target.types.slice(2), target.default.slice(2)],
     );
     const started = [...Object.values(manifest.bin), ...hookBundle];
-    const entries = [...imported, ...started];
+    const parts = Object.keys(partFiles).map((name) => `dist/${name}.js`);
+    const entries = [...imported, ...started, ...parts];
     expect(entries.filter((path) => !packed.includes(path))).toEqual([]);
     const others = packed.filter(
       (path) => path.startsWith('dist/') && !entries.includes(path.replace(/\.map$/, '')),

@@ -168,6 +168,13 @@ test('every entry has a limit', () => {
     .toEqual(entries.map((subpath) => `host-tools${subpath.slice(1)}`));
 });
 
+test('a part that a surface exports comes without the surface and other parts', async () => {
+  const core = "export { HostToolRegistry } from 'host-tools/core';";
+  const part = "export { durableApprovals } from 'host-tools/approvals';";
+  const grown = (await bundled(core + part, 'zod')) - (await bundled(core, 'zod'));
+  expect(grown).toBeLessThan(15);
+});
+
 test('docs/performance.md has these sizes', async () => {
   const page = readFileSync(join(root, 'docs/performance.md'), 'utf8');
   const [, head, table = '', rest] =
