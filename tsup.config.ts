@@ -193,7 +193,10 @@ function mapLines(folder: string): void {
  * Parts that the subpath of a surface exports beside the surface. As files of their own, they come
  * into a bundle without it. The exports map does not have them.
  */
-export const partFiles = { 'part-approvals': 'src/parts/durable-approvals/part.ts' };
+export const partFiles = {
+  'part-approvals': 'src/parts/durable-approvals/part.ts',
+  'part-offload': 'src/parts/offload/part.ts',
+};
 
 /**
  * One build for all entries, with splitting: the core lands in shared chunks, so a class or a brand
