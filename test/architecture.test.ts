@@ -122,7 +122,7 @@ const against: Readonly<Record<string, number>> = {
   'core/approval -> parts/quotas': 1,
   'core/call -> core/registry': 14,
   'core/call -> core/session': 13,
-  'core/call -> parts/origins': 3,
+  'core/call -> parts/origins': 1,
   'core/context -> core/approval': 1,
   'core/context -> core/tool': 1,
   'core/events -> parts/origins': 1,
@@ -156,8 +156,6 @@ const against: Readonly<Record<string, number>> = {
   'parts/explain -> parts/origins': 1,
   'parts/explain -> parts/quotas': 1,
   'parts/explain -> parts/rule-review': 1,
-  'parts/idempotency -> parts/origins': 2,
-  'parts/offload -> parts/origins': 6,
 };
 
 /**

@@ -192,6 +192,31 @@ export interface OwnTool {
   isListed(session: SessionState): boolean;
 }
 
+/** A range of characters. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a part knows about the texts of outputs, for parts that keep outputs. */
+export interface Provenance {
+  /** Whether the outcome may repeat what child calls have returned, as far as others wrote it. */
+  isMixed(call: FoundCall): boolean;
+  /** The call repeats an outcome of which that is so. */
+  mix(call: FoundCall): void;
+  /** What is kept beside an output. */
+  about(call: FoundCall): JsonObject;
+  /**
+   * The call reads back an output of a tool. Returns what must be told which ranges it shows.
+   * @param about What was kept beside the output. A store may have changed it.
+   */
+  readBack(
+    call: FoundCall,
+    tool: string,
+    about: Readonly<Record<string, unknown>>,
+  ): (text: string, ranges: readonly TextRange[]) => void;
+}
+
 /** What a part has to do with the tools that profiles name. */
 export interface ProfileTools {
   /** Checks its keys of a tool in a profile. @throws MisuseError for a wrong one. */
@@ -285,6 +310,8 @@ export class Ports {
   question: QuestionPart | undefined;
   /** Adds to what listeners and observers are told about calls. */
   notes: CallNotes | undefined;
+  /** Knows the texts of outputs. */
+  provenance: Provenance | undefined;
   /** Members of a question that show what a person agrees to, besides the call. */
   readonly details = new Set<string>();
   /**

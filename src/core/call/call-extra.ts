@@ -1,7 +1,5 @@
 /** The part of a call's record that only some calls need. */
 
-import type { EchoFilter } from '../../parts/origins/echo-filter.ts';
-import type { OutputOrigin } from '../../parts/origins/origin.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Deadline } from '../../values/limits/deadlines.ts';
@@ -15,18 +13,6 @@ import type { Slot } from '../slot.ts';
 import type { Call, Resumed } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { CallTrace } from './call-tracers.ts';
-
-/** What is known about an output that the call reads back. */
-export interface ReadBack {
-  /** The tool that returned it. */
-  readonly tool: string;
-  readonly origin: OutputOrigin;
-  /** It may contain secrets, which no event may show. */
-  readonly secret: boolean;
-  readonly echoes: EchoFilter | undefined;
-  /** What the model is shown of it, without pieces of words. */
-  words: string;
-}
 
 /** The rarely used part of a call, with its fields grouped by the phase that first sets them. */
 export class CallExtra {
@@ -94,8 +80,6 @@ export class CallExtra {
 
   /** What the tool sent in addition to its output. */
   alongside: Alongside | undefined;
-  /** The call reads back this output, which another call returned. */
-  readBack: ReadBack | undefined;
 
   // All phases.
   cleanups: Set<(result: ToolResult) => void> | undefined;

@@ -4,7 +4,6 @@ import type { FoundCall } from '../../core/call/call.ts';
 import type { ToolResult } from '../../core/result.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { inScope } from '../../values/limits/async-scope.ts';
-import { mayRepeatUntrusted } from '../origins/remember.ts';
 import { releaseKey, tell } from './ask-idempotency-store.ts';
 import { Claim, claimOf } from './claim.ts';
 import type { Idempotency } from './idempotency-options.ts';
@@ -72,11 +71,13 @@ export function endClaim(call: FoundCall, idempotency: Idempotency, result: Tool
   claim.held = false;
   call.session.registry.deadlines.remove(claim);
   const { store, ttlMs, saving } = idempotency;
+  const { provenance } = call.session.registry.ports;
+  // Without the part, nothing is known of what child calls have returned.
+  const isMixed = provenance?.isMixed(call) ?? (call.extra?.childCount ?? 0) > 0;
   const saved = tell(
     call,
     'the outcome of a call could not be kept, so no other call with its idempotency key gets it',
-    () =>
-      store.finish(claim.key, claim.holder, outcomeText(result, mayRepeatUntrusted(call)), ttlMs),
+    () => store.finish(claim.key, claim.holder, outcomeText(result, isMixed), ttlMs),
   );
   if (saved === undefined) return wake(idempotency, claim.key);
   const all = Promise.resolve(saved).then(() => {

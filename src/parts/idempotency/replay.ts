@@ -1,7 +1,6 @@
 /** Ends a call with the outcome of an earlier one, without running anything. */
 import type { FoundCall } from '../../core/call/call.ts';
 import { endCall, failCall, successResult } from '../../core/call/end-call.ts';
-import { hearUnknown } from '../origins/remember.ts';
 import type { KeptOutcome } from './claim.ts';
 
 export function replay(call: FoundCall, outcome: KeptOutcome): void {
@@ -9,7 +8,7 @@ export function replay(call: FoundCall, outcome: KeptOutcome): void {
   // way.
   call.state = 'shaping';
   call.more.metadata = { ...call.extra?.metadata, replayed: true };
-  if (outcome.untrusted) hearUnknown(call);
+  if (outcome.untrusted) call.session.registry.ports.provenance?.mix(call);
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler, alongside } = outcome;
   if (alongside !== undefined) call.more.alongside = alongside;

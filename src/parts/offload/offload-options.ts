@@ -8,7 +8,6 @@ import {
   withDefault,
   withMethods,
 } from '../../values/options/index.ts';
-import type { OutputOrigin } from '../origins/origin.ts';
 import { memoryOffload } from './memory-offload.ts';
 import type { OffloadStore } from './store.ts';
 
@@ -45,16 +44,12 @@ export interface Offload {
   readonly ttlMs: number;
 }
 
-/** What is remembered about a kept output. */
+/** What is remembered about a kept output, besides what other parts know. */
 export interface OffloadedAbout {
   /** The tool that returned it. */
   readonly tool: string;
-  /** The origin of its text. */
-  readonly origin: OutputOrigin;
   /** It may contain secrets, which no event may show. */
   readonly secret: boolean;
-  /** The words of the input of its call, as an {@link EchoFilter}, if its origin is `trusted`. */
-  readonly echoes?: string | undefined;
 }
 
 /** @throws MisuseError `invalid_option`, which names the option. */

@@ -16,8 +16,6 @@ import { isThenable } from '../../values/maybe-promise.ts';
 import { head, wellFormed } from '../../values/text/code-points.ts';
 import { indentedLength } from '../../values/text/indented-length.ts';
 import { detached } from '../../values/text/shortened.ts';
-import { echoesOf, mayRepeatUntrusted } from '../origins/remember.ts';
-import { labelsOf } from '../origins/tool-labels.ts';
 import type { Offload, OffloadedAbout } from './offload-options.ts';
 import { type Outputs, tellUnread, unreadReason } from './unread.ts';
 
@@ -126,15 +124,12 @@ function digest(text: string): string {
 }
 
 function aboutOf(call: FoundCall): OffloadedAbout {
-  const { output: labels } = labelsOf(call.binding);
   const { session, toolName } = call;
-  // A range of the text has no fields, and a labelled field vouches only for its whole value.
-  const isTrusted = !labels.mixed && labels.fields === undefined && !mayRepeatUntrusted(call);
+  const { masking, provenance } = session.registry.ports;
   return {
     tool: toolName.length > longestName ? `${head(toolName, longestName - 1)}…` : toolName,
-    origin: isTrusted ? 'trusted' : 'untrusted',
-    secret: session.registry.ports.masking?.hides(call) === true,
-    echoes: isTrusted ? String(echoesOf(call)) : undefined,
+    secret: masking?.hides(call) === true,
+    ...provenance?.about(call),
   };
 }
 

@@ -1,7 +1,6 @@
 /** The built-in tool that reads outputs that were kept as a whole. */
 
 import type { FoundCall } from '../../core/call/call.ts';
-import type { ReadBack } from '../../core/call/call-extra.ts';
 import { callOf } from '../../core/call/handler-context.ts';
 import { inputFault } from '../../core/call/invalid-input.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
@@ -14,10 +13,8 @@ import { messageOf } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import { withEngine } from '../../values/json-schema/engine.ts';
 import { between, head } from '../../values/text/code-points.ts';
-import { EchoFilter } from '../origins/echo-filter.ts';
-import { omission, wholeWords } from '../origins/whole-words.ts';
 import { placeOf } from './offload.ts';
-import { type Offload, readerName } from './offload-options.ts';
+import { type Offload, type OffloadedAbout, readerName } from './offload-options.ts';
 import { searchText } from './search-text.ts';
 
 /** Most characters that one call reads. */
@@ -100,13 +97,13 @@ async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<st
 
 async function readPart(
   call: FoundCall,
-  { text, about }: Kept,
+  { text, tool, secret, about }: Kept,
   asked: Asked,
 ): Promise<string | Fail> {
-  const readBack: ReadBack = { ...about, words: '' };
-  // Set before anything is returned, because events and the record of origins depend on it.
-  call.more.readBack = readBack;
-  if (about.secret) call.session.registry.ports.masking?.hideOutput(call);
+  const { masking, provenance } = call.session.registry.ports;
+  // Told before anything is returned, because events and what is remembered depend on it.
+  const shows = provenance?.readBack(call, tool, about);
+  if (secret) masking?.hideOutput(call);
   const start = between(text, Math.min(asked.start ?? 0, text.length));
   const end = Math.max(start, endOf(text, Math.min(asked.end ?? text.length, text.length)));
   // One character may be two code units long.
@@ -114,15 +111,14 @@ async function readPart(
   if (asked.pattern === undefined) {
     const part = end - start > room ? head(text.slice(start, end), room) : text.slice(start, end);
     const stop = start + part.length;
-    readBack.words = wholeWords(text, start, stop);
+    shows?.(text, [{ start, end: stop }]);
     const next = stop < text.length ? `; read on with start ${stop}` : '';
     return `${part}\n[characters ${start} to ${stop} of ${text.length}${next}]`;
   }
   try {
     const search = { pattern: asked.pattern, start, end, room };
     const { answer, ranges } = await searchText(text, search, () => call.ended);
-    const words = ranges.map((range) => wholeWords(text, range.start, range.end));
-    readBack.words = words.join(omission);
+    shows?.(text, ranges);
     return answer;
   } catch (error) {
     return fail({ message: messageOf(error), reason: 'invalid_pattern' });
@@ -137,9 +133,10 @@ function endOf(text: string, end: number): number {
   return between(text, end) === end ? end : end + 1;
 }
 
-interface Kept {
+interface Kept extends OffloadedAbout {
   readonly text: string;
-  readonly about: Omit<ReadBack, 'words'>;
+  /** All that was kept beside it. */
+  readonly about: Readonly<Record<string, unknown>>;
 }
 
 /** A store may answer anything, and a wrong answer must not make text trusted. */
@@ -150,17 +147,12 @@ function readKept(answer: unknown): Kept | undefined {
     throw new TypeError('Expected the store to answer { text, about } or undefined.');
   const told = JSON.parse(about) as JsonValue;
   if (!isJsonObject(told)) throw new TypeError('Expected the store to return what it was given.');
-  const { tool, origin, secret, echoes } = own(told);
-  const filter = EchoFilter.read(echoes);
+  const all = own(told);
   return {
     text,
-    about: {
-      tool: typeof tool === 'string' ? tool : '',
-      // Without its input, it is unknown what a trusted output only repeats.
-      origin: origin === 'trusted' && filter !== undefined ? 'trusted' : 'untrusted',
-      secret: secret !== false,
-      echoes: filter,
-    },
+    tool: typeof all.tool === 'string' ? all.tool : '',
+    secret: all.secret !== false,
+    about: all,
   };
 }
 

@@ -2,11 +2,11 @@
  * Finds the lines of a long text that match a pattern, in linear time, with pauses for other work.
  */
 
+import type { TextRange } from '../../core/ports.ts';
 import { isNativePattern } from '../../values/json-schema/pattern-budget.ts';
 import { nextTurn } from '../../values/limits/next-turn.ts';
 import { between, head } from '../../values/text/code-points.ts';
 import { compilePattern } from '../../values/text/regex.ts';
-import type { Range } from '../origins/match.ts';
 
 /** Most lines in an answer. */
 const mostLines = 50;
@@ -38,7 +38,7 @@ export interface Found {
   /** The lines that match, each after its position. */
   readonly answer: string;
   /** Where they are in the text. */
-  readonly ranges: readonly Range[];
+  readonly ranges: readonly TextRange[];
 }
 
 /**
@@ -58,7 +58,7 @@ export async function searchText(
   });
   const { matcher, size } = compilePattern(pattern, { trusted: false });
   const found: string[] = [];
-  const ranges: Range[] = [];
+  const ranges: TextRange[] = [];
   let [chars, steps, turn, at] = [0, 0, 0, start];
   while (at < end && found.length < mostLines && steps < mostSteps) {
     const lineEnd = endOfLine(text, at, end);

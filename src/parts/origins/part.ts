@@ -12,6 +12,7 @@ import { ofProfile, ofRegistry, ofSession, type RegistryOrigins } from './origin
 import { compileOrigin, compileOrigins } from './origin-test.ts';
 import { originsInExplanation } from './origins-told.ts';
 import { labelsIn, profileTools } from './profile-tools.ts';
+import { provenance } from './provenance.ts';
 import { notes, question } from './question.ts';
 import { hearChild } from './remember.ts';
 import { originOf, said } from './report-texts.ts';
@@ -62,6 +63,7 @@ const part = definePart({
     ports.children.push(hearChild);
     ports.question = question;
     ports.notes = notes;
+    ports.provenance = provenance;
     ports.explained.push(originsInExplanation);
     ports.sessionMethods.set('said', said);
     ports.sessionMethods.set('originOf', (session, tool: unknown, input: unknown) =>

@@ -10,6 +10,7 @@ import { EchoFilter } from './echo-filter.ts';
 import type { Given } from './echoes.ts';
 import { ofSession } from './origin-slots.ts';
 import type { OutputLabels } from './output-labels.ts';
+import { readBackBy } from './read-back.ts';
 import type { SessionOrigins } from './session-origins.ts';
 import { shownTexts, textsAlongside, wholeTexts } from './shown-texts.ts';
 import { labelsOf } from './tool-labels.ts';
@@ -51,8 +52,8 @@ export function remember(call: Call, result: ToolResult): void {
 }
 
 function rememberIn(origins: SessionOrigins, call: FoundCall, result: ToolResult): void {
-  const { parent, callId, extra } = call;
-  const readBack = extra?.readBack;
+  const { parent, callId } = call;
+  const readBack = readBackBy(call);
   const heard = heardIn(call);
   const labels = labelsHere(call, result, heard);
   const isTrusted = !labels.mixed && heard === undefined;
@@ -93,7 +94,7 @@ export function hearUnknown({ more }: FoundCall): void {
 /** What the handler may repeat: its input, and what child calls have returned. */
 function givenTo(call: FoundCall): Given {
   const heard = heardIn(call);
-  const filter = call.extra?.readBack?.echoes ?? heard?.echoes;
+  const filter = readBackBy(call)?.echoes ?? heard?.echoes;
   return { input: inputOf(call), heard: heard?.outputs, filter };
 }
 
@@ -110,7 +111,7 @@ function inputOf({ canonical, parsed }: FoundCall): JsonValue | undefined {
  * untrusted.
  */
 function labelsHere(call: FoundCall, result: ToolResult, heard: Heard | undefined): OutputLabels {
-  const readBack = call.extra?.readBack;
+  const readBack = readBackBy(call);
   // Text that is read back is as trusted as the output that it is part of.
   if (readBack !== undefined) return readBack.origin === 'trusted' ? trusted : untrusted;
   const { output: labels } = labelsOf(call.binding);

@@ -13,6 +13,7 @@ import {
 } from '../../values/content.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
+import { readBackBy } from './read-back.ts';
 import { withoutPieces } from './whole-words.ts';
 
 /** All of them, also the pieces of words at which something was cut. */
@@ -27,7 +28,7 @@ export function shownTexts(result: ToolResult): JsonValue {
 export function wholeTexts(call: FoundCall, result: ToolResult): JsonValue {
   if (!result.success) return wholeError(call, result.error);
   const { output, metadata } = result;
-  const readBack = call.extra?.readBack;
+  const readBack = readBackBy(call);
   if (readBack !== undefined) return readBack.words;
   const { truncated } = metadata;
   if (typeof output === 'string') return wholeText(output, truncated);

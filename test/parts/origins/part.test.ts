@@ -3,10 +3,11 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { tryRule } from '../../../src/assembly/compile.ts';
 import { partOf } from '../../../src/assembly/part-table.ts';
-import { PartSet } from '../../../src/core/part.ts';
+import { type Part, PartSet } from '../../../src/core/part.ts';
 import { Registry } from '../../../src/core/registry/registry.ts';
 import { stateOf } from '../../../src/core/session/session.ts';
-import { defineTool, type Rule } from '../../../src/index.ts';
+import { defineTool, memoryOffload, type Rule, type ToolSession } from '../../../src/index.ts';
+import { offload } from '../../../src/parts/offload/part.ts';
 import { followOrigins } from '../../../src/parts/origins/follow-origins.ts';
 import { ofSession } from '../../../src/parts/origins/origin-slots.ts';
 import { overheard } from '../../../src/parts/origins/overhear.ts';
@@ -97,4 +98,31 @@ test('a session without such rules and labels remembers nothing, and its calls p
     expect(state.atReturn !== undefined).toBe(isRemembered);
     expect(state.binding('plain')?.gates.length).toBe(isRemembered ? 1 : 0);
   }
+});
+
+test('an output that was kept without it is untrusted when it is read back with it', async () => {
+  const store = memoryOffload();
+  const long = defineTool({
+    name: 'list',
+    description: 'Lists accounts.',
+    parameters: z.object({}),
+    outputStrategy: 'offload',
+    maxOutputChars: 500,
+    origin: 'trusted',
+    handler: () => `${'account '.repeat(300)}DE89370400440532013000`,
+  });
+  const readBackBy = async (kept: readonly Part[], read: readonly Part[]) => {
+    const [keeping, reading] = [kept, read].map((parts) => {
+      const all = new PartSet([offload(), ...parts], partOf);
+      const registry = new Registry({ offload: { store } }, all);
+      registry.registerAll([...tools, long]);
+      return registry.createSession({ sessionId: 's' });
+    }) as [ToolSession, ToolSession];
+    const { metadata } = await keeping.call('list', {});
+    const handle = metadata.truncated?.handle ?? '';
+    await reading.call('read_tool_output', { handle, start: 2_304 });
+    return reading.originOf('pay', { to: 'DE89370400440532013000' })[0]?.origin;
+  };
+  expect(await readBackBy([origins()], [origins()])).toBe('trusted');
+  expect(await readBackBy([], [origins()])).toBe('untrusted');
 });
