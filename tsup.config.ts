@@ -19,6 +19,7 @@ export const subpaths = {
   idempotency: 'src/parts/idempotency/index.ts',
   'json-schema': 'src/parts/json-schema/index.ts',
   'look-alikes': 'src/parts/look-alikes/index.ts',
+  origins: 'src/parts/origins/index.ts',
   quotas: 'src/parts/quotas/index.ts',
   'rule-review': 'src/parts/rule-review/index.ts',
   secrets: 'src/parts/secrets/index.ts',

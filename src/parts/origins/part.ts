@@ -23,6 +23,17 @@ const options = { origins: anything<OriginOptions>() };
  * The part that traces values to the texts that a session has seen: `origins` and `origin` in
  * rules, the option `origins` of registries and sessions, `origins` and `roles` of tools in
  * profiles, `session.said` and `session.originOf`.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools/core';
+ * import { origins } from 'host-tools/origins';
+ *
+ * const registry = new HostToolRegistry({
+ *   parts: [origins()],
+ *   rules: [{ effect: 'ask', tools: 'send_*', origins: ['untrusted', 'unknown'] }],
+ * });
+ * ```
  */
 export function origins(): Part {
   return part;
