@@ -160,16 +160,26 @@ export class PartSet {
   }
 
   /**
-   * Refuses options of absent parts, which would be unknown otherwise.
+   * Refuses options of absent parts, which would be unknown otherwise. Returns the others: one that
+   * is undefined is not used, as anywhere.
    * @throws MisuseError `missing_part`.
    */
-  checkKeys(place: OptionPlace, where: string, options: unknown): void {
-    if (this.partOf === undefined || typeof options !== 'object' || options === null) return;
+  checkKeys<T>(place: OptionPlace, where: string, options: T): T {
+    if (this.partOf === undefined || typeof options !== 'object' || options === null)
+      return options;
+    let others = options;
     for (const key of Object.keys(options)) {
       if (this.specs.some((spec) => Object.hasOwn(optionsIn(spec, place), key))) continue;
       const absent = this.partOf(place, key);
-      if (absent !== undefined) throw missingPart(`${where}: \`${key}\``, absent);
+      if (absent === undefined) continue;
+      const { [key]: one, ...rest } = Object.getOwnPropertyDescriptors(others) as {
+        readonly [name: string]: PropertyDescriptor;
+      };
+      if (one?.value !== undefined || one?.get !== undefined)
+        throw missingPart(`${where}: \`${key}\``, absent);
+      others = Object.create(Object.getPrototypeOf(options), rest) as T & object;
     }
+    return others;
   }
 
   /**

@@ -183,6 +183,18 @@ test.each(uses)('$part: $what', ({ part, subpath, what, run }) => {
   expect(message).toContain(`import { ${part} } from 'host-tools/${subpath}'`);
 });
 
+test('an option of an absent part that is undefined is not used', () => {
+  for (const { registry = [], session = [] } of partTable) {
+    const undefinedOf = (names: readonly string[]) =>
+      Object.fromEntries(names.map((name) => [name, undefined]));
+    const made = new Registry({ ...undefinedOf(registry), rules: [] }, none);
+    const open = made.createSession({ ...undefinedOf(session), sessionId: 's' });
+    expect(open.sessionId).toBe('s');
+  }
+  const getter = Object.defineProperty({}, 'quotas', { get: () => undefined, enumerable: true });
+  expect(thrownBy(() => new Registry(getter, none)).code).toBe('missing_part');
+});
+
 const pay = () => {
   let runs = 0;
   const tool = defineTool({

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { partOf } from '../../src/assembly/part-table.ts';
+import { partOf, partTable } from '../../src/assembly/part-table.ts';
 import { type Part, PartSet } from '../../src/core/part.ts';
 import { Registry } from '../../src/core/registry/registry.ts';
 import { defineTool, type RegistryOptions, type ToolResult } from '../../src/index.ts';
@@ -12,7 +12,9 @@ import { durableApprovals } from '../../src/parts/durable-approvals/part.ts';
 import { explain } from '../../src/parts/explain/part.ts';
 import { idempotency } from '../../src/parts/idempotency/part.ts';
 import { jsonSchemas } from '../../src/parts/json-schema/part.ts';
+import { lookAlikes } from '../../src/parts/look-alikes/part.ts';
 import { offload } from '../../src/parts/offload/part.ts';
+import { origins } from '../../src/parts/origins/part.ts';
 import { quotas } from '../../src/parts/quotas/part.ts';
 import { ruleReview } from '../../src/parts/rule-review/part.ts';
 import { secrets } from '../../src/parts/secrets/part.ts';
@@ -104,7 +106,9 @@ const all = [
   explain,
   idempotency,
   jsonSchemas,
+  lookAlikes,
   offload,
+  origins,
   quotas,
   ruleReview,
   secrets,
@@ -112,6 +116,7 @@ const all = [
 ];
 
 test('the order in which parts are given changes nothing', async () => {
+  expect(all.map((part) => part().name).sort()).toEqual(partTable.map(({ part }) => part).sort());
   const run = async (parts: readonly (() => Part)[]): Promise<unknown> => {
     const registry = withParts(
       parts.map((part) => part()),

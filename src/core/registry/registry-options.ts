@@ -190,8 +190,8 @@ export function readRegistryOptions(
   options: RegistryOptions<never>,
   parts: PartSet,
 ): ReadRegistryOptions {
-  parts.checkKeys('registry', where, options);
-  const given = readOptions(where, options, parts.tableOf('registry', registryTable));
+  const own = parts.checkKeys('registry', where, options);
+  const given = readOptions(where, own, parts.tableOf('registry', registryTable));
   return {
     ...given,
     policies: checkPolicies(given.policies, where),

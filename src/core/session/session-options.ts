@@ -166,8 +166,9 @@ export function readSessionOptions(
   options: SessionOptions<never>,
   registry: RegistryState,
 ): SessionSetup {
-  registry.parts.checkKeys('session', where, options);
-  const given = readOptions(where, options, registry.parts.tableOf('session', sessionTable));
+  const { parts } = registry;
+  const own = parts.checkKeys('session', where, options);
+  const given = readOptions(where, own, parts.tableOf('session', sessionTable));
   const { environment, metadata, profile, facts, overrides, rules, policies, hooks, limits } =
     given;
   if (given.approvalMode === 'suspend' && registry.ports.answers === undefined)
