@@ -15,7 +15,7 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
   const { registry } = session;
   const error = result === undefined || result.success ? undefined : result.error;
   const known = entry ?? session.entryOf(call.toolName);
-  return {
+  const record = {
     at: registry.now(),
     callId: call.callId,
     attempt: call.attempt,
@@ -33,11 +33,12 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
     decidedBy: error?.source ?? verdict?.source,
     reason: error?.reason ?? verdict?.reason,
     approval: extra?.approval,
-    ...registry.ports.notes?.of(call),
     status: result?.metadata.status,
     code: error?.code,
     durationMs: result?.metadata.durationMs ?? Math.max(0, registry.monotonic() - call.startedAt),
   };
+  const more = registry.ports.notes?.of(call);
+  return more === undefined ? record : Object.assign(record, more);
 }
 
 /** Tells the observers that the call has ended. An observer that throws is reported. */
