@@ -1,7 +1,7 @@
 /** What the package exports, as the sources declare it, and the examples in its comments. */
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
-import tsupConfig from '../../tsup.config.ts';
+import { subpaths } from '../../tsup.config.ts';
 import { root, type Snippet } from './pages.ts';
 
 /** An exported name and all of its declarations. */
@@ -14,9 +14,8 @@ export interface Exported {
 }
 
 /** Each subpath of the package with its entry in `src`. */
-export const entries: readonly (readonly [subpath: string, entry: string])[] = Object.entries(
-  tsupConfig.entry as Readonly<Record<string, string>>,
-).filter(([subpath]) => subpath !== 'cli');
+export const entries: readonly (readonly [subpath: string, entry: string])[] =
+  Object.entries(subpaths);
 
 const files = new Map<string, ts.SourceFile>();
 
