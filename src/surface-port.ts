@@ -36,6 +36,7 @@ export { refusalOf } from './core/session/left-open.ts';
 export { listingOf } from './core/session/listing.ts';
 export { metricsOf } from './core/session/metrics.ts';
 export { offerPlaces } from './core/session/places.ts';
+export { questionsOf } from './core/session/questions-of.ts';
 export { stateOf } from './core/session/session.ts';
 export { readSessionOptions } from './core/session/session-options.ts';
 export { SessionState } from './core/session/session-state.ts';

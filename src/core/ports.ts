@@ -3,7 +3,7 @@
 import type { ToolError } from '../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../values/json/index.ts';
 import type { MaybePromise } from '../values/maybe-promise.ts';
-import type { ApprovalRequest } from './approval/request.ts';
+import type { ApprovalRequest, PendingApproval } from './approval/request.ts';
 import type { Call, FoundCall } from './call/call.ts';
 import type { Shaped, Shown } from './call/output-snapshot.ts';
 import type { Step } from './call/step.ts';
@@ -164,6 +164,8 @@ export interface Answers {
   suspend(call: FoundCall): Step;
   /** Why no further call can be suspended, for `explain`. Never rejects. */
   crowded(call: FoundCall): Promise<ToolError | undefined>;
+  /** The suspended calls of a session. Rejects if they cannot be read. */
+  pending(session: SessionState): Promise<readonly PendingApproval[]>;
   /** Runs when a call uses the answer with which it was resumed. */
   resumed(call: FoundCall): void;
   /** Why an answer of this person does not count; undefined if it does. */

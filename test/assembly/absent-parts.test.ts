@@ -7,6 +7,7 @@ import { PartSet } from '../../src/core/part.ts';
 import { Registry } from '../../src/core/registry/registry.ts';
 import {
   defineTool,
+  type HostToolRegistry,
   type JsonSchema,
   type MisuseError,
   type Quota,
@@ -17,6 +18,7 @@ import {
 import { idempotency } from '../../src/parts/idempotency/part.ts';
 import { offload } from '../../src/parts/offload/part.ts';
 import { quotas } from '../../src/parts/quotas/part.ts';
+import { createApprovalsHandler } from '../../src/surfaces/approvals/index.ts';
 import { mockTool } from '../../src/surfaces/testing/index.ts';
 
 const none = new PartSet([], partOf);
@@ -271,6 +273,13 @@ describe('approvals', () => {
   test('an approver answers, also where `approvalMode` says what is the default', async () => {
     const session = open({ approver: () => 'allow_once', approvalMode: 'ask' });
     expect((await session.call('pay', {})).success).toBe(true);
+  });
+
+  test('an inbox over the registry is refused', () => {
+    const options = { authenticate: () => 'ann' };
+    expect(() => createApprovalsHandler(bare() as HostToolRegistry, options)).toThrow(
+      'createApprovalsHandler needs the part `durableApprovals`.',
+    );
   });
 
   test('the host answers, and grants are listed, used and revoked', async () => {

@@ -3,8 +3,8 @@
 import type { ApprovalAnswer } from '../../core/approval/request.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { RegistryOptions } from '../../core/registry/registry-options.ts';
+import { questionsOf } from '../../core/session/questions-of.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { anything } from '../../values/options/index.ts';
 import { type DurableState, durableSlot, readApprovals } from './durable-state.ts';
@@ -53,6 +53,7 @@ const part = definePart({
     ports.answers = {
       suspend,
       crowded,
+      pending: (session) => pendingOf(session),
       resumed: tellSeparateStores,
       refusal: ({ principal }, by) =>
         state.fourEyes && isOwnAnswer(principal, by) ? ownAnswer : undefined,
@@ -60,7 +61,7 @@ const part = definePart({
     for (const [name, method] of Object.entries(registryApprovals))
       ports.registryMethods.set(`approvals.${name}`, method);
     ports.sessionMethods
-      .set('approvals.pending', pendingIn)
+      .set('approvals.pending', questionsOf)
       .set('approvals.resume', (session, token: string, answer: ApprovalAnswer) =>
         resumeCall(session, token, answer),
       )
@@ -87,9 +88,4 @@ function checkSuspension(
       'invalid_option',
       'createSession: `approvalMode: "suspend"` needs a `principal`, to which tokens are bound.',
     );
-}
-
-async function pendingIn(session: SessionState) {
-  const here = [...(session.desk?.waiting.values() ?? [])].map(({ request }) => request);
-  return [...here, ...(await pendingOf(session))];
 }

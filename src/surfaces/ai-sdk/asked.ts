@@ -9,7 +9,7 @@ import type {
   ToolResult,
   ToolSession,
 } from '../../index.ts';
-import { resumeCall, stateOf } from '../../surface-port.ts';
+import { questionsOf, resumeCall, stateOf } from '../../surface-port.ts';
 import {
   canonicalJson,
   cloneJson,
@@ -163,7 +163,7 @@ const otherwise = Object.freeze({
 async function takeStored(question: Question): Promise<ToolResult> {
   const { session, surface, name, input, callId } = question;
   // If the store cannot be read, nothing proves that a reviewer was asked.
-  const pending = await session.approvals.pending().catch(() => []);
+  const pending = await questionsOf(stateOf(session)).catch(() => []);
   const stored = pending.find((one) => one.callId === callId && one.token !== undefined);
   if (stored?.token === undefined) return refuse(question);
   const same =
@@ -237,7 +237,7 @@ export async function takeDenials(
   if (table.size === 0 && !stored) return;
   const denials = reportedAnswers(messages).filter(({ approved }) => !approved);
   if (denials.length === 0) return;
-  const pending = stored ? await session.approvals.pending() : [];
+  const pending = stored ? await questionsOf(stateOf(session)) : [];
   for (const { toolCallId, reason } of denials) {
     const asked = table.get(toolCallId);
     const answer: ApprovalAnswer =

@@ -1,7 +1,7 @@
 /** Answers requests about the approvals of a registry: with a page, and for programs. */
 
 import type { HostToolRegistry } from '../../index.ts';
-import { isNamed, registryStateOf } from '../../surface-port.ts';
+import { durableSlot, isNamed, registryStateOf } from '../../surface-port.ts';
 import {
   corsHeaders,
   isHostAllowed,
@@ -84,7 +84,8 @@ const mostOfName = 1_024;
  * answers it. `GET` of the base path and a slash is a page that does this for a person.
  * `toNodeListener` of `host-tools/mcp` makes it a listener of `node:http`. No answer contains a
  * token. Serve it over TLS.
- * @throws MisuseError `invalid_option`, also for anything but a registry.
+ * @throws MisuseError `invalid_option`, also for anything but a registry, and `missing_part` for a
+ * registry that keeps no approvals.
  *
  * @example
  * ```ts
@@ -106,6 +107,8 @@ export function createApprovalsHandler<S>(
 ): ApprovalsHandler {
   const state = registryStateOf(registry);
   const given = readOptions(where, options, table);
+  if (durableSlot.of(state) === undefined)
+    throw state.parts.missing('registry', 'approvals', where);
   const { authenticate, basePath, allowEdits } = given;
   const policy = policyOf(given);
   const answers = createInboxAnswers(registry as unknown as HostToolRegistry<never>, allowEdits);

@@ -13,7 +13,9 @@ import {
   durableSlot,
   isInboxStore,
   openSessions,
+  questionsOf,
   registryStateOf,
+  stateOf,
   toldOrigins,
 } from '../../surface-port.ts';
 import { type JsonObject, type JsonValue, wireText } from '../../values/json/index.ts';
@@ -75,7 +77,8 @@ interface Source {
 export function createQuestions(registry: HostToolRegistry<never>, allowEdits: boolean): Questions {
   const state = registryStateOf(registry);
   const durable = durableSlot.of(state);
-  const hasInbox = durable?.signer === undefined || isInboxStore(durable.store);
+  const hasInbox =
+    durable !== undefined && (durable.signer === undefined || isInboxStore(durable.store));
   const source = hasInbox ? fromInbox(registry) : fromSessions(registry);
   // Without an inbox, an edit that does not fit would end the call.
   const canEdit = ({ hiddenFields }: PendingApproval): boolean =>
@@ -167,13 +170,13 @@ function fromSessions(registry: HostToolRegistry<never>): Source {
       .map(({ session }) => session);
   return {
     async pending() {
-      const lists = await Promise.all(everyone().map((session) => session.approvals.pending()));
+      const lists = await Promise.all(everyone().map((session) => questionsOf(stateOf(session))));
       const asked = [...new Map(lists.flat().map((one) => [one.id, one])).values()];
       return { asked, more: 0 };
     },
     async answer(request) {
       for (const session of everyone()) {
-        const asked = (await session.approvals.pending()).find(({ id }) => id === request.id);
+        const asked = (await questionsOf(stateOf(session))).find(({ id }) => id === request.id);
         if (asked === undefined) continue;
         return asked.token === undefined
           ? session.approvals.answer(request.id, answerOf(request))

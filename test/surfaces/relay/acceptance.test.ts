@@ -3,6 +3,8 @@
  * that is given.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { HostToolRegistry } from '../../../src/core.ts';
+import { jsonSchemas } from '../../../src/parts/json-schema/part.ts';
 import { createRelay, type Relay } from '../../../src/surfaces/relay/create-relay.ts';
 import type { RelayOptions } from '../../../src/surfaces/relay/options.ts';
 import { type Ask, askOf, base, type Made, registration, type Told } from './http/app-kit.ts';
@@ -184,6 +186,28 @@ describe('an approval', () => {
       body: { error: 'invalid_decision' },
     });
     expect(await decide({ decision: 'reject_once' })).toMatchObject({
+      status: 200,
+      body: { approvalId, requestId: 'r-1' },
+    });
+    expect(await asked).toMatchObject({
+      body: { result: { error: { code: 'approval_denied', reason: 'rejected' } } },
+    });
+  });
+
+  test('is answered where the registry keeps no approvals', async () => {
+    const registry = new HostToolRegistry({ default: 'ask', parts: [jsonSchemas()] });
+    const all = await world({ session: { registry, approver: () => new Promise(() => {}) } });
+    await all.application('POST', 'register-tools', registration('add'));
+    const asked = all.agent('POST', 'request', { requestId: 'r-1', tool: 'add', wait: false });
+    const approvalId = await vi.waitFor(async () => {
+      const { events } = (await all.agent('GET', 'events?mode=poll&after=0')).body;
+      return events.find(({ event }: { event: string }) => event === 'approval-required').data
+        .approvalId as string;
+    });
+    expect(await all.host('approvals/another', { decision: 'allow_once' })).toMatchObject({
+      status: 404,
+    });
+    expect(await all.host(`approvals/${approvalId}`, { decision: 'reject_once' })).toMatchObject({
       status: 200,
       body: { approvalId, requestId: 'r-1' },
     });

@@ -13,7 +13,13 @@ import type {
   ToolResult,
   ToolSession,
 } from '../../../index.ts';
-import { durableSlot, resumeCall, stateOf, takeTraceContext } from '../../../surface-port.ts';
+import {
+  durableSlot,
+  questionsOf,
+  resumeCall,
+  stateOf,
+  takeTraceContext,
+} from '../../../surface-port.ts';
 import { listingOf } from '../../shared/listing.ts';
 import { shownOutcome } from '../../shared/outcome.ts';
 import { approvalAnswer, approvalForm, approvalKey, unshowable } from './approval.ts';
@@ -147,7 +153,7 @@ async function unanswered(
   const token: unknown = mcpReq.requestState();
   if (typeof token !== 'string' || responseIn(mcpReq.inputResponses) !== undefined)
     return undefined;
-  const pending = await session.approvals.pending().catch(() => []);
+  const pending = await questionsOf(stateOf(session)).catch(() => []);
   const found = pending.find((one) => one.token === token);
   return found === undefined ? undefined : askFor(found, token);
 }

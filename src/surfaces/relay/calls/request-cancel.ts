@@ -3,7 +3,7 @@
  * that runs the call then aborts it.
  */
 import type { ToolResult } from '../../../index.ts';
-import { resumeCall, stateOf } from '../../../surface-port.ts';
+import { questionsOf, resumeCall, stateOf } from '../../../surface-port.ts';
 import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
 import { cancelledResult, type HasRun } from './lost-result.ts';
 import { conclude } from './request-conclude.ts';
@@ -88,7 +88,7 @@ async function withdraw(
   try {
     const { session } = entry;
     let hasRun: HasRun = 'perhaps';
-    for (const { callId, token } of await session.approvals.pending()) {
+    for (const { callId, token } of await questionsOf(stateOf(session))) {
       if (callId !== id || token === undefined) continue;
       const result = await resumeCall(stateOf(session), token, {
         decision: 'reject_once',

@@ -9,7 +9,7 @@ import {
   type ToolResult,
   type ToolSession,
 } from '../../../index.ts';
-import { resumeCall, stateOf, takeAnswer } from '../../../surface-port.ts';
+import { questionsOf, resumeCall, stateOf, takeAnswer } from '../../../surface-port.ts';
 import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
 import type { FoundRequest } from './request-documents.ts';
@@ -40,7 +40,7 @@ export async function decideRequest(
   let work: Promise<unknown> = Promise.resolve();
   try {
     const { session } = entry;
-    const asked = (await session.approvals.pending()).find(({ id }) => id === approvalId);
+    const asked = (await questionsOf(stateOf(session))).find(({ id }) => id === approvalId);
     if (asked === undefined) return undefined;
     checkAnswer(session, answer);
     const { callId: requestId, token } = asked;
