@@ -1,4 +1,5 @@
 /** One truth on every surface: the same calls, through each of them, against a direct call. */
+
 import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import {
@@ -8,6 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, test } from 'vitest';
+import { partTable } from '../../src/assembly/part-table.ts';
 import type { ToolSession } from '../../src/index.ts';
 import { toAiSdkTools } from '../../src/surfaces/ai-sdk/index.ts';
 import { dispatchAnthropic } from '../../src/surfaces/anthropic/index.ts';
@@ -255,6 +257,7 @@ const surfaces: Readonly<
 /** The other subpaths of the package, and why they need not pass the suite. */
 const others: Readonly<Record<string, string>> = {
   index: 'a direct call, with which the others are compared',
+  core: 'a direct call, too',
   testing: 'the suite itself',
   workflow: 'a host calls its session itself',
   amplifier: 'a coordinator mounts tools, and has a suite of its own',
@@ -276,8 +279,12 @@ const others: Readonly<Record<string, string>> = {
 };
 
 test('each subpath of the package passes the suite, or says why not', () => {
-  const tested = new Set(Object.values(surfaces).map(({ by }) => by));
-  expect([...tested, ...Object.keys(others)].sort()).toEqual(Object.keys(subpaths).sort());
+  const tested = Object.values(surfaces).map(({ by }) => by);
+  // A part belongs to registries, whatever brings the calls.
+  const parts = partTable.map(({ subpath }) => subpath);
+  expect([...new Set([...tested, ...Object.keys(others), ...parts])].sort()).toEqual(
+    Object.keys(subpaths).sort(),
+  );
 });
 
 describe.each(Object.entries(surfaces))('%s', (_, { make, lacks = [], adapter = false }) => {
