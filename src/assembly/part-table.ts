@@ -51,7 +51,13 @@ export const partTable: readonly PartRow[] = [
     session: ['discovery'],
     sessionMethods: ['search'],
   },
-  { part: 'explain', subpath: 'explain', sessionMethods: ['authorize', 'explain'] },
+  {
+    part: 'explain',
+    subpath: 'explain',
+    tool: ['attributes', 'external'],
+    rule: ['shadow'],
+    sessionMethods: ['authorize', 'explain'],
+  },
   {
     part: 'durableApprovals',
     subpath: 'approvals',

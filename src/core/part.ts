@@ -28,6 +28,7 @@ export type Place =
   | OptionPlace
   | 'sessionValues'
   | 'tool'
+  | 'rule'
   | 'names'
   | 'registryMethods'
   | 'sessionMethods'
@@ -183,17 +184,17 @@ export class PartSet {
   }
 
   /**
-   * Refuses what only absent parts do with a tool: a field, or one value of it.
-   * @param fields Those of the tool, without what is not set.
+   * Refuses what only absent parts do with a tool or a rule: a field, or one value of it.
+   * @param fields Those that are set, or undefined.
    * @throws MisuseError `missing_part`.
    */
-  checkTool(where: string, fields: object): void {
+  checkFields(place: 'tool' | 'rule', where: string, fields: object): void {
     const { partOf } = this;
     if (partOf === undefined) return;
     for (const [field, value] of Object.entries(fields)) {
       if (value === undefined) continue;
       const one = typeof value === 'string' ? `${field}: ${JSON.stringify(value)}` : field;
-      const absent = partOf('tool', field) ?? partOf('tool', one);
+      const absent = partOf(place, field) ?? partOf(place, one);
       if (absent !== undefined && !this.specs.some(({ name }) => name === absent.part))
         throw missingPart(`${where}: \`${one}\``, absent);
     }

@@ -33,15 +33,20 @@ function thrownBy(run: () => unknown): MisuseError {
   throw new Error('Nothing was thrown.');
 }
 
-/** A tool with a field, which may have a value in the text. */
+const fields: Readonly<Record<string, object>> = {
+  attributes: { attributes: { owner: () => ({ known: true }) } },
+  external: { external: true, handler: undefined },
+  'outputStrategy: "offload"': { outputStrategy: 'offload' },
+};
+
+/** A tool with a field of the table. */
 function toolWith(field: string) {
-  const [name, value = 'true'] = field.split(': ');
   return defineTool({
     name: 'a',
     description: 'Does something.',
-    parameters: z.object({}),
+    parameters: z.object({ owner: z.string() }),
     handler: () => null,
-    [name as string]: JSON.parse(value) as unknown,
+    ...fields[field],
   });
 }
 
@@ -118,7 +123,14 @@ const schemaOf: Readonly<Record<string, readonly [string, JsonSchema]>> = {
 
 /** Each use of a part: what is written, and code that writes it. */
 const uses = partTable.flatMap(({ part, subpath, ...row }) => {
-  const { registry = [], session = [], sessionValues = [], profile = [], tool = [] } = row;
+  const {
+    registry = [],
+    session = [],
+    sessionValues = [],
+    profile = [],
+    tool = [],
+    rule = [],
+  } = row;
   const {
     names = [],
     registryMethods = [],
@@ -154,6 +166,9 @@ const uses = partTable.flatMap(({ part, subpath, ...row }) => {
     }),
     ...ruleKeys.flatMap((key) =>
       placesOfRule({ effect: 'ask', [key]: 'x' }).map((run) => [key, run] as const),
+    ),
+    ...rule.flatMap((key) =>
+      placesOfRule({ effect: 'ask', [key]: true }).map((run) => [key, run] as const),
     ),
     ...tool.flatMap((field) => [
       [field, () => bare().register(toolWith(field))] as const,

@@ -12,7 +12,9 @@ import type { RegistryState } from './registry-state.ts';
  */
 export function checkDefinition(definition: AnyTool, registry: RegistryState): void {
   const fields = internalsOf(definition);
-  registry.parts.checkTool(`Tool \`${definition.name}\``, fields);
+  const where = `Tool \`${definition.name}\``;
+  registry.parts.checkFields('tool', where, fields);
+  if (fields.runsIn === 'external') registry.parts.checkFields('tool', where, { external: true });
   prepareSchemas(fields, registry.parts);
   const { input, output, knobs } = fields;
   const native = [...input.check(), ...(output?.check() ?? []), ...(knobs?.check() ?? [])];

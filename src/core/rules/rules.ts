@@ -107,6 +107,7 @@ function compileRule(
   if (reason !== undefined)
     check(isReason(reason), 'reason', 'a string that matches ^[a-z][a-z0-9_]*$', reason);
   if (shadow !== undefined) check(typeof shadow === 'boolean', 'shadow', 'a boolean', shadow);
+  if (shadow === true) parts.checkFields('rule', where, { shadow });
 
   return Object.freeze<CompiledRule>({
     id: id ?? `${layer}#${before + index}`,
