@@ -50,10 +50,11 @@ for (const [index, module] of modules.entries()) {
 }
 const { HostToolRegistry } = await import('host-tools');
 const { mockTool } = await import('host-tools/testing');
+const core = await import('host-tools/core');
 const registry = new HostToolRegistry();
 registry.register(mockTool({ name: 'echo', output: 'hi' }));
 const result = await registry.createSession({ sessionId: 'session-1' }).call('echo', {});
-console.log(JSON.stringify({ names: modules.map((module) => Object.keys(module).length), twins, output: result.output, error: result.error }));
+console.log(JSON.stringify({ names: modules.map((module) => Object.keys(module).length), twins, output: result.output, error: result.error, extended: registry instanceof core.HostToolRegistry }));
 `;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -459,7 +460,8 @@ describe('in an empty project', () => {
       ) as {
         names: number[];
       };
-      expect(rest).toEqual({ twins: [], output: 'hi' });
+      // The class with all parts extends the one without.
+      expect(rest).toEqual({ twins: ['HostToolRegistry'], output: 'hi', extended: true });
       expect(names).toHaveLength(specifiers.length);
       expect(Math.min(...names)).toBeGreaterThan(0);
     },
