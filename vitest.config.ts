@@ -22,8 +22,21 @@ const leftOut = onOtherNode ? sameOnEveryNode : [];
 
 // What a source was compiled to, by its text and this file's. A run of a few files takes two thirds
 // of the time with it, and the projects share it.
-const compiled = `${import.meta.dirname}/.cache/test-modules`;
+const withCore = process.env.HOST_TOOLS_TEST_ENTRY === 'core';
+const compiled = `${import.meta.dirname}/.cache/test-modules${withCore ? '-core' : ''}`;
 forgetOld(compiled, 3 * 86_400_000);
+
+/** Tests get the registry of `host-tools/core` with all parts: see `test/runner/core-entry.ts`. */
+const coreEntry = {
+  name: 'core entry',
+  enforce: 'pre',
+  resolveId(source: string, importer?: string) {
+    const entry = `${import.meta.dirname}/test/runner/core-entry.ts`;
+    const isTest = importer?.startsWith(`${import.meta.dirname}/test/`) === true;
+    return isTest && importer !== entry && source.endsWith('/src/index.ts') ? entry : undefined;
+  },
+} as const;
+const plugins = withCore ? [coreEntry] : [];
 
 // A project takes its settings from here, not from its parent.
 const shared = {
@@ -58,6 +71,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true, fsModuleCachePath: compiled },
     projects: [
       {
+        plugins,
         test: {
           ...shared,
           name: 'inside',

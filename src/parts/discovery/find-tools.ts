@@ -43,8 +43,8 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
   });
   // Discovery lists its tool itself, even if an imported tool has the same name.
   session.registry.ports.ownTools.set(definition as AnyTool, { isListed: () => false });
-  const entry = new ToolEntry(definition as AnyTool, 'host', session.registry.waits);
-  const discovery = new Discovery(settings, entry);
+  const entry: ToolEntry = new ToolEntry(definition as AnyTool, 'host', session.registry.waits);
+  const discovery: Discovery = new Discovery(settings, entry);
   beginDiscovery(session, discovery);
   session.stamp++;
   // Otherwise the first question would wait for this.

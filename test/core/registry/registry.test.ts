@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { HostToolRegistry as FullRegistry } from '../../../src/assembly/full-registry.ts';
 import {
   type AnyEvent,
   type AnyTool,
@@ -663,7 +664,7 @@ describe('options and closing', () => {
   });
 
   test('the process-wide registry is one, made on first use', () => {
-    expect(hostToolRegistry).toBeInstanceOf(HostToolRegistry);
+    expect(hostToolRegistry).toBeInstanceOf(FullRegistry);
     const registration = hostToolRegistry.register(define('only_for_this_test'));
     expect(hostToolRegistry.listNames()).toContain('only_for_this_test');
     expect(registration.unregister()).toBe(true);
