@@ -81,6 +81,11 @@ export async function measure(): Promise<FamilyResult> {
   });
   judged.register(zodTool);
   const denyingRule = judged.createSession({ sessionId: 'bench' }).call;
+  const frozen = new HostToolRegistry({
+    rules: [{ id: 'frozen', effect: 'deny', tools: 'forecast', reason: 'frozen' }],
+  });
+  frozen.register(zodTool);
+  const denyingAll = frozen.createSession({ sessionId: 'bench' }).call;
   const byFunction = new HostToolRegistry({
     policies: [
       {
@@ -103,7 +108,7 @@ export async function measure(): Promise<FamilyResult> {
   await expect(normalCall('forecast', input), undefined);
   await expect(heardNormalCall('forecast', input), undefined);
   await expect(call('forecast', bad), 'invalid_input');
-  for (const denying of [denyingRule, denyingFunction, normalCall])
+  for (const denying of [denyingAll, denyingRule, denyingFunction, normalCall])
     await expect(denying('forecast', week), 'policy_denied');
 
   const alone = await compare([
@@ -122,6 +127,7 @@ export async function measure(): Promise<FamilyResult> {
     sequential('floor', () => floor(input)),
     sequential('call_listener', () => heardCall('forecast', input)),
     sequential('reject', () => call('forecast', bad)),
+    sequential('deny_constant', () => denyingAll('forecast', week)),
     sequential('deny', () => denyingRule('forecast', week)),
     sequential('deny_function', () => denyingFunction('forecast', week)),
     sequential('deny_check', () => normalCall('forecast', week)),
@@ -145,6 +151,7 @@ export async function measure(): Promise<FamilyResult> {
       row(normal, 'normal_heard'),
       row(wideCalls, 'in_flight'),
       row(others, 'reject'),
+      row(others, 'deny_constant'),
       row(others, 'deny'),
       row(others, 'deny_check'),
       told(others, 'deny_function', 'a policy function denies'),

@@ -38,16 +38,17 @@ const b1 = 'parse + await handler';
 const normalCall = 'check + timeout + budget';
 
 export const targets = {
-  call: below('governed call, zod, no listener', b1, 6, 8.5),
+  call: below('governed call, zod, no listener', b1, 7.5, 8.5),
   call_listener: below('governed call, zod, 1 listener, all events', b1, 7, 10),
   call_raw: below('governed call, raw JSON Schema, warm', b1, 6, 8.5),
-  normal: below('check + timeout + budget, no listener', b1, 8, 11),
-  normal_heard: below('the same with a listener on each event type', b1, 12, 18),
+  normal: below('check + timeout + budget, no listener', b1, 8, 9.5),
+  normal_heard: below('the same with a listener on each event type', b1, 12, 14),
   call_bytes: below('bytes allocated by a governed call', `${b1}, bytes`, 3, 4.5),
-  in_flight: below('1 000 such calls in flight, no listener', `1 000 × ${b1}`, 8, 11),
+  in_flight: below('1 000 such calls in flight, no listener', `1 000 × ${b1}`, 6.5, 7.5),
   reject: below('bad input refused, error result included', b1, 12, 20),
-  deny: below('policy denies (a rule on the arguments)', b1, 2.5, 4),
-  deny_check: below("the tool's own check denies", b1, 6, 9),
+  deny_constant: below('a rule that looks at no argument denies', b1, 1.2, 1.5),
+  deny: below('policy denies (a rule on the arguments)', b1, 4.5, 5.5),
+  deny_check: below("the tool's own check denies", b1, 6, 7),
   rules_many: below('a call under 1 000 rules, 10 of them on its tool', 'under these 10', 1.2, 1.5),
   rule_number: below('a call under a rule with a number', 'under a rule with a glob', 1.05, 1.2),
   rule_fact: below('a call under a rule with a fact', 'under a rule with a glob', 1.05, 1.2),

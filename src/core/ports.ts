@@ -125,6 +125,8 @@ export interface Masking {
     parent: Call | undefined,
   ): string;
   begin(call: Call): void;
+  /** Whether there are texts to hide in whatever a call says, with or without marks. */
+  hidesTexts(): boolean;
   /** Finds the values in the input and the knobs. */
   collectInput(call: FoundCall): void;
   /** Finds the values that validation added. */

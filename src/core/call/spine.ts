@@ -8,6 +8,7 @@ import { Call, type FoundCall, isFound, type Resumed } from './call.ts';
 import { heardChannel, publishCall } from './call-channel.ts';
 import type { ReadCallOptions } from './call-options.ts';
 import { link, newId } from './calls-in-flight.ts';
+import { denyAtOnce } from './constant-denial.ts';
 import { failCall, failureResult } from './end-call.ts';
 import { recheck } from './recheck.ts';
 import { broken, threw } from './settle.ts';
@@ -40,6 +41,16 @@ export function callTool(
   const { masking } = session.registry.ports;
   const toolName = masking === undefined ? name : masking.name(session, name, input, parent);
   const channel = heardChannel();
+  if (
+    channel === undefined &&
+    options === undefined &&
+    parent === undefined &&
+    resumed === undefined &&
+    callId === undefined
+  ) {
+    const denied = denyAtOnce(session, toolName);
+    if (denied !== undefined) return Promise.resolve(denied);
+  }
   if (channel === undefined)
     return callUnheard(session, toolName, input, options, parent, resumed, callId);
   return publishCall(channel, session, toolName, () =>

@@ -2,6 +2,7 @@
  * What applies to one tool in one session. It is computed on first use, and again after a change.
  */
 
+import type { ConstantDenial } from '../call/constant-denial.ts';
 import type { BeginGate, Masking, OverBudget, StartGate, ToolGates } from '../ports.ts';
 import type { Effect } from '../rules/decision.ts';
 import type { Policy } from '../rules/policy.ts';
@@ -47,6 +48,8 @@ export class Binding {
   default: Effect = 'allow';
   /** The gates in order. The decide stage creates them on first use. */
   judges: readonly unknown[] | undefined;
+  /** The denial of every call; null if calls have to be judged. Made on first use. */
+  denial: ConstantDenial | null | undefined;
   /** The profile requires approval. */
   profileAsks = false;
   /** The profile, or rules that look at no input, ask for every call. */
@@ -84,6 +87,7 @@ export class Binding {
     if (asks !== this.asks) this.hostTool = undefined;
     this.asks = asks;
     this.judges = undefined;
+    this.denial = undefined;
     this.drop = status.drop;
     this.registryRules = status.registryRules;
     this.sessionRules = status.sessionRules;

@@ -4,6 +4,7 @@ import { deniedError, type ToolError, withCause } from '../../values/errors/inde
 import type { JsonObject } from '../../values/json/index.ts';
 import type { ApprovalPrompt } from '../approval/request.ts';
 import { allow, ask, type Decision, deny } from './decision.ts';
+import type { CompiledRule } from './rule.ts';
 
 /** Lists that a question shows, by the member of the request. */
 export type Details = Readonly<Record<string, readonly unknown[]>>;
@@ -112,4 +113,17 @@ export function decisionOf(verdict: Verdict): Decision {
     case 'deny':
       return deny(verdict.reason as string, verdict.message);
   }
+}
+
+/** The decision of a rule if it is always the same. An ask also has the texts of its tool. */
+export function ownVerdict({
+  effect,
+  id: ruleId,
+  layer: source,
+  reason,
+}: CompiledRule): Verdict | undefined {
+  if (effect === 'ask') return undefined;
+  if (effect === 'allow') return Object.freeze(makeVerdict('allow', { ruleId, source }));
+  const denial = makeVerdict('deny', { reason, ruleId, source });
+  return Object.freeze({ ...denial, text: denialText(denial) });
 }

@@ -2,6 +2,7 @@
 
 import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
 import { optionsVia } from '../../core/call/call-options.ts';
+import { isDeniedAnyway } from '../../core/call/constant-denial.ts';
 import { shownJson } from '../../core/call/shown.ts';
 import { queueProblem } from '../../core/call/stages/acquire.ts';
 import { rateProblem, readInput } from '../../core/call/stages/admit.ts';
@@ -112,7 +113,8 @@ export async function explain(
       retryable: false,
     });
   addVisibility(session, name, draft);
-  const unreadable = readInput(call) ?? rateProblem(call);
+  const fault = readInput(call);
+  const unreadable = (isDeniedAnyway(call) ? undefined : fault) ?? rateProblem(call);
   if (unreadable !== undefined) return stop('admission', unreadable);
   const unknown = lookup(call);
   if (call.counted) call.entry?.ended();

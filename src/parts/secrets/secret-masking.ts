@@ -104,6 +104,10 @@ export class SecretMasking implements Masking {
       found.set(outermost(call).more, new Secrets(this.known));
   }
 
+  hidesTexts(): boolean {
+    return this.known !== undefined;
+  }
+
   collectInput(call: FoundCall): void {
     const { input, knobs } = this.of(call.entry);
     collect(call, input, call.canonical);

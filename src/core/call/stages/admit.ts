@@ -11,6 +11,7 @@ import { admitRate, rateWait } from '../../session/session-limits.ts';
 import type { SessionState } from '../../session/session-state.ts';
 import type { Call } from '../call.ts';
 import { idsInFlight } from '../calls-in-flight.ts';
+import { isDeniedAnyway } from '../constant-denial.ts';
 import { copyFor, deliver } from '../deliver.ts';
 import { shownInput } from '../shown.ts';
 import type { Outcome } from '../step.ts';
@@ -80,7 +81,7 @@ export function admit(call: Call): Outcome {
   // Reading the input may have ended the call. A call that has ended is not announced.
   if (call.ended) return undefined;
   announce(call);
-  if (fault !== undefined) return fault;
+  if (fault !== undefined && !isDeniedAnyway(call)) return fault;
   if (call.options?.signal?.aborted === true)
     return toolError('cancelled', 'The call was cancelled before it started.');
   const { limits, rate, registry } = session;

@@ -9,7 +9,7 @@ import type { Binding } from '../../registry/binding.ts';
 import type { RuleCount } from '../../registry/counters.ts';
 import { type Judged, overBudget } from '../../rules/judged.ts';
 import type { CompiledRule } from '../../rules/rule.ts';
-import { denialText, errorOf, makeVerdict, type Verdict } from '../../rules/verdict.ts';
+import { errorOf, makeVerdict, ownVerdict, type Verdict } from '../../rules/verdict.ts';
 import { promptOf } from '../approval-question.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { deliver } from '../deliver.ts';
@@ -222,19 +222,6 @@ export function noteMatch(
 
 function nowhere(): undefined {
   return undefined;
-}
-
-/** The decision of a rule if it is always the same. An ask also has the texts of its tool. */
-function ownVerdict({
-  effect,
-  id: ruleId,
-  layer: source,
-  reason,
-}: CompiledRule): Verdict | undefined {
-  if (effect === 'ask') return undefined;
-  if (effect === 'allow') return Object.freeze(makeVerdict('allow', { ruleId, source }));
-  const denial = makeVerdict('deny', { reason, ruleId, source });
-  return Object.freeze({ ...denial, text: denialText(denial) });
 }
 
 /** Adds the decision of a rule that matched. */
