@@ -1,7 +1,9 @@
 /** The folder of this library: `src`, or the folder of the installed package. */
 import { fileURLToPath } from 'node:url';
 
+// Read first: a bundler takes `new URL(…, import.meta.url)` for a file to copy.
+const here = import.meta.url;
 // A bundle lies one folder below it, this source two.
-const up = import.meta.url.endsWith('/values/packages/own-folder.ts') ? '../..' : '..';
+const up = here.endsWith('/values/packages/own-folder.ts') ? '../../' : '../';
 
-export const ownFolder = fileURLToPath(new URL(`${up}/`, import.meta.url));
+export const ownFolder = fileURLToPath(new URL(up, here));

@@ -2,7 +2,8 @@
  * Runs zod 4 schemas whose refinements may return promises. zod 4 first tries without promises. If
  * a refinement returns one, zod drops it and starts again: the host's code runs twice, and if the
  * dropped promise rejects, the unhandled rejection ends the process. Schemas that contain the
- * host's code are therefore run with promises allowed from the start.
+ * host's code are therefore run with promises allowed from the start, and once: what is wrong is
+ * put into words by a copy of the schema that repeats the issues.
  */
 
 interface ZodSchema {
@@ -12,16 +13,13 @@ interface ZodSchema {
       readonly check?: unknown;
       readonly checks?: readonly unknown[];
     };
+    readonly constr?: new (def: object) => ZodSchema;
     run?(
       payload: { value: unknown; issues: unknown[] },
       context: { async: boolean },
     ): Payload | Promise<Payload>;
   };
-  safeParseAsync?(value: unknown): Promise<{
-    readonly success: boolean;
-    readonly data?: unknown;
-    readonly error?: { readonly issues: readonly unknown[] };
-  }>;
+  readonly '~standard': { validate(value: unknown): unknown };
 }
 interface Payload {
   readonly value: unknown;
@@ -56,25 +54,60 @@ export function hasHostCode(schema: unknown): boolean {
 }
 
 /**
- * Validates with promises allowed, and returns a result in the shape of Standard Schema. `explain`
- * finds out what is wrong, at the cost of a second run.
+ * Validates with promises allowed, and returns a result in the shape of Standard Schema.
+ * @param explain Validates as zod does, for a schema that cannot be run otherwise.
  */
 export function runWithPromises(
   schema: unknown,
   value: unknown,
   explain: (value: unknown) => unknown,
 ): unknown {
-  const zod = schema as ZodSchema;
-  if (zod._zod.run === undefined) return explain(value);
-  const ran = zod._zod.run({ value, issues: [] }, { async: true });
-  if (!(ran instanceof Promise))
-    return ran.issues.length === 0 ? { value: ran.value } : explain(value);
-  return ran.then(async (settled) => {
-    if (settled.issues.length === 0) return { value: settled.value };
-    if (typeof zod.safeParseAsync !== 'function') return explain(value);
-    const again = await zod.safeParseAsync(value);
-    return again.success
-      ? { value: again.data }
-      : { issues: again.error?.issues ?? [{ message: 'invalid' }] };
-  });
+  const { _zod: zod } = schema as ZodSchema;
+  if (zod.run === undefined) return explain(value);
+  const read = (ran: Payload): unknown =>
+    ran.issues.length === 0 ? { value: ran.value } : inWords(schema as ZodSchema, value, ran);
+  const ran = zod.run({ value, issues: [] }, { async: true });
+  return ran instanceof Promise ? ran.then(read) : read(ran);
+}
+
+/** Repeats the issues of a run, and puts them into words. */
+type Words = (value: unknown, ran: Payload) => unknown;
+
+const words = new WeakMap<ZodSchema, Words>();
+
+/** The issues with their messages. They come from the schema, its error maps and its locale. */
+function inWords(schema: ZodSchema, value: unknown, ran: Payload): unknown {
+  let repeat = words.get(schema);
+  if (repeat === undefined) {
+    repeat = wordsOf(schema);
+    words.set(schema, repeat);
+  }
+  return repeat(value, ran);
+}
+
+function wordsOf(schema: ZodSchema): Words {
+  let next: Payload | undefined;
+  const copy = copyOf(schema);
+  if (copy === undefined) return (_, { issues }) => ({ issues: issues.map(asIssue) });
+  // Zod asks for the payload first, so an error map that validates something is not in its way.
+  copy._zod.run = () => next as Payload;
+  return (value, ran) => {
+    next = ran;
+    return copy['~standard'].validate(value);
+  };
+}
+
+function copyOf({ _zod: { constr: Schema, def } }: ZodSchema): ZodSchema | undefined {
+  try {
+    const copy = Schema === undefined ? undefined : new Schema(def);
+    return typeof copy?.['~standard'].validate === 'function' ? copy : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An issue whose schema cannot say what is wrong. */
+function asIssue(issue: unknown): object {
+  const { message, path } = issue as { readonly message?: unknown; readonly path?: unknown };
+  return { message: message ?? 'Invalid input', path };
 }

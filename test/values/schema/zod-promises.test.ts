@@ -100,9 +100,9 @@ describe('a run with promises allowed', () => {
       { value: 'made' },
     ],
     [
-      'that fails at once is explained',
+      'that fails at once says what is wrong',
       schemaOf(() => ({ value: 'made', issues: [issue] })),
-      { explained: 'sent' },
+      { issues: [issue] },
     ],
     [
       'that holds later gives its value',
@@ -110,30 +110,29 @@ describe('a run with promises allowed', () => {
       { value: 'made' },
     ],
     [
-      'that fails later is explained where the schema cannot do so',
+      'that fails later says what is wrong',
       schemaOf(async () => ({ value: 'made', issues: [issue] })),
-      { explained: 'sent' },
-    ],
-    [
-      'that fails later is explained by the schema',
-      schemaOf(async () => ({ value: 'made', issues: [{}] }), {
-        safeParseAsync: async () => ({ success: false, error: { issues: [issue] } }),
-      }),
       { issues: [issue] },
     ],
     [
-      'that fails later without a reason is invalid',
-      schemaOf(async () => ({ value: 'made', issues: [{}] }), {
-        safeParseAsync: async () => ({ success: false }),
-      }),
-      { issues: [{ message: 'invalid' }] },
+      'that fails without a reason is invalid',
+      schemaOf(async () => ({ value: 'made', issues: [{}] })),
+      { issues: [{ message: 'Invalid input' }] },
     ],
     [
-      'that fails later and holds the second time gives its value',
-      schemaOf(async () => ({ value: 'made', issues: [{}] }), {
-        safeParseAsync: async (value: unknown) => ({ success: true, data: [value] }),
-      }),
-      { value: ['sent'] },
+      'of a schema that cannot be copied says what it knows',
+      {
+        _zod: {
+          def: {},
+          constr: class {
+            constructor() {
+              throw new Error('no');
+            }
+          },
+          run: () => ({ value: 'made', issues: [issue] }),
+        },
+      },
+      { issues: [issue] },
     ],
   ])('%s', async (_what, schema, answer) => {
     expect(await run(schema)).toEqual(answer);
@@ -148,4 +147,90 @@ describe('a run with promises allowed', () => {
       expect(zodRun).toHaveBeenCalledWith({ value: 'sent', issues: [] }, { async: true });
     },
   );
+});
+
+describe('a refused input', () => {
+  const even = (n: number) => n % 2 === 0;
+  const short = z
+    .string()
+    .max(3)
+    .refine((text) => text !== 'no', { error: 'not this one' });
+  const schemas: readonly (readonly [
+    name: string,
+    schema: z.ZodType,
+    values: readonly unknown[],
+  ])[] = [
+    ['a refinement', z.number().refine(even), [1, 'x', null]],
+    ['one with a message', z.number().refine(even, 'must be even'), [1]],
+    [
+      'one with a function for the message',
+      z.number().refine(even, { error: ({ input }) => `${String(input)} is odd` }),
+      [1],
+    ],
+    [
+      'one with a path',
+      z.object({ a: z.number() }).refine(({ a }) => a > 1, { path: ['a'], error: 'more' }),
+      [{ a: 1 }, { a: 'x' }, {}],
+    ],
+    [
+      'issues in depth',
+      z.object({ list: z.array(z.object({ n: z.number().refine(even), s: short })) }),
+      [{ list: [{ n: 1, s: 'long' }, { n: 2, s: 'no' }, 7] }],
+    ],
+    ['a union', z.union([z.number().refine(even), short]), [1, 'no', true]],
+    ['a transform', z.string().transform(Number).pipe(z.number().max(3)), ['7', 7]],
+    ['an issue of its own', z.string().superRefine((_, { addIssue }) => addIssue('never')), ['a']],
+    ['a strict object', z.strictObject({ a: short }), [{ a: 'b', c: 1 }]],
+    ['a refinement later', z.number().refine(async (n) => even(n), 'must be even'), [1, 'x']],
+    ['a lazy schema', z.lazy(() => z.object({ a: short })), [{ a: 'long' }]],
+    ['an error map of the schema', z.object({ a: short }, 'no object'), [1, { a: 4 }]],
+  ];
+
+  test.each(schemas)('by %s has the words of zod', async (_, schema, values) => {
+    for (const value of values) {
+      const { error } = await schema.safeParseAsync(value);
+      const result = (await runWithPromises(schema, value, () => expect.unreachable())) as {
+        issues: readonly object[];
+      };
+      expect(result.issues).toEqual(error?.issues);
+    }
+  });
+
+  test('is validated once, also if the refinement answers later', async () => {
+    for (const later of [false, true]) {
+      const check = vi.fn((n: number) => (later ? Promise.resolve(even(n)) : even(n)));
+      const schema = z.object({ n: z.number().refine(check, 'must be even') });
+      for (const n of [1, 2, 3]) await runWithPromises(schema, { n }, () => expect.unreachable());
+      expect(check.mock.calls).toEqual([[1], [2], [3]]);
+    }
+  });
+
+  test('has its own words, when several are refused at a time', async () => {
+    const schema = z
+      .number()
+      .refine(async (n) => even(n), { error: ({ input }) => `${input} is odd` });
+    const results = await Promise.all(
+      [1, 3, 5].map((n) => runWithPromises(schema, n, () => expect.unreachable())),
+    );
+    expect(results).toMatchObject([1, 3, 5].map((n) => ({ issues: [{ message: `${n} is odd` }] })));
+  });
+
+  test('has its own words, when its error map validates another', () => {
+    const inner: string[] = [];
+    const schema: z.ZodType = z.number().refine(even, {
+      error: ({ input }) => {
+        if (input === 1) {
+          const other = runWithPromises(schema, 3, () => expect.unreachable()) as {
+            issues: readonly { message: string }[];
+          };
+          inner.push(other.issues[0]?.message ?? '');
+        }
+        return `${String(input)} is odd`;
+      },
+    });
+    expect(runWithPromises(schema, 1, () => expect.unreachable())).toMatchObject({
+      issues: [{ message: '1 is odd' }],
+    });
+    expect(inner).toEqual(['3 is odd']);
+  });
 });
