@@ -82,7 +82,7 @@ describe('one line for each call', () => {
     });
     await session.call('t', { a: 1 });
     await session.call('broken', {});
-    await session.call('t', 'text');
+    await session.call('broken', 'text');
     await session.call('none', { tried: 'this' });
     await session.call('x'.repeat(10_000), {});
     await audit.flush();
@@ -97,7 +97,7 @@ describe('one line for each call', () => {
     expect(told).toMatchObject([
       { name: 't', args: { a: 1 }, code: 'policy_denied', reason: 'not_here', ruleId: 'no' },
       { name: 'broken', args: {}, status: 'failed', code: 'handler_error' },
-      { name: 't', args: null, status: 'rejected', code: 'invalid_input' },
+      { name: 'broken', args: null, status: 'rejected', code: 'invalid_input' },
       { name: 'none', args: { tried: 'this' }, code: 'tool_not_found' },
       { name: 'xxxxxxxx', code: 'tool_not_found' },
     ]);

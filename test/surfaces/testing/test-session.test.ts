@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { HostToolRegistry, isMisuseError, mount } from '../../../src/index.ts';
+import { HostToolRegistry } from '../../../src/assembly/full-registry.ts';
+import { isMisuseError, mount } from '../../../src/index.ts';
 import {
   createTestSession,
   fixedClock,
