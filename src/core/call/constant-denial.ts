@@ -42,6 +42,8 @@ export function isDeniedAnyway({ session, toolName, parent, extra }: Call): bool
 export function denyAtOnce(session: SessionState, toolName: string): ToolResult | undefined {
   const { registry, limits } = session;
   if (
+    // The tool need not be looked up twice where no rule denies.
+    !(registry.rules.denies || session.profile !== undefined || session.rules.length > 0) ||
     session.closed ||
     registry.closed ||
     registry.nesting > 0 ||

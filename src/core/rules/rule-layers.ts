@@ -14,6 +14,8 @@ export class RuleLayers {
   #layers: readonly RuleLayer[];
   /** Whether one of the rules tests the principal. */
   testsPrincipal = false;
+  /** Whether one of the rules denies calls whatever their input is. */
+  denies = false;
   /** Numbers the rules without an id. A number is never reused. */
   #count: number;
   readonly #parts: PartSet;
@@ -91,5 +93,6 @@ export class RuleLayers {
   #look(): void {
     const rules = this.all();
     this.testsPrincipal = rules.some(({ hasPrincipal }) => hasPrincipal);
+    this.denies = rules.some(({ effect, hasWhen }) => effect === 'deny' && !hasWhen);
   }
 }
