@@ -4,26 +4,28 @@
 
 // Tools
 
-export type { Attribute } from './core/tool/attributes.ts';
-export { defineTool } from './core/tool/define-tool.ts';
-export type { Deprecation } from './core/tool/deprecation.ts';
-export type { Executor } from './core/tool/executor.ts';
-export type { FactRule } from './core/tool/fact-rule.ts';
-export type { HostTool } from './core/tool/host-tool.ts';
-export type { PolicyCall } from './core/tool/policy-call.ts';
-export type { KnobsOf, ToolSpecBase } from './core/tool/spec-base.ts';
+export type { HostTool } from './api/session.ts';
 export type {
   AnyTool,
+  Deprecation,
+  FactRule,
+  HostToolDefinition,
+  ToolAnnotations,
+  ToolRef,
+  ToolSummary,
+} from './api/tool.ts';
+export type {
   DefineTool,
+  Executor,
   ExecutorToolConfig,
   ExternalToolConfig,
   HandlerReturn,
-  HostToolDefinition,
   OutputFor,
   SessionToolConfig,
   ToolConfig,
-} from './core/tool/tool-config.ts';
-export type { ToolAnnotations, ToolRef, ToolSummary } from './core/tool/tool-summary.ts';
+} from './api/tool-config.ts';
+export type { Attribute, KnobsOf, PolicyCall, ToolSpecBase } from './api/tool-fields.ts';
+export { defineTool } from './core/tool/define-tool.ts';
 export type {
   InputOf,
   JsonSchema,
@@ -36,14 +38,8 @@ export { jsonSchema } from './values/schema/schema.ts';
 
 // Registry and sessions
 
-export type { CoreOptions } from './assembly/core-registry.ts';
-export { HostToolRegistry } from './assembly/core-registry.ts';
-export type { Part } from './core/part.ts';
-export type { ToolRegistration } from './core/registry/registration.ts';
-export type { Logger, RegistryOptions, SessionFor } from './core/registry/registry-options.ts';
-export type { ToolScope } from './core/registry/scope.ts';
-export type { UnusedRule } from './core/rules/rule-use.ts';
-export type { BatchOptions, BatchResult } from './core/session/batch.ts';
+export type { BatchOptions, BatchPlan, BatchResult, PlannedCall, ToolCall } from './api/batch.ts';
+export type { Authorization, Explanation, ExternalOutcome, RuleFault } from './api/explanation.ts';
 export type {
   CallCounts,
   CallMetrics,
@@ -51,16 +47,17 @@ export type {
   ExecutorMetrics,
   RuleMetrics,
   ToolMetrics,
-} from './core/session/metrics.ts';
-export type { Approvals, EffectiveTools, ToolSession } from './core/session/session-api.ts';
-export type { SessionOptions } from './core/session/session-options.ts';
-export type { BatchPlan, PlannedCall, ToolCall } from './core/toolset/batch-plan.ts';
-export type { Dropped, Overrides, Prerequisite } from './core/toolset/effective.ts';
-export type { Authorization, ExternalOutcome } from './parts/explain/authorize.ts';
-export type { Explanation } from './parts/explain/explain.ts';
-export type { OriginOptions } from './parts/origins/origin-options.ts';
-export type { SaidOptions } from './parts/origins/report-texts.ts';
-export type { RuleFault } from './parts/rule-review/rule-faults.ts';
+} from './api/metrics.ts';
+export type { OriginOptions, SaidOptions } from './api/origins.ts';
+export type { Logger, RegistryOptions, SessionFor, ToolRegistration } from './api/registry.ts';
+export type { Dropped, EffectiveTools, Prerequisite, ToolSession } from './api/session.ts';
+export type { Approvals } from './api/session-approvals.ts';
+export type { Overrides, SessionOptions } from './api/session-options.ts';
+export type { CoreOptions } from './assembly/core-registry.ts';
+export { HostToolRegistry } from './assembly/core-registry.ts';
+export type { Part } from './core/part.ts';
+export type { ToolScope } from './core/registry/scope.ts';
+export type { UnusedRule } from './core/rules/rule-use.ts';
 export type { Negotiation } from './values/capabilities.ts';
 export { negotiate } from './values/capabilities.ts';
 
@@ -76,8 +73,8 @@ export type {
   SurfaceClient,
   ToolContext,
   TraceContext,
-} from './core/context.ts';
-export type { BeforeAnswer, Hook, HookCall } from './core/hooks.ts';
+} from './api/context.ts';
+export type { BeforeAnswer, Hook, HookCall } from './api/hook.ts';
 export type {
   Fail,
   Failure,
@@ -86,7 +83,7 @@ export type {
   ToolFailure,
   ToolResult,
   ToolSuccess,
-} from './core/result.ts';
+} from './api/result.ts';
 export { fail, ok } from './core/result.ts';
 export { serializeOutput } from './core/serialize.ts';
 export type { Content } from './values/content.ts';
@@ -96,6 +93,7 @@ export type { MaybePromise } from './values/maybe-promise.ts';
 
 // Policy
 
+export type { Allow, Ask, Decision, Deny, Effect } from './api/decision.ts';
 export type {
   CallGate,
   Gate,
@@ -105,47 +103,47 @@ export type {
   GateSession,
   OutputGate,
   OutputGateCall,
-} from './core/gates/gate.ts';
+} from './api/gate.ts';
+export type { Policy, PolicySubject } from './api/policy.ts';
+export type { Limits, Profile } from './api/profile.ts';
+export type { Quota, QuotaSubject } from './api/quotas.ts';
+export type { Glob, Rule, RuleOrigins, RuleTest, WhenTest } from './api/rule.ts';
 export { defineGate } from './core/gates/gate.ts';
-export type { Allow, Ask, Decision, Deny, Effect } from './core/rules/decision.ts';
 export { allow, ask, deny } from './core/rules/decision.ts';
-export type { Limits } from './core/rules/limits.ts';
-export type { Policy, PolicySubject } from './core/rules/policy.ts';
-export type { Profile } from './core/rules/profile.ts';
-export type { Glob, Rule, RuleOrigins, RuleTest, WhenTest } from './core/rules/rule.ts';
-export type { Quota, QuotaSubject } from './parts/quotas/quota.ts';
 
 // Origins
 
-export type { KnownContainers } from './parts/origins/known-containers.ts';
 export type {
   FoundOrigin,
   JudgedOrigin,
+  KnownContainers,
   Origin,
   OriginTold,
   OutputOrigin,
   Role,
   SeenAt,
-} from './parts/origins/origin.ts';
+} from './api/origins.ts';
 export type { OriginRulesOptions } from './parts/origins/origin-rules.ts';
 
 // Quotas
 
-export type { QuotaLevel } from './parts/quotas/level.ts';
+export type { QuotaAnswer, QuotaLevel, QuotaSpend, QuotaStore, QuotaUse } from './api/quotas.ts';
 export type { MemoryQuotasOptions } from './parts/quotas/memory-quotas.ts';
-export type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './parts/quotas/store.ts';
 
 // Idempotency
 
-export type { IdempotencyOptions } from './parts/idempotency/idempotency-options.ts';
+export type {
+  ClaimAnswer,
+  IdempotencyClaim,
+  IdempotencyOptions,
+  IdempotencyStore,
+} from './api/idempotency.ts';
 export type { MemoryIdempotencyOptions } from './parts/idempotency/memory-idempotency.ts';
-export type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './parts/idempotency/store.ts';
 
 // Offloading outputs
 
+export type { OffloadedOutput, OffloadOptions, OffloadStore } from './api/offload.ts';
 export type { MemoryOffloadOptions } from './parts/offload/memory-offload.ts';
-export type { OffloadOptions } from './parts/offload/offload-options.ts';
-export type { OffloadedOutput, OffloadStore } from './parts/offload/store.ts';
 
 // Approvals
 
@@ -156,17 +154,7 @@ export type {
   ApprovalRequest,
   Grant,
   PendingApproval,
-} from './core/approval/request.ts';
-export type { DiscoveryOptions } from './parts/discovery/discovery-options.ts';
-export type { Embed } from './parts/discovery/meanings.ts';
-export type { FoundTool, SearchOptions } from './parts/discovery/search.ts';
-export type { ListedApproval } from './parts/durable-approvals/head.ts';
-export type {
-  NamedAnswer,
-  PendingOptions,
-  RegistryApprovals,
-} from './parts/durable-approvals/registry-approvals.ts';
-export type { ApprovalOutcome } from './parts/durable-approvals/settle-approval.ts';
+} from './api/approval.ts';
 export type {
   AnsweredApproval,
   ApprovalQuery,
@@ -175,11 +163,19 @@ export type {
   InboxStore,
   SettledApproval,
   SuspendedApproval,
-} from './parts/durable-approvals/store.ts';
+} from './api/approval-store.ts';
+export type { DiscoveryOptions, Embed, FoundTool, SearchOptions } from './api/discovery.ts';
+export type { ApprovalOutcome } from './api/session-approvals.ts';
+export type { ListedApproval } from './parts/durable-approvals/head.ts';
+export type {
+  NamedAnswer,
+  PendingOptions,
+  RegistryApprovals,
+} from './parts/durable-approvals/registry-approvals.ts';
 
 // Events and errors
 
-export type { ApprovalSettled } from './core/approval/settled.ts';
+export type { ApprovalSettled } from './api/approval.ts';
 export type {
   AnyEvent,
   ChangeReason,
@@ -187,7 +183,7 @@ export type {
   EventBase,
   EventType,
   ToolEvents,
-} from './core/events.ts';
+} from './api/events.ts';
 export { errorCodes } from './values/errors/codes.ts';
 export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './values/errors/index.ts';
 export { isMisuseError, MisuseError } from './values/errors/index.ts';

@@ -13,7 +13,7 @@ import tsupConfig, { partFiles } from '../tsup.config.ts';
  */
 const sections: Readonly<
   Record<
-    'values' | 'core' | 'engines' | 'parts' | 'assembly' | 'public' | 'surfaces',
+    'values' | 'api' | 'core' | 'engines' | 'parts' | 'assembly' | 'public' | 'surfaces',
     readonly string[]
   >
 > = {
@@ -33,12 +33,13 @@ const sections: Readonly<
     'values/logging',
     'values/http',
   ],
+  // The types that hosts write and read, those of parts too. No code: see below.
+  api: ['api'],
+  // It knows no part, also not by its types.
   core: [
     'core/approval',
     'core/result',
     'core/serialize',
-    'core/context',
-    'core/hooks',
     'core/slot',
     'core/ports',
     'core/part',
@@ -117,43 +118,20 @@ const sections: Readonly<
  * are. They may only become fewer: a part that has left the core has no row here.
  */
 const against: Readonly<Record<string, number>> = {
-  'core/approval -> core/tool': 1,
-  'core/approval -> parts/origins': 1,
-  'core/approval -> parts/quotas': 1,
   'core/call -> core/registry': 16,
   'core/call -> core/session': 14,
-  'core/call -> parts/origins': 1,
-  'core/context -> core/tool': 1,
-  'core/events -> parts/origins': 1,
-  'core/hooks -> core/tool': 1,
   'core/part -> core/registry': 1,
   'core/part -> core/rules': 2,
   'core/ports -> core/call': 4,
   'core/ports -> core/registry': 5,
   'core/ports -> core/rules': 4,
   'core/ports -> core/session': 3,
-  'core/ports -> core/tool': 1,
-  'core/registry -> parts/durable-approvals': 2,
-  'core/registry -> parts/idempotency': 1,
-  'core/registry -> parts/offload': 1,
-  'core/registry -> parts/origins': 1,
-  'core/registry -> parts/quotas': 2,
   'core/rules -> core/registry': 2,
-  'core/rules -> core/tool': 4,
-  'core/rules -> parts/origins': 3,
-  'core/rules -> parts/quotas': 1,
-  'core/session -> core/gates': 1,
-  'core/session -> core/registry': 22,
-  'core/session -> parts/discovery': 2,
-  'core/session -> parts/durable-approvals': 1,
-  'core/session -> parts/explain': 2,
-  'core/session -> parts/origins': 3,
-  'core/session -> parts/quotas': 1,
-  'core/tool -> parts/origins': 2,
-  'parts/explain -> parts/origins': 1,
-  'parts/explain -> parts/quotas': 1,
-  'parts/explain -> parts/rule-review': 1,
+  'core/session -> core/registry': 21,
 };
+
+/** What no file of the core may contain, also not in a comment. */
+const nameOfPart = /quota/i;
 
 /**
  * What surfaces may import of the core, beside the values. It is not a list that a surface outside
@@ -162,6 +140,7 @@ const against: Readonly<Record<string, number>> = {
 const openToSurfaces = [
   ...sections.values,
   ...sections.engines,
+  ...sections.api,
   'core/result',
   'core/serialize',
   'core/toolset',
@@ -483,6 +462,9 @@ interface Import {
 interface Source {
   /** The path below `src`, without its ending: `call/stages/run`. */
   readonly file: string;
+  readonly text: string;
+  /** The statements that are still there when the types are gone. */
+  readonly code: readonly string[];
   readonly lines: number;
   /** Lines of more than {@link maxColumns} characters without a URL: `src/registry.ts:12`. */
   readonly wide: readonly string[];
@@ -549,6 +531,22 @@ describe('direction', () => {
         // Some room, so that two changes at the same time do not meet in this table.
         .toBeGreaterThan(Math.max(0, most - 5));
     }
+  });
+
+  test('the core knows no part, also not by types or by name', () => {
+    const wrong = inside(
+      ({ from, to }) => sections.core.includes(entryOf(from)) && to.startsWith('parts/'),
+    );
+    expect(wrong.map(({ at, to }) => `${at}: imports ${to}.`)).toEqual([]);
+    const naming = sources.filter(
+      ({ file, text }) => file.startsWith('core/') && nameOfPart.test(text),
+    );
+    expect(naming.map(({ file }) => file)).toEqual([]);
+  });
+
+  test('the types that hosts write and read are types only', () => {
+    const typesOnly = sources.filter(({ file }) => entryOf(file) === 'api');
+    expect(typesOnly.flatMap(({ code }) => code)).toEqual([]);
   });
 
   test('folders of one entry form no circle either', () => {
@@ -886,11 +884,11 @@ describe('style that a reader relies on', () => {
   });
 });
 
-/** The command line; of other folders of `src`, what lies directly in it, without an ending. */
+/** The command line or the types; of other folders of `src`, what lies directly in it. */
 function entryOf(file: string): string {
   return file
     .split('/')
-    .slice(0, file.startsWith('cli/') ? 1 : 2)
+    .slice(0, /^(?:api|cli)\//.test(file) ? 1 : 2)
     .join('/');
 }
 
@@ -1065,8 +1063,11 @@ function readSource(path: string, text: string): Source {
   const wide = lines.flatMap((line, index) =>
     line.length > maxColumns && !/https?:\/\//.test(line) ? [`src/${path}:${index + 1}`] : [],
   );
+  const code = tree.statements.filter((node) => !isType(node)).map(place);
   return {
     file: path.replace(/\.tsx?$/, ''),
+    text,
+    code,
     lines: lines.length - 1,
     wide,
     long,
@@ -1075,6 +1076,19 @@ function readSource(path: string, text: string): Source {
     casts,
     faults,
   };
+}
+
+/** Whether a statement is gone when the types are. */
+function isType(node: ts.Statement): boolean {
+  return (
+    ts.isInterfaceDeclaration(node) ||
+    ts.isTypeAliasDeclaration(node) ||
+    (ts.isExportDeclaration(node) && node.isTypeOnly) ||
+    (ts.isImportDeclaration(node) &&
+      node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword) ||
+    (ts.isVariableStatement(node) &&
+      node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.DeclareKeyword) === true)
+  );
 }
 
 /** The names in braces of an import or an export. */

@@ -54,7 +54,7 @@ describe('docs/architecture.md names', () => {
 });
 
 describe('each event', () => {
-  const types = membersOf('src/core/events.ts', 'ToolEvents');
+  const types = membersOf('src/api/events.ts', 'ToolEvents');
 
   test('has a row in docs/events.md', () => {
     expect(firstColumn(read('docs/events.md'), 'type').sort()).toEqual([...types].sort());

@@ -1,10 +1,11 @@
 /** What a profile and its limits may hold at most, and which of several parents holds. */
 import { describe, expect, test } from 'vitest';
+import type { Effect } from '../src/api/decision.ts';
+import type { Limits, Profile } from '../src/api/profile.ts';
 import { registryStateOf } from '../src/core/registry/state-of.ts';
-import type { Effect } from '../src/core/rules/decision.ts';
-import { checkLimits, type Limits, tightestLimits } from '../src/core/rules/limits.ts';
+import { checkLimits, tightestLimits } from '../src/core/rules/limits.ts';
 import { checkLineage, type KnownProfile, parentsOf } from '../src/core/rules/lineage.ts';
-import { type Profile, type ResolvedProfile, resolveProfile } from '../src/core/rules/profile.ts';
+import { type ResolvedProfile, resolveProfile } from '../src/core/rules/profile.ts';
 import { HostToolRegistry } from '../src/index.ts';
 import { MisuseError } from '../src/values/errors/index.ts';
 

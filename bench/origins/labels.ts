@@ -2,7 +2,7 @@
  * The labels of the two suites, as a careful host would write them from the tools' names,
  * descriptions and outputs. They were written once, before the first run.
  */
-import type { OutputOrigin, Role } from '../../src/parts/origins/origin.ts';
+import type { OutputOrigin, Role } from '../../src/api/origins.ts';
 
 /** What a host says about one tool. */
 export interface ToolLabels {

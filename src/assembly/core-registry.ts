@@ -1,10 +1,10 @@
 /** The registry with the parts that a host names. */
 
+import type { Quota } from '../api/quotas.ts';
+import type { RegistryOptions } from '../api/registry.ts';
 import { type Part, PartSet } from '../core/part.ts';
 import { Registry } from '../core/registry/registry.ts';
-import type { RegistryOptions } from '../core/registry/registry-options.ts';
 import type { RegistryApprovals } from '../parts/durable-approvals/registry-approvals.ts';
-import type { Quota } from '../parts/quotas/quota.ts';
 import { reading, wrongOption } from '../values/options/index.ts';
 import { partOf } from './part-table.ts';
 

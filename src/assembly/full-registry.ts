@@ -1,7 +1,7 @@
 /** The registry with all parts. */
 
+import type { RegistryOptions } from '../api/registry.ts';
 import { type Part, PartSet } from '../core/part.ts';
-import type { RegistryOptions } from '../core/registry/registry-options.ts';
 import { discovery } from '../parts/discovery/part.ts';
 import { durableApprovals } from '../parts/durable-approvals/part.ts';
 import { explain } from '../parts/explain/part.ts';

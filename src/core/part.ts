@@ -214,13 +214,13 @@ function specOf(part: unknown): PartSpec {
   if (spec === undefined)
     throw new MisuseError(
       'invalid_option',
-      'HostToolRegistry: expected `parts` to be parts of this copy of host-tools, such as ' +
-        `\`quotas()\` from \`host-tools/quotas\`, got ${describe(part)}.`,
+      'HostToolRegistry: expected `parts` to be parts of this copy of host-tools, each made by ' +
+        `the function of its subpath, got ${describe(part)}.`,
     );
   return spec;
 }
 
-/** @param what What was used, such as ``createSession: `quotas` ``. */
+/** @param what What was used, such as ``createSession: `name` ``. */
 function missingPart(what: string, absent: AbsentPart | undefined): MisuseError {
   if (absent === undefined)
     return new MisuseError('missing_part', `${what} needs a part that the registry does not have.`);

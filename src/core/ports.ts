@@ -1,9 +1,10 @@
 /** The places of one registry that its parts fill. A place that is empty costs a call nothing. */
 
+import type { ApprovalRequest, PendingApproval } from '../api/approval.ts';
+import type { AnyTool } from '../api/tool.ts';
 import type { ToolError } from '../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../values/json/index.ts';
 import type { MaybePromise } from '../values/maybe-promise.ts';
-import type { ApprovalRequest, PendingApproval } from './approval/request.ts';
 import type { Call, FoundCall } from './call/call.ts';
 import type { Shaped, Shown } from './call/output-snapshot.ts';
 import type { Step } from './call/step.ts';
@@ -20,7 +21,6 @@ import type { Verdict } from './rules/verdict.ts';
 import type { Listing } from './session/listing.ts';
 import type { SessionSetup } from './session/session-setup.ts';
 import type { SessionState } from './session/session-state.ts';
-import type { AnyTool } from './tool/tool-config.ts';
 
 /**
  * Runs last, before the handler. A call that waits here is judged again, and comes back.

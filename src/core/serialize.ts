@@ -1,8 +1,9 @@
 /** The text of a result that a model reads. */
+
+import type { ToolResult } from '../api/result.ts';
 import { contentParts, contentText } from '../values/content.ts';
 import { wireText } from '../values/json/index.ts';
 import { withoutControls } from '../values/text/control-characters.ts';
-import type { ToolResult } from './result.ts';
 
 /**
  * The text that the model sees: a string unchanged, other output as JSON, `Success` for no output,

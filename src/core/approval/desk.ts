@@ -1,7 +1,8 @@
 /** The approvals of one session: the calls that wait for a person here, and the grants. */
 
+import type { ApprovalRequest } from '../../api/approval.ts';
 import { Grants } from './grants.ts';
-import type { ApprovalRequest, ReadAnswer } from './request.ts';
+import type { ReadAnswer } from './request.ts';
 
 interface Waiting {
   readonly request: ApprovalRequest;

@@ -1,5 +1,7 @@
 /** The standing answers of one session. A grant answers an ask; it never lifts a denial. */
-import type { Grant, ReadAnswer } from './request.ts';
+
+import type { Grant } from '../../api/approval.ts';
+import type { ReadAnswer } from './request.ts';
 
 /** A grant as it is stored. */
 export interface Held {

@@ -1,6 +1,8 @@
 /** Reads the texts of a question. */
+
+import type { ApprovalPrompt } from '../../api/approval.ts';
 import { deepFreeze } from '../../values/json/index.ts';
-import { type ApprovalPrompt, misspeltIn } from './request.ts';
+import { misspeltIn } from './request.ts';
 
 const noPrompt = { title: undefined, message: undefined, risk: undefined };
 

@@ -1,6 +1,8 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
+
+import type { ApprovalChoice } from '../../api/approval.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
-import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
+import { choiceOf, type ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
 import { type Details, joinDetails } from '../rules/verdict.ts';
 import type { Call, FoundCall } from './call.ts';

@@ -1,5 +1,6 @@
 /** The question that a person is asked about a call, and the event that announces it. */
 
+import type { ApprovalPrompt, ApprovalRequest } from '../../api/approval.ts';
 import {
   deepFreeze,
   frozenJson,
@@ -8,7 +9,6 @@ import {
   type JsonValue,
 } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
-import type { ApprovalPrompt, ApprovalRequest } from '../approval/request.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import type { FoundCall } from './call.ts';

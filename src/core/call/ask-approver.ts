@@ -1,14 +1,15 @@
 /** Asks a person in this process, and waits for the first answer. */
 
 import { randomUUID } from 'node:crypto';
+import type { ApprovalRequest } from '../../api/approval.ts';
+import type { Approver } from '../../api/context.ts';
 import { errorName, withCause } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
 import { inScope } from '../../values/limits/async-scope.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { ApprovalDesk } from '../approval/desk.ts';
-import { type ApprovalRequest, type ReadAnswer, readAnswer } from '../approval/request.ts';
+import { type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { whatCame } from '../approval/wrong-answer.ts';
-import type { Approver } from '../context.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import {
   invalidAnswer,

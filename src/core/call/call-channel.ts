@@ -2,8 +2,9 @@
  * The tracing channel of calls, if the runtime has `node:diagnostics_channel`. The module is loaded
  * at run time, so that the core imports no module that browsers lack.
  */
+
+import type { ToolResult } from '../../api/result.ts';
 import type { CallStatus } from '../../values/errors/index.ts';
-import type { ToolResult } from '../result.ts';
 import type { SessionState } from '../session/session-state.ts';
 
 /** What subscribers of `tracing:host-tools:call:*` get: one object for each call. */

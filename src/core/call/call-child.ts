@@ -1,8 +1,8 @@
 /** The calls that a handler makes. */
 
+import type { CallOptions } from '../../api/context.ts';
+import type { ToolResult } from '../../api/result.ts';
 import { nameOf } from '../../values/text/names.ts';
-import type { CallOptions } from '../context.ts';
-import type { ToolResult } from '../result.ts';
 import type { Call, FoundCall } from './call.ts';
 import { readToolOptions } from './call-options.ts';
 import { callTool } from './spine.ts';

@@ -1,6 +1,6 @@
 /** What the state needs from the spine. It is passed in, because `state` may not import `call`. */
-import type { CallOptions } from '../context.ts';
-import type { ToolResult } from '../result.ts';
+import type { CallOptions } from '../../api/context.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { Call, FoundCall } from './call.ts';
 
 export interface CallControl {

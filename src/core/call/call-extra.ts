@@ -1,12 +1,14 @@
 /** The part of a call's record that only some calls need. */
 
+import type { PendingApproval } from '../../api/approval.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Deadline } from '../../values/limits/deadlines.ts';
 import type { Semaphore } from '../../values/limits/semaphore.ts';
 import type { Standing } from '../approval/grants.ts';
-import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
-import type { Alongside, ToolResult } from '../result.ts';
+import type { ReadAnswer } from '../approval/request.ts';
+import type { Alongside } from '../result.ts';
 import type { Details } from '../rules/verdict.ts';
 import type { Place } from '../session/places.ts';
 import type { Slot } from '../slot.ts';

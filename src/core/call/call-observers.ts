@@ -1,9 +1,9 @@
 /** The port behind audit logs: observers are told of every call. It is not in the public list. */
 
-import type { OriginTold } from '../../parts/origins/origin.ts';
+import type { ApprovalChoice } from '../../api/approval.ts';
+import type { OriginTold } from '../../api/origins.ts';
 import type { CallStatus } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
-import type { ApprovalChoice } from '../approval/request.ts';
 import type { SessionState } from '../session/session-state.ts';
 
 /** What an observer is told about a call. Its texts contain no secret of the call. */

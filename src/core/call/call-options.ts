@@ -3,10 +3,10 @@
  * never throws, so a wrong option ends it with a failed result.
  */
 
+import type { CallOptions, Surface } from '../../api/context.ts';
 import { describe, messageOf, type ToolError, toolError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { suggestion } from '../../values/options/index.ts';
-import type { CallOptions, Surface } from '../context.ts';
 import type { Call } from './call.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** The port behind telemetry: tracers follow calls while they run. It is not in the public list. */
 
+import type { TraceContext } from '../../api/context.ts';
 import type { JsonValue } from '../../values/json/index.ts';
-import type { TraceContext } from '../context.ts';
 
 /** The phases of a call that are traced separately. A call may have several phases `policy`. */
 export type Phase = 'policy' | 'approval' | 'run';

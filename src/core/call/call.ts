@@ -1,16 +1,16 @@
 /** The record of one call: what the stages read and write as the call passes through them. */
 import { randomUUID } from 'node:crypto';
+import type { CallInfo, Surface } from '../../api/context.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { AbortEntry } from '../../values/limits/abort-hub.ts';
 import { type AsyncScope, currentScope } from '../../values/limits/async-scope.ts';
 import type { Deadline, DeadlineList } from '../../values/limits/deadlines.ts';
 import type { Holder, Waitable } from '../../values/limits/wait-graph.ts';
 import type { ReadAnswer } from '../approval/request.ts';
-import type { CallInfo, Surface } from '../context.ts';
 import type { Binding } from '../registry/binding.ts';
 import type { RuleCount } from '../registry/counters.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
-import type { ToolResult } from '../result.ts';
 import type { Details, Verdict } from '../rules/verdict.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { CallExtra } from './call-extra.ts';

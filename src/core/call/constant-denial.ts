@@ -3,6 +3,7 @@
  * nothing of its input is read. Where somebody does, its input is read only to be shown.
  */
 
+import type { ToolResult } from '../../api/result.ts';
 import type { Binding } from '../registry/binding.ts';
 import {
   countDenied,
@@ -11,7 +12,6 @@ import {
   countReason,
   type RuleCount,
 } from '../registry/counters.ts';
-import type { ToolResult } from '../result.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import { errorOf, ownVerdict, type Verdict } from '../rules/verdict.ts';
 import type { SessionState } from '../session/session-state.ts';

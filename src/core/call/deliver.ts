@@ -3,8 +3,9 @@
  * what another one reads.
  */
 
+import type { EventBase, EventType } from '../../api/events.ts';
 import { cloneJson, deepFreeze, frozenJson, type JsonValue } from '../../values/json/index.ts';
-import type { EventBase, EventHub, EventType } from '../events.ts';
+import type { EventHub } from '../events.ts';
 
 /** The part of a session that events need: its own listeners and the registry's. */
 interface Hubs {

@@ -3,6 +3,7 @@
  * it held is given back, and its promise resolves.
  */
 
+import type { ResultMetadata, ToolResult } from '../../api/result.ts';
 import { errorCodes, type ToolError, withCause } from '../../values/errors/index.ts';
 import {
   countDenied,
@@ -11,7 +12,6 @@ import {
   countMatched,
   countReason,
 } from '../registry/counters.ts';
-import type { ResultMetadata, ToolResult } from '../result.ts';
 import { type Call, isFound } from './call.ts';
 import type { CallExtra } from './call-extra.ts';
 import { unlink } from './calls-in-flight.ts';

@@ -1,6 +1,7 @@
 /** Runs a call on its executor, in the place that it has taken there. */
+
+import type { Executor } from '../../api/tool-config.ts';
 import { cloneJson } from '../../values/json/index.ts';
-import type { Executor } from '../tool/executor.ts';
 import type { FoundCall } from './call.ts';
 import { HandlerContext } from './handler-context.ts';
 

@@ -2,9 +2,15 @@
  * The context that a handler is given: frozen, lazy, and without effect once the call has ended.
  */
 
+import type {
+  CallOptions,
+  CallTool,
+  LogLevel,
+  SurfaceClient,
+  ToolContext,
+} from '../../api/context.ts';
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { shortened } from '../../values/text/shortened.ts';
-import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from '../context.ts';
 import type { FoundCall } from './call.ts';
 import { shownJson, shownText } from './shown.ts';
 

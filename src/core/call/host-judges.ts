@@ -3,15 +3,16 @@
  * that throws, takes too long or returns something else denies the call.
  */
 
+import type { ApprovalPrompt } from '../../api/approval.ts';
+import type { CallInfo } from '../../api/context.ts';
+import type { Decision } from '../../api/decision.ts';
+import type { Policy, PolicySubject } from '../../api/policy.ts';
+import type { ToolSummary } from '../../api/tool.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { readPrompt } from '../approval/read-prompt.ts';
-import type { ApprovalPrompt } from '../approval/request.ts';
-import type { CallInfo } from '../context.ts';
 import type { Binding } from '../registry/binding.ts';
-import { allow, ask, type Decision, deny, readDecision } from '../rules/decision.ts';
-import type { Policy, PolicySubject } from '../rules/policy.ts';
+import { allow, ask, deny, readDecision } from '../rules/decision.ts';
 import { denied, makeVerdict, type Verdict } from '../rules/verdict.ts';
-import type { ToolSummary } from '../tool/tool-summary.ts';
 import { promptOf } from './approval-question.ts';
 import type { FoundCall } from './call.ts';
 import { freshParse } from './fresh-parse.ts';

@@ -1,4 +1,4 @@
-/** What the conditions of rules and quotas look at. */
+/** What conditions look at. */
 
 import { declaresPath } from '../../values/schema/declares-path.ts';
 import type { Judged } from '../rules/judged.ts';

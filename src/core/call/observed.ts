@@ -1,6 +1,6 @@
 /** Tells the observers of a call that it starts or has ended. */
 
-import type { ToolResult } from '../result.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { Call } from './call.ts';
 import type { CallObservers, CallRecord } from './call-observers.ts';
 import { reportFault } from './report-fault.ts';

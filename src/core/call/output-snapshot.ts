@@ -1,9 +1,10 @@
 /** The snapshot of an output: a copy as JSON, made when the handler returns. */
+
+import type { ResultMetadata } from '../../api/result.ts';
 import { isContentValue, markContent } from '../../values/content.ts';
 import { type ToolError, toolError } from '../../values/errors/index.ts';
 import { copyJson } from '../../values/json/index.ts';
 import { lostInSandbox } from '../../values/json/lost-data.ts';
-import type { ResultMetadata } from '../result.ts';
 import type { Call } from './call.ts';
 import { shownNameOf } from './shown-name.ts';
 import { tellLost } from './tell-lost.ts';

@@ -1,8 +1,8 @@
 /** The result of a call as events carry it: a copy, without what is hidden. */
 
+import type { ToolResult } from '../../api/result.ts';
 import { type ToolError, toolError } from '../../values/errors/index.ts';
 import { cloneJson, type JsonValue } from '../../values/json/index.ts';
-import type { ToolResult } from '../result.ts';
 import type { FoundCall } from './call.ts';
 import { copyFor, isShared } from './deliver.ts';
 import { shownJson } from './shown.ts';

@@ -1,5 +1,5 @@
 /** What an executor that runs calls on other machines needs to know about a call. */
-import type { ToolContext } from '../context.ts';
+import type { ToolContext } from '../../api/context.ts';
 import { HandlerContext } from './handler-context.ts';
 
 /** The call as another machine needs to know it. */

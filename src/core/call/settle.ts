@@ -1,8 +1,8 @@
 /** The second half of the spine: from what the handler returned or threw to the end of its call. */
 
+import type { ResultMetadata } from '../../api/result.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import type { ResultMetadata } from '../result.ts';
 import { allWithinBudget } from './alongside-budget.ts';
 import type { Call, FoundCall } from './call.ts';
 import { endCall, failCall, successResult } from './end-call.ts';

@@ -1,8 +1,8 @@
 /** The spine: runs the stages of a call in order. Every surface calls tools through it. */
 
+import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { Masking } from '../ports.ts';
-import type { ToolResult } from '../result.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { Call, type FoundCall, isFound, type Resumed } from './call.ts';
 import { heardChannel, publishCall } from './call-channel.ts';

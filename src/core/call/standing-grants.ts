@@ -1,8 +1,8 @@
 /** The standing answers of a session, as one call uses and adds them. */
 
+import type { Grant } from '../../api/approval.ts';
 import type { GrantSubject } from '../approval/grants.ts';
 import { jsonDigest } from '../approval/json-digest.ts';
-import type { Grant } from '../approval/request.ts';
 import type { Call, FoundCall } from './call.ts';
 
 /** What a grant must cover to answer for this call. */

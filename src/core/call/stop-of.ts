@@ -3,8 +3,8 @@
  * make a call much more expensive.
  */
 
+import type { ToolContext } from '../../api/context.ts';
 import { currentScope, inScope } from '../../values/limits/async-scope.ts';
-import type { ToolContext } from '../context.ts';
 import type { FoundCall } from './call.ts';
 import { HandlerContext } from './handler-context.ts';
 

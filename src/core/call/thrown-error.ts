@@ -1,5 +1,6 @@
 /** Makes the error of a call from what its handler threw or failed with. */
 
+import type { Failure } from '../../api/result.ts';
 import {
   messageFromParts,
   ownMessage,
@@ -9,7 +10,6 @@ import {
 } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import { shortened } from '../../values/text/shortened.ts';
-import type { Failure } from '../result.ts';
 import type { FoundCall } from './call.ts';
 import { thrownInputFault } from './invalid-input.ts';
 import { reportFault } from './report-fault.ts';

@@ -1,8 +1,8 @@
 /** Informs the tracers that follow calls. Nothing that they do affects a call. */
 
+import type { ToolContext, TraceContext } from '../../api/context.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
-import type { ToolContext, TraceContext } from '../context.ts';
-import type { ToolResult } from '../result.ts';
 import { type Call, type FoundCall, isFound } from './call.ts';
 import type { CallEnd, CallTrace, CallTracer, Phase, Told } from './call-tracers.ts';
 import { HandlerContext } from './handler-context.ts';

@@ -1,5 +1,7 @@
 /** Asks a host's own gates. Whatever goes wrong denies the call. */
 
+import type { CallGate, Gate, GateCall, OutputGate } from '../../api/gate.ts';
+import type { ToolSummary } from '../../api/tool.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { cloneJson, type JsonValue } from '../../values/json/index.ts';
 import type { FoundCall } from '../call/call.ts';
@@ -19,8 +21,7 @@ import { isReason } from '../rules/decision.ts';
 import { denied, errorOf } from '../rules/verdict.ts';
 import type { SessionSetup } from '../session/session-setup.ts';
 import { Slot } from '../slot.ts';
-import type { ToolSummary } from '../tool/tool-summary.ts';
-import { type CallGate, checkGates, type Gate, type GateCall, type OutputGate } from './gate.ts';
+import { checkGates } from './gate.ts';
 
 const where = 'HostToolRegistry';
 const none: readonly never[] = Object.freeze([]);

@@ -1,4 +1,7 @@
 /** Mounting: puts a session's tools on a coordinator and keeps them up to date. */
+
+import type { ToolSession } from '../../api/session.ts';
+import type { SessionOptions } from '../../api/session-options.ts';
 import { capabilityFacts } from '../../values/capabilities.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
@@ -7,8 +10,6 @@ import { oneOf, readOptions, type TableOf, withDefault } from '../../values/opti
 import type { Registry } from '../registry/registry.ts';
 import { declareFacts } from '../session/declared-facts.ts';
 import { stateOf } from '../session/session.ts';
-import type { ToolSession } from '../session/session-api.ts';
-import type { SessionOptions } from '../session/session-options.ts';
 import type { SessionState } from '../session/session-state.ts';
 import type { Coordinator } from './coordinator.ts';
 import { reportFault, useOptional } from './coordinator-fault.ts';

@@ -1,13 +1,13 @@
 /** A tool as it is mounted: the object that the coordinator gets. */
 
+import type { CallOptions, Surface } from '../../api/context.ts';
+import type { ToolResult } from '../../api/result.ts';
+import type { HostTool } from '../../api/session.ts';
 import { type ReadCallOptions, readCallOptions, readToolOptions } from '../call/call-options.ts';
 import { callTool } from '../call/spine.ts';
-import type { CallOptions, Surface } from '../context.ts';
-import type { ToolResult } from '../result.ts';
 import { serializeOutput } from '../serialize.ts';
 import { readToolArguments } from '../session/bind-host-tool.ts';
 import type { SessionState } from '../session/session-state.ts';
-import type { HostTool } from '../tool/host-tool.ts';
 import type { CancellationPort, Coordinator } from './coordinator.ts';
 
 /** A host tool that also has the names that the amplifier runtime reads. */

@@ -1,6 +1,7 @@
 /** The tools of one session that are on one coordinator. */
+
+import type { HostTool } from '../../api/session.ts';
 import type { SessionState } from '../session/session-state.ts';
-import type { HostTool } from '../tool/host-tool.ts';
 import type { Coordinator } from './coordinator.ts';
 import { reportFault } from './coordinator-fault.ts';
 import { createMountedTool, type MountedTool } from './mounted-tool.ts';

@@ -2,14 +2,14 @@
  * What applies to one tool in one session. It is computed on first use, and again after a change.
  */
 
+import type { Effect } from '../../api/decision.ts';
+import type { Policy } from '../../api/policy.ts';
+import type { HostTool } from '../../api/session.ts';
 import type { ConstantDenial } from '../call/constant-denial.ts';
 import type { BeginGate, Masking, OverBudget, StartGate, ToolGates } from '../ports.ts';
-import type { Effect } from '../rules/decision.ts';
-import type { Policy } from '../rules/policy.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { SessionHandler } from '../session/session-handler.ts';
 import type { SessionState } from '../session/session-state.ts';
-import type { HostTool } from '../tool/host-tool.ts';
 import type { ToolCounts } from './counters.ts';
 import type { ToolEntry } from './tool-entry.ts';
 

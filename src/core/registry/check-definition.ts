@@ -1,8 +1,9 @@
 /** Checks a definition before it is added to a table. */
+
+import type { AnyTool } from '../../api/tool.ts';
 import type { PartSet } from '../part.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { internalsOf, type ToolInternals } from '../tool/definition.ts';
-import type { AnyTool } from '../tool/tool-config.ts';
 import { checkMarkParts } from './check-marks.ts';
 import type { RegistryState } from './registry-state.ts';
 

@@ -1,8 +1,9 @@
 /** Finds what a host writes into its schemas: marks that parts act upon, and labels. */
+
+import type { AnyTool } from '../../api/tool.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { PartSet } from '../part.ts';
 import { internalsOf } from '../tool/definition.ts';
-import type { AnyTool } from '../tool/tool-config.ts';
 
 /** Keywords whose value is data and not a schema. */
 const data: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples']);

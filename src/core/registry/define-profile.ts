@@ -1,17 +1,13 @@
 /** Defines profiles: checks them against the tools and updates the profiles that extend them. */
 
+import type { Profile } from '../../api/profile.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
 import { shortened } from '../../values/text/shortened.ts';
 import type { Conditioned } from '../rules/conditioned.ts';
 import { checkLineage, type KnownProfile, parentsOf } from '../rules/lineage.ts';
-import {
-  type Profile,
-  type ProfileTool,
-  type ResolvedProfile,
-  resolveProfile,
-} from '../rules/profile.ts';
+import { type ProfileTool, type ResolvedProfile, resolveProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import { keepUse } from '../rules/rule-use.ts';
 import { checkKnobs } from './check-knobs.ts';

@@ -3,8 +3,9 @@
  * registered in several. An executor is disposed when its last tool has been removed and the calls
  * to that tool have ended.
  */
+
+import type { Executor } from '../../api/tool-config.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
-import type { Executor } from '../tool/executor.ts';
 import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 

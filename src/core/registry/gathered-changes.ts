@@ -1,5 +1,5 @@
 /** Combines several changes of a registry into one. */
-import type { ChangeReason } from '../events.ts';
+import type { ChangeReason } from '../../api/events.ts';
 
 /** The names of tools that were added, removed or given a new definition. */
 export interface ToolsChange {

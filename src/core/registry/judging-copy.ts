@@ -4,10 +4,10 @@
  * two share nothing that changes.
  */
 
-import type { Rule } from '../rules/rule.ts';
+import type { RegistryOptions } from '../../api/registry.ts';
+import type { Rule } from '../../api/rule.ts';
 import { unusedCopies } from '../rules/rule-use.ts';
 import { inertDefinition } from '../tool/definition.ts';
-import type { RegistryOptions } from './registry-options.ts';
 import { RegistryState } from './registry-state.ts';
 import { ToolEntry } from './tool-entry.ts';
 

@@ -3,11 +3,11 @@
  * holds the tool of each name that is shown, so that finding one is one lookup.
  */
 
+import type { AnyTool } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { VersionRange } from '../../values/text/versions.ts';
 import type { PartSet } from '../part.ts';
 import { internalsOf } from '../tool/definition.ts';
-import type { AnyTool } from '../tool/tool-config.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 export interface NameTable {

@@ -1,8 +1,9 @@
 /** Creates the state of a session from its options. */
 
+import type { SessionOptions } from '../../api/session-options.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
 import { checkOverrides } from '../session/session.ts';
-import { readSessionOptions, type SessionOptions } from '../session/session-options.ts';
+import { readSessionOptions } from '../session/session-options.ts';
 import { SessionState } from '../session/session-state.ts';
 import type { RegistryState } from './registry-state.ts';
 

@@ -1,6 +1,7 @@
 /** Finds the sessions of a registry that are open. */
+
+import type { ToolSession } from '../../api/session.ts';
 import { Session } from '../session/session.ts';
-import type { ToolSession } from '../session/session-api.ts';
 import type { SessionState } from '../session/session-state.ts';
 import type { RegistryState } from './registry-state.ts';
 

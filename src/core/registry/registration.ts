@@ -1,37 +1,17 @@
-/** The handle that registering a tool returns. */
+/** Makes the handle that registering a tool returns. */
 
+import type { DefinitionPatch, ToolRegistration } from '../../api/registry.ts';
+import type { AnyTool } from '../../api/tool.ts';
 import {
-  type DefinitionPatch,
   internalsOf,
   type OutsidePlace,
   patchDefinition,
   renameDefinition,
 } from '../tool/definition.ts';
-import type { AnyTool } from '../tool/tool-config.ts';
 import { prepareSchemas } from './check-definition.ts';
 import { checkMarkParts } from './check-marks.ts';
 import type { RegistryState } from './registry-state.ts';
 import { ToolEntry } from './tool-entry.ts';
-
-/** A handle on a registered tool. It has no effect once the tool is removed or replaced. */
-export interface ToolRegistration {
-  /** The tool's name. Updates cannot change it. */
-  readonly name: string;
-  /**
-   * Changes the definition. Calls in flight finish on the definition on which they started.
-   * @throws MisuseError if the patch is refused; then nothing changes.
-   */
-  update(patch: DefinitionPatch): void;
-  /** Hides the tool, and refuses calls to it (`disabled`) until it is enabled again. */
-  disable(): void;
-  /** Undoes `disable`. Has no effect on an enabled tool. */
-  enable(): void;
-  /** Removes the tool; calls in flight finish. False if it was already removed or replaced. */
-  unregister(): boolean;
-  /** Resolves when no call to the tool is in flight. */
-  drain(): Promise<void>;
-  [Symbol.dispose](): void;
-}
 
 /** A table of registered tools: a registry's, or a session's own. */
 export interface ToolTable {

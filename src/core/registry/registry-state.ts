@@ -1,5 +1,11 @@
 /** What the sessions of a registry share: tools, rules, profiles, clocks, timers and events. */
 
+import type { Effect } from '../../api/decision.ts';
+import type { ChangeReason } from '../../api/events.ts';
+import type { Policy } from '../../api/policy.ts';
+import type { Limits } from '../../api/profile.ts';
+import type { Logger, RegistryOptions } from '../../api/registry.ts';
+import type { Rule } from '../../api/rule.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { AbortHub } from '../../values/limits/abort-hub.ts';
 import { Deadlines } from '../../values/limits/deadlines.ts';
@@ -15,28 +21,21 @@ import type { CallControl } from '../call/call-control.ts';
 import type { CallObservers } from '../call/call-observers.ts';
 import type { CallTracer } from '../call/call-tracers.ts';
 import { createIds } from '../call/calls-in-flight.ts';
-import { type ChangeReason, EventHub } from '../events.ts';
+import { EventHub } from '../events.ts';
 import { installGates } from '../gates/run-gates.ts';
 import type { PartSet } from '../part.ts';
 import { Ports } from '../ports.ts';
-import type { Effect } from '../rules/decision.ts';
-import { type Limits, tightestLimits } from '../rules/limits.ts';
+import { tightestLimits } from '../rules/limits.ts';
 import type { KnownProfile } from '../rules/lineage.ts';
-import type { Policy } from '../rules/policy.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
-import type { CompiledRule, Rule } from '../rules/rule.ts';
+import type { CompiledRule } from '../rules/rule.ts';
 import { RuleLayers } from '../rules/rule-layers.ts';
 import type { SessionState } from '../session/session-state.ts';
 import type { Slot } from '../slot.ts';
 import { Counters } from './counters.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import { type NameTable, SingleNames } from './name-table.ts';
-import {
-  type Logger,
-  type RegistryOptions,
-  readRegistryOptions,
-  safeClock,
-} from './registry-options.ts';
+import { readRegistryOptions, safeClock } from './registry-options.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { type ToolStatus, toolStatusOf } from './tool-status.ts';
 import { computeView, type SharedView, SharedViews, type View } from './view.ts';

@@ -3,20 +3,16 @@
  * or changes nothing.
  */
 
+import type { ToolRegistration } from '../../api/registry.ts';
+import type { AnyTool } from '../../api/tool.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { reading } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
-import type { AnyTool } from '../tool/tool-config.ts';
 import { checkDefinition, showDefinition } from './check-definition.ts';
 import { releaseExecutor, retainExecutor } from './executors.ts';
 import type { ToolsChange } from './gathered-changes.ts';
 import { type Beside, besideOf } from './name-table.ts';
-import {
-  notifyOrigin,
-  Registration,
-  type ToolRegistration,
-  type ToolTable,
-} from './registration.ts';
+import { notifyOrigin, Registration, type ToolTable } from './registration.ts';
 import type { RegistryState } from './registry-state.ts';
 import { host } from './scope-options.ts';
 import { ToolEntry } from './tool-entry.ts';

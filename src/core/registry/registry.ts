@@ -1,25 +1,24 @@
 /** The registry: holds definitions, rules, profiles and scopes, and creates sessions. */
 
+import type { Emitter, ToolEvents } from '../../api/events.ts';
+import type { CallMetrics } from '../../api/metrics.ts';
+import type { Profile } from '../../api/profile.ts';
+import type { RegistryOptions, ToolRegistration } from '../../api/registry.ts';
+import type { Rule } from '../../api/rule.ts';
+import type { HostTool, ToolSession } from '../../api/session.ts';
+import type { SessionOptions } from '../../api/session-options.ts';
+import type { AnyTool } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { checkOption, reading, readOptions } from '../../values/options/index.ts';
 import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
-import type { Emitter, ToolEvents } from '../events.ts';
 import { defineMethods, type PartSet } from '../part.ts';
-import type { Profile } from '../rules/profile.ts';
-import type { Rule } from '../rules/rule.ts';
 import { type UnusedRule, unusedRules } from '../rules/rule-use.ts';
 import { closeRegistry } from '../session/close.ts';
-import { type CallMetrics, metricsOf } from '../session/metrics.ts';
+import { metricsOf } from '../session/metrics.ts';
 import { Session } from '../session/session.ts';
-import type { ToolSession } from '../session/session-api.ts';
-import type { SessionOptions } from '../session/session-options.ts';
-import type { HostTool } from '../tool/host-tool.ts';
-import type { AnyTool } from '../tool/tool-config.ts';
 import { defineProfile } from './define-profile.ts';
 import { openSession } from './open-session.ts';
-import type { ToolRegistration } from './registration.ts';
-import type { RegistryOptions } from './registry-options.ts';
 import { RegistryState } from './registry-state.ts';
 import { RegistryTools } from './registry-tools.ts';
 import { createScope, type ToolScope } from './scope.ts';

@@ -1,6 +1,7 @@
 /** The options of a scope, and their checks. */
+
+import type { Rule } from '../../api/rule.ts';
 import { anything, kind, type TableOf, text, withDefault } from '../../values/options/index.ts';
-import type { Rule } from '../rules/rule.ts';
 
 /** Options of `HostToolRegistry.scope`. */
 export interface ScopeOptions {

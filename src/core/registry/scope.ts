@@ -1,9 +1,9 @@
 /** Scopes: a plugin gets one instead of the registry. */
 
+import type { ToolRegistration } from '../../api/registry.ts';
+import type { AnyTool } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { internalsOf, renameDefinition } from '../tool/definition.ts';
-import type { AnyTool } from '../tool/tool-config.ts';
-import type { ToolRegistration } from './registration.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /** Registers, lists, drains and disposes its own tools. It cannot see other tools. */

@@ -3,13 +3,12 @@
  * it.
  */
 
+import type { AnyTool, ToolSummary } from '../../api/tool.ts';
 import { Semaphore } from '../../values/limits/semaphore.ts';
 import type { WaitGraph } from '../../values/limits/wait-graph.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
 import { parseVersion, type Version } from '../../values/text/versions.ts';
 import { internalsOf, type OutsidePlace, type ToolInternals } from '../tool/definition.ts';
-import type { AnyTool } from '../tool/tool-config.ts';
-import type { ToolSummary } from '../tool/tool-summary.ts';
 
 /**
  * One definition of a tool. Replacing the tool creates a new entry; calls in flight keep theirs.

@@ -3,9 +3,9 @@
  * tools share it, so it is computed once for all of them.
  */
 
+import type { Effect } from '../../api/decision.ts';
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { Masking, ToolGates } from '../ports.ts';
-import type { Effect } from '../rules/decision.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { dropCode } from '../toolset/effective.ts';

@@ -2,9 +2,11 @@
  * What a session shows: the effective set, and the entries behind its names. Sessions that show the
  * same tools for the same reasons share one computed view.
  */
+
+import type { Dropped, Prerequisite } from '../../api/session.ts';
 import { canonicalJson, deepFreeze, type JsonValue } from '../../values/json/index.ts';
 import type { SessionState } from '../session/session-state.ts';
-import { type Dropped, effectiveSet, type Prerequisite } from '../toolset/effective.ts';
+import { effectiveSet } from '../toolset/effective.ts';
 import type { ToolSpec } from '../toolset/tool-spec.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { ToolStatus } from './tool-status.ts';

@@ -1,6 +1,7 @@
 /** Checks the policies that a host passes to a registry or a session. */
+
+import type { Policy } from '../../api/policy.ts';
 import { array, checkOption, checkSpelling, kind, reading } from '../../values/options/index.ts';
-import type { Policy } from './policy.ts';
 
 /** @throws MisuseError for a policy without an id or a function `check`. */
 export function checkPolicies(

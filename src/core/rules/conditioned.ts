@@ -1,7 +1,7 @@
 /** What a part limits by conditions on the input of tools, as a review looks at it. */
 
+import type { ToolSummary } from '../../api/tool.ts';
 import type { JsonValue } from '../../values/json/index.ts';
-import type { ToolSummary } from '../tool/tool-summary.ts';
 import type { WrittenCondition } from './conditions.ts';
 
 /** A path of the input at which a part reads, as a review tests it. */

@@ -9,8 +9,8 @@ import type { JsonObject } from '../../values/json/index.ts';
 export const maxRuleSteps = 1_000_000;
 
 /**
- * The steps that all shadow rules together may take, and those that the conditions of quotas may
- * take. They add to those of the rules, and together they must not block the process.
+ * The steps that all shadow rules together may take, and those that the conditions of a part's
+ * gates may take. They add to those of the rules, and together they must not block the process.
  */
 export const maxFurtherSteps = 500_000;
 

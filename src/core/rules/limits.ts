@@ -1,4 +1,6 @@
 /** The limits of a session: checked once, and the tightest of several. */
+
+import type { Limits } from '../../api/profile.ts';
 import {
   kind,
   longestTimerMs,
@@ -6,32 +8,6 @@ import {
   type TableOf,
   wholeNumber,
 } from '../../values/options/index.ts';
-
-/** Limits of one session. An absent limit has its default. */
-export interface Limits {
-  /** Calls admitted per minute. From 1. @default no limit */
-  readonly callsPerMinute?: number | undefined;
-  /** Handlers that run at the same time. From 1. @default no limit */
-  readonly maxConcurrentCalls?: number | undefined;
-  /** Calls that wait for a slot. From 0, which lets no call wait. @default 1000 */
-  readonly maxQueuedCalls?: number | undefined;
-  /** Milliseconds that a call waits for a slot. From 1 to 2^31-1. @default 30_000 */
-  readonly queueTimeoutMs?: number | undefined;
-  /**
-   * Approvals that are open at the same time. From 0, which refuses every call that needs one.
-   * @default 20
-   */
-  readonly maxPendingApprovals?: number | undefined;
-  /**
-   * Identical calls in a row that are allowed. From 1; false turns the guard off.
-   * @default false
-   */
-  readonly loopGuard?: number | false | undefined;
-  /** Bytes of the JSON of one input. From 1. @default 1_048_576 */
-  readonly maxInputBytes?: number | undefined;
-  /** Characters of one result that the model sees. From 1. @default no limit */
-  readonly maxOutputChars?: number | undefined;
-}
 
 type LimitName = keyof Limits;
 /** A whole number from 1. */

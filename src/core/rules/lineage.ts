@@ -1,6 +1,8 @@
 /** Which profiles a profile extends, and the check that none extends itself through others. */
+
+import type { Profile } from '../../api/profile.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
-import type { Profile, ResolvedProfile } from './profile.ts';
+import type { ResolvedProfile } from './profile.ts';
 
 /** A profile as the host gave it, and with everything it extends merged in. */
 export interface KnownProfile {

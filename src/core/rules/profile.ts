@@ -1,7 +1,8 @@
-/** Profiles: named, ordered sets of tools with their knobs, rules and limits. */
+/** Reads profiles, and merges in what they extend. */
 
-import type { OutputOrigin, Role } from '../../parts/origins/origin.ts';
-import type { Quota } from '../../parts/quotas/quota.ts';
+import type { Effect } from '../../api/decision.ts';
+import type { Limits, Profile } from '../../api/profile.ts';
+import type { Rule } from '../../api/rule.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import {
@@ -19,75 +20,10 @@ import type { VersionRange } from '../../values/text/versions.ts';
 import type { PartSet } from '../part.ts';
 import type { RegistryState } from '../registry/registry-state.ts';
 import type { SlotHolder } from '../slot.ts';
-import type { Effect } from './decision.ts';
-import { checkLimits, type Limits, tightestLimits } from './limits.ts';
+import { checkLimits, tightestLimits } from './limits.ts';
 import { readParents, readTools, type ToolEntry } from './profile-entries.ts';
-import type { CompiledRule, Rule } from './rule.ts';
+import type { CompiledRule } from './rule.ts';
 import { compileRules } from './rules.ts';
-
-/** A named, ordered set of tools with their knobs, rules and limits. Plain data. */
-export interface Profile {
-  /**
-   * The name by which sessions choose the profile. Non-blank, without white space at its ends, at
-   * most 256 characters. Defining an id again replaces the profile.
-   */
-  readonly id: string;
-  /** Profiles that this one extends, in order. */
-  readonly extends?: string | readonly string[] | undefined;
-  /**
-   * The tools, in the order in which a session lists them. `git@^2` is the newest version of `git`
-   * that fits the range; `git` is the newest one that is not a pre-release.
-   */
-  readonly tools: readonly (
-    | string
-    | {
-        /** The registered name of the tool. It may end in a range of versions: `git@^2`. */
-        readonly name: string;
-        /** Leaves the tool out if it is not registered, instead of refusing. @default false */
-        readonly optional?: boolean | undefined;
-        /** Settings for the tool's own policy. Merged key by key over those of a parent. */
-        readonly knobs?: JsonObject | undefined;
-        /** Requires approval. A profile cannot remove an approval that is required elsewhere. */
-        readonly requiresApproval?: true | undefined;
-        /** Milliseconds. Above 0 and at most 2^31-1. */
-        readonly timeoutMs?: number | undefined;
-        /** Characters. From 1. */
-        readonly maxOutputChars?: number | undefined;
-        /**
-         * Whether the text of fields of the output can be trusted, by path (`"a.b"`; `*` means any
-         * element or member). Overrides the tool's own labels. Merged path by path over those of a
-         * parent.
-         */
-        readonly origins?: Readonly<Record<string, OutputOrigin>> | undefined;
-        /**
-         * The roles of fields of the input, by path. Overrides the tool's own roles. Merged path by
-         * path over those of a parent.
-         */
-        readonly roles?: Readonly<Record<string, Role>> | undefined;
-      }
-  )[];
-  /**
-   * Rules that are judged after the registry's and before the session's. Those of parents are kept.
-   * @default none
-   */
-  readonly rules?: readonly Rule[] | undefined;
-  /**
-   * Quotas of the profile's sessions, in addition to those of the registry. Those of parents are
-   * kept.
-   * @default none
-   */
-  readonly quotas?: readonly Quota[] | undefined;
-  /**
-   * Limits of the profile's sessions. If a session sets the same limit, the tighter one applies.
-   * @default the parents' tightest
-   */
-  readonly limits?: Limits | undefined;
-  /**
-   * The decision when no rule or policy matched. The stricter of the registry's and the profile's
-   * applies.
-   */
-  readonly default?: Effect | undefined;
-}
 
 /** One tool of a resolved profile. */
 export interface ProfileTool {
@@ -137,12 +73,12 @@ const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effec
 /**
  * Checks a profile and merges in what it extends: its parents in order, then its own. A tool that
  * is named again keeps its position; later settings override earlier ones, knobs key by key, but a
- * required approval cannot be removed. Rules and quotas add up. Its own limits override those of
+ * required approval cannot be removed. Rules add up. Its own limits override those of
  * its parents, of which the tightest count; its own `default` overrides the strictest of theirs.
  * The registry checks that tools and knobs exist.
  * @param registry Has the parts that read keys of their own.
  * @throws MisuseError `unknown_profile` for a parent that `lookup` does not know, `invalid_option`
- * for anything malformed, `invalid_rule` for a bad rule, `invalid_quota` for a bad quota
+ * for anything malformed, `invalid_rule` for a bad rule
  */
 export function resolveProfile(
   profile: Profile,

@@ -1,6 +1,6 @@
 /**
- * How a malformed rule or quota is refused: the layer, the index, the id, the field, what was
- * expected, what came.
+ * How a malformed rule is refused: the layer, the index, the id, the field, what was expected, what
+ * came. Parts use it for lists of their own.
  */
 import { describe, type MisuseCode, MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
@@ -8,7 +8,7 @@ import type { PartSet } from '../part.ts';
 import type { Judged, Reading } from './judged.ts';
 import type { CompilePart } from './scalar-tests.ts';
 
-/** Reads one rule or quota. */
+/** Reads one rule, or one entry of a part's list. */
 export interface Check {
   /** Throws unless `holds`. */
   (holds: boolean, field: string, expected: string, got: unknown): asserts holds;
@@ -50,7 +50,7 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** Adds the id of a rule or quota to its place, if it has one that can be shown. */
+/** Adds the id of a rule or an entry to its place, if it has one that can be shown. */
 export function placeOf(where: string, source: JsonObject): string {
   const id = Object.hasOwn(source, 'id') ? source.id : undefined;
   return isText(id) && id.trim() === id && id.length <= longestId ? `${where} (\`${id}\`)` : where;

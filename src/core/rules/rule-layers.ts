@@ -1,6 +1,8 @@
 /** The rules of a registry and its scopes, in the order in which they were added. */
+
+import type { Rule } from '../../api/rule.ts';
 import type { PartSet } from '../part.ts';
-import type { CompiledRule, Rule } from './rule.ts';
+import type { CompiledRule } from './rule.ts';
 import { keepUse, unusedCopies } from './rule-use.ts';
 import { compileRules } from './rules.ts';
 

@@ -1,5 +1,8 @@
 /** Checks and compiles rules, once, when the host passes them. */
 
+import type { Effect } from '../../api/decision.ts';
+import type { Rule } from '../../api/rule.ts';
+import type { ToolAnnotations } from '../../api/tool.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
   copyJson,
@@ -11,11 +14,10 @@ import { readMembers } from '../../values/options/index.ts';
 import { globTest, literalsIn } from '../../values/text/glob.ts';
 import { latinForm } from '../../values/text/look-alikes.ts';
 import type { PartSet } from '../part.ts';
-import type { ToolAnnotations } from '../tool/tool-summary.ts';
 import { holds, holdsFor } from './conditions.ts';
-import { type Effect, isReason } from './decision.ts';
+import { isReason } from './decision.ts';
 import type { Reading } from './judged.ts';
-import type { CompiledRule, Rule } from './rule.ts';
+import type { CompiledRule } from './rule.ts';
 import { type Check, checkOf, isText, maxTextLength, placeOf } from './rule-check.ts';
 import { compilePlainTest } from './value-test.ts';
 import { attributesOf, comparisonOf, compileWhen } from './when.ts';

@@ -1,9 +1,10 @@
 /** The decision of all gates together. `call` and `explain` use the same code to reach it. */
 
+import type { ApprovalPrompt } from '../../api/approval.ts';
+import type { Decision } from '../../api/decision.ts';
 import { deniedError, type ToolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import type { ApprovalPrompt } from '../approval/request.ts';
-import { allow, ask, type Decision, deny } from './decision.ts';
+import { allow, ask, deny } from './decision.ts';
 import type { CompiledRule } from './rule.ts';
 
 /** Lists that a question shows, by the member of the request. */

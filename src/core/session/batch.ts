@@ -1,5 +1,13 @@
 /** Batches: several calls that a model made at once. Each gets one result, in the model's order. */
 
+import type {
+  BatchOptions,
+  BatchPlan,
+  BatchResult,
+  PlannedCall,
+  ToolCall,
+} from '../../api/batch.ts';
+import type { ToolResult } from '../../api/result.ts';
 import { toolError } from '../../values/errors/index.ts';
 import { cloneJson, copyJson, isJsonObject } from '../../values/json/index.ts';
 import { ignoreRejection } from '../../values/maybe-promise.ts';
@@ -17,54 +25,13 @@ import { readCallOptions } from '../call/call-options.ts';
 import { idsInFlight } from '../call/calls-in-flight.ts';
 import { failureResult } from '../call/end-call.ts';
 import { callTool } from '../call/spine.ts';
-import type { Surface } from '../context.ts';
 import { countEnd } from '../registry/counters.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { View } from '../registry/view.ts';
-import type { ToolResult } from '../result.ts';
-import {
-  type BatchPlan,
-  type PlannedCall,
-  planOf,
-  readCalls,
-  type ToolCall,
-} from '../toolset/batch-plan.ts';
+import { planOf, readCalls } from '../toolset/batch-plan.ts';
 import { readArguments } from './bind-host-tool.ts';
 import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';
-
-/** Options of `session.executeBatch`. */
-export interface BatchOptions {
-  /**
-   * The most calls that run at once. From 1.
-   * @default no limit besides those of session and tools
-   */
-  readonly maxConcurrency?: number | undefined;
-  /**
-   * Whether a failed call ends the later calls that have not started, as `cancelled`.
-   * @default false
-   */
-  readonly stopOnError?: boolean | undefined;
-  /** Cancels every call of the batch. */
-  readonly signal?: AbortSignal | undefined;
-  /** Who makes the calls. For adapters: it must come from host code, never from a payload. */
-  readonly surface?: Surface | undefined;
-}
-
-/** The result of a batch. A failed call has a result like any other. */
-export interface BatchResult {
-  /** The groups that were run and the calls that were refused. */
-  readonly plan: BatchPlan;
-  /** One result for each call, in the order in which the calls were passed. */
-  readonly results: readonly {
-    /** The id of the call. */
-    readonly callId: string;
-    /** The name of the tool. */
-    readonly toolName: string;
-    /** How the call ended. */
-    readonly result: ToolResult;
-  }[];
-}
 
 /**
  * Plans a batch by the session's effective tools, their locks and the calls' own keys.

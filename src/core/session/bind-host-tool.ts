@@ -1,13 +1,13 @@
 /** Binds a tool to a session: makes the object that an agent runtime holds. */
 
+import type { CallOptions } from '../../api/context.ts';
+import type { ToolResult } from '../../api/result.ts';
+import type { HostTool } from '../../api/session.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
 import { type ReadCallOptions, readToolOptions } from '../call/call-options.ts';
-import type { CallOptions } from '../context.ts';
 import type { Binding } from '../registry/binding.ts';
-import type { ToolResult } from '../result.ts';
 import { shownDescription } from '../tool/deprecation.ts';
-import type { HostTool } from '../tool/host-tool.ts';
 import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';
 

@@ -1,5 +1,5 @@
 /** Distinguishes a refused answer, which leaves its question open, from one that counted. */
-import type { ToolResult } from '../result.ts';
+import type { ToolResult } from '../../api/result.ts';
 
 const reasons: ReadonlySet<string | undefined> = new Set([
   'unknown_approval',

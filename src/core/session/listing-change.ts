@@ -1,7 +1,7 @@
 /** Tells listeners and surfaces of a session when the tools that it shows have changed. */
 
+import type { ChangeReason } from '../../api/events.ts';
 import { deepFreeze } from '../../values/json/index.ts';
-import type { ChangeReason } from '../events.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';

@@ -3,10 +3,10 @@
  * judged for the last time, so that it waits for nothing afterwards.
  */
 
+import type { ToolContext } from '../../api/context.ts';
+import type { Executor } from '../../api/tool-config.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Holder, Waitable } from '../../values/limits/wait-graph.ts';
-import type { ToolContext } from '../context.ts';
-import type { Executor } from '../tool/executor.ts';
 
 /** A place where one call can begin at once. */
 export interface Place {

@@ -1,6 +1,6 @@
 /** The questions about calls of a session. */
 
-import type { PendingApproval } from '../approval/request.ts';
+import type { PendingApproval } from '../../api/approval.ts';
 import type { SessionState } from './session-state.ts';
 
 /** The calls that wait for a person: here and, if a part keeps some, elsewhere. */

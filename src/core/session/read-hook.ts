@@ -1,7 +1,8 @@
 /** Reads a hook that a host adds to a session. */
+
+import type { Hook } from '../../api/hook.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { checkSpelling } from '../../values/options/index.ts';
-import type { Hook } from '../hooks.ts';
 
 /** Wraps a hook of the host. @throws MisuseError if `hook` is not a hook. */
 export function readHook(hook: unknown, at = 'use'): Hook {

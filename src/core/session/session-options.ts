@@ -1,8 +1,12 @@
-/** The options of a session. */
+/** Reads the options of a session. */
 
-import type { DiscoveryOptions } from '../../parts/discovery/discovery-options.ts';
-import type { OriginOptions } from '../../parts/origins/origin-options.ts';
-import type { Quota } from '../../parts/quotas/quota.ts';
+import type { Approver } from '../../api/context.ts';
+import type { Gate } from '../../api/gate.ts';
+import type { Hook } from '../../api/hook.ts';
+import type { Policy } from '../../api/policy.ts';
+import type { Limits } from '../../api/profile.ts';
+import type { Rule } from '../../api/rule.ts';
+import type { Overrides, SessionOptions } from '../../api/session-options.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import {
   abortSignal,
@@ -22,108 +26,14 @@ import {
   withDefault,
   wrongOption,
 } from '../../values/options/index.ts';
-import type { Approver } from '../context.ts';
-import type { Gate } from '../gates/gate.ts';
-import type { Hook } from '../hooks.ts';
 import type { RegistryState } from '../registry/registry-state.ts';
 import { checkPolicies } from '../rules/check-policies.ts';
-import { checkLimits, type Limits } from '../rules/limits.ts';
-import type { Policy } from '../rules/policy.ts';
-import type { Rule } from '../rules/rule.ts';
+import { checkLimits } from '../rules/limits.ts';
 import { compileRules } from '../rules/rules.ts';
-import type { Overrides } from '../toolset/effective.ts';
 import { mergeFacts } from '../toolset/facts.ts';
 import { readHook } from './read-hook.ts';
 import type { SessionSetup } from './session-setup.ts';
 import { unknownProfile } from './unknown-profile.ts';
-
-type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonly services: S };
-
-/** Options of a session. `services` is required if the registry's tools need any. */
-export type SessionOptions<S = unknown> = ServicesPart<S> & {
-  /**
-   * An opaque name of 1 to 1024 characters. Give each conversation its own. Two sessions with the
-   * same id share nothing but what is kept under it: what they have spent of quotas that count by
-   * session and, with the same principal, suspended calls and offloaded outputs. Without a
-   * principal, the outcomes of idempotency keys are kept under it too.
-   */
-  readonly sessionId: string;
-  /** The working directory; handlers get it as `context.cwd`. @default "" */
-  readonly cwd?: string | undefined;
-  /** Environment variables; handlers get them as `context.environment`. @default {} */
-  readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** Your own data; handlers get it as `context.metadata`. @default {} */
-  readonly metadata?: JsonObject | undefined;
-  /**
-   * The user or account that the session acts for. Required for `approvalMode: "suspend"`; tokens
-   * are bound to it.
-   */
-  readonly principal?: string | undefined;
-  /** The id of a profile. Without one, every registered tool that models may see is effective. */
-  readonly profile?: string | undefined;
-  /** Flat facts with dotted keys, for `requires`. No client's claim replaces them. @default {} */
-  readonly facts?: JsonObject | undefined;
-  /**
-   * Changes to the profile's choice of tools.
-   * @default none
-   * @throws MisuseError `unknown_tool`.
-   */
-  readonly overrides?: Overrides | undefined;
-  /** Rules of this session, judged after those of the registry and the profile. @default none */
-  readonly rules?: readonly Rule[] | undefined;
-  /** Quotas of this session, in addition to those of the registry and the profile. @default none */
-  readonly quotas?: readonly Quota[] | undefined;
-  /** Policies of this session, asked after those of the registry. @default none */
-  readonly policies?: readonly Policy<S>[] | undefined;
-  /** Gates of this session, made by `defineGate`, after those of the registry. @default none */
-  readonly gates?: readonly Gate<S>[] | undefined;
-  /** Hooks that run around every call, in this order. `session.use` adds more. @default none */
-  readonly hooks?: readonly Hook[] | undefined;
-  /** Asks a person. Without an approver, a call that needs an approval is rejected. */
-  readonly approver?: Approver | undefined;
-  /**
-   * `suspend` ends a call that needs an approval as `approval_pending`. It can be resumed by its
-   * token, also in another process.
-   * @default "ask"
-   */
-  readonly approvalMode?: 'ask' | 'suspend' | undefined;
-  /**
-   * Milliseconds that a person has to answer, from the moment when the approver is asked.
-   * @default 300_000
-   */
-  readonly approvalTimeoutMs?: number | undefined;
-  /** `safe` parses JSON in strings if the schema expects an object or array. @default "off" */
-  readonly repair?: 'off' | 'safe' | undefined;
-  /**
-   * `masked` hides the messages of errors that handlers throw from the model. Events still contain
-   * them.
-   * @default "message"
-   */
-  readonly exposeErrors?: 'message' | 'masked' | undefined;
-  /**
-   * Limits of this session. If the profile sets the same limit, the tighter one applies.
-   * @default those of {@link Limits}
-   */
-  readonly limits?: Limits | undefined;
-  /**
-   * How much text the session remembers, for rules about origins.
-   * @default the registry's option
-   */
-  readonly origins?: OriginOptions | undefined;
-  /**
-   * Lists only a few tools and `find_tools`, with which a model finds the others. See
-   * `docs/many-tools.md`.
-   * @default every tool is listed
-   */
-  readonly discovery?: DiscoveryOptions | undefined;
-  /**
-   * The session closes after this many milliseconds without a new call or a call in flight.
-   * @default the session is not closed when idle
-   */
-  readonly idleTimeoutMs?: number | undefined;
-  /** Closes the session when it aborts. @default none */
-  readonly signal?: AbortSignal | undefined;
-};
 
 const where = 'createSession';
 const sessionTable = {

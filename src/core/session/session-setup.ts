@@ -1,13 +1,13 @@
 /** The options of a session, checked and copied. */
 
+import type { Approver } from '../../api/context.ts';
+import type { Hook } from '../../api/hook.ts';
+import type { Policy } from '../../api/policy.ts';
+import type { Limits } from '../../api/profile.ts';
+import type { Overrides } from '../../api/session-options.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import type { Approver } from '../context.ts';
-import type { Hook } from '../hooks.ts';
-import type { Limits } from '../rules/limits.ts';
-import type { Policy } from '../rules/policy.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { SlotHolder } from '../slot.ts';
-import type { Overrides } from '../toolset/effective.ts';
 
 /** The checked options from which a session's state is created. */
 export interface SessionSetup extends SlotHolder {

@@ -1,5 +1,12 @@
 /** The state of one session. Most parts are created on first use, so an idle session is small. */
 
+import type { ChangeReason, EventType } from '../../api/events.ts';
+import type { Hook } from '../../api/hook.ts';
+import type { Policy } from '../../api/policy.ts';
+import type { Limits } from '../../api/profile.ts';
+import type { ToolResult } from '../../api/result.ts';
+import type { HostTool } from '../../api/session.ts';
+import type { Overrides } from '../../api/session-options.ts';
 import { sessionClosed } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Locks } from '../../values/limits/locks.ts';
@@ -9,22 +16,16 @@ import { nameSkeleton } from '../../values/text/names.ts';
 import { ApprovalDesk } from '../approval/desk.ts';
 import type { Call } from '../call/call.ts';
 import { deliver, sign } from '../call/deliver.ts';
-import { type ChangeReason, EventHub, type EventType } from '../events.ts';
-import type { Hook } from '../hooks.ts';
+import { EventHub } from '../events.ts';
 import { Binding } from '../registry/binding.ts';
 import { Counters } from '../registry/counters.ts';
 import { releaseExecutor } from '../registry/executors.ts';
 import type { RegistryState } from '../registry/registry-state.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { SharedView } from '../registry/view.ts';
-import type { ToolResult } from '../result.ts';
-import type { Limits } from '../rules/limits.ts';
-import type { Policy } from '../rules/policy.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { Slot } from '../slot.ts';
-import type { HostTool } from '../tool/host-tool.ts';
-import type { Overrides } from '../toolset/effective.ts';
 import { listingOf } from './listing.ts';
 import { tellListingChange } from './listing-change.ts';
 import { retireHandlers } from './session-handler.ts';

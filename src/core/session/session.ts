@@ -3,40 +3,38 @@
  * create, because a tool is bound on first use.
  */
 
+import type { ApprovalAnswer } from '../../api/approval.ts';
+import type { BatchOptions, BatchPlan, BatchResult, ToolCall } from '../../api/batch.ts';
+import type { CallOptions, CallTool } from '../../api/context.ts';
+import type { Emitter, ToolEvents } from '../../api/events.ts';
+import type { Hook } from '../../api/hook.ts';
+import type { CallMetrics } from '../../api/metrics.ts';
+import type { ToolRegistration } from '../../api/registry.ts';
+import type { EffectiveTools, HostTool, ToolSession } from '../../api/session.ts';
+import type { Approvals } from '../../api/session-approvals.ts';
+import type { Overrides } from '../../api/session-options.ts';
+import type { AnyTool } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { nameOf, nameSkeleton } from '../../values/text/names.ts';
-import type { ApprovalAnswer } from '../approval/request.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
 import { readCallOptions } from '../call/call-options.ts';
 import { callTool } from '../call/spine.ts';
-import type { CallOptions, CallTool } from '../context.ts';
-import type { Emitter, ToolEvents } from '../events.ts';
-import type { Hook } from '../hooks.ts';
 import { defineMethods } from '../part.ts';
 import { checkDefinition, showDefinition } from '../registry/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../registry/executors.ts';
-import {
-  notifyOrigin,
-  Registration,
-  type ToolRegistration,
-  type ToolTable,
-} from '../registry/registration.ts';
+import { notifyOrigin, Registration, type ToolTable } from '../registry/registration.ts';
 import { ToolEntry } from '../registry/tool-entry.ts';
 import { isDefinition } from '../tool/definition.ts';
-import type { HostTool } from '../tool/host-tool.ts';
-import type { AnyTool } from '../tool/tool-config.ts';
-import type { BatchPlan, ToolCall } from '../toolset/batch-plan.ts';
-import { checkNames, type Overrides } from '../toolset/effective.ts';
+import { checkNames } from '../toolset/effective.ts';
 import { answerHere } from './answer-here.ts';
-import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './batch.ts';
+import { executeBatch, planCalls } from './batch.ts';
 import { boundTools, hostToolOf } from './bind-host-tool.ts';
 import { closeSession } from './close.ts';
 import { ownFacts } from './declared-facts.ts';
 import { listingOf } from './listing.ts';
-import { type CallMetrics, metricsOf } from './metrics.ts';
+import { metricsOf } from './metrics.ts';
 import { readHook } from './read-hook.ts';
-import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
 import { boundSlots } from './session-limits.ts';
 import { changeFacts, readOverrides } from './session-options.ts';
 import type { SessionState } from './session-state.ts';

@@ -3,6 +3,9 @@
  * them.
  */
 
+import type { FactRule, ToolAnnotations } from '../../api/tool.ts';
+import type { Executor } from '../../api/tool-config.ts';
+import type { ToolHints } from '../../api/tool-fields.ts';
 import type { JsonPrimitive } from '../../values/json/index.ts';
 import {
   anything,
@@ -27,11 +30,7 @@ import {
 } from '../../values/options/index.ts';
 import { readPrompt } from '../approval/read-prompt.ts';
 import { isDefinition, type RawHandler, type ToolInternals } from './definition.ts';
-import type { Executor } from './executor.ts';
-import type { FactRule } from './fact-rule.ts';
-import type { ToolHints } from './spec-base.ts';
 import { otherHints, withOwnNames } from './spellings.ts';
-import type { ToolAnnotations } from './tool-summary.ts';
 
 /** A config without its types. */
 export type LooseConfig = { readonly [key: string]: unknown };

@@ -2,10 +2,11 @@
  * Checks what runs a tool: exactly one of `handler`, `create`, `executor` and `external`, with a
  * matching scope.
  */
+
+import type { Executor } from '../../api/tool-config.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { checkSpelling, reading, suggestion, wrongOption } from '../../values/options/index.ts';
 import type { ToolFields } from './config-fields.ts';
-import type { Executor } from './executor.ts';
 
 const ways = ['handler', 'execute', 'create', 'executor', 'external'] as const;
 

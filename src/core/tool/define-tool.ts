@@ -3,6 +3,8 @@
  * field, what was expected and what was got.
  */
 
+import type { AnyTool } from '../../api/tool.ts';
+import type { DefineTool } from '../../api/tool-config.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { readOptions, unreadable } from '../../values/options/index.ts';
 import { bindSchema } from '../../values/schema/bind.ts';
@@ -24,7 +26,6 @@ import { type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
 import { readDeprecation } from './deprecation.ts';
 import { runsIn } from './runs-in.ts';
 import { spelling, withOwnNames } from './spellings.ts';
-import type { AnyTool, DefineTool } from './tool-config.ts';
 
 /**
  * Makes a definition from a config whose types are unknown.

@@ -3,7 +3,13 @@
  * only the library reads.
  */
 
-import type { OutputOrigin, Role } from '../../parts/origins/origin.ts';
+import type { ApprovalPrompt } from '../../api/approval.ts';
+import type { CallInfo, ToolContext } from '../../api/context.ts';
+import type { OutputOrigin, Role } from '../../api/origins.ts';
+import type { DefinitionPatch } from '../../api/registry.ts';
+import type { AnyTool, Deprecation, FactRule, ToolAnnotations } from '../../api/tool.ts';
+import type { Executor } from '../../api/tool-config.ts';
+import type { PolicyCall } from '../../api/tool-fields.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { wellFormedJson } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
@@ -12,16 +18,8 @@ import type { BoundSchema } from '../../values/schema/bind.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
 import { shownSchema } from '../../values/schema/to-json-schema.ts';
 import { checkToolName } from '../../values/text/names.ts';
-import type { ApprovalPrompt } from '../approval/request.ts';
-import type { CallInfo, ToolContext } from '../context.ts';
 import type { ReadAttributes } from './attributes.ts';
-import type { Deprecation } from './deprecation.ts';
-import type { Executor } from './executor.ts';
-import type { FactRule } from './fact-rule.ts';
 import { digestOf } from './fingerprint.ts';
-import type { PolicyCall } from './policy-call.ts';
-import type { AnyTool } from './tool-config.ts';
-import type { ToolAnnotations } from './tool-summary.ts';
 
 /** A handler as the library calls it. */
 export type RawHandler = (input: unknown, context: ToolContext) => unknown;
@@ -216,13 +214,6 @@ export function seal(
   rest.definition = definition as AnyTool;
   internals.set(definition, rest as ToolInternals);
   return Object.freeze(definition) as AnyTool;
-}
-
-/** What `ToolRegistration.update` may change. */
-export interface DefinitionPatch {
-  readonly description?: string | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly requiresApproval?: boolean | undefined;
 }
 
 /**

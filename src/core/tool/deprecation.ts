@@ -1,15 +1,7 @@
 /** Marks a tool that should no longer be used. */
-import { kind, readOptions, required } from '../../values/options/index.ts';
 
-/** Says that a tool should no longer be used. The tool still works. */
-export interface Deprecation {
-  /** The version or the date since which it is deprecated. Not blank, at most 100 characters. */
-  readonly since: string;
-  /** The name of the tool to use instead. At most 1024 characters. @default none */
-  readonly use?: string | undefined;
-  /** Why, or what to do instead. At most 1000 characters. @default none */
-  readonly message?: string | undefined;
-}
+import type { Deprecation } from '../../api/tool.ts';
+import { kind, readOptions, required } from '../../values/options/index.ts';
 
 const bounded = (most: number) =>
   kind<string>(

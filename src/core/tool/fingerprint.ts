@@ -1,8 +1,8 @@
 /** The fingerprint of a definition: a digest of what a person or a pin accepts with it. */
 import { createHash } from 'node:crypto';
+import type { ToolAnnotations } from '../../api/tool.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { withoutDefaults } from '../../values/schema/without-defaults.ts';
-import type { ToolAnnotations } from './tool-summary.ts';
 
 /** What an answer is bound to, besides the schemas. */
 interface Identified {

@@ -1,48 +1,13 @@
 /** Plans a batch of calls as groups that may run in parallel: greedy, order-preserving, pure. */
-import { describe, type ErrorCode, MisuseError } from '../../values/errors/index.ts';
+
+import type { BatchPlan, PlannedCall, ToolCall } from '../../api/batch.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import { suggestion } from '../../values/options/index.ts';
 import { digest } from './effective.ts';
 import { own } from './own.ts';
 import { planSpecs } from './shape.ts';
 import { specsByName, type ToolSpec } from './tool-spec.ts';
-
-/** One call that a model made. */
-export interface ToolCall {
-  /** The model's id for the call. It becomes the `callId`. A repeated id is rejected. */
-  readonly id: string;
-  /** The tool's name. */
-  readonly name: string;
-  /** The input, or its JSON text. @default {} */
-  readonly arguments?: unknown;
-  /**
-   * Overrides the tool's own key in the plan of this batch. Across batches, the tool's key for the
-   * final input applies.
-   */
-  readonly resourceKey?: string | undefined;
-}
-
-/** One call in a plan. */
-export interface PlannedCall {
-  /** The call's id. */
-  readonly id: string;
-  /** The tool's name, as it was called. */
-  readonly name: string;
-  /** Whether it is in a group. A rejected call ends with its `code` and splits no group. */
-  readonly accepted: boolean;
-  /** Why it was rejected. */
-  readonly code?: ErrorCode;
-}
-
-/** A batch as groups that may run in parallel, and the calls that are rejected. */
-export interface BatchPlan {
-  /** Ids. Groups run one after another, the calls of a group in parallel. */
-  readonly groups: readonly (readonly string[])[];
-  /** In observed order. */
-  readonly calls: readonly PlannedCall[];
-  /** Equal for equal plans. Computed when first read. */
-  readonly hash: string;
-}
 
 /**
  * Plans which calls may run in parallel. A call that is not parallel-safe is a group of its own; a

@@ -2,25 +2,14 @@
  * Which tools a model sees: a pure, deterministic function of tools, profile, overrides and facts.
  */
 import { createHash } from 'node:crypto';
+import type { Dropped, Prerequisite } from '../../api/session.ts';
+import type { Overrides } from '../../api/session-options.ts';
+import type { FactRule } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
-import type { FactRule } from '../tool/fact-rule.ts';
 import { own, ownMembers } from './own.ts';
 import { specsByName, type ToolSpec } from './tool-spec.ts';
-
-/**
- * Changes to the profile's choice of tools, for a session or a run. `force` is the same as
- * `enable`. `disable` overrides both, and the gates override everything.
- */
-export interface Overrides {
-  /** Tools to add to the profile's choice. */
-  readonly enable?: readonly string[] | undefined;
-  /** Tools to hide and refuse (`disabled`). */
-  readonly disable?: readonly string[] | undefined;
-  /** Tools to add; the same as `enable`. */
-  readonly force?: readonly string[] | undefined;
-}
 
 /** Bounds on what a model sees. */
 export interface EffectiveBudget {
@@ -46,27 +35,6 @@ export interface EffectiveInput {
   readonly facts?: JsonObject | undefined;
   /** Bounds on what the model sees. @default no bounds */
   readonly budget?: EffectiveBudget | undefined;
-}
-
-/** A tool that the model does not see, and why. */
-export interface Dropped {
-  /** The tool's name. */
-  readonly name: string;
-  /**
-   * The first code that applies of `disabled`, `denied`, `not_in_profile`, `fact_unmet:<fact>`,
-   * `not_registered`, `knobs_missing`, `external`, `not_discovered`, `tool_budget`, `token_budget`.
-   */
-  readonly code: string;
-}
-
-/** A fact that dropped tools wait for and an effective tool provides. */
-export interface Prerequisite {
-  /** The effective tool that provides the fact. */
-  readonly tool: string;
-  /** The fact's dotted key, such as `hostSession.status`. */
-  readonly fact: string;
-  /** The dropped tools that wait for it. */
-  readonly unlocks: readonly string[];
 }
 
 /**

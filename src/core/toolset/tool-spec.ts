@@ -1,7 +1,8 @@
 /** What planning knows about a tool. */
+
+import type { FactRule } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import type { FactRule } from '../tool/fact-rule.ts';
 
 /** What planning knows about a tool. */
 export interface ToolSpec {

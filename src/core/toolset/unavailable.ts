@@ -2,9 +2,10 @@
  * The errors for a tool that does not exist or is not available. A session and a workflow use the
  * same texts.
  */
+
+import type { Prerequisite } from '../../api/session.ts';
 import { type ToolError, toolError } from '../../values/errors/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
-import type { Prerequisite } from './effective.ts';
 
 /** How a message names a tool. `details` always hold its id. */
 type ShownName = (toolName: string) => string;

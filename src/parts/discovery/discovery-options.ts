@@ -1,4 +1,6 @@
 /** The option `discovery` of sessions. */
+
+import type { DiscoveryOptions, Embed } from '../../api/discovery.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import {
   anything,
@@ -9,28 +11,6 @@ import {
   withDefault,
 } from '../../values/options/index.ts';
 import type { DiscoverySettings } from './discovery.ts';
-import type { Embed } from './meanings.ts';
-
-/** What a session lists from the start, and how much it may find. */
-export interface DiscoveryOptions {
-  /** Names or globs of tools that are always listed. @default none */
-  readonly keep?: string | readonly string[] | undefined;
-  /**
-   * The most tokens of the tools that were found, counted as one token for every four characters of
-   * their names, descriptions and schemas. When more are found, those that have not been called for
-   * the longest time are removed. From 1.
-   * @default 8_000
-   */
-  readonly maxTokens?: number | undefined;
-  /** The most tools that one call to `find_tools` returns. From 1 to 100. @default 8 */
-  readonly limit?: number | undefined;
-  /**
-   * The host's own embedding model. Its ranking is merged with the ranking by words. Each tool is
-   * embedded once. If it fails, only words count, and the error is logged.
-   * @default words alone
-   */
-  readonly embed?: Embed | undefined;
-}
 
 const table = {
   keep: anything<string | readonly string[]>(),

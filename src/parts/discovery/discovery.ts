@@ -3,6 +3,7 @@
  * that it has found. Everything else can still be called by name, through the same gates.
  */
 
+import type { Embed } from '../../api/discovery.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
 import type { View } from '../../core/registry/view.ts';
@@ -10,7 +11,6 @@ import type { Listing } from '../../core/session/listing.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { digest, notDiscovered } from '../../core/toolset/effective.ts';
 import { globTest } from '../../values/text/glob.ts';
-import type { Embed } from './meanings.ts';
 
 /** The name of the tool that finds the others. */
 export const findToolsName = 'find_tools';

@@ -1,11 +1,11 @@
 /** The tool with which a model finds the tools that it is not shown. */
 
+import type { AnyTool } from '../../api/tool.ts';
 import { idsInFlight } from '../../core/call/calls-in-flight.ts';
 import { shownNameOf } from '../../core/call/shown-name.ts';
 import { ToolEntry } from '../../core/registry/tool-entry.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { defineTool } from '../../core/tool/define-tool.ts';
-import type { AnyTool } from '../../core/tool/tool-config.ts';
 import { own } from '../../core/toolset/own.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';

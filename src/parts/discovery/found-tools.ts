@@ -1,5 +1,6 @@
 /** Finds the tools of a session by what they do. */
 
+import type { Embed } from '../../api/discovery.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
 import type { View } from '../../core/registry/view.ts';
@@ -8,7 +9,7 @@ import { Slot } from '../../core/slot.ts';
 import { nextTurn } from '../../values/limits/next-turn.ts';
 import { createPause } from '../../values/limits/stretches.ts';
 import { fairOrder } from './fair-order.ts';
-import { type Embed, type Meanings, rankByMeaning } from './meanings.ts';
+import { type Meanings, rankByMeaning } from './meanings.ts';
 import { bestTools, type Hit, rankTools } from './rank.ts';
 import { isCurrent, type Scope, scopeOf } from './scope.ts';
 import { createToolIndex, type ToolIndex } from './tool-index.ts';

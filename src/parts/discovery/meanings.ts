@@ -1,12 +1,9 @@
 /** Ranks tools by meanings, which the host's model computes, together with the words. */
+
+import type { Embed } from '../../api/discovery.ts';
 import { createPause } from '../../values/limits/stretches.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { Hit } from './rank.ts';
-
-/** Computes the meaning of each text, as a list of numbers. All lists have the same length. */
-export type Embed = (
-  texts: readonly string[],
-) => Promise<readonly (readonly number[] | Float32Array | Float64Array)[]>;
 
 /** The known meanings of tools, by the model that computed them. */
 export type Meanings<T extends object> = WeakMap<Embed, Known<T>>;

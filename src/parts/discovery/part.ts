@@ -1,14 +1,15 @@
 /** Discovery as a part of a registry: sessions find tools by what they do, and may list few. */
 
+import type { DiscoveryOptions, SearchOptions } from '../../api/discovery.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { ToolGates } from '../../core/ports.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
 import { anything } from '../../values/options/index.ts';
 import { type DiscoverySettings, discoveryOf, listingIn } from './discovery.ts';
-import { type DiscoveryOptions, readDiscovery } from './discovery-options.ts';
+import { readDiscovery } from './discovery-options.ts';
 import { discover } from './find-tools.ts';
 import { readManyTools } from './found-tools.ts';
-import { type SearchOptions, searchTools } from './search.ts';
+import { searchTools } from './search.ts';
 
 /** Not in a slot of the setup, since the sessions of a registry share what they show. */
 const settingsOf = new WeakMap<SessionSetup, DiscoverySettings>();

@@ -2,6 +2,7 @@
  * Finds tools by what they do, for hosts and for agents with more tools than a model should read.
  */
 
+import type { FoundTool, SearchOptions } from '../../api/discovery.ts';
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
 import { asksFor } from '../../core/session/bind-host-tool.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
@@ -11,29 +12,6 @@ import { deepFreeze } from '../../values/json/index.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../../values/options/index.ts';
 import { findTools } from './found-tools.ts';
 import type { Hit } from './rank.ts';
-
-/** Options of `session.search`. */
-export interface SearchOptions {
-  /** The most tools that are returned. From 1 to 100. @default 8 */
-  readonly limit?: number | undefined;
-}
-
-/** A tool that a query describes. */
-export interface FoundTool {
-  /** The tool's name. */
-  readonly name: string;
-  /** The tool's description, as a model sees it. */
-  readonly description: string;
-  /**
-   * How well the query describes the tool, from 0 to 1, where 1 is the best of this answer. Scores
-   * of two answers cannot be compared.
-   */
-  readonly score: number;
-  /** Whether a call to it needs an approval, or may need one. */
-  readonly requiresApproval: boolean;
-  /** The words of the query that were found in the tool. */
-  readonly why: readonly string[];
-}
 
 /** The longest query, in characters, and the most tools of one answer. */
 export const longestQuery = 4_096;

@@ -1,9 +1,11 @@
 /** Answers a call of any session: one that waits here, or one that is suspended in the store. */
 
-import type { ApprovalAnswer, ApprovalRequest, ReadAnswer } from '../../core/approval/request.ts';
+import type { ApprovalAnswer, ApprovalRequest } from '../../api/approval.ts';
+import type { SuspendedApproval } from '../../api/approval-store.ts';
+import type { ToolResult } from '../../api/result.ts';
+import type { ReadAnswer } from '../../core/approval/request.ts';
 import { takeAnswer } from '../../core/approval/wrong-answer.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
-import type { ToolResult } from '../../core/result.ts';
 import { stateOf } from '../../core/session/session.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { MisuseError, type ToolError, toolError, withCause } from '../../values/errors/index.ts';
@@ -14,7 +16,7 @@ import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
 import { openRecord } from './record.ts';
 import { resumeCall } from './resume.ts';
 import { inboxStoreOf } from './settle-approval.ts';
-import { inTime, type SuspendedApproval, startOperation } from './store.ts';
+import { inTime, startOperation } from './store.ts';
 
 /** The call for which a refusal is made. */
 interface Refused {

@@ -1,6 +1,7 @@
 /** What the part keeps for a registry. */
 
-import type { RegistryOptions, SessionFor } from '../../core/registry/registry-options.ts';
+import type { ApprovalStore, Key } from '../../api/approval-store.ts';
+import type { RegistryOptions, SessionFor } from '../../api/registry.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { Slot } from '../../core/slot.ts';
 import {
@@ -17,9 +18,9 @@ import {
   wrongOption,
 } from '../../values/options/index.ts';
 import { memoryApprovalStore } from './memory-store.ts';
-import { type ApprovalStore, inboxMethods, isInboxStore } from './store.ts';
+import { inboxMethods, isInboxStore } from './store.ts';
 import { SuspendingSessions } from './suspending-sessions.ts';
-import { createTokenSigner, type Key, type TokenSigner } from './token.ts';
+import { createTokenSigner, type TokenSigner } from './token.ts';
 import { UsedTokens } from './used-tokens.ts';
 
 export interface DurableState {

@@ -1,5 +1,7 @@
 /** Tries the changed input of an answer on its tool, before the question is closed. */
-import type { ApprovalRequest, ReadAnswer } from '../../core/approval/request.ts';
+
+import type { ApprovalRequest } from '../../api/approval.ts';
+import type { ReadAnswer } from '../../core/approval/request.ts';
 import { Call, isFound } from '../../core/call/call.ts';
 import { shownJson } from '../../core/call/shown.ts';
 import { readInput } from '../../core/call/stages/admit.ts';

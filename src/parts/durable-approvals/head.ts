@@ -3,7 +3,7 @@
  * and signed by itself, so that a list need not read the whole.
  */
 
-import type { ApprovalRequest } from '../../core/approval/request.ts';
+import type { ApprovalRequest } from '../../api/approval.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import type { TokenSigner } from './token.ts';
 

@@ -1,13 +1,8 @@
 /** The store of suspended calls in the memory of a process. */
+
+import type { ApprovalRecord, InboxStore, SettledApproval } from '../../api/approval-store.ts';
 import { inProcess } from '../../values/limits/in-process.ts';
-import {
-  type ApprovalRecord,
-  type InboxStore,
-  pageOf,
-  rememberedMs,
-  rowOf,
-  type SettledApproval,
-} from './store.ts';
+import { pageOf, rememberedMs, rowOf } from './store.ts';
 
 /** What is kept of a taken record. */
 type Taken = Pick<ApprovalRecord, 'id' | 'sessionId' | 'principal' | 'expiresAt'> | SettledApproval;

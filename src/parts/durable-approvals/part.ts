@@ -1,8 +1,8 @@
 /** Approvals that outlive their call as a part of a registry. */
 
-import type { ApprovalAnswer } from '../../core/approval/request.ts';
+import type { ApprovalAnswer } from '../../api/approval.ts';
+import type { RegistryOptions } from '../../api/registry.ts';
 import { definePart, type Part } from '../../core/part.ts';
-import type { RegistryOptions } from '../../core/registry/registry-options.ts';
 import { questionsOf } from '../../core/session/questions-of.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
 import { MisuseError } from '../../values/errors/index.ts';

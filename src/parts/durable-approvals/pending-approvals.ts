@@ -1,13 +1,14 @@
 /** The suspended calls of a session, read from an untrusted store. */
 
-import type { PendingApproval } from '../../core/approval/request.ts';
+import type { PendingApproval } from '../../api/approval.ts';
+import type { ApprovalQuery } from '../../api/approval-store.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { createPause } from '../../values/limits/stretches.ts';
 import { durableOf } from './durable-state.ts';
 import { openHead } from './head.ts';
 import { type ShownCall, showRecord } from './record.ts';
-import { type ApprovalQuery, inTime, isInboxStore, startOperation } from './store.ts';
+import { inTime, isInboxStore, startOperation } from './store.ts';
 import { usedIn } from './used-marks.ts';
 
 /**

@@ -1,10 +1,10 @@
 /** The record of a suspended call. It is verified when it is read back. */
 
+import type { PendingApproval } from '../../api/approval.ts';
+import type { SuspendedApproval } from '../../api/approval-store.ts';
 import { jsonDigest } from '../../core/approval/json-digest.ts';
-import type { PendingApproval } from '../../core/approval/request.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { sealHead } from './head.ts';
-import type { SuspendedApproval } from './store.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';
 
 /** Everything that a resume needs, as plain JSON. */

@@ -1,15 +1,11 @@
 /** The approvals of all sessions: an inbox over the store and the calls that wait here. */
 
-import {
-  type ApprovalAnswer,
-  type ApprovalRequest,
-  choiceOf,
-  type PendingApproval,
-  type ReadAnswer,
-} from '../../core/approval/request.ts';
+import type { ApprovalAnswer, ApprovalRequest, PendingApproval } from '../../api/approval.ts';
+import type { ApprovalQuery, InboxStore } from '../../api/approval-store.ts';
+import type { ToolResult } from '../../api/result.ts';
+import { choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
 import { takeAnswer } from '../../core/approval/wrong-answer.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
-import type { ToolResult } from '../../core/result.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { createPause } from '../../values/limits/stretches.ts';
@@ -30,7 +26,7 @@ import { isNamed } from './four-eyes.ts';
 import { type ListedApproval, listedOf, openHead } from './head.ts';
 import { showRecord } from './record.ts';
 import { inboxStoreOf } from './settle-approval.ts';
-import { type ApprovalQuery, byExpiry, type InboxStore, inTime, startOperation } from './store.ts';
+import { byExpiry, inTime, startOperation } from './store.ts';
 
 /** Which approvals `registry.approvals.pending` lists. */
 export interface PendingOptions {

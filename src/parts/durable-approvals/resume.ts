@@ -3,8 +3,10 @@
  * once.
  */
 
-import type { ApprovalRequest } from '../../core/approval/request.ts';
-import { type ApprovalAnswer, type ReadAnswer, readAnswer } from '../../core/approval/request.ts';
+import type { ApprovalAnswer, ApprovalRequest } from '../../api/approval.ts';
+import type { CallOptions } from '../../api/context.ts';
+import type { ToolResult } from '../../api/result.ts';
+import { type ReadAnswer, readAnswer } from '../../core/approval/request.ts';
 import { Call, type Resumed } from '../../core/call/call.ts';
 import {
   type ReadCallOptions,
@@ -14,9 +16,7 @@ import {
 import { failureResult } from '../../core/call/end-call.ts';
 import { tellEnd } from '../../core/call/observed.ts';
 import { callTool } from '../../core/call/spine.ts';
-import type { CallOptions } from '../../core/context.ts';
 import { countDenied, countEnd, countReason } from '../../core/registry/counters.ts';
-import type { ToolResult } from '../../core/result.ts';
 import type { Details } from '../../core/rules/verdict.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';

@@ -1,42 +1,21 @@
 /** How a suspended call ended. The store keeps it, and the session that made the call reads it. */
+
+import type { InboxStore, SettledApproval } from '../../api/approval-store.ts';
+import type { ToolResult } from '../../api/result.ts';
+import type { ApprovalOutcome } from '../../api/session-approvals.ts';
 import { jsonDigest } from '../../core/approval/json-digest.ts';
-import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
+import { choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
-import type { ToolResult } from '../../core/result.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { contentParts, markContent } from '../../values/content.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { durableOf, durableSlot } from './durable-state.ts';
-import {
-  type InboxStore,
-  inTime,
-  isInboxStore,
-  type SettledApproval,
-  startOperation,
-} from './store.ts';
+import { inTime, isInboxStore, startOperation } from './store.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';
 
 /** The longest result that is kept, as characters of JSON. */
 const maxResultChars = 1_048_576;
-
-/** The status of an approval. */
-export interface ApprovalOutcome {
-  /**
-   * `pending`: there is no answer yet. `settled`: it was answered. `expired`: there was no answer
-   * in time. `unknown`: no approval of this session and principal has this id, or it was forgotten.
-   */
-  readonly status: 'pending' | 'settled' | 'expired' | 'unknown';
-  /** The answer. */
-  readonly decision?: ApprovalChoice;
-  /** Who answered, if the answer said so. */
-  readonly by?: string;
-  /**
-   * What the call returned. Absent while it runs, if its process has died, or if the result is over
-   * 1 048 576 characters.
-   */
-  readonly result?: ToolResult;
-}
 
 /**
  * Keeps the answer, and later the result. If the store fails, that is reported and nothing changes.

@@ -1,6 +1,6 @@
 /** Suspends a call until a person answers. Another process may then resume it. */
 import { randomUUID } from 'node:crypto';
-import type { ApprovalRequest } from '../../core/approval/request.ts';
+import type { ApprovalRequest } from '../../api/approval.ts';
 import { rejected, rejection, tooManyApprovals } from '../../core/call/approval-outcome.ts';
 import { announceQuestion, requestFor } from '../../core/call/approval-question.ts';
 import { defaultMaxPending } from '../../core/call/ask-approver.ts';

@@ -3,6 +3,7 @@
  * approval was requested. The store ensures that it is answered once.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Key } from '../../api/approval-store.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { canonicalJson, isJsonObject } from '../../values/json/index.ts';
 
@@ -35,7 +36,6 @@ export interface TokenSigner {
   isSeal(text: string, seal: unknown): boolean;
 }
 
-export type Key = string | Uint8Array;
 const shortestKey = 32;
 /** Room for four names of 1 024 characters, at six bytes per character in JSON, and the rest. */
 const longestToken = 65_536;

@@ -3,8 +3,8 @@
  * record that is put back.
  */
 import { randomUUID } from 'node:crypto';
+import type { AnsweredApproval } from '../../api/approval-store.ts';
 import { isJsonObject } from '../../values/json/index.ts';
-import type { AnsweredApproval } from './store.ts';
 import type { TokenClaims } from './token.ts';
 
 /**

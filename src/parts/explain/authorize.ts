@@ -3,53 +3,17 @@
  * afterwards.
  */
 
+import type { CallOptions } from '../../api/context.ts';
+import type { Authorization, ExternalOutcome } from '../../api/explanation.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { Call } from '../../core/call/call.ts';
 import { type ReadCallOptions, readCallOptions } from '../../core/call/call-options.ts';
 import { countLateSettle } from '../../core/call/end-call.ts';
 import { callTool } from '../../core/call/spine.ts';
-import type { CallOptions } from '../../core/context.ts';
-import { fail, type ToolResult } from '../../core/result.ts';
+import { fail } from '../../core/result.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
-import type { JsonObject } from '../../values/json/index.ts';
 import { anything, kind, readOptions, type TableOf } from '../../values/options/index.ts';
-
-/** The result of a call that other code has run. */
-export type ExternalOutcome =
-  | {
-      /** What the tool returned, as JSON. */
-      readonly output?: unknown;
-    }
-  | {
-      /** Why it failed, as a text for the model. */
-      readonly error: string;
-    };
-
-/** The answer of `session.authorize`. */
-export type Authorization =
-  | {
-      /** All gates have allowed the call. */
-      readonly allowed: true;
-      /** The call's id, in its events and its result. */
-      readonly callId: string;
-      /**
-       * The input to run. Hooks, repairs and people may have changed the one that was requested.
-       */
-      readonly input: JsonObject;
-      /**
-       * Ends the call as a handler's return or throw would: after hooks, output schema and limits
-       * apply. Resolves to the result. If the call has already ended, it resolves to the result
-       * that the call ended with, and counts as late.
-       * @throws MisuseError `invalid_option` for anything but `{ output }` and `{ error }`
-       */
-      settle(outcome: ExternalOutcome): Promise<ToolResult>;
-    }
-  | {
-      /** The call was refused, or has ended while it waited. */
-      readonly allowed: false;
-      /** Why it was refused. */
-      readonly result: ToolResult;
-    };
 
 const table = {
   output: anything(),

@@ -1,5 +1,7 @@
 /** Explains what would happen to a call, using the code that decides calls, and runs nothing. */
 
+import type { Decision } from '../../api/decision.ts';
+import type { Explanation, RuleFault } from '../../api/explanation.ts';
 import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
 import { optionsVia } from '../../core/call/call-options.ts';
 import { isDeniedAnyway } from '../../core/call/constant-denial.ts';
@@ -13,77 +15,13 @@ import { recordProblem } from '../../core/call/stages/record-start.ts';
 import { validate } from '../../core/call/stages/validate.ts';
 import { findGrant } from '../../core/call/standing-grants.ts';
 import type { TriedStart } from '../../core/ports.ts';
-import { type Decision, deny } from '../../core/rules/decision.ts';
+import { deny } from '../../core/rules/decision.ts';
 import { decisionOf } from '../../core/rules/verdict.ts';
 import { listingOf } from '../../core/session/listing.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import type { Deprecation } from '../../core/tool/deprecation.ts';
-import type { ErrorCode, ToolError } from '../../values/errors/index.ts';
+import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
-import type { JudgedOrigin } from '../origins/origin.ts';
-import type { QuotaLevel } from '../quotas/level.ts';
-import type { RuleFault } from '../rule-review/rule-faults.ts';
 import { approvalProblem } from './explain-approval.ts';
-
-/** What would happen to a call, stage by stage. Frozen. Nothing was run, and nothing recorded. */
-export interface Explanation {
-  /** Whether the tool is listed for the model. */
-  readonly visible: boolean;
-  /** The drop code that hides the tool. */
-  readonly hiddenBy?: string;
-  /** The text that says the tool should no longer be used. */
-  readonly deprecated?: Deprecation;
-  /**
-   * Where the tool's calls run: `inline` for a handler in this process, `external` if other code
-   * runs the tool, or the name that its executor gives, such as `thread`. Absent for an unknown
-   * tool.
-   */
-  readonly executor?: string;
-  /** What happens to an output that is longer than its budget; absent if there is no budget. */
-  readonly budget?: {
-    /** The most characters of an output, by the tool, its profile and the session. */
-    readonly maxOutputChars: number;
-    /**
-     * Which part is shown: the beginning, both ends, or the beginning with a handle to read the
-     * rest. `refuse` for a tool with an output schema, whose data is never cut.
-     */
-    readonly strategy: 'head' | 'head_tail' | 'offload' | 'refuse';
-    /**
-     * Why outputs are cut although the tool offloads them: `no_offload` for a registry without the
-     * option `offload`, or the drop code that hides `read_tool_output`, such as `not_in_profile`.
-     */
-    readonly notOffloaded?: string;
-  };
-  /** Effective tools that provide the facts that the tool waits for. */
-  readonly unlockedBy?: readonly string[];
-  /** What the gates decide; absent if the call would end before they are asked. */
-  readonly decision?: Decision;
-  /** The rule or policy that decides, if one does. */
-  readonly ruleId?: string;
-  /** The layer that decides: `registry`, `profile:<id>`, `session`, `tool`, … */
-  readonly source?: string;
-  /**
-   * The code that the call would end with before its handler runs; absent if the handler would run,
-   * or if a person would be asked. It does not cover hooks, which are not run, and what only the
-   * call itself brings or finds out: its idempotency key, its adapter's approver, and whether its
-   * handler can be made or its sandbox started.
-   */
-  readonly code?: ErrorCode;
-  /** Rules and quotas of the tool that can never match, and why; absent if there are none. */
-  readonly ruleFaults?: readonly RuleFault[];
-  /**
-   * Where the targets of the input, and the identifiers in its texts, came from; absent without an
-   * input, and in a session that remembers nothing.
-   */
-  readonly origins?: readonly JudgedOrigin[];
-  /** The current use of the quotas that apply to the call; absent if there are none. */
-  readonly quotas?: readonly QuotaLevel[];
-  /**
-   * What each stage and gate said, in order. A shadow rule that matches has a step with
-   * `shadow: true` and `wouldBe`: what the gates would decide if it were enforced.
-   */
-  readonly steps: readonly JsonObject[];
-}
 
 type Draft = { -readonly [K in keyof Explanation]: Explanation[K] };
 

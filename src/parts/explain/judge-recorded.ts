@@ -3,13 +3,13 @@
  * the call's registry, which is a copy made for this purpose (`state/judging-copy.ts`).
  */
 
+import type { Effect } from '../../api/decision.ts';
 import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
 import { optionsVia } from '../../core/call/call-options.ts';
 import { readInput } from '../../core/call/stages/admit.ts';
 import { decide } from '../../core/call/stages/decide.ts';
 import { validate } from '../../core/call/stages/validate.ts';
 import { countMatched, countShadow } from '../../core/registry/counters.ts';
-import type { Effect } from '../../core/rules/decision.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { knownAttributes } from './call-attributes.ts';
 import { shadowedRules } from './shadow-rules.ts';

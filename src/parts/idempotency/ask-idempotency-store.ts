@@ -1,5 +1,6 @@
 /** Asks the host's store of outcomes: in bounded time, without trusting its answer. */
 
+import type { ClaimAnswer } from '../../api/idempotency.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
@@ -8,7 +9,6 @@ import { ignoreRejection, isThenable } from '../../values/maybe-promise.ts';
 import type { Claim, KeptOutcome } from './claim.ts';
 import type { Idempotency } from './idempotency-options.ts';
 import { readOutcomeText } from './kept-outcome.ts';
-import type { ClaimAnswer } from './store.ts';
 
 /** What a store has answered, with its outcome read. */
 export type Claimed =

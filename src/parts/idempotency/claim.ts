@@ -1,7 +1,7 @@
 /** The claim that a call with an idempotency key has in the store of outcomes. */
 
+import type { ResultMetadata } from '../../api/result.ts';
 import type { CallExtra } from '../../core/call/call-extra.ts';
-import type { ResultMetadata } from '../../core/result.ts';
 import { Slot } from '../../core/slot.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';

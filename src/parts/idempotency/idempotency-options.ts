@@ -1,5 +1,6 @@
 /** The option `idempotency` of registries, and what a registry keeps for it. */
 
+import type { IdempotencyOptions, IdempotencyStore } from '../../api/idempotency.ts';
 import {
   duration,
   readOptions,
@@ -8,27 +9,6 @@ import {
   withMethods,
 } from '../../values/options/index.ts';
 import { memoryIdempotency } from './memory-idempotency.ts';
-import type { IdempotencyStore } from './store.ts';
-
-/** What is kept of calls with an idempotency key. */
-export interface IdempotencyOptions {
-  /**
-   * Keeps the outcomes: `memoryIdempotency()`, `redisIdempotency({ client })` or your own.
-   * @default memoryIdempotency() on the registry's clock
-   */
-  readonly store?: IdempotencyStore | undefined;
-  /**
-   * Milliseconds for which an outcome is kept. Above 0, at most 2^31-1 (over 24 days).
-   * @default 86_400_000
-   */
-  readonly ttlMs?: number | undefined;
-  /**
-   * Milliseconds after which a process that has not renewed its claim counts as dead. A claim is
-   * renewed three times within this time. Above 0, at most 2^31-1.
-   * @default 10_000
-   */
-  readonly leaseMs?: number | undefined;
-}
 
 const table = {
   store: withMethods<IdempotencyStore>(['claim', 'renew', 'finish', 'release']),

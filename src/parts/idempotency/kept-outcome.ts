@@ -1,6 +1,6 @@
 /** The outcome of a call as a text that a store keeps, and back. */
 
-import type { ResultMetadata, ToolResult } from '../../core/result.ts';
+import type { ResultMetadata, ToolResult } from '../../api/result.ts';
 import { contentParts, markContent } from '../../values/content.ts';
 import { type ErrorCode, errorCodes, toolError } from '../../values/errors/index.ts';
 import {

@@ -1,7 +1,7 @@
 /** The life of a claim: made before the call runs, renewed while it runs, and ended with it. */
 import { createHash, randomUUID } from 'node:crypto';
+import type { ToolResult } from '../../api/result.ts';
 import type { FoundCall } from '../../core/call/call.ts';
-import type { ToolResult } from '../../core/result.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { inScope } from '../../values/limits/async-scope.ts';
 import { releaseKey, tell } from './ask-idempotency-store.ts';

@@ -1,4 +1,6 @@
 /** The outcomes of calls with an idempotency key, in the memory of this process. */
+
+import type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from '../../api/idempotency.ts';
 import { inProcess } from '../../values/limits/in-process.ts';
 import {
   fn,
@@ -7,7 +9,6 @@ import {
   wholeNumber,
   withDefault,
 } from '../../values/options/index.ts';
-import type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './store.ts';
 
 /** Options of {@link memoryIdempotency}. */
 export interface MemoryIdempotencyOptions {

@@ -1,11 +1,12 @@
 /** Idempotency as a part of a registry: a call with a key runs at most once. */
 
+import type { IdempotencyOptions } from '../../api/idempotency.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { ToolGates, Unshared } from '../../core/ports.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
 import { anything } from '../../values/options/index.ts';
 import { claimOrReplay } from './claim-or-replay.ts';
-import { type IdempotencyOptions, readIdempotency } from './idempotency-options.ts';
+import { readIdempotency } from './idempotency-options.ts';
 
 /**
  * The part that adds the option `idempotency` of a registry, which keeps the outcomes of calls with

@@ -1,8 +1,7 @@
 /** Compares two definitions of a tool, to tell whether the second one may replace the first. */
 
+import type { AnyTool, ToolAnnotations } from '../../api/tool.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
-import type { AnyTool } from '../../core/tool/tool-config.ts';
-import type { ToolAnnotations } from '../../core/tool/tool-summary.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { type Obstacle, obstaclesTo } from '../../values/json-schema/inclusion.ts';
 import { shortened } from '../../values/text/shortened.ts';

@@ -1,4 +1,6 @@
 /** Outputs that are kept as a whole, in the memory of this process. */
+
+import type { OffloadStore } from '../../api/offload.ts';
 import { inProcess } from '../../values/limits/in-process.ts';
 import {
   fn,
@@ -7,7 +9,6 @@ import {
   wholeNumber,
   withDefault,
 } from '../../values/options/index.ts';
-import type { OffloadStore } from './store.ts';
 
 /** Options of {@link memoryOffload}. */
 export interface MemoryOffloadOptions {

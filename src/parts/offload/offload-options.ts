@@ -1,5 +1,6 @@
 /** The option `offload` of registries. */
 
+import type { OffloadOptions, OffloadStore } from '../../api/offload.ts';
 import {
   duration,
   readOptions,
@@ -9,27 +10,9 @@ import {
   withMethods,
 } from '../../values/options/index.ts';
 import { memoryOffload } from './memory-offload.ts';
-import type { OffloadStore } from './store.ts';
 
 /** The name of the built-in tool that reads outputs. */
 export const readerName = 'read_tool_output';
-
-/** How outputs over their budget are kept, for `outputStrategy: "offload"`. */
-export interface OffloadOptions {
-  /**
-   * Keeps the outputs: `memoryOffload()`, `fileOffload({ dir })`, `redisOffload({ client })` or
-   * your own. @default memoryOffload() on the registry's clock
-   */
-  readonly store?: OffloadStore | undefined;
-  /**
-   * The most UTF-8 bytes that one session keeps, and that one output may have. The oldest outputs
-   * of the session are removed first. A longer output is cut instead. From 1 to 2^26.
-   * @default 4_194_304
-   */
-  readonly maxBytes?: number | undefined;
-  /** Milliseconds for which an output is kept. Above 0, at most 2^31-1. @default 3_600_000 */
-  readonly ttlMs?: number | undefined;
-}
 
 const table = {
   store: withMethods<OffloadStore>(['put', 'get']),

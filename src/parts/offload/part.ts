@@ -1,5 +1,6 @@
 /** Offloading as a part of a registry: outputs over their budget are kept, and read in ranges. */
 
+import type { OffloadOptions } from '../../api/offload.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { ToolGates, Unshared } from '../../core/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
@@ -9,7 +10,7 @@ import { isInProcess } from '../../values/limits/in-process.ts';
 import { anything } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import { offloaded } from './offload.ts';
-import { type OffloadOptions, readerName, readOffload } from './offload-options.ts';
+import { readerName, readOffload } from './offload-options.ts';
 import { outputReader } from './read-tool-output.ts';
 import { type Outputs, unreadReason } from './unread.ts';
 

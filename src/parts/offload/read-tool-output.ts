@@ -1,14 +1,15 @@
 /** The built-in tool that reads outputs that were kept as a whole. */
 
+import type { ToolContext } from '../../api/context.ts';
+import type { Fail } from '../../api/result.ts';
+import type { AnyTool } from '../../api/tool.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { callOf } from '../../core/call/handler-context.ts';
 import { inputFault } from '../../core/call/invalid-input.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
-import type { ToolContext } from '../../core/context.ts';
-import { type Fail, fail } from '../../core/result.ts';
+import { fail } from '../../core/result.ts';
 import { createDefinition } from '../../core/tool/define-tool.ts';
-import type { AnyTool } from '../../core/tool/tool-config.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import { withEngine } from '../../values/json-schema/engine.ts';

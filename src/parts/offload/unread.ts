@@ -1,8 +1,10 @@
 /** Why a session could not read an output that was kept, and the log of such outputs. */
+
+import type { OffloadOptions } from '../../api/offload.ts';
+import type { AnyTool } from '../../api/tool.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import type { AnyTool } from '../../core/tool/tool-config.ts';
-import { type Offload, type OffloadOptions, readerName } from './offload-options.ts';
+import { type Offload, readerName } from './offload-options.ts';
 
 /** The outputs of one registry. */
 export interface Outputs {

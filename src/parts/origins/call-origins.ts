@@ -1,12 +1,12 @@
 /** The origins of one call's values, for its rules, its questions and `explain`. */
 
+import type { JudgedOrigin, KnownContainers, Origin, Role } from '../../api/origins.ts';
 import type { Call, FoundCall } from '../../core/call/call.ts';
 import { isSameJson, plainJson } from '../../core/call/plain-json.ts';
 import { Slot } from '../../core/slot.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../../values/json/index.ts';
-import type { KnownContainers } from './known-containers.ts';
 import type { LabelNode } from './labels.ts';
-import { type JudgedOrigin, type Origin, type Role, unreadValue } from './origin.ts';
+import { unreadValue } from './origin.ts';
 import type { OriginJudge, OriginsOf, Spend } from './origin-judge.ts';
 import { ofSession } from './origin-slots.ts';
 import { type InputRoles, isContentName, isFixed } from './roles.ts';

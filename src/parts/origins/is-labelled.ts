@@ -1,7 +1,7 @@
 /** Whether the host has labelled a tool with origins of its outputs or roles of its arguments. */
 
+import type { AnyTool } from '../../api/tool.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
-import type { AnyTool } from '../../core/tool/tool-config.ts';
 import { checkMarks } from './check-marks.ts';
 import { outputOrigins, roles } from './profile-labels.ts';
 

@@ -1,10 +1,12 @@
 /** Judges the arguments of a call: the origin of each target and of each identifier in a text. */
+
+import type { FoundOrigin, JudgedOrigin, KnownContainers, Role } from '../../api/origins.ts';
 import { isJsonObject, type JsonPrimitive, type JsonValue } from '../../values/json/index.ts';
 import { isMoment } from './dates.ts';
 import { identifiersIn } from './identifiers.ts';
-import { type KnownContainers, knownContainer } from './known-containers.ts';
+import { knownContainer } from './known-containers.ts';
 import type { LabelNode } from './labels.ts';
-import { type FoundOrigin, type JudgedOrigin, type Role, unreadValue } from './origin.ts';
+import { unreadValue } from './origin.ts';
 import { lookupSteps, type OriginRecord } from './record.ts';
 import {
   hasMomentFormat,

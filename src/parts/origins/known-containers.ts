@@ -2,28 +2,13 @@
  * Values that are known because of their container: a path in a known folder, a URL on a known
  * host.
  */
+
+import type { FoundOrigin, KnownContainers } from '../../api/origins.ts';
 import { isWebAddress } from './identifiers.ts';
-import type { FoundOrigin } from './origin.ts';
 import { plainHost } from './plain-url.ts';
 import type { OriginRecord } from './record.ts';
 import type { Steps } from './steps.ts';
 import { compatible } from './text.ts';
-
-/** Which containers make a value known. */
-export interface KnownContainers {
-  /**
-   * A local path counts as known if a folder that contains it is known: the user or trusted text
-   * named the folder. Weakens the judgement: the model may then choose any file in it. @default
-   * false
-   */
-  readonly paths?: boolean | undefined;
-  /**
-   * A URL counts as known if the user named its host, or a person approved a URL on it. Weakens the
-   * judgement: text that the model has read may then choose the page, and what data its query sends
-   * out. @default false
-   */
-  readonly hosts?: boolean | undefined;
-}
 
 /** The steps that reading an address takes. */
 const hostSteps = 300;

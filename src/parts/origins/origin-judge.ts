@@ -2,8 +2,7 @@
  * What rules can ask about the origins of a call's values. The call answers; see `call-origins.ts`.
  */
 
-import type { KnownContainers } from './known-containers.ts';
-import type { JudgedOrigin, Origin } from './origin.ts';
+import type { JudgedOrigin, KnownContainers, Origin } from '../../api/origins.ts';
 
 /** The origins of one call's values. They are computed when a rule first asks. */
 export interface OriginJudge {

@@ -1,7 +1,7 @@
 /** The origins of a call's values, as people and events see them. */
-import type { ApprovalRequest } from '../../core/approval/request.ts';
+import type { ApprovalRequest } from '../../api/approval.ts';
+import type { JudgedOrigin } from '../../api/origins.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
-import type { JudgedOrigin } from './origin.ts';
 import { toldOrigins } from './told-origins.ts';
 import { originSentence } from './words.ts';
 

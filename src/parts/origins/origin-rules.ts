@@ -1,6 +1,6 @@
 /** The recommended rules about origins, as plain data. */
 
-import type { Rule } from '../../core/rules/rule.ts';
+import type { Rule } from '../../api/rule.ts';
 import { flag, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 
 /**

@@ -1,5 +1,6 @@
 /** The tests of a rule that ask where a value came from. */
 
+import type { JudgedOrigin, KnownContainers, Origin } from '../../api/origins.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { type Judged, type Reading, takeSteps } from '../../core/rules/judged.ts';
 import type { Check, CompileKey } from '../../core/rules/rule-check.ts';
@@ -12,8 +13,7 @@ import {
 import { Slot } from '../../core/slot.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { originsOf } from './call-origins.ts';
-import type { KnownContainers } from './known-containers.ts';
-import { type JudgedOrigin, type Origin, unreadValue } from './origin.ts';
+import { unreadValue } from './origin.ts';
 import type { OriginJudge, OriginsOf } from './origin-judge.ts';
 import { looksLikeUrl } from './plain-url.ts';
 

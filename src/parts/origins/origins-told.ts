@@ -1,10 +1,10 @@
 /** The origins of a call's values, as events and observers get them. */
 
+import type { JudgedOrigin, OriginTold } from '../../api/origins.ts';
 import type { Call, FoundCall } from '../../core/call/call.ts';
 import { shownJson } from '../../core/call/shown.ts';
 import { deepFreeze, type JsonValue } from '../../values/json/index.ts';
 import { knownOrigins, originsOf } from './call-origins.ts';
-import type { JudgedOrigin, OriginTold } from './origin.ts';
 import { ofSession } from './origin-slots.ts';
 
 /** Most arguments whose origins are reported. */

@@ -1,7 +1,8 @@
 /** Which text of an output is trusted. */
+
+import type { OutputOrigin } from '../../api/origins.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { createLabels, type Labels } from './labels.ts';
-import type { OutputOrigin } from './origin.ts';
 
 /** What is known about the outputs of one tool. Made once for a tool. */
 export interface OutputLabels {

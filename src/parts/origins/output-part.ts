@@ -2,8 +2,9 @@
  * The texts of one output as a record keeps them, and the place in the output where a text
  * occurred.
  */
+
+import type { SeenAt } from '../../api/origins.ts';
 import type { Echoes } from './echoes.ts';
-import type { SeenAt } from './origin.ts';
 import type { Containers, LeafTexts } from './output-texts.ts';
 import type { Block } from './shelf.ts';
 import { leafEnd } from './text.ts';

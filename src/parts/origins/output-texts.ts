@@ -1,9 +1,10 @@
 /** Takes the text out of an output: its strings, its numbers and its keys, each with its label. */
+
+import type { OutputOrigin } from '../../api/origins.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { withoutControls } from '../../values/text/control-characters.ts';
 import { JsonTexts, maxDepth, unescaped, unread } from './json-texts.ts';
 import type { LabelNode } from './labels.ts';
-import type { OutputOrigin } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';
 import { withoutLeafEnds } from './text.ts';
 

@@ -1,5 +1,6 @@
 /** Origins as a part of a registry: where values of inputs came from, and rules about it. */
 
+import type { OriginOptions } from '../../api/origins.ts';
 import type { Judge } from '../../core/call/tally.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { ToolGates } from '../../core/ports.ts';
@@ -7,7 +8,7 @@ import { anything, object } from '../../values/options/index.ts';
 import { nameOf } from '../../values/text/names.ts';
 import { beginOrigins, ownMaxChars, testsOrigins, usesOrigins } from './follow-origins.ts';
 import { isLabelled } from './is-labelled.ts';
-import { type OriginOptions, readOriginOptions } from './origin-options.ts';
+import { readOriginOptions } from './origin-options.ts';
 import { ofProfile, ofRegistry, ofSession, type RegistryOrigins } from './origin-slots.ts';
 import { compileOrigin, compileOrigins } from './origin-test.ts';
 import { originsInExplanation } from './origins-told.ts';

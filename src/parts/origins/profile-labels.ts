@@ -3,10 +3,10 @@
  * inputs.
  */
 
+import type { OutputOrigin, Role } from '../../api/origins.ts';
 import { maxTextLength } from '../../core/rules/rule-check.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { wrongOption } from '../../values/options/index.ts';
-import type { OutputOrigin, Role } from './origin.ts';
 
 const maxLabels = 1_000;
 const maxSegments = 64;

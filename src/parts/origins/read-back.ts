@@ -1,9 +1,9 @@
 /** An output that a call reads back, after another call has returned it. */
 
+import type { OutputOrigin } from '../../api/origins.ts';
 import type { Call } from '../../core/call/call.ts';
 import { Slot } from '../../core/slot.ts';
 import type { EchoFilter } from './echo-filter.ts';
-import type { OutputOrigin } from './origin.ts';
 
 /** What is known about the output. */
 export interface ReadBack {

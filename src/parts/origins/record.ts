@@ -2,12 +2,13 @@
  * What a session remembers of the texts that its model has seen, and where a value occurred in
  * them.
  */
+
+import type { FoundOrigin, SeenAt } from '../../api/origins.ts';
 import type { JsonPrimitive, JsonValue } from '../../values/json/index.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../../values/options/index.ts';
 import { isCutOut } from './cut-out.ts';
 import { Echoes, type Given } from './echoes.ts';
 import type { Spelling } from './match.ts';
-import type { FoundOrigin, SeenAt } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';
 import { type OutputPart, seenAt } from './output-part.ts';
 import { type LeafTexts, leafOverhead, type OutputTexts, textsOf } from './output-texts.ts';

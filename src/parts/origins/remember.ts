@@ -1,8 +1,8 @@
 /** Remembers what the model is shown of a call, so that later arguments can be traced to it. */
 
+import type { ToolResult } from '../../api/result.ts';
 import { type Call, type FoundCall, isFound } from '../../core/call/call.ts';
 import { isSameJson, plainJson } from '../../core/call/plain-json.ts';
-import type { ToolResult } from '../../core/result.ts';
 import { Slot } from '../../core/slot.ts';
 import { contentParts } from '../../values/content.ts';
 import type { JsonValue } from '../../values/json/index.ts';

@@ -1,5 +1,6 @@
 /** The texts that a host reports to a session, and the host's questions about values. */
 
+import type { JudgedOrigin, SaidOptions } from '../../api/origins.ts';
 import { Call, isFound } from '../../core/call/call.ts';
 import { readInput } from '../../core/call/stages/admit.ts';
 import { lookup } from '../../core/call/stages/lookup.ts';
@@ -10,20 +11,9 @@ import { oneOf, readOptions, type TableOf, withDefault } from '../../values/opti
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
 import { CallOrigins } from './call-origins.ts';
 import { beginOrigins } from './follow-origins.ts';
-import type { JudgedOrigin } from './origin.ts';
 import { ofSession } from './origin-slots.ts';
 import { originsShown } from './origins-told.ts';
 import { SessionOrigins } from './session-origins.ts';
-
-/** Options of `session.said`. */
-export interface SaidOptions {
-  /**
-   * Who vouches for the text: the user who wrote it, or the host, for what it knows itself, such as
-   * a system prompt, its folders or the account's own numbers.
-   * @default "user"
-   */
-  readonly origin?: 'user' | 'trusted' | undefined;
-}
 
 const table = {
   origin: withDefault(oneOf('user', 'trusted'), 'user'),

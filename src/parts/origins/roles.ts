@@ -1,7 +1,8 @@
 /** What each argument of a tool is for. */
+
+import type { Role } from '../../api/origins.ts';
 import { isJsonObject, type JsonObject, type JsonPrimitive } from '../../values/json/index.ts';
 import { createLabels, type LabelNode, type Labels } from './labels.ts';
-import type { Role } from './origin.ts';
 
 /** The roles of the arguments of one tool. Made once for a tool. */
 export interface InputRoles {

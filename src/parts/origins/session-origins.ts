@@ -1,11 +1,11 @@
 /** What one session remembers of the texts that its model has seen. */
 
+import type { FoundOrigin, JudgedOrigin, KnownContainers, Origin } from '../../api/origins.ts';
 import type { JsonPrimitive, JsonValue } from '../../values/json/index.ts';
 import { inNextTurn, nextTurn } from '../../values/limits/next-turn.ts';
 import { timersEndWithRequests } from '../../values/limits/own-timers.ts';
 import { judgeInput } from './judge.ts';
-import { type KnownContainers, knownContainer } from './known-containers.ts';
-import type { FoundOrigin, JudgedOrigin, Origin } from './origin.ts';
+import { knownContainer } from './known-containers.ts';
 import { createOriginRecord, type OriginRecord, type OutputFacts } from './record.ts';
 import type { InputRoles } from './roles.ts';
 import { finish, type Slices } from './slices.ts';

@@ -1,9 +1,9 @@
 /** The texts of a result that the model is shown, as values that are remembered. */
 
+import type { ResultMetadata, ToolResult } from '../../api/result.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { cutMarks, markStart } from '../../core/call/cut-marks.ts';
 import { longestMessage } from '../../core/call/thrown-error.ts';
-import type { ResultMetadata, ToolResult } from '../../core/result.ts';
 import {
   type ContentPart,
   contentParts,

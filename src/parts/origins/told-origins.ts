@@ -1,5 +1,5 @@
 /** Separates the host's words in the message of a request from the sentences about origins. */
-import type { ApprovalRequest } from '../../core/approval/request.ts';
+import type { ApprovalRequest } from '../../api/approval.ts';
 
 /** The message of a request, followed by the origins of its values, one sentence per line. */
 export interface ToldOrigins {

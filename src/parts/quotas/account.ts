@@ -1,5 +1,5 @@
 /** The amounts that were spent under one key, in the order of time. */
-import type { QuotaSpend } from './store.ts';
+import type { QuotaSpend } from '../../api/quotas.ts';
 
 /**
  * Up to this many reservations are kept one by one. Beyond it, those within a 1 024th of the window

@@ -1,5 +1,6 @@
 /** Asks the host's quota store: in bounded time, without trusting its answer. */
 
+import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
@@ -8,7 +9,6 @@ import { hasOwn } from '../../values/json/own-member.ts';
 import { ignoreRejection, isThenable } from '../../values/maybe-promise.ts';
 import type { Spending } from './quota-spending.ts';
 import { quotaStoreOf, reservedQuota } from './quota-state.ts';
-import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './store.ts';
 
 /** The store gave no usable answer. `cause` is undefined if it was only too slow. */
 export interface NoAnswer {

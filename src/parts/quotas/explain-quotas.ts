@@ -1,11 +1,11 @@
 /** What `explain` shows of the quotas of a call. Nothing is reserved. */
 
+import type { QuotaLevel } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { TriedStart } from '../../core/ports.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
 import { callEnded, lookAll } from './ask-quota-store.ts';
-import type { QuotaLevel } from './level.ts';
 import type { CompiledQuota } from './quota.ts';
 import { compare, exceededError, unavailableError, unreadableError } from './quota-levels.ts';
 import { type Spending, spendingsOf, spendingsWithoutInput } from './quota-spending.ts';

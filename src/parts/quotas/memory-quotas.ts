@@ -1,4 +1,6 @@
 /** What quotas have counted, in the memory of this process. */
+
+import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../../api/quotas.ts';
 import { inProcess } from '../../values/limits/in-process.ts';
 import {
   fn,
@@ -8,7 +10,6 @@ import {
   withDefault,
 } from '../../values/options/index.ts';
 import { Account, type Bucket } from './account.ts';
-import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './store.ts';
 
 /** Options of {@link memoryQuotas}. */
 export interface MemoryQuotasOptions {

@@ -1,5 +1,6 @@
 /** Quotas as a part of a registry: limits on counts and sums within a window of time. */
 
+import type { Quota, QuotaStore } from '../../api/quotas.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { ToolGates, Unshared } from '../../core/ports.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
@@ -7,13 +8,12 @@ import { anything, reading, withDefault, withMethods } from '../../values/option
 import { giveBackQuota } from './ask-quota-store.ts';
 import { tryReserve } from './explain-quotas.ts';
 import { memoryQuotas } from './memory-quotas.ts';
-import type { CompiledQuota, Quota } from './quota.ts';
+import type { CompiledQuota } from './quota.ts';
 import { quotaJudge } from './quota-judge.ts';
 import { QuotaLayers } from './quota-layers.ts';
 import { everyQuota, ownQuotas, quotasOf, registryQuotas } from './quota-state.ts';
 import { compileQuotas } from './quotas.ts';
 import { reserveQuota } from './reserve-quota.ts';
-import type { QuotaStore } from './store.ts';
 
 const where = 'HostToolRegistry';
 const none: readonly never[] = Object.freeze([]);

@@ -1,6 +1,8 @@
 /** The quotas of a registry, in the order in which they were added. */
+
+import type { Quota } from '../../api/quotas.ts';
 import type { PartSet } from '../../core/part.ts';
-import type { CompiledQuota, Quota } from './quota.ts';
+import type { CompiledQuota } from './quota.ts';
 import { compileQuotas } from './quotas.ts';
 
 export class QuotaLayers {

@@ -1,13 +1,12 @@
 /** The texts about the quotas of a call, for people and models. */
 
+import type { QuotaLevel, QuotaUse } from '../../api/quotas.ts';
 import { deniedError, type ToolError, withCause } from '../../values/errors/index.ts';
 import { waitText } from '../../values/text/duration.ts';
 import { isOver, type NoAnswer } from './ask-quota-store.ts';
-import type { QuotaLevel } from './level.ts';
 import type { CompiledQuota } from './quota.ts';
 import { mostValues } from './quota-reader.ts';
 import type { Spending, UnreadableQuota } from './quota-spending.ts';
-import type { QuotaUse } from './store.ts';
 import { numberOf } from './units.ts';
 
 /** A quota as the call finds it, and whether the call would exceed it. */

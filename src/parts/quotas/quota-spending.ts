@@ -1,16 +1,15 @@
 /** What a call would spend of the quotas that apply to it. */
 
+import type { QuotaLevel, QuotaSpend } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { judgedOf } from '../../core/call/judged.ts';
 import { type Judged, maxFurtherSteps } from '../../core/rules/judged.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
-import type { QuotaLevel } from './level.ts';
 import type { CompiledQuota } from './quota.ts';
 import { mostSpendings, mostValues, QuotaReader } from './quota-reader.ts';
 import { readQuota } from './quota-state.ts';
 import { unreadable } from './quota-values.ts';
 import { subjectKey } from './quotas.ts';
-import type { QuotaSpend } from './store.ts';
 import { one } from './units.ts';
 
 /** An amount of one quota, for one session, principal or value. */

@@ -1,12 +1,12 @@
 /** What quotas keep in registries, profiles, sessions and calls. */
 
+import type { QuotaSpend, QuotaStore } from '../../api/quotas.ts';
 import type { Call } from '../../core/call/call.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { Slot, type SlotHolder } from '../../core/slot.ts';
 import type { CompiledQuota } from './quota.ts';
 import type { QuotaLayers } from './quota-layers.ts';
 import type { QuotaReader } from './quota-reader.ts';
-import type { QuotaSpend, QuotaStore } from './store.ts';
 
 /** The quotas of a registry, and where they are counted. */
 export const registryQuotas = new Slot<{

@@ -1,5 +1,6 @@
 /** Checks and compiles quotas, once, when the host passes them. */
 import { createHash } from 'node:crypto';
+import type { Quota } from '../../api/quotas.ts';
 import type { PartSet } from '../../core/part.ts';
 import { holds } from '../../core/rules/conditions.ts';
 import { isReason } from '../../core/rules/decision.ts';
@@ -22,7 +23,7 @@ import { readMembers } from '../../values/options/index.ts';
 import { windowText } from '../../values/text/duration.ts';
 import { globTest, literalsIn } from '../../values/text/glob.ts';
 import { latinForm } from '../../values/text/look-alikes.ts';
-import type { CompiledQuota, Quota } from './quota.ts';
+import type { CompiledQuota } from './quota.ts';
 import { mostMax, unitsOf } from './units.ts';
 
 const quotaKeys = ['id', 'tools', 'when', 'sum', 'max', 'per', 'by', 'over', 'reason'];

@@ -3,6 +3,7 @@
  * nothing. It is given back if the handler never starts.
  */
 
+import type { QuotaSpend } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { releaseAll } from '../../core/call/release.ts';
 import { type Outcome, type Step, steps } from '../../core/call/step.ts';
@@ -13,7 +14,6 @@ import { askBeyond } from './quota-judge.ts';
 import { compare, exceededError, unavailableError, unreadableError } from './quota-levels.ts';
 import { type Spending, spendingsOf } from './quota-spending.ts';
 import { reservedQuota } from './quota-state.ts';
-import type { QuotaSpend } from './store.ts';
 
 /**
  * Reserves what the call spends. A call that waited for the store is judged again, and comes back

@@ -1,6 +1,7 @@
 /** Whether a condition of a rule can hold for a tool, by the schema of its input. */
+
+import type { ToolSummary } from '../../api/tool.ts';
 import type { WrittenCondition } from '../../core/rules/conditions.ts';
-import type { ToolSummary } from '../../core/tool/tool-summary.ts';
 import type { Side, Steps } from '../../values/json-schema/inclusion-values.ts';
 import { knownValues } from '../../values/json-schema/known-values.ts';
 import type { BoundSchema } from '../../values/schema/bind.ts';

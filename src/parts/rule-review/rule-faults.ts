@@ -3,22 +3,13 @@
  * tools that they are about.
  */
 
+import type { RuleFault } from '../../api/explanation.ts';
 import type { Conditioned } from '../../core/rules/conditioned.ts';
 import type { WrittenCondition } from '../../core/rules/conditions.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
 import { judgeCondition, type LookedAtTool, type Reading, type Verdict } from './condition.ts';
 import { pathFaults } from './path-faults.ts';
 import { conditionText, unknownText, wrongValueText } from './words.ts';
-
-/** A condition of a rule or quota, or a path of a quota, that cannot do what it says. */
-export interface RuleFault {
-  /** The id of the rule or quota. */
-  readonly ruleId: string;
-  /** The layer that it was written in: `registry`, `profile:<id>`, `session`, … */
-  readonly source: string;
-  /** What is wrong, and what was probably meant. */
-  readonly message: string;
-}
 
 /** What has conditions that are judged. */
 type Judged = Pick<CompiledRule | Conditioned, 'id' | 'layer' | 'when'>;

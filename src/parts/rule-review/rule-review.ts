@@ -7,6 +7,7 @@
  * a session is created.
  */
 
+import type { RuleFault } from '../../api/explanation.ts';
 import type { Review } from '../../core/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
@@ -16,7 +17,7 @@ import { everyRule } from '../../core/rules/rule-use.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type MisuseCode, MisuseError } from '../../values/errors/index.ts';
 import { shortened } from '../../values/text/shortened.ts';
-import { type RuleFault, ruleFaults } from './rule-faults.ts';
+import { ruleFaults } from './rule-faults.ts';
 
 export type Reviewed = CompiledRule | Conditioned;
 

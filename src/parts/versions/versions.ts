@@ -1,5 +1,6 @@
 /** Several versions of each name of a registry. */
 
+import type { AnyTool } from '../../api/tool.ts';
 import {
   alreadyRegistered,
   type Beside,
@@ -7,7 +8,6 @@ import {
   type NameTable,
 } from '../../core/registry/name-table.ts';
 import type { ToolEntry } from '../../core/registry/tool-entry.ts';
-import type { AnyTool } from '../../core/tool/tool-config.ts';
 import {
   compareVersions,
   fitsRange,

@@ -1,6 +1,6 @@
 /** The answers of the approvals handler to a person who has signed in. */
 
-import type { ToolResult } from '../../core/result.ts';
+import type { ToolResult } from '../../api/result.ts';
 import {
   type HostToolRegistry,
   isMisuseError,

@@ -1,6 +1,6 @@
 /** A tool with which an agent learns how a call that needed an approval ended. */
 
-import type { ToolResult } from '../../core/result.ts';
+import type { ToolResult } from '../../api/result.ts';
 import {
   defineTool,
   type HostToolDefinition,

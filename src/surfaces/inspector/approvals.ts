@@ -1,6 +1,6 @@
 /** The questions that wait for a person, and their answers. */
 
-import type { ToolResult } from '../../core/result.ts';
+import type { ToolResult } from '../../api/result.ts';
 import {
   type HostToolRegistry,
   isMisuseError,

@@ -1,6 +1,6 @@
 /** What a person learns about an answer: how the call ended, but not what it returned. */
 
-import type { ToolResult } from '../../core/result.ts';
+import type { ToolResult } from '../../api/result.ts';
 import { refusalOf } from '../../surface-port.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 

@@ -1,6 +1,6 @@
 /** The conversation between a host loop and a model, independent of any provider's format. */
 
-import type { ToolCall } from '../../core/toolset/batch-plan.ts';
+import type { ToolCall } from '../../api/batch.ts';
 import { eventLimits } from '../../core/toolset/shape.ts';
 import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';

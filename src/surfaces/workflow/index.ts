@@ -3,15 +3,14 @@
  * and both can be replayed.
  */
 
-export type { BatchPlan, PlannedCall, ToolCall } from '../../core/toolset/batch-plan.ts';
+export type { BatchPlan, PlannedCall, ToolCall } from '../../api/batch.ts';
+export type { Dropped, Prerequisite } from '../../api/session.ts';
+export type { Overrides } from '../../api/session-options.ts';
 export { planBatch } from '../../core/toolset/batch-plan.ts';
 export type {
-  Dropped,
   EffectiveBudget,
   EffectiveInput,
   EffectiveSet,
-  Overrides,
-  Prerequisite,
 } from '../../core/toolset/effective.ts';
 export type { ProviderNameOptions, ProviderNames } from '../../core/toolset/provider-names.ts';
 export { toProviderNames } from '../../core/toolset/provider-names.ts';

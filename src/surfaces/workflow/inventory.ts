@@ -1,6 +1,7 @@
 /** Checks that the profiles, overrides and selection of a workflow name only known tools. */
 
-import { checkNames, type Overrides } from '../../core/toolset/effective.ts';
+import type { Overrides } from '../../api/session-options.ts';
+import { checkNames } from '../../core/toolset/effective.ts';
 import { unknownProfile } from '../../surface-port.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { WorkflowState } from './workflow-state.ts';

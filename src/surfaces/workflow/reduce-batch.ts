@@ -3,8 +3,9 @@
  * call has a result.
  */
 
-import type { ToolResult } from '../../core/result.ts';
-import { planOf, type ToolCall } from '../../core/toolset/batch-plan.ts';
+import type { ToolCall } from '../../api/batch.ts';
+import type { ToolResult } from '../../api/result.ts';
+import { planOf } from '../../core/toolset/batch-plan.ts';
 import { notDiscovered } from '../../core/toolset/effective.ts';
 import { notAvailableError, notFoundError } from '../../core/toolset/unavailable.ts';
 import { type errorCodes, type ToolError, toolError } from '../../values/errors/index.ts';

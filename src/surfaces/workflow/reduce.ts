@@ -3,7 +3,7 @@
  * randomness, no I/O.
  */
 
-import type { Overrides } from '../../core/toolset/effective.ts';
+import type { Overrides } from '../../api/session-options.ts';
 import { mergeFacts } from '../../core/toolset/facts.ts';
 import { ownMembers } from '../../core/toolset/own.ts';
 import type { ToolSpec } from '../../core/toolset/tool-spec.ts';

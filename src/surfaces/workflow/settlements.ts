@@ -3,7 +3,7 @@
  * share a log of the settled calls, and each state knows how many entries of the log are its own.
  * The `calls` of a state are built when first read.
  */
-import type { ToolResult } from '../../core/result.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { BatchCall, BatchState } from './workflow-state.ts';
 
 /**

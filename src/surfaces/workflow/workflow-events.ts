@@ -1,7 +1,7 @@
 /** What happens to a workflow, and what it asks its host to do. Both are plain data. */
 
-import type { ToolResult } from '../../core/result.ts';
-import type { ToolCall } from '../../core/toolset/batch-plan.ts';
+import type { ToolCall } from '../../api/batch.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 

@@ -3,13 +3,13 @@
  * exactly.
  */
 
-import type { ToolResult } from '../../core/result.ts';
-import type { ToolCall } from '../../core/toolset/batch-plan.ts';
+import type { ToolCall } from '../../api/batch.ts';
+import type { ToolResult } from '../../api/result.ts';
+import type { Overrides } from '../../api/session-options.ts';
 import {
   type EffectiveInput,
   type EffectiveSet,
   effectiveSet,
-  type Overrides,
 } from '../../core/toolset/effective.ts';
 import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { ApprovalRequest } from '../../../src/api/approval.ts';
 import { ApprovalDesk } from '../../../src/core/approval/desk.ts';
-import {
-  type ApprovalRequest,
-  type ReadAnswer,
-  readAnswer,
-} from '../../../src/core/approval/request.ts';
+import { type ReadAnswer, readAnswer } from '../../../src/core/approval/request.ts';
 
 const yes = readAnswer('allow_once') as ReadAnswer;
 const no = readAnswer('reject_once') as ReadAnswer;

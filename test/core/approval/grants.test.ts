@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ApprovalAnswer } from '../../../src/api/approval.ts';
 import { type GrantSubject, Grants, type Standing } from '../../../src/core/approval/grants.ts';
-import {
-  type ApprovalAnswer,
-  type ReadAnswer,
-  readAnswer,
-} from '../../../src/core/approval/request.ts';
+import { type ReadAnswer, readAnswer } from '../../../src/core/approval/request.ts';
 
 const subject = (input = 'i', fingerprint = 'f', source = 'host'): GrantSubject => ({
   tool: 't',

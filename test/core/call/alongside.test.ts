@@ -1,7 +1,8 @@
 /** What a tool sends in addition to its output passes the same gates as the output. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Alongside, okAlongside, type ToolResult } from '../../../src/core/result.ts';
+import type { ToolResult } from '../../../src/api/result.ts';
+import { type Alongside, okAlongside } from '../../../src/core/result.ts';
 import {
   HostToolRegistry,
   type JsonObject,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { CallOptions } from '../../../src/api/context.ts';
 import { readCallOptions, readToolOptions } from '../../../src/core/call/call-options.ts';
-import type { CallOptions } from '../../../src/core/context.ts';
 
 const read = (options: unknown) => readCallOptions(options as CallOptions);
 const { signal } = new AbortController();

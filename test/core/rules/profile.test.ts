@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Limits, Profile } from '../../../src/api/profile.ts';
 import { registryStateOf } from '../../../src/core/registry/state-of.ts';
-import { checkLimits, type Limits, tightestLimits } from '../../../src/core/rules/limits.ts';
-import {
-  type Profile,
-  type ResolvedProfile,
-  resolveProfile,
-} from '../../../src/core/rules/profile.ts';
+import { checkLimits, tightestLimits } from '../../../src/core/rules/limits.ts';
+import { type ResolvedProfile, resolveProfile } from '../../../src/core/rules/profile.ts';
 import { HostToolRegistry } from '../../../src/index.ts';
 import { type MisuseCode, MisuseError } from '../../../src/values/errors/index.ts';
 

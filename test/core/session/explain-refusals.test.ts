@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { ApprovalStore } from '../../../src/api/approval-store.ts';
 import {
   type AnyTool,
   memoryQuotas,
@@ -14,7 +15,6 @@ import {
   type SessionOptions,
 } from '../../../src/index.ts';
 import { memoryApprovalStore } from '../../../src/parts/durable-approvals/memory-store.ts';
-import type { ApprovalStore } from '../../../src/parts/durable-approvals/store.ts';
 import { createAuditLog } from '../../../src/surfaces/audit/index.ts';
 import { reasons } from '../../docs/errors-page.ts';
 import { andThen, define, type Setup, setup } from '../call/define.ts';

@@ -1,13 +1,10 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Key } from '../../../src/api/approval-store.ts';
 import { jsonDigest } from '../../../src/core/approval/json-digest.ts';
 import { isMisuseError, type JsonObject } from '../../../src/index.ts';
-import {
-  createTokenSigner,
-  type Key,
-  type TokenClaims,
-} from '../../../src/parts/durable-approvals/token.ts';
+import { createTokenSigner, type TokenClaims } from '../../../src/parts/durable-approvals/token.ts';
 import { key, otherKey } from '../../core/approval/kit.ts';
 
 const claims: TokenClaims = {

@@ -1,7 +1,7 @@
 /** `attributes` of a tool: what only the host knows about values of an input. */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import type { Attribute } from '../../../src/core/tool/attributes.ts';
+import type { Attribute } from '../../../src/api/tool-fields.ts';
 import { allow, defineTool, deny, HostToolRegistry, type Rule } from '../../../src/index.ts';
 
 const sanctioned: Rule = {

@@ -1,6 +1,7 @@
 /** Plain JSON Schemas and regular expressions as a part. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { AnyTool } from '../../../src/api/tool.ts';
 import { partOf } from '../../../src/assembly/part-table.ts';
 import { PartSet } from '../../../src/core/part.ts';
 import { Registry } from '../../../src/core/registry/registry.ts';
@@ -10,7 +11,6 @@ import {
   type OutsidePlace,
   renameDefinition,
 } from '../../../src/core/tool/definition.ts';
-import type { AnyTool } from '../../../src/core/tool/tool-config.ts';
 import { jsonSchemas } from '../../../src/parts/json-schema/part.ts';
 
 const only = new PartSet([jsonSchemas()]);

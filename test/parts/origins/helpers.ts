@@ -1,6 +1,6 @@
+import type { Origin, OutputOrigin } from '../../../src/api/origins.ts';
 import type { SlotHolder } from '../../../src/core/slot.ts';
 import { type CallOrigins, ofCall } from '../../../src/parts/origins/call-origins.ts';
-import type { Origin, OutputOrigin } from '../../../src/parts/origins/origin.ts';
 import type { OriginJudge } from '../../../src/parts/origins/origin-judge.ts';
 import { ofSession } from '../../../src/parts/origins/origin-slots.ts';
 import { outputLabels } from '../../../src/parts/origins/output-labels.ts';

@@ -1,8 +1,8 @@
 /** What a session remembers, and where it says a value came from. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { OutputOrigin } from '../../../src/api/origins.ts';
 import { serializeOutput } from '../../../src/index.ts';
-import type { OutputOrigin } from '../../../src/parts/origins/origin.ts';
 import { outputLabels } from '../../../src/parts/origins/output-labels.ts';
 import { createOriginRecord } from '../../../src/parts/origins/record.ts';
 import { newRecord, originAfter, saidRecord, show } from './helpers.ts';

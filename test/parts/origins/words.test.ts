@@ -1,6 +1,6 @@
 /** What an approver reads about a value. */
 import { expect, test } from 'vitest';
-import type { JudgedOrigin } from '../../../src/parts/origins/origin.ts';
+import type { JudgedOrigin } from '../../../src/api/origins.ts';
 import { originSentence } from '../../../src/parts/origins/words.ts';
 
 const seen = { callId: '3', toolName: 'read_file' };

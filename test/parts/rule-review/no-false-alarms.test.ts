@@ -4,9 +4,10 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Rule } from '../../../src/api/rule.ts';
 import { compileRules } from '../../../src/assembly/compile.ts';
 import { maxRuleSteps } from '../../../src/core/rules/judged.ts';
-import type { CompiledRule, Rule } from '../../../src/core/rules/rule.ts';
+import type { CompiledRule } from '../../../src/core/rules/rule.ts';
 import { judgeCondition, type Verdict } from '../../../src/parts/rule-review/condition.ts';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
 import { schemaEngine } from '../../../src/values/json-schema/engine.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod3';
+import type { ToolSummary } from '../../../src/api/tool.ts';
 import { compileQuotas, compileRules } from '../../../src/assembly/compile.ts';
 import type { CompiledRule } from '../../../src/core/rules/rule.ts';
 import { internalsOf } from '../../../src/core/tool/definition.ts';
-import type { ToolSummary } from '../../../src/core/tool/tool-summary.ts';
 import { defineTool, type Quota, type Rule } from '../../../src/index.ts';
 import type { CompiledQuota } from '../../../src/parts/quotas/quota.ts';
 import type { LookedAtTool } from '../../../src/parts/rule-review/condition.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
+import type { SuspendedApproval } from '../../../src/api/approval-store.ts';
 import {
   type ApprovalRecord,
   type ApprovalStore,
@@ -9,7 +10,6 @@ import {
   type ToolSession,
 } from '../../../src/index.ts';
 import { type SuspendedCall, sealRecord } from '../../../src/parts/durable-approvals/record.ts';
-import type { SuspendedApproval } from '../../../src/parts/durable-approvals/store.ts';
 import { createTokenSigner } from '../../../src/parts/durable-approvals/token.ts';
 import type { ApprovalsHandlerOptions } from '../../../src/surfaces/approvals/index.ts';
 import { createApprovalsHandler, memoryApprovals } from '../../../src/surfaces/approvals/index.ts';

@@ -2,10 +2,10 @@
  * Admission: turns the input into bounded JSON, announces the call, and enforces the rate limit.
  */
 
+import type { ToolEvents } from '../../../api/events.ts';
 import { describe, type ToolError, toolError } from '../../../values/errors/index.ts';
 import { copyJson, isJsonObject } from '../../../values/json/index.ts';
 import { waitText } from '../../../values/text/duration.ts';
-import type { ToolEvents } from '../../events.ts';
 import { countEnd } from '../../registry/counters.ts';
 import { admitRate, rateWait } from '../../session/session-limits.ts';
 import type { SessionState } from '../../session/session-state.ts';

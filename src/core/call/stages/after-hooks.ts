@@ -1,11 +1,11 @@
 /** After hooks: host code that may replace a call's result. A hook that fails changes nothing. */
 
+import type { Hook } from '../../../api/hook.ts';
+import type { ToolResult } from '../../../api/result.ts';
 import { contentParts, markContent } from '../../../values/content.ts';
 import { errorCodes, type ToolError, toolError } from '../../../values/errors/index.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { isThenable } from '../../../values/maybe-promise.ts';
-import type { Hook } from '../../hooks.ts';
-import type { ToolResult } from '../../result.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { failureResult, successResult } from '../end-call.ts';
 import { type Shaped, snapshotOf } from '../output-snapshot.ts';

@@ -3,6 +3,7 @@
  * is refused.
  */
 
+import type { BeforeAnswer, Hook } from '../../../api/hook.ts';
 import {
   describe,
   MisuseError,
@@ -12,7 +13,6 @@ import {
 } from '../../../values/errors/index.ts';
 import { cloneJson, copyJson, isJsonObject } from '../../../values/json/index.ts';
 import { isThenable } from '../../../values/maybe-promise.ts';
-import type { BeforeAnswer, Hook } from '../../hooks.ts';
 import { isReason } from '../../rules/decision.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { reportFault } from '../report-fault.ts';

@@ -3,8 +3,8 @@
  * verdict; `call` and `explain` both use this.
  */
 
+import type { ToolEvents } from '../../../api/events.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
-import type { ToolEvents } from '../../events.ts';
 import type { Binding } from '../../registry/binding.ts';
 import type { RuleCount } from '../../registry/counters.ts';
 import { type Judged, overBudget } from '../../rules/judged.ts';

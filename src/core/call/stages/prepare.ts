@@ -2,6 +2,8 @@
  * Waits for what the handler needs to begin: the handler of this session, a sandbox, a connection.
  * It is the last thing that a call waits for, so that the call can be judged after it.
  */
+
+import type { Executor } from '../../../api/tool-config.ts';
 import { describe, errorName, type ToolError, toolError } from '../../../values/errors/index.ts';
 import { closesCycle, endWait, startWait } from '../../../values/limits/wait-graph.ts';
 import { ignoreRejection } from '../../../values/maybe-promise.ts';
@@ -10,7 +12,6 @@ import { disposalOf } from '../../registry/executors.ts';
 import { type Place, type PlaceHolders, placesOf } from '../../session/places.ts';
 import { createSessionHandler, type SessionHandler } from '../../session/session-handler.ts';
 import type { MadeHandler } from '../../tool/definition.ts';
-import type { Executor } from '../../tool/executor.ts';
 import type { FoundCall } from '../call.ts';
 import { pauseClock, startClock } from '../clock.ts';
 import { countLateSettle } from '../end-call.ts';

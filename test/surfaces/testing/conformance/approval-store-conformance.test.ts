@@ -1,7 +1,7 @@
 import { AssertionError } from 'node:assert/strict';
 import { describe, expect, test } from 'vitest';
+import type { ApprovalStore, InboxStore } from '../../../../src/api/approval-store.ts';
 import { memoryApprovalStore } from '../../../../src/parts/durable-approvals/memory-store.ts';
-import type { ApprovalStore, InboxStore } from '../../../../src/parts/durable-approvals/store.ts';
 import { approvalStoreConformance } from '../../../../src/surfaces/testing/conformance/approval-store-conformance.ts';
 import type { JsonObject } from '../../../../src/values/json/index.ts';
 

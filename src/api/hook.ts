@@ -3,7 +3,7 @@
 import type { JsonObject } from '../values/json/index.ts';
 import type { MaybePromise } from '../values/maybe-promise.ts';
 import type { ToolResult } from './result.ts';
-import type { ToolSummary } from './tool/tool-summary.ts';
+import type { ToolSummary } from './tool.ts';
 
 /** What a hook sees of a call. */
 export interface HookCall {

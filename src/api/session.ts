@@ -1,65 +1,93 @@
-/** The public interface of a session. */
+/** A session and its tools, as hosts and agent runtimes use them. */
 
-import type { FoundTool, SearchOptions } from '../../parts/discovery/search.ts';
-import type { ApprovalOutcome } from '../../parts/durable-approvals/settle-approval.ts';
-import type { Authorization } from '../../parts/explain/authorize.ts';
-import type { Explanation } from '../../parts/explain/explain.ts';
-import type { JudgedOrigin } from '../../parts/origins/origin.ts';
-import type { SaidOptions } from '../../parts/origins/report-texts.ts';
-import type { JsonObject } from '../../values/json/index.ts';
-import type { ApprovalAnswer, Grant, PendingApproval } from '../approval/request.ts';
-import type { CallOptions, CallTool } from '../context.ts';
-import type { Emitter, ToolEvents } from '../events.ts';
-import type { Hook } from '../hooks.ts';
-import type { ToolRegistration } from '../registry/registration.ts';
-import type { ToolResult } from '../result.ts';
-import type { HostTool } from '../tool/host-tool.ts';
-import type { AnyTool } from '../tool/tool-config.ts';
-import type { ToolRef } from '../tool/tool-summary.ts';
-import type { BatchPlan, ToolCall } from '../toolset/batch-plan.ts';
-import type { Dropped, Overrides, Prerequisite } from '../toolset/effective.ts';
-import type { BatchOptions, BatchResult } from './batch.ts';
+import type { JsonObject } from '../values/json/index.ts';
+import type { JsonSchema } from '../values/schema/schema.ts';
+import type { BatchOptions, BatchPlan, BatchResult, ToolCall } from './batch.ts';
+import type { CallOptions, CallTool } from './context.ts';
+import type { FoundTool, SearchOptions } from './discovery.ts';
+import type { Emitter, ToolEvents } from './events.ts';
+import type { Authorization, Explanation } from './explanation.ts';
+import type { Hook } from './hook.ts';
 import type { CallMetrics } from './metrics.ts';
+import type { JudgedOrigin, SaidOptions } from './origins.ts';
+import type { ToolRegistration } from './registry.ts';
+import type { ToolResult } from './result.ts';
+import type { Approvals } from './session-approvals.ts';
+import type { Overrides } from './session-options.ts';
+import type { AnyTool, Deprecation, ToolAnnotations, ToolRef } from './tool.ts';
 
-/** The approvals of one session. */
-export interface Approvals {
+/** A tool of one session. A deeply frozen plain object, not callable. */
+export interface HostTool<I = unknown, O = unknown> {
+  /** The name under which the tool is registered. `session.call` takes it. */
+  readonly name: string;
+  /** What the tool does and when to use it, for the model, and whether it is deprecated. */
+  readonly description: string;
+  /** A name for people, if the definition has one. */
+  readonly title?: string;
+  /** The definition's hints. {} if it has none. */
+  readonly annotations: ToolAnnotations;
+  /** The definition's labels, which rules can name. */
+  readonly tags: readonly string[];
+  /** The definition's version, if it has one. Part of the fingerprint. */
+  readonly version?: string;
+  /** Says that the tool should no longer be used. */
+  readonly deprecated?: Deprecation;
+  /** Who registered the tool: `host`, `session` or a scope's source. */
+  readonly source: string;
   /**
-   * The calls that wait for a person: those in this process, and those suspended under this session
-   * id and principal. Only suspended ones have a `token`.
+   * Where calls run: `inline` for a handler in this process, `external` if other code runs the
+   * tool, or the name that its executor gives, such as `thread`. Not part of the fingerprint.
    */
-  pending(): Promise<readonly PendingApproval[]>;
+  readonly executor: string;
+  /** The input as JSON Schema. `parameters` and `getSchema()` are the same frozen object. */
+  readonly inputSchema: JsonSchema;
+  /** The same object as `inputSchema`. */
+  readonly parameters: JsonSchema;
+  /** Returns the same object as `inputSchema`. */
+  getSchema(): JsonSchema;
   /**
-   * Answers a call that waits on an approver in this process. False if no such call waits.
-   * @throws MisuseError `invalid_option` for an invalid answer, and under `fourEyes` for an answer
-   * of the session's own principal; the question then stays open.
+   * The output as JSON Schema, if the tool declares one. An output that violates it fails with
+   * `invalid_output`.
    */
-  answer(id: string, answer: ApprovalAnswer): boolean;
+  readonly outputSchema?: JsonSchema;
   /**
-   * Answers a suspended call, in any process. If allowed, the call runs with exactly the input that
-   * was shown. A resume that is refused ends as `approval_timeout`, or as `approval_denied` with
-   * `token_invalid`, `token_used`, `token_foreign` or `definition_changed`. Never rejects.
-   * @example
-   * ```ts
-   * const [question] = await session.approvals.pending();
-   * if (question?.token !== undefined)
-   *   await session.approvals.resume(question.token, { decision: 'allow_once', by: 'ann' });
-   * ```
+   * Whether a call may need an approval. True if the definition or the profile asks for one, even
+   * if that depends on the input; if a rule without `when` asks; and if the default asks and
+   * nothing may allow the call. Rules with `when`, policies and checks do not count:
+   * `session.explain` takes an input and says what they decide.
    */
-  resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
+  readonly requiresApproval: boolean;
   /**
-   * The status of an approval that this session and principal asked for: whether it was answered,
-   * and what the call returned. It is kept until an hour after the approval expires, and other
-   * processes can read it. `unknown` for an approval of another session or principal. Rejects if
-   * the store fails, and with a MisuseError `invalid_option` if it keeps no outcomes.
+   * The definition's fingerprint: `sha256:` and hex. It changes with everything that tokens and
+   * grants are bound to.
    */
-  outcome(id: string): Promise<ApprovalOutcome>;
-  /** The standing answers of this session, oldest first, without expired and used-up ones. */
-  grants(): readonly Grant[];
+  readonly fingerprint: string;
   /**
-   * Revokes a standing answer. Calls that it has allowed need a new approval if their handlers have
-   * not started. Running handlers continue. False if there is no such grant.
+   * Calls the tool, through every check of the session. `input` may be a JSON string, and a
+   * `_tool_call_id` in it is ignored. Never throws and never rejects: a failure is a result.
    */
-  revoke(id: string): boolean;
+  execute(input: I, options?: CallOptions): Promise<ToolResult<O>>;
+}
+
+/** A tool that the model does not see, and why. */
+export interface Dropped {
+  /** The tool's name. */
+  readonly name: string;
+  /**
+   * The first code that applies of `disabled`, `denied`, `not_in_profile`, `fact_unmet:<fact>`,
+   * `not_registered`, `knobs_missing`, `external`, `not_discovered`, `tool_budget`, `token_budget`.
+   */
+  readonly code: string;
+}
+
+/** A fact that dropped tools wait for and an effective tool provides. */
+export interface Prerequisite {
+  /** The effective tool that provides the fact. */
+  readonly tool: string;
+  /** The fact's dotted key, such as `hostSession.status`. */
+  readonly fact: string;
+  /** The dropped tools that wait for it. */
+  readonly unlocks: readonly string[];
 }
 
 /** The tools that a model sees, and the reasons why it does not see the others. */

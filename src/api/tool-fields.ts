@@ -1,16 +1,13 @@
 /** What a tool's config says about the tool, except how it runs. */
 
-import type { OutputOrigin } from '../../parts/origins/origin.ts';
-import type { MaybePromise } from '../../values/maybe-promise.ts';
-import type { ParsedOf, Schema } from '../../values/schema/schema.ts';
-import type { ApprovalPrompt } from '../approval/request.ts';
-import type { CallInfo } from '../context.ts';
-import type { Decision } from '../rules/decision.ts';
-import type { Attribute } from './attributes.ts';
-import type { Deprecation } from './deprecation.ts';
-import type { FactRule } from './fact-rule.ts';
-import type { PolicyCall } from './policy-call.ts';
-import type { ToolAnnotations, ToolRef } from './tool-summary.ts';
+import type { JsonValue } from '../values/json/index.ts';
+import type { MaybePromise } from '../values/maybe-promise.ts';
+import type { ParsedOf, Schema } from '../values/schema/schema.ts';
+import type { ApprovalPrompt } from './approval.ts';
+import type { CallInfo } from './context.ts';
+import type { Allow, Ask, Decision, Deny } from './decision.ts';
+import type { OutputOrigin } from './origins.ts';
+import type { Deprecation, FactRule, ToolAnnotations, ToolRef } from './tool.ts';
 
 /** The type of a tool's parsed knobs. An empty object if it declares none. */
 export type KnobsOf<KS> = [KS] extends [Schema] ? ParsedOf<KS> : Readonly<Record<string, never>>;
@@ -166,3 +163,40 @@ export type RequiresApproval<P, S> =
   | ApprovalPrompt
   | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>)
   | undefined;
+
+/**
+ * The argument of a tool's own `check`. `input` and `knobs` are copies: changing them has no
+ * effect.
+ */
+export interface PolicyCall<I, K, S> {
+  /** The parsed input, with defaults. */
+  readonly input: I;
+  /** The tool's settings in the session's profile, parsed. */
+  readonly knobs: K;
+  /** The session and the call. */
+  readonly context: CallInfo<S>;
+  /** No objection. */
+  allow(): Allow;
+  /** Asks for an approval. `prompt` is the question. @default a text that names the tool */
+  ask(prompt?: string): Ask;
+  /**
+   * Denies the call. `reason` is stable and matches `^[a-z][a-z0-9_]*$`. `message` tells the model
+   * what to do instead.
+   */
+  deny(reason: string, message?: string): Deny;
+}
+
+/**
+ * Looks up what only the host knows about a value of the input. It gets the value as the handler
+ * would. With `*` in the path, or if the input has a list that the path does not expect, it gets
+ * the list of all elements. It returns JSON such as `{ sanctioned: true }`, which a rule or quota
+ * reads as `when: { "payee@sanctioned": true }`, or undefined. It is called once for a call that
+ * waits for nothing, and again after each wait, only if a rule, quota or policy could read the
+ * answer, and within the registry's `policyTimeoutMs`. If it throws, the call is denied. If only
+ * shadow rules read it, they are skipped instead. It is not called for a value that the input does
+ * not have.
+ */
+export type Attribute<S = unknown> = (
+  value: unknown,
+  context: CallInfo<S>,
+) => MaybePromise<JsonValue | undefined>;

@@ -1,10 +1,10 @@
 /** Policies: decisions by host code, for what rules cannot express. */
 
-import type { JsonObject } from '../../values/json/index.ts';
-import type { MaybePromise } from '../../values/maybe-promise.ts';
-import type { CallInfo } from '../context.ts';
-import type { ToolSummary } from '../tool/tool-summary.ts';
+import type { JsonObject } from '../values/json/index.ts';
+import type { MaybePromise } from '../values/maybe-promise.ts';
+import type { CallInfo } from './context.ts';
 import type { Decision } from './decision.ts';
+import type { ToolSummary } from './tool.ts';
 
 /** The call that a policy judges. Everything in it is frozen, or is the policy's own copy. */
 export interface PolicySubject<S = unknown> {

@@ -1,5 +1,26 @@
-/** The port for stores that keep the outcomes of calls with an idempotency key. */
-import type { MaybePromise } from '../../values/maybe-promise.ts';
+/** How a call with an idempotency key runs at most once. */
+
+import type { MaybePromise } from '../values/maybe-promise.ts';
+
+/** What is kept of calls with an idempotency key. */
+export interface IdempotencyOptions {
+  /**
+   * Keeps the outcomes: `memoryIdempotency()`, `redisIdempotency({ client })` or your own.
+   * @default memoryIdempotency() on the registry's clock
+   */
+  readonly store?: IdempotencyStore | undefined;
+  /**
+   * Milliseconds for which an outcome is kept. Above 0, at most 2^31-1 (over 24 days).
+   * @default 86_400_000
+   */
+  readonly ttlMs?: number | undefined;
+  /**
+   * Milliseconds after which a process that has not renewed its claim counts as dead. A claim is
+   * renewed three times within this time. Above 0, at most 2^31-1.
+   * @default 10_000
+   */
+  readonly leaseMs?: number | undefined;
+}
 
 /** What a call requests before it runs. */
 export interface IdempotencyClaim {

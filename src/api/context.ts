@@ -3,9 +3,9 @@
 import type { JsonObject, JsonValue } from '../values/json/index.ts';
 import type { MaybePromise } from '../values/maybe-promise.ts';
 import type { JsonSchema } from '../values/schema/schema.ts';
-import type { ApprovalAnswer, ApprovalRequest } from './approval/request.ts';
+import type { ApprovalAnswer, ApprovalRequest } from './approval.ts';
 import type { ToolResult } from './result.ts';
-import type { ToolRef } from './tool/tool-summary.ts';
+import type { ToolRef } from './tool.ts';
 
 /** The session and the call: the part of the context that policies and hooks see. Frozen. */
 export interface CallInfo<Services = unknown> {

@@ -1,0 +1,63 @@
+/** The approvals of one session. */
+
+import type { ApprovalAnswer, ApprovalChoice, Grant, PendingApproval } from './approval.ts';
+import type { ToolResult } from './result.ts';
+
+/** The status of an approval. */
+export interface ApprovalOutcome {
+  /**
+   * `pending`: there is no answer yet. `settled`: it was answered. `expired`: there was no answer
+   * in time. `unknown`: no approval of this session and principal has this id, or it was forgotten.
+   */
+  readonly status: 'pending' | 'settled' | 'expired' | 'unknown';
+  /** The answer. */
+  readonly decision?: ApprovalChoice;
+  /** Who answered, if the answer said so. */
+  readonly by?: string;
+  /**
+   * What the call returned. Absent while it runs, if its process has died, or if the result is over
+   * 1 048 576 characters.
+   */
+  readonly result?: ToolResult;
+}
+
+/** The approvals of one session. */
+export interface Approvals {
+  /**
+   * The calls that wait for a person: those in this process, and those suspended under this session
+   * id and principal. Only suspended ones have a `token`.
+   */
+  pending(): Promise<readonly PendingApproval[]>;
+  /**
+   * Answers a call that waits on an approver in this process. False if no such call waits.
+   * @throws MisuseError `invalid_option` for an invalid answer, and under `fourEyes` for an answer
+   * of the session's own principal; the question then stays open.
+   */
+  answer(id: string, answer: ApprovalAnswer): boolean;
+  /**
+   * Answers a suspended call, in any process. If allowed, the call runs with exactly the input that
+   * was shown. A resume that is refused ends as `approval_timeout`, or as `approval_denied` with
+   * `token_invalid`, `token_used`, `token_foreign` or `definition_changed`. Never rejects.
+   * @example
+   * ```ts
+   * const [question] = await session.approvals.pending();
+   * if (question?.token !== undefined)
+   *   await session.approvals.resume(question.token, { decision: 'allow_once', by: 'ann' });
+   * ```
+   */
+  resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
+  /**
+   * The status of an approval that this session and principal asked for: whether it was answered,
+   * and what the call returned. It is kept until an hour after the approval expires, and other
+   * processes can read it. `unknown` for an approval of another session or principal. Rejects if
+   * the store fails, and with a MisuseError `invalid_option` if it keeps no outcomes.
+   */
+  outcome(id: string): Promise<ApprovalOutcome>;
+  /** The standing answers of this session, oldest first, without expired and used-up ones. */
+  grants(): readonly Grant[];
+  /**
+   * Revokes a standing answer. Calls that it has allowed need a new approval if their handlers have
+   * not started. Running handlers continue. False if there is no such grant.
+   */
+  revoke(id: string): boolean;
+}
