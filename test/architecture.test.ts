@@ -162,6 +162,7 @@ const parts: readonly (readonly (readonly string[])[])[] = [
 
       'core/call/recheck',
       'core/call/spine',
+      'core/call/steps',
       'core/call/settle',
       'core/call/start',
       'core/call/interrupt',

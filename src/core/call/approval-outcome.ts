@@ -10,7 +10,7 @@ import { reportFault } from './report-fault.ts';
 import { shownText } from './shown.ts';
 import { shownNameOf } from './shown-name.ts';
 import { keepStanding } from './standing-grants.ts';
-import type { Outcome } from './step.ts';
+import { GoTo, type Next } from './step.ts';
 
 /**
  * Acts on an answer: lets the call continue, replaces its input, adds a grant, or rejects.
@@ -21,7 +21,7 @@ export function takeAnswer(
   approvalId: string,
   answer: ReadAnswer,
   details: Details | undefined,
-): Outcome {
+): Next {
   const { by, allowed, always } = answer;
   const { session } = call;
   const refusal = session.registry.ports.answers?.refusal(session, by);
@@ -38,18 +38,26 @@ export function takeAnswer(
     if (allowed) {
       call.canonical = answer.input.value;
       call.unsafe = answer.input.unsafe;
-      call.more.edited = true;
     }
   }
   if (answer.grant !== undefined) call.more.standing = { approvalId, answer };
   if (allowed && session.registry.ports.question !== undefined)
     call.more.approvedBy = by ?? 'a person';
   // A grant is for the final input; an edited one must first be validated and judged.
-  if (call.extra?.edited !== true) keepAnswer(call);
+  const isEdited = allowed && answer.input !== undefined;
+  if (!isEdited) keepAnswer(call);
   if (!allowed) return rejected(call, approvalId, 'rejected', by, answer.message);
   if (details !== undefined) call.more.agreed = joinDetails(call.more.agreed, details);
   granted(call, approvalId, by);
-  return undefined;
+  return isEdited ? backToValidation(call) : undefined;
+}
+
+/** A person changed the input. It is validated and judged like any other. */
+function backToValidation({ more }: FoundCall): GoTo {
+  more.wasEdited = true;
+  // They are about the input as it was before.
+  more.kept = undefined;
+  return GoTo.validation;
 }
 
 /** Keeps, for those who record calls, who was asked and what they said. */

@@ -21,7 +21,7 @@ import {
 import { announceQuestion, requestFor } from './approval-question.ts';
 import type { FoundCall } from './call.ts';
 import { reportFault } from './report-fault.ts';
-import type { Outcome, Step } from './step.ts';
+import type { Next, Step } from './step.ts';
 import { tellSettled } from './tell-settled.ts';
 
 /** How many calls of a session may wait for approval at once, unless its limits say otherwise. */
@@ -57,7 +57,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
   // A listener may have answered, or ended the call, when it heard the question.
   if (desk.waiting.has(request.id)) open.ask(approver);
   return withDeadline(open.answered, approvalTimeoutMs, () => 'late' as const).then(
-    (answer): Outcome => {
+    (answer): Next => {
       open.leave();
       if (call.ended || answer === undefined) return undefined;
       if (answer === 'late') {

@@ -43,8 +43,6 @@ export class CallExtra {
   approvedBy: string | undefined;
   /** The loop guard has counted the call. */
   guarded = false;
-  /** A person has changed the input, which must be validated and judged again. */
-  edited = false;
   /** A person has changed the input earlier; the defaults were already filled in by then. */
   wasEdited = false;
   /** The grant that let the call through; it can still be revoked. */

@@ -92,8 +92,6 @@ export class Call implements Deadline, Holder, AbortEntry {
   waited = false;
   /** The call has waited before its handler started; that time does not count as the handler's. */
   paused = false;
-  /** The step to continue with; -1 for the next one. */
-  goto = -1;
 
   // Handler.
   /** The tool's knobs at the start of the handler. */

@@ -7,7 +7,7 @@ import { giveBack, releaseAll } from './release.ts';
 import { decide } from './stages/decide.ts';
 import { checkAvailable, removedMeanwhile } from './stages/lookup.ts';
 import { withdrawn } from './standing-grants.ts';
-import { type Outcome, type Step, steps } from './step.ts';
+import { GoTo, type Next, type Step } from './step.ts';
 import { inPhase } from './traced.ts';
 
 /** A call is denied if the rules keep changing faster than it can be judged. */
@@ -58,21 +58,21 @@ const unstableError = toolError(
   { reason: 'rules_unstable', retryable: true },
 );
 
-function conclude(call: FoundCall, outcome: Outcome): Outcome {
+function conclude(call: FoundCall, outcome: Next): Next {
   call.session.registry.ports.trials?.tell(call);
   return outcome ?? routeAfter(call);
 }
 
-/** Chooses the step that the new verdict makes necessary. */
-function routeAfter(call: FoundCall): Outcome {
+/** Chooses the place that the new verdict makes necessary. */
+function routeAfter(call: FoundCall): Next {
   if (call.ended) return undefined;
   if (withdrawn(call)) call.approved = false;
   call.waited = false;
   if (call.verdict?.effect === 'ask' && !call.approved) {
     releaseAll(call);
     giveBack(call);
-    call.goto = steps.approve;
-  } else if (call.judgedAt !== call.session.current()) call.goto = steps.recheck;
-  else if (lacksSlot(call)) call.goto = steps.acquire;
-  return undefined;
+    return GoTo.approval;
+  }
+  if (call.judgedAt !== call.session.current()) return GoTo.recheck;
+  return lacksSlot(call) ? GoTo.slots : undefined;
 }

@@ -1,8 +1,7 @@
-/** The spine: runs the stages of a call in order. Every surface calls tools through it. */
+/** The spine: runs the steps of a call in order. Every surface calls tools through it. */
 
 import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
-import type { Masking } from '../ports.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { Call, type FoundCall, isFound, type Resumed } from './call.ts';
 import { heardChannel, publishCall } from './call-channel.ts';
@@ -10,23 +9,14 @@ import type { ReadCallOptions } from './call-options.ts';
 import { link, newId } from './calls-in-flight.ts';
 import { denyAtOnce } from './constant-denial.ts';
 import { failCall, failureResult } from './end-call.ts';
-import { recheck } from './recheck.ts';
-import { broken, threw } from './settle.ts';
-import { acquire } from './stages/acquire.ts';
+import { broken } from './settle.ts';
 import { admit, enter, nestingProblem, watchSignal } from './stages/admit.ts';
-import { approve } from './stages/approve.ts';
-import { beforeHooks } from './stages/before-hooks.ts';
 import { childProblem } from './stages/child-calls.ts';
-import { decide, tellVerdict } from './stages/decide.ts';
 import { checkAvailable, lookup } from './stages/lookup.ts';
-import { loopGuard } from './stages/loop-guard.ts';
-import { prepare } from './stages/prepare.ts';
-import { recordStart } from './stages/record-start.ts';
-import { validate } from './stages/validate.ts';
-import { start } from './start.ts';
-import { type Outcome, type Step, steps } from './step.ts';
+import { type CallStep, GoTo, type Next, type Outcome, places } from './step.ts';
+import { stepsOf } from './steps.ts';
 import { tellDeprecated } from './tell-deprecated.ts';
-import { beginTraces, inPhase } from './traced.ts';
+import { beginTraces } from './traced.ts';
 
 /** Calls a tool. Never throws and never rejects. */
 export function callTool(
@@ -144,89 +134,55 @@ function arrive(call: Call): void {
   if (refused === undefined && isFound(call) && call.binding.drop !== undefined)
     refused = checkAvailable(call);
   if (refused !== undefined) return failCall(call, refused);
-  if (!call.ended && isFound(call)) advance(call, steps.hooks);
+  if (!call.ended && isFound(call)) advance(call, places.hooks);
 }
 
-/**
- * Takes a call from a step to the start of its handler, or to its end. The stages are called
- * directly, so that the engine can inline the small ones.
- */
+/** Takes a call from a place to the start of its handler, to its end, or to where it waits. */
 function advance(call: FoundCall, from: number): void {
   try {
-    let next = from;
-    while (next >= 0) next = walk(call, next);
+    walk(call, from);
   } catch (error) {
     broken(call, error);
   }
 }
 
 /**
- * Runs the stages in order, without those that the call does not need. Returns the step to go back
- * to, or -1 if the call was refused, waits, or runs its handler. A stage may run host code that
- * ends the call, so `call.ended` is checked after every stage.
+ * Runs the steps in order. A step may run host code that ends the call, so its state is looked at
+ * after each.
  */
-function walk(call: FoundCall, from: number): number {
-  const { session, binding } = call;
-  let outcome: Step;
-  if (from === steps.hooks && session.hooks.length > 0) {
-    outcome = beforeHooks(call);
-    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.validate);
+function walk(call: FoundCall, from: number): void {
+  let steps = stepsOf(call);
+  let index = indexOf(steps, from);
+  for (;;) {
+    const { place, run } = steps[index] as CallStep;
+    const outcome = run(call);
+    let next = place + 1;
+    if (outcome === undefined && call.state === 'gates') {
+      // A gate that answers at once may have run host code, which may have changed the rules.
+      if (next > places.start && call.judgedAt !== call.session.current()) next = places.recheck;
+      else if (call.binding.steps === steps) {
+        index++;
+        continue;
+      }
+    } else if (outcome instanceof Promise) {
+      // After the recheck, every change up to the last moment counts.
+      return wait(call, outcome, Math.min(next, places.recheck));
+    } else if (call.state !== 'gates') return;
+    else if (outcome instanceof GoTo) next = outcome.place;
+    else return failCall(call, outcome as ToolError);
+    steps = stepsOf(call);
+    index = indexOf(steps, next);
   }
-  // A tool that a rule hides must not reveal its schema. The next gate refuses any input.
-  if (from <= steps.validate && binding.drop !== 'denied') {
-    outcome =
-      binding.masking === undefined ? validate(call) : validateMasked(call, binding.masking);
-    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.judge);
-  }
-  if (from <= steps.judge) {
-    outcome = typeof session.limits.loopGuard === 'number' ? loopGuard(call) : undefined;
-    outcome ??= inPhase(call, 'policy', decideAndTell);
-    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.approve);
-  }
-  // An allowed call without extras neither has an answer nor needs one.
-  if (from <= steps.approve && (call.verdict?.effect === 'ask' || call.extra !== undefined)) {
-    outcome = isAsked(call) ? inPhase(call, 'approval', approve) : approve(call);
-    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.acquire);
-  }
-  if (call.extra?.edited === true) return backToValidation(call.extra);
-  if (from <= steps.acquire && (binding.isBounded || call.options?.resourceKey !== undefined)) {
-    outcome = acquire(call);
-    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
-  }
-  // Also checked after a recheck that waited, because every change up to this moment counts.
-  outcome = recheck(call);
-  if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
-  if (call.goto >= 0) return takeGoto(call);
-  for (const start of binding.starts ?? noStarts) {
-    outcome = start(call);
-    // A call that waited is judged again before it starts.
-    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
-    if (call.goto >= 0) return takeGoto(call);
-    // A gate that answers at once may have run host code, which may have changed the rules.
-    if (call.judgedAt !== session.current()) return steps.recheck;
-  }
-  if (binding.entry.internals.handler === undefined && binding.handler?.now === undefined) {
-    outcome = prepare(call, threw);
-    if (outcome !== undefined || call.state !== 'gates') return leave(call, outcome, steps.recheck);
-  }
-  if (session.registry.observers !== undefined) {
-    outcome = recordStart(call);
-    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
-    if (call.judgedAt !== session.current()) return steps.recheck;
-  }
-  start(call);
-  return -1;
 }
 
-const noStarts: readonly never[] = Object.freeze([]);
+function indexOf(steps: readonly CallStep[], from: number): number {
+  let index = 0;
+  while ((steps[index] as CallStep).place < from) index++;
+  return index;
+}
 
-/** Ends the call, or lets it wait and continue with the step given. */
-function leave(call: FoundCall, outcome: Step, next: number): -1 {
-  if (outcome === undefined) return -1;
-  if (!(outcome instanceof Promise)) {
-    failCall(call, outcome);
-    return -1;
-  }
+/** Lets the call wait, and continue at the place given or the one that it is sent to. */
+function wait(call: FoundCall, outcome: Promise<Next>, next: number): void {
   call.paused = true;
   call.waited = true;
   call.keepScope();
@@ -235,57 +191,10 @@ function leave(call: FoundCall, outcome: Step, next: number): -1 {
     (settled) => {
       // It has ended, or is about to.
       if (call.state !== 'gates') return;
-      if (settled !== undefined) return failCall(call, settled);
-      advance(call, call.goto >= 0 ? takeGoto(call) : next);
+      if (settled instanceof GoTo) advance(call, settled.place);
+      else if (settled !== undefined) failCall(call, settled);
+      else advance(call, next);
     },
     (error: unknown) => broken(call, error),
   );
-  return -1;
-}
-
-function takeGoto(call: Call): number {
-  const { goto } = call;
-  call.goto = -1;
-  return goto;
-}
-
-function validateMasked(call: FoundCall, masking: Masking): Step {
-  masking.collectInput(call);
-  const outcome = validate(call);
-  if (!(outcome instanceof Promise)) {
-    masking.collectParse(call);
-    return outcome;
-  }
-  return outcome.then((settled) => {
-    masking.collectParse(call);
-    return settled;
-  });
-}
-
-/** Decides, and announces the verdict, even if it is a denial. */
-function decideAndTell(call: FoundCall): Step {
-  const outcome = decide(call);
-  if (outcome instanceof Promise) {
-    return outcome.then((settled) => {
-      if (!call.ended) tellVerdict(call);
-      return settled;
-    });
-  }
-  if (!call.ended) tellVerdict(call);
-  return outcome;
-}
-
-/** A person changed the input. It is validated and judged like any other. */
-function backToValidation(extra: NonNullable<Call['extra']>): number {
-  extra.edited = false;
-  extra.wasEdited = true;
-  // They are about the input as it was before.
-  extra.kept = undefined;
-  return steps.validate;
-}
-
-/** Whether the call needs the answer of a person, or brings one. */
-function isAsked({ approved, verdict, resumed, extra }: FoundCall): boolean {
-  if (approved) return false;
-  return verdict?.effect === 'ask' || (resumed !== undefined && extra?.answered !== true);
 }

@@ -1,26 +1,57 @@
-/** The steps of a call, and what a stage returns. */
+/** The steps of a call once its tool is known: what they return, and the places that they have. */
+
 import type { ToolError } from '../../values/errors/index.ts';
+import type { ToolGates } from '../ports.ts';
+import type { FoundCall } from './call.ts';
 
 /** Nothing if the call continues, or the error that ends it. */
 export type Outcome = ToolError | undefined;
-/**
- * What a stage returns: an outcome, now or later. A stage reads and writes the call's record. It
- * emits no terminal event and calls no other stage.
- */
-export type Step = Outcome | Promise<Outcome>;
 
-/**
- * The steps of a call after admission and lookup, in order; `spine.ts` runs them. A call that
- * waited continues at one of them. A call whose input a person edited, or whose rules changed, goes
- * back to one.
- */
-export const steps = {
+/** An outcome, or the place that the call goes back to. */
+export type Next = Outcome | GoTo;
+
+/** What a step returns, now or later. */
+export type Step = Next | Promise<Next>;
+
+/** The places of steps, in order. */
+export const places = {
   /** Before hooks run once per call. */
   hooks: 0,
-  validate: 1,
-  /** The loop guard, then the decision of rules and policies. */
-  judge: 2,
-  approve: 3,
-  acquire: 4,
-  recheck: 5,
+  validation: 1,
+  loopGuard: 2,
+  policy: 3,
+  approval: 4,
+  slots: 5,
+  recheck: 6,
+  // A call that waits after its recheck is judged again.
+  start: 7,
+  handler: 8,
+  audit: 9,
+  run: 10,
 } as const;
+export type Place = (typeof places)[keyof typeof places];
+
+/**
+ * One step. It reads and writes the call's record. It emits no terminal event and runs no other
+ * step.
+ */
+export interface CallStep {
+  readonly place: Place;
+  readonly run: (call: FoundCall) => Step;
+  /** What {@link run} would say, for `explain`. Changes nothing. */
+  readonly attempt?: ToolGates['tryStart'];
+}
+
+/** Sends a call back: its input was edited, its rules have changed, or it needs its slots again. */
+export class GoTo {
+  readonly place: Place;
+
+  private constructor(place: Place) {
+    this.place = place;
+  }
+
+  static readonly validation = new GoTo(places.validation);
+  static readonly approval = new GoTo(places.approval);
+  static readonly slots = new GoTo(places.slots);
+  static readonly recheck = new GoTo(places.recheck);
+}

@@ -9,7 +9,7 @@ import { HandlerContext } from './handler-context.ts';
 import { postedResult } from './posted-result.ts';
 import { reportFault } from './report-fault.ts';
 import { shownInput, shownText } from './shown.ts';
-import type { Step } from './step.ts';
+import { GoTo, type Next, type Step } from './step.ts';
 import { takeTraceContext } from './trace-context.ts';
 
 /** Begins to follow a call. */
@@ -53,14 +53,11 @@ export function inPhase<C extends Call>(call: C, phase: Phase, stage: (call: C) 
   const traces = call.extra?.traces;
   if (traces === undefined) return stage(call);
   const outcome = within(call, traces, phase, () => stage(call));
-  if (!(outcome instanceof Promise)) {
-    leave(call, phase, outcome);
-    return outcome;
-  }
-  return outcome.then((settled) => {
-    leave(call, phase, settled);
+  const left = (settled: Next): Next => {
+    leave(call, phase, settled instanceof GoTo ? undefined : settled);
     return settled;
-  });
+  };
+  return outcome instanceof Promise ? outcome.then(left) : left(outcome);
 }
 
 /** Runs the code that starts a handler, so that spans of the handler belong to its call. */

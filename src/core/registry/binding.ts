@@ -6,21 +6,13 @@ import type { Effect } from '../../api/decision.ts';
 import type { Policy } from '../../api/policy.ts';
 import type { HostTool } from '../../api/session.ts';
 import type { ConstantDenial } from '../call/constant-denial.ts';
-import type { BeginGate, Masking, OverBudget, StartGate, ToolGates } from '../ports.ts';
+import type { CallStep } from '../call/step.ts';
+import type { BeginGate, Masking, OverBudget, ToolGates } from '../ports.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { SessionHandler } from '../session/session-handler.ts';
 import type { SessionState } from '../session/session-state.ts';
 import type { ToolCounts } from './counters.ts';
 import type { ToolEntry } from './tool-entry.ts';
-
-/** What those gates have of one kind that have it; undefined if there are none. */
-function gatesAt<K extends 'start' | 'begins'>(
-  gates: readonly ToolGates[],
-  kind: K,
-): readonly NonNullable<ToolGates[K]>[] | undefined {
-  const found = gates.flatMap((one) => one[kind] ?? []);
-  return found.length === 0 ? undefined : (found as NonNullable<ToolGates[K]>[]);
-}
 
 export class Binding {
   readonly session: SessionState;
@@ -35,8 +27,8 @@ export class Binding {
   sessionRules: readonly CompiledRule[] = [];
   /** What parts do for calls to the tool. */
   gates: readonly ToolGates[] = [];
-  /** Those that run before the handler; undefined if there are none. */
-  starts: readonly StartGate[] | undefined;
+  /** The steps of a call. Made on first use. */
+  steps: readonly CallStep[] | undefined;
   /** Told when a handler begins; undefined if there are none. */
   begins: readonly BeginGate[] | undefined;
   /** What shows outputs that are over their budget; undefined if they are cut. */
@@ -92,8 +84,9 @@ export class Binding {
     this.registryRules = status.registryRules;
     this.sessionRules = status.sessionRules;
     this.gates = status.gates;
-    this.starts = gatesAt(status.gates, 'start');
-    this.begins = gatesAt(status.gates, 'begins');
+    this.steps = undefined;
+    const begins = status.gates.flatMap((gates) => gates.begins ?? []);
+    this.begins = begins.length === 0 ? undefined : begins;
     this.overBudget = status.gates.find((gates) => gates.overBudget !== undefined)?.overBudget;
     this.outputs = status.gates.flatMap(({ output }) => output ?? []);
     for (const { bound } of status.gates) bound?.(session);

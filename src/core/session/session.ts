@@ -193,10 +193,8 @@ export class Session<S> implements ToolSession<S> {
     const state = this.#state;
     state.checkOpen('add a hook');
     const own = readHook(hook);
-    state.hooks = Object.freeze([...state.hooks, own]);
-    return () => {
-      state.hooks = Object.freeze(state.hooks.filter((one) => one !== own));
-    };
+    state.setHooks([...state.hooks, own]);
+    return () => state.setHooks(state.hooks.filter((one) => one !== own));
   }
 
   /** Without the members that parts add. */

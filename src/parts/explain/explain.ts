@@ -14,6 +14,8 @@ import { loopProblem } from '../../core/call/stages/loop-guard.ts';
 import { recordProblem } from '../../core/call/stages/record-start.ts';
 import { validate } from '../../core/call/stages/validate.ts';
 import { findGrant } from '../../core/call/standing-grants.ts';
+import { type CallStep, type Place, places } from '../../core/call/step.ts';
+import { stepsOf } from '../../core/call/steps.ts';
 import type { TriedStart } from '../../core/ports.ts';
 import { deny } from '../../core/rules/decision.ts';
 import { decisionOf } from '../../core/rules/verdict.ts';
@@ -21,6 +23,7 @@ import { listingOf } from '../../core/session/listing.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
+import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { approvalProblem } from './explain-approval.ts';
 
 type Draft = { -readonly [K in keyof Explanation]: Explanation[K] };
@@ -65,26 +68,77 @@ export async function explain(
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return stop('availability', unavailable);
   call.binding.masking?.collectInput(call);
-  const invalid = call.binding.drop === 'denied' ? undefined : await validate(call);
-  // If no input was given, a missing property is not an error.
-  if (invalid !== undefined) {
-    if (input !== undefined) return stop('validation', invalid);
-    steps.push({ stage: 'validation', note: 'no input was given' });
+  const trial: Trial = { call, draft, steps, asksPerson: false };
+  let isShown = input === undefined;
+  for (const step of stepsOf(call)) {
+    if (!isShown && step.place > places.validation) {
+      isShown = true;
+      for (const more of session.registry.ports.explained) Object.assign(draft, await more(call));
+    }
+    if ((await attempts[step.place]?.(trial, step)) === 'stop') break;
   }
-  if (input !== undefined) {
-    for (const more of session.registry.ports.explained) Object.assign(draft, await more(call));
-  }
-  const repeated = input === undefined ? undefined : loopProblem(call);
-  if (repeated !== undefined) return stop('loop guard', repeated);
-  const isAsked = await addVerdict(call, draft, steps);
-  const goesOn = (): boolean => draft.code === undefined && !isAsked;
-  const queued = goesOn() ? await queueProblem(call) : undefined;
-  if (queued !== undefined) refuse(call, draft, steps, 'slots', queued);
-  for (const { tryStart } of call.binding.gates)
-    if (tryStart !== undefined) addStart(call, draft, steps, await tryStart(call));
-  const unrecorded = goesOn() ? recordProblem(call) : undefined;
-  if (unrecorded !== undefined) refuse(call, draft, steps, 'audit', unrecorded);
   return Object.freeze(draft);
+}
+
+/** A call that goes through its steps without running them. */
+interface Trial {
+  readonly call: FoundCall;
+  readonly draft: Draft;
+  readonly steps: JsonObject[];
+  /** A person would be asked. */
+  asksPerson: boolean;
+}
+
+/** Adds what a step would say. */
+type Attempt = (trial: Trial, step: CallStep) => MaybePromise<'stop' | void>;
+
+/** For each place, what is tried there; undefined where nothing can be known without running it. */
+const attempts: Readonly<Record<Place, Attempt | undefined>> = {
+  [places.hooks]: undefined,
+  async [places.validation]({ call, draft, steps }) {
+    const invalid = await validate(call);
+    if (invalid === undefined) return undefined;
+    if (call.input !== undefined) {
+      refuse(call, draft, steps, 'validation', invalid);
+      return 'stop';
+    }
+    // If no input was given, a missing property is not an error.
+    steps.push({ stage: 'validation', note: 'no input was given' });
+    return undefined;
+  },
+  [places.loopGuard]({ call, draft, steps }) {
+    const repeated = call.input === undefined ? undefined : loopProblem(call);
+    if (repeated === undefined) return undefined;
+    refuse(call, draft, steps, 'loop guard', repeated);
+    return 'stop';
+  },
+  async [places.policy](trial) {
+    trial.asksPerson = await addVerdict(trial.call, trial.draft, trial.steps);
+  },
+  // The verdict says what a person would be asked.
+  [places.approval]: undefined,
+  async [places.slots](trial) {
+    if (isOver(trial)) return;
+    const { call, draft, steps } = trial;
+    const queued = await queueProblem(call);
+    if (queued !== undefined) refuse(call, draft, steps, 'slots', queued);
+  },
+  [places.recheck]: undefined,
+  async [places.start]({ call, draft, steps }, { attempt }) {
+    if (attempt !== undefined) addStart(call, draft, steps, await attempt(call));
+  },
+  [places.handler]: undefined,
+  [places.audit](trial) {
+    if (isOver(trial)) return;
+    const { call, draft, steps } = trial;
+    const unrecorded = recordProblem(call);
+    if (unrecorded !== undefined) refuse(call, draft, steps, 'audit', unrecorded);
+  },
+  [places.run]: undefined,
+};
+
+function isOver({ draft, asksPerson }: Trial): boolean {
+  return draft.code !== undefined || asksPerson;
 }
 
 function refuse(

@@ -9,6 +9,7 @@ import { optionsVia } from '../../core/call/call-options.ts';
 import { readInput } from '../../core/call/stages/admit.ts';
 import { decide } from '../../core/call/stages/decide.ts';
 import { validate } from '../../core/call/stages/validate.ts';
+import { GoTo } from '../../core/call/step.ts';
 import { countMatched, countShadow } from '../../core/registry/counters.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { knownAttributes } from './call-attributes.ts';
@@ -79,7 +80,9 @@ async function refusedAtStart(call: FoundCall): Promise<Judgement | undefined> {
   if (verdict?.details !== undefined) call.more.agreed = verdict.details;
   for (const { start } of call.binding.gates) {
     const error = await start?.(call);
-    if (error !== undefined) return { effect: 'deny', ruleId: error.ruleId };
+    // A call that would be sent back to ask a person has its answer.
+    if (error !== undefined && !(error instanceof GoTo))
+      return { effect: 'deny', ruleId: error.ruleId };
   }
   return undefined;
 }

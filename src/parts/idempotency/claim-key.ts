@@ -5,7 +5,7 @@
 
 import type { FoundCall } from '../../core/call/call.ts';
 import { releaseAll } from '../../core/call/release.ts';
-import { type Outcome, type Step, steps } from '../../core/call/step.ts';
+import { GoTo, type Next, type Outcome, type Step } from '../../core/call/step.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { askToClaim, type Claimed, releaseKey } from './ask-idempotency-store.ts';
 import { type Claim, claimOf, claimSlot } from './claim.ts';
@@ -81,7 +81,7 @@ async function waitForHolder(
   idempotency: Idempotency,
   claim: Claim,
   leaseMs: number,
-): Promise<Outcome> {
+): Promise<Next> {
   releaseAll(call);
   const { registry } = call.session;
   const asked = call.options?.timeoutMs ?? Number.POSITIVE_INFINITY;
@@ -95,9 +95,9 @@ async function waitForHolder(
     if (call.ended) return undefined;
     const answer = await askToClaim(call, idempotency, claim);
     if (answer.state !== 'running') {
+      const refused = conclude(call, idempotency, claim, answer);
       // The call needs its slots and locks again before it may run.
-      if (answer.state === 'claimed') call.goto = steps.acquire;
-      return conclude(call, idempotency, claim, answer);
+      return answer.state === 'claimed' ? GoTo.slots : refused;
     }
     lookMs = Math.min(lookMs * 2, lastLookMs);
     lease = answer.leaseMs;

@@ -6,7 +6,7 @@
 import type { QuotaSpend } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { releaseAll } from '../../core/call/release.ts';
-import { type Outcome, type Step, steps } from '../../core/call/step.ts';
+import { GoTo, type Next, type Step } from '../../core/call/step.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
 import { callEnded, giveBackQuota, type Reservation, reserveAll } from './ask-quota-store.ts';
 import type { CompiledQuota } from './quota.ts';
@@ -36,7 +36,7 @@ export function reserveQuota(call: FoundCall, quotas: readonly CompiledQuota[]):
     : take(call, due, answer);
 }
 
-function take(call: FoundCall, due: readonly Spending[], answer: Reservation): Outcome {
+function take(call: FoundCall, due: readonly Spending[], answer: Reservation): Next {
   if (answer === callEnded) return undefined;
   if (hasOwn(answer, 'unavailable')) return unavailableError(due[0] as Spending, answer);
   if (hasOwn(answer, 'reservation')) {
@@ -54,8 +54,7 @@ function take(call: FoundCall, due: readonly Spending[], answer: Reservation): O
   releaseAll(call);
   call.approved = false;
   call.verdict = askBeyond(call, over);
-  call.goto = steps.approve;
-  return undefined;
+  return GoTo.approval;
 }
 
 function isSame(spends: readonly QuotaSpend[], due: readonly Spending[]): boolean {

@@ -12,18 +12,18 @@ import {
   withCause,
 } from '../../../values/errors/index.ts';
 import { cloneJson, copyJson, isJsonObject } from '../../../values/json/index.ts';
-import { isThenable } from '../../../values/maybe-promise.ts';
+import { isThenable, type MaybePromise } from '../../../values/maybe-promise.ts';
 import { isReason } from '../../rules/decision.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { reportFault } from '../report-fault.ts';
-import type { Outcome, Step } from '../step.ts';
+import type { Outcome } from '../step.ts';
 import { answerInTime, tooLate } from '../with-deadline.ts';
 
 /**
  * Runs each hook once per call. Hooks do not run again after a resume, or after a person has edited
  * the input.
  */
-export function beforeHooks(call: FoundCall): Step {
+export function beforeHooks(call: FoundCall): MaybePromise<Outcome> {
   const { hooks } = call.session;
   if (call.resumed !== undefined) return undefined;
   // A hook's reason or message may quote the input.
@@ -31,7 +31,7 @@ export function beforeHooks(call: FoundCall): Step {
   return runFrom(call, hooks, 0);
 }
 
-function runFrom(call: FoundCall, hooks: readonly Hook[], from: number): Step {
+function runFrom(call: FoundCall, hooks: readonly Hook[], from: number): MaybePromise<Outcome> {
   for (let index = from; index < hooks.length; index++) {
     const hook = hooks[index] as Hook;
     if (hook.before === undefined) continue;

@@ -3,18 +3,19 @@
  * is refused.
  */
 import { type ToolError, toolError, withCause } from '../../../values/errors/index.ts';
+import type { MaybePromise } from '../../../values/maybe-promise.ts';
 import type { FoundCall } from '../call.ts';
 import type { CallObserver } from '../call-observers.ts';
 import { recordOf } from '../observed.ts';
 import { reportFault } from '../report-fault.ts';
-import type { Outcome, Step } from '../step.ts';
+import type { Outcome } from '../step.ts';
 import { answerInTime, tooLate } from '../with-deadline.ts';
 
 /**
  * Records the start. A call that waited for that is judged again and comes back here. It is
  * recorded again only if its input has changed meanwhile.
  */
-export function recordStart(call: FoundCall): Step {
+export function recordStart(call: FoundCall): MaybePromise<Outcome> {
   const { session, canonical, extra } = call;
   if (extra?.recorded === canonical) return undefined;
   const observers = session.registry.observers?.of(session) ?? [];
@@ -46,7 +47,11 @@ async function whenRoomier(
   return undefined;
 }
 
-function askFrom(call: FoundCall, observers: readonly CallObserver[], from: number): Step {
+function askFrom(
+  call: FoundCall,
+  observers: readonly CallObserver[],
+  from: number,
+): MaybePromise<Outcome> {
   for (let index = from; index < observers.length && !call.ended; index++) {
     try {
       const pending = (observers[index] as CallObserver).starting?.(recordOf(call, undefined));

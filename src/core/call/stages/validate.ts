@@ -7,16 +7,17 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../../values/json/index.ts';
+import type { MaybePromise } from '../../../values/maybe-promise.ts';
 import type { Validated } from '../../../values/schema/bind.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
 import { invalidInput } from '../invalid-input.ts';
 import { schemaError } from '../report-fault.ts';
-import type { Outcome, Step } from '../step.ts';
+import type { Outcome } from '../step.ts';
 import { withoutStrictNulls } from '../strict-nulls.ts';
 
 /** Repairs the canonical input if `repair` is `"safe"`, validates it, and keeps the parse. */
-export function validate(call: FoundCall): Step {
+export function validate(call: FoundCall): MaybePromise<Outcome> {
   const { input } = call.entry.internals;
   if (call.session.setup.repair === 'safe') {
     const problem = repair(call, input.json);

@@ -1,0 +1,139 @@
+/**
+ * The list of steps that calls of one tool take in one session. It is made when the tool is first
+ * called, and again when something changes that a step depends on. `explain` goes through the same
+ * list.
+ */
+
+import type { FoundCall } from './call.ts';
+import { recheck } from './recheck.ts';
+import { threw } from './settle.ts';
+import { acquire } from './stages/acquire.ts';
+import { approve } from './stages/approve.ts';
+import { beforeHooks } from './stages/before-hooks.ts';
+import { decide, tellVerdict } from './stages/decide.ts';
+import { loopGuard } from './stages/loop-guard.ts';
+import { prepare } from './stages/prepare.ts';
+import { recordStart } from './stages/record-start.ts';
+import { validate } from './stages/validate.ts';
+import { start } from './start.ts';
+import { type CallStep, places, type Step } from './step.ts';
+import { inPhase } from './traced.ts';
+
+/** The steps of a call, in order. */
+export function stepsOf({ binding }: FoundCall): readonly CallStep[] {
+  binding.steps ??= makeSteps(binding);
+  return binding.steps;
+}
+
+function makeSteps({
+  session,
+  drop,
+  masking,
+  gates,
+  entry,
+}: FoundCall['binding']): readonly CallStep[] {
+  const { handler } = entry.internals;
+  return [
+    ...when(session.hooks.length > 0, hooks),
+    // A tool that a rule hides must not reveal its schema. The next gate refuses any input.
+    ...when(drop !== 'denied', masking === undefined ? validation : maskedValidation),
+    ...when(typeof session.limits.loopGuard === 'number', guard),
+    policy,
+    approval,
+    slots,
+    again,
+    ...gates.flatMap(({ start: run, tryStart: attempt }): CallStep[] =>
+      run === undefined ? [] : [{ place: places.start, run, attempt }],
+    ),
+    ...when(handler === undefined, place),
+    audit,
+    running,
+  ];
+}
+
+function when(condition: boolean, step: CallStep): readonly CallStep[] {
+  return condition ? [step] : [];
+}
+
+const hooks: CallStep = { place: places.hooks, run: beforeHooks };
+
+const validation: CallStep = { place: places.validation, run: validate };
+
+const maskedValidation: CallStep = {
+  place: places.validation,
+  run(call) {
+    const { masking } = call.binding;
+    masking?.collectInput(call);
+    const outcome = validate(call);
+    if (!(outcome instanceof Promise)) {
+      masking?.collectParse(call);
+      return outcome;
+    }
+    return outcome.then((settled) => {
+      masking?.collectParse(call);
+      return settled;
+    });
+  },
+};
+
+const guard: CallStep = { place: places.loopGuard, run: loopGuard };
+
+const policy: CallStep = {
+  place: places.policy,
+  run: (call) => inPhase(call, 'policy', decideAndTell),
+};
+
+/** Decides, and announces the verdict, even if it is a denial. */
+function decideAndTell(call: FoundCall): Step {
+  const outcome = decide(call);
+  if (outcome instanceof Promise) {
+    return outcome.then((settled) => {
+      if (!call.ended) tellVerdict(call);
+      return settled;
+    });
+  }
+  if (!call.ended) tellVerdict(call);
+  return outcome;
+}
+
+const approval: CallStep = {
+  place: places.approval,
+  run(call) {
+    // An allowed call without extras neither has an answer nor needs one.
+    if (call.verdict?.effect !== 'ask' && call.extra === undefined) return undefined;
+    return isAsked(call) ? inPhase(call, 'approval', approve) : approve(call);
+  },
+};
+
+/** Whether the call needs the answer of a person, or brings one. */
+function isAsked({ approved, verdict, resumed, extra }: FoundCall): boolean {
+  if (approved) return false;
+  return verdict?.effect === 'ask' || (resumed !== undefined && extra?.answered !== true);
+}
+
+const slots: CallStep = {
+  place: places.slots,
+  run: (call) =>
+    call.binding.isBounded || call.options?.resourceKey !== undefined ? acquire(call) : undefined,
+};
+
+const again: CallStep = { place: places.recheck, run: recheck };
+
+const place: CallStep = {
+  place: places.handler,
+  run: (call) => (call.binding.handler?.now === undefined ? prepare(call, threw) : undefined),
+};
+
+// Observers may come at any time, and a call that has to be recorded must not run without it.
+const audit: CallStep = {
+  place: places.audit,
+  run: (call) => (call.session.registry.observers === undefined ? undefined : recordStart(call)),
+};
+
+const running: CallStep = {
+  place: places.run,
+  run(call) {
+    start(call);
+    return undefined;
+  },
+};
