@@ -162,8 +162,9 @@ function onEnd(
       clearTimeout(late);
       ended(code, signal);
     };
-    // A process that it has started and that has left its group may keep the channel open.
-    const late = setTimeout(tell, lastWordsMs);
+    // A process that it has started and that has left its group may keep the channel open. If this
+    // process itself was busy for so long, one more turn of the event loop reads what has arrived.
+    const late = setTimeout(() => setImmediate(tell), lastWordsMs);
     if (channel.destroyed || channel.readableEnded) tell();
     else channel.once('end', tell).once('close', tell);
   });

@@ -19,6 +19,9 @@ export interface ThreadOptions {
   readonly maxMemoryMb: number;
 }
 
+/** The code with which a thread exits that `terminate` has ended. */
+const terminated = 1;
+
 /** Returns the function that starts such threads. */
 export function threads(options: ThreadOptions): StartTransport {
   return (runner, events) => startThread(runner, options, events);
@@ -68,7 +71,7 @@ function startThread(
     setTimeout(kill, lastWordsMs, hungUp).unref();
   });
   worker.on('error', (error: unknown) => {
-    death ??= deathBy(error);
+    if (death === undefined || death === hungUp) death = deathBy(error);
   });
   worker.on('exit', (code) => {
     // The last messages of the thread may still be in transit.
@@ -80,6 +83,9 @@ function startThread(
     dead = true;
     memory?.stop();
     port.close();
+    // A thread with a large heap takes long to end after its channel has closed. Its own end then has
+    // its own code.
+    if (death === hungUp && code !== terminated) death = undefined;
     died(death ?? { reason: 'sandbox_exited', text: `exited with code ${code}` });
   });
   return {

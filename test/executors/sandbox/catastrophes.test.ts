@@ -1,6 +1,7 @@
 /** Whatever a handler does, only its sandbox dies: the call says why, and the next one works. */
 import { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { workerExecutor } from '../../../src/executors/sandbox/index.ts';
 import type { ToolResult } from '../../../src/index.ts';
 import { handlerOf, kinds, sandboxed } from './executors.ts';
 
@@ -173,6 +174,18 @@ describe.each(kinds)('%s', (kind, make) => {
       'fine',
       'fine',
     ]);
+  });
+});
+
+describe('thread', () => {
+  test('one that takes long to end, since its heap is large, ends with its own code', async () => {
+    const { registry, run } = sandboxed(
+      workerExecutor({ module: handlerOf('catastrophes'), maxMemoryMb: 1_024, pool: { max: 1 } }),
+    );
+    const result = await run({ do: 'exitWithHeap' });
+    expect(endOf(result)).toBe('executor_lost sandbox_exited');
+    expect(result.error?.message).toContain('exited with code 7');
+    await registry.close();
   });
 });
 

@@ -33,7 +33,7 @@ describe.skipIf(!redisAvailable)(`outputs in Redis${whyNot}`, () => {
 
   test('nothing is left of what was dropped, and all of it expires', async () => {
     const store = fresh();
-    const output = { session: 's', text: 'x'.repeat(60), about: 'a', maxBytes: 100, ttlMs: 5_000 };
+    const output = { session: 's', text: 'x'.repeat(60), about: 'a', maxBytes: 100, ttlMs: 60_000 };
     for (const key of ['k1', 'k2', 'k3']) await store.put({ ...output, key });
     const prefix = `test-${stores}:offload:{s}`;
     expect(await keys()).toEqual([prefix, `${prefix}:k3`]);
@@ -49,7 +49,7 @@ describe.skipIf(!redisAvailable)(`outputs in Redis${whyNot}`, () => {
         text: '',
         about: '',
         maxBytes: 1,
-        ttlMs: 60_000,
+        ttlMs: 3_600_000,
       });
     expect(await store.get('s', 'k4')).toBeUndefined();
     expect(await store.get('s', 'k5')).toEqual({ text: '', about: '' });

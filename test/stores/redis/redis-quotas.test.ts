@@ -166,15 +166,15 @@ describe.skipIf(!redisAvailable)(`quotas on Redis${whyNot}`, () => {
   test('a reservation that is answered too late is given back', async () => {
     const own = await startRedis();
     try {
-      const store = redisQuotas({ client: own.connect(), commandTimeoutMs: 300 });
-      const look = redisQuotas({ client: own.connect(), commandTimeoutMs: 30_000 });
-      // So that the script is known, and the connections are open.
-      await store.reserve([spend('k')]);
-      await usedOf(look, 'k');
+      const client = own.connect();
+      const store = redisQuotas({ client, commandTimeoutMs: 300 });
+      const patient = redisQuotas({ client, commandTimeoutMs: 60_000 });
+      // So that the script is known, and the connection is open.
+      await patient.reserve([spend('k')]);
       own.signal('SIGSTOP');
       await expect(store.reserve([spend('k')])).rejects.toThrow(/timeout/);
       own.signal('SIGCONT');
-      await soon(() => usedOf(look, 'k')).toBe(1n);
+      await soon(() => usedOf(patient, 'k')).toBe(1n);
     } finally {
       own.signal('SIGCONT');
       await own.stop();

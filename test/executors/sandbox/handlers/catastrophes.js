@@ -62,6 +62,10 @@ const deeds = {
     const kept = [];
     for (;;) kept.push(Array.from({ length: 1_000 }, (_, index) => ({ index })));
   },
+  exitWithHeap: () => {
+    globalThis.kept = Array.from({ length: 10_000_000 }, (_, index) => ({ index }));
+    process.exit(7);
+  },
   heapAtOnce: () => {
     const kept = new Set();
     for (let index = 0; ; index++) kept.add(`key ${index}`);
