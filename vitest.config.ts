@@ -38,6 +38,12 @@ const coreEntry = {
 } as const;
 const plugins = withCore ? [coreEntry] : [];
 
+/**
+ * In CI, a failed test that waits for servers, processes or browsers runs once more.
+ * `test/runner/retried-tests.ts` names those that then passed.
+ */
+const retry = process.env.CI === 'true' ? 1 : 0;
+
 // A project takes its settings from here, not from its parent.
 const shared = {
   // Two things that make the suite several times faster, and hold the library to having no state of
@@ -66,7 +72,7 @@ export default defineConfig({
     sequence: { ...shared.sequence, sequencer: Order },
     // By default one core is left to the editor.
     maxWorkers: cores,
-    reporters: ['default', './test/runner/slowest-files.ts'],
+    reporters: ['default', './test/runner/slowest-files.ts', './test/runner/retried-tests.ts'],
     dangerouslyIgnoreUnhandledErrors: false,
     experimental: { fsModuleCache: true, fsModuleCachePath: compiled },
     projects: [
@@ -85,6 +91,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'outside',
+          retry,
           sequence: { ...shared.sequence, groupOrder: 0 },
           // These wait for other programs most of the time.
           maxWorkers: 2 * cores,
@@ -98,6 +105,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'agents',
+          retry,
           // So that each program is installed once.
           fileParallelism: false,
           sequence: { ...shared.sequence, groupOrder: 3 },
@@ -110,6 +118,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'package',
+          retry,
           sequence: { ...shared.sequence, groupOrder: 2 },
           globalSetup: 'test/runner/pack.ts',
           include: packed,

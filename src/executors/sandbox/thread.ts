@@ -83,8 +83,8 @@ function startThread(
     dead = true;
     memory?.stop();
     port.close();
-    // A thread with a large heap takes long to end after its channel has closed. Its own end then has
-    // its own code.
+    // A thread with a large heap takes long to end after its channel has closed. Its own end then
+    // has its own code.
     if (death === hungUp && code !== terminated) death = undefined;
     died(death ?? { reason: 'sandbox_exited', text: `exited with code ${code}` });
   });
