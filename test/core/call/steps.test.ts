@@ -1,0 +1,133 @@
+/** The list of steps that calls of one tool take in one session. */
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { FoundCall } from '../../../src/core/call/call.ts';
+import { places } from '../../../src/core/call/step.ts';
+import { stepsOf } from '../../../src/core/call/steps.ts';
+import { stateOf } from '../../../src/core/session/session.ts';
+import {
+  allow,
+  defineGate,
+  defineTool,
+  type RegistryOptions,
+  type SessionOptions,
+  type ToolSession,
+} from '../../../src/index.ts';
+import { define, setup } from './define.ts';
+import { gate } from './world.ts';
+
+const names = new Map<number, string>(
+  Object.entries(places).map(([name, place]) => [place, name] as const),
+);
+
+/** The places of the steps that calls of the tool go through. */
+function placesOf(session: ToolSession, name = 'a'): readonly (string | undefined)[] {
+  const binding = stateOf(session).binding(name);
+  return stepsOf({ binding } as FoundCall).map(({ place }) => names.get(place));
+}
+
+const plain = ['validation', 'policy', 'approval', 'slots', 'recheck', 'audit', 'run'];
+
+test.each<
+  [string, Record<string, unknown>, Partial<SessionOptions>, RegistryOptions, readonly string[]]
+>([
+  ['a plain tool', {}, {}, {}, plain],
+  [
+    'a tool in a session with hooks',
+    {},
+    { hooks: [{ before: () => undefined }] },
+    {},
+    ['hooks', ...plain],
+  ],
+  [
+    'a tool that a rule hides, whose schema must not be revealed',
+    {},
+    { rules: [{ tools: 'a', effect: 'deny' }] },
+    {},
+    plain.slice(1),
+  ],
+  [
+    'a loop guard',
+    {},
+    { limits: { loopGuard: 2 } },
+    {},
+    ['validation', 'loopGuard', ...plain.slice(1)],
+  ],
+  [
+    'a handler that the session makes',
+    { create: () => ({ handler: () => 'ran' }) },
+    {},
+    {},
+    [...plain.slice(0, 5), 'handler', 'audit', 'run'],
+  ],
+  [
+    'gates of a part and of the host',
+    {},
+    {},
+    {
+      quotas: [{ id: 'q', max: 2, per: 'day', by: 'principal' }],
+      gates: [defineGate({ name: 'last', at: 'start', run: () => undefined })],
+    },
+    [...plain.slice(0, 5), 'start', 'start', 'audit', 'run'],
+  ],
+  [
+    'gates that do not apply, which cost a call nothing',
+    {},
+    {},
+    {
+      quotas: [{ id: 'q', tools: 'b', max: 2, per: 'day', by: 'principal' }],
+      gates: [
+        defineGate({ name: 'last', at: 'start', applies: () => false, run: () => undefined }),
+      ],
+    },
+    plain,
+  ],
+])('%s', (_, tool, session, registry, expected) => {
+  expect(placesOf(setup([define('a', tool)], session, registry).session)).toEqual(expected);
+});
+
+test('the list is kept while nothing changes, and made again after a change', () => {
+  const { registry, session } = setup([define('a')]);
+  const listOf = () => stepsOf({ binding: stateOf(session).binding('a') } as FoundCall);
+  const first = listOf();
+  expect(listOf()).toBe(first);
+  const remove = session.use({ before: () => undefined });
+  expect(placesOf(session)[0]).toBe('hooks');
+  remove();
+  expect(placesOf(session)).toEqual(plain);
+  const withdraw = registry.addRules([{ tools: 'a', effect: 'deny' }]);
+  expect(placesOf(session)).toEqual(plain.slice(1));
+  withdraw();
+  expect(placesOf(session)).toEqual(plain);
+  const free = registry.addQuotas([{ id: 'q', max: 2, per: 'day', by: 'principal' }]);
+  expect(placesOf(session)).toContain('start');
+  free();
+  expect(placesOf(session)).toEqual(plain);
+});
+
+test('a gate that comes while a call waits is asked before the handler runs', async () => {
+  const waits = gate<ReturnType<typeof allow>>();
+  const { registry, session } = setup([
+    defineTool({
+      name: 'a',
+      description: 'Waits for its check.',
+      parameters: z.object({}),
+      policy: { check: () => waits.promise },
+      handler: () => 'ran',
+    }),
+  ]);
+  const call = session.call('a', {});
+  registry.addQuotas([{ id: 'none', max: 0, per: 'day', by: 'principal' }]);
+  waits.open(allow());
+  expect((await call).error).toMatchObject({ code: 'policy_denied', reason: 'quota_exceeded' });
+});
+
+test('a hook that comes while a call waits is for later calls', async () => {
+  const waits = gate<ReturnType<typeof allow>>();
+  const { session } = setup([define('a', { policy: { check: () => waits.promise } })]);
+  const call = session.call('a', {});
+  session.use({ before: () => ({ action: 'deny', reason: 'late' }) });
+  waits.open(allow());
+  expect((await call).success).toBe(true);
+  expect((await session.call('a', {})).error).toMatchObject({ reason: 'late' });
+});
