@@ -16,9 +16,9 @@ export type {
 } from './core/call/call-tracers.ts';
 export { idsInFlight, newId } from './core/call/calls-in-flight.ts';
 export { type RemoteCall, remoteCall } from './core/call/remote-call.ts';
-export { alternatives } from './core/call/schema-places.ts';
+export { alternatives } from './values/schema/schema-places.ts';
 export { type Stop, stopOf } from './core/call/stop-of.ts';
-export { nullReader, takesNull } from './core/call/takes-null.ts';
+export { nullReader, takesNull } from './values/schema/takes-null.ts';
 export { takeTraceContext } from './core/call/trace-context.ts';
 export { traceContextOf } from './core/call/traced.ts';
 export { judgingCopy } from './core/registry/judging-copy.ts';

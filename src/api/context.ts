@@ -90,6 +90,17 @@ export interface ToolContext<Services = unknown, Knobs = unknown> extends CallIn
 }
 
 /**
+ * Removes the nulls that mean "not given" from an input.
+ * @param schema The JSON Schema of the input.
+ * @param dropped Gets the path of each null that was removed.
+ */
+export type DropNulls = (
+  input: JsonObject,
+  schema: JsonObject,
+  dropped: (path: string) => void,
+) => JsonObject;
+
+/**
  * What an adapter tells the session about one call. Only host code sets it. It is never read from a
  * payload. The session's own `approver` and `exposeErrors` take precedence.
  */
@@ -114,10 +125,12 @@ export interface Surface {
   readonly exposeErrors?: 'message' | 'masked' | undefined;
   /**
    * Whether the adapter's schema made optional properties nullable. A null that the tool's own
-   * schema does not accept then means "not given" (`repaired`, rule `strict_null`).
+   * schema does not accept then means "not given" (`repaired`, rule `strict_null`). A function
+   * removes such nulls itself. In a registry of `host-tools/core`, `true` needs the part
+   * `jsonSchemas()`.
    * @default false
    */
-  readonly strictNulls?: boolean | undefined;
+  readonly strictNulls?: boolean | DropNulls | undefined;
   /**
    * Returns the name under which this adapter shows a tool, for messages that the model reads.
    * Providers do not accept every name, so an adapter may have to show a different one. It must

@@ -19,7 +19,13 @@ export interface PartRow extends Readonly<Partial<Record<Place, readonly string[
 
 export const partTable: readonly PartRow[] = [
   { part: 'idempotency', subpath: 'idempotency', registry: ['idempotency'] },
-  { part: 'jsonSchemas', subpath: 'json-schema', schemas: ['json'], tests: ['matches'] },
+  {
+    part: 'jsonSchemas',
+    subpath: 'json-schema',
+    schemas: ['json'],
+    tests: ['matches'],
+    call: ['strictNulls'],
+  },
   { part: 'lookAlikes', subpath: 'look-alikes', tests: ['alike'] },
   {
     part: 'origins',

@@ -28,6 +28,7 @@ export type Place =
   | OptionPlace
   | 'sessionValues'
   | 'tool'
+  | 'call'
   | 'rule'
   | 'names'
   | 'registryMethods'

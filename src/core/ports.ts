@@ -9,6 +9,7 @@ import type { Call, FoundCall } from './call/call.ts';
 import type { Shaped, Shown } from './call/output-snapshot.ts';
 import type { Step } from './call/step.ts';
 import type { Judge, Tally } from './call/tally.ts';
+import type { DropNulls } from './context.ts';
 import type { Binding } from './registry/binding.ts';
 import type { RuleCount } from './registry/counters.ts';
 import type { RegistryState } from './registry/registry-state.ts';
@@ -283,6 +284,8 @@ export class Ports {
   attributesOf:
     | ((call: FoundCall) => ReadonlyMap<string, JsonValue | undefined> | undefined)
     | undefined;
+  /** Removes nulls that a strict dialect has made, for surfaces that do not do so themselves. */
+  dropNulls: DropNulls | undefined;
   /** Tries rules that must not change a result. */
   trials: Trials | undefined;
   /**

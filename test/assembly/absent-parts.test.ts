@@ -20,6 +20,7 @@ import { offload } from '../../src/parts/offload/part.ts';
 import { quotas } from '../../src/parts/quotas/part.ts';
 import { createApprovalsHandler } from '../../src/surfaces/approvals/index.ts';
 import { mockTool } from '../../src/surfaces/testing/index.ts';
+import { withoutStrictNulls } from '../../src/values/schema/strict-nulls.ts';
 
 const none = new PartSet([], partOf);
 const bare = () => new Registry({}, none);
@@ -198,6 +199,26 @@ test.each(uses)('$part: $what', ({ part, subpath, what, run }) => {
   expect([code, named]).toEqual(['missing_part', part]);
   expect(message).toContain(what);
   expect(message).toContain(`import { ${part} } from 'host-tools/${subpath}'`);
+});
+
+test('strictNulls: true of a surface ends a call that needs an absent part', async () => {
+  const registry = bare();
+  registry.register(
+    defineTool({
+      name: 'list',
+      description: 'Lists.',
+      parameters: z.object({ page: z.number().optional() }),
+      handler: ({ page }) => page ?? 'none',
+    }),
+  );
+  const session = registry.createSession({ sessionId: 's' });
+  const strict = { name: 'x', strictNulls: true };
+  const { error } = await session.call('list', { page: null }, { surface: strict });
+  expect([error?.code, error?.reason]).toEqual(['invalid_input', 'invalid_option']);
+  expect(error?.message).toContain("import { jsonSchemas } from 'host-tools/json-schema'");
+  const own = { name: 'x', strictNulls: withoutStrictNulls };
+  const { output, metadata } = await session.call('list', { page: null }, { surface: own });
+  expect([output, metadata.repaired]).toEqual(['none', [{ path: 'page', rule: 'strict_null' }]]);
 });
 
 test('an option of an absent part that is undefined is not used', () => {

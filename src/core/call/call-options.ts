@@ -189,7 +189,9 @@ function readSurface(surface: unknown, draft: Draft): Surface {
     approver,
     client,
     exposeErrors,
-    strictNulls,
+    // Any other value is no wish.
+    strictNulls:
+      strictNulls === true || typeof strictNulls === 'function' ? strictNulls : undefined,
     shownName,
     started,
     traceContext,

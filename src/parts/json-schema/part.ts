@@ -2,11 +2,12 @@
 
 import { definePart, type Part } from '../../core/part.ts';
 import { schemaEngine } from '../../values/json-schema/engine.ts';
+import { withoutStrictNulls } from '../../values/schema/strict-nulls.ts';
 import { compileMatches } from './matches.ts';
 
 /**
- * The part that adds plain JSON Schemas as `parameters`, `outputSchema` and `policy.knobs`, and
- * `matches` in rules and quotas.
+ * The part that adds plain JSON Schemas as `parameters`, `outputSchema` and `policy.knobs`,
+ * `matches` in rules and quotas, and `strictNulls: true` of surfaces.
  *
  * @example
  * ```ts
@@ -32,4 +33,7 @@ const part = definePart({
   name: 'jsonSchemas',
   schemas: { json: schemaEngine },
   tests: { matches: compileMatches },
+  install(ports) {
+    ports.dropNulls = withoutStrictNulls;
+  },
 });

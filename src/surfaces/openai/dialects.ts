@@ -1,5 +1,6 @@
 /** OpenAI's two dialects: with strict mode and without it. */
 import type { Surface } from '../../index.ts';
+import { withoutStrictNulls } from '../../values/schema/strict-nulls.ts';
 import type { Dialect } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
 import { openaiStrictRules } from '../shared/strict/rules.ts';
@@ -14,4 +15,7 @@ export const plainDialect: Dialect = Object.freeze({ convert: toObjectRoot } sat
  * Null for an optional property means "not given". This also applies without strict mode, because
  * the models have learnt to write it.
  */
-export const openaiSurface: Surface = Object.freeze({ name: 'openai', strictNulls: true });
+export const openaiSurface: Surface = Object.freeze({
+  name: 'openai',
+  strictNulls: withoutStrictNulls,
+});

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { alternatives } from '../../../src/core/call/schema-places.ts';
-import { withoutStrictNulls } from '../../../src/core/call/strict-nulls.ts';
-import { takesNull } from '../../../src/core/call/takes-null.ts';
+import { alternatives } from '../../../src/values/schema/schema-places.ts';
+import { withoutStrictNulls } from '../../../src/values/schema/strict-nulls.ts';
+import { takesNull } from '../../../src/values/schema/takes-null.ts';
 import { type JsonObject, type JsonValue, jsonSchema } from '../../../src/index.ts';
 import { createTestSession, mockTool } from '../../../src/surfaces/testing/index.ts';
 

@@ -3,12 +3,12 @@
  * out by.
  */
 import { describe, expect, test } from 'vitest';
-import { withoutStrictNulls } from '../../../src/core/call/strict-nulls.ts';
 import { type JsonObject, type JsonSchema, jsonSchema } from '../../../src/index.ts';
 import { toGeminiTools } from '../../../src/surfaces/gemini/index.ts';
 import { toOpenAITools } from '../../../src/surfaces/openai/index.ts';
 import { createTestSession, mockTool } from '../../../src/surfaces/testing/index.ts';
 import { followReference, pointerOf } from '../../../src/values/schema/local-reference.ts';
+import { withoutStrictNulls } from '../../../src/values/schema/strict-nulls.ts';
 
 const place = {
   type: 'object',

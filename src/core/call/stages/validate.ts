@@ -9,12 +9,12 @@ import {
 } from '../../../values/json/index.ts';
 import type { MaybePromise } from '../../../values/maybe-promise.ts';
 import type { Validated } from '../../../values/schema/bind.ts';
+import type { DropNulls } from '../../context.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
 import { invalidInput } from '../invalid-input.ts';
 import { schemaError } from '../report-fault.ts';
 import type { Outcome } from '../step.ts';
-import { withoutStrictNulls } from '../strict-nulls.ts';
 
 /** Repairs the canonical input if `repair` is `"safe"`, validates it, and keeps the parse. */
 export function validate(call: FoundCall): MaybePromise<Outcome> {
@@ -24,10 +24,11 @@ export function validate(call: FoundCall): MaybePromise<Outcome> {
     if (problem !== undefined) return problem;
   }
   // Only the dialect of a surface adds these nulls. A resumed call has lost them already.
-  if (call.options?.surface?.strictNulls === true && call.resumed === undefined)
-    call.canonical = withoutStrictNulls(call.canonical, input.json, (path) =>
-      record(call, path, 'strict_null'),
-    );
+  const nulls = call.options?.surface?.strictNulls;
+  if (nulls !== undefined && nulls !== false && call.resumed === undefined) {
+    const problem = dropNulls(call, nulls, input.json);
+    if (problem !== undefined) return problem;
+  }
   if (call.unsafe && input.kind !== 'json') return unsafeKey();
   // A raw schema fills its defaults into the canonical input, and returns that same object.
   const { extra } = call;
@@ -73,6 +74,17 @@ function unsafeKey(): Outcome {
     'The arguments contain a member named `__proto__`, which is not allowed. Remove it.',
     { reason: 'unsafe_key' },
   );
+}
+
+function dropNulls(call: FoundCall, nulls: true | DropNulls, schema: JsonObject): Outcome {
+  const { ports, parts } = call.session.registry;
+  const drop = nulls === true ? ports.dropNulls : nulls;
+  if (drop === undefined) {
+    const { message } = parts.missing('call', 'strictNulls', '`strictNulls: true` of a surface');
+    return toolError('invalid_input', message, { reason: 'invalid_option' });
+  }
+  call.canonical = drop(call.canonical, schema, (path) => record(call, path, 'strict_null'));
+  return undefined;
 }
 
 /** Reads JSON that the arguments contain as text, within the bounds of an input. */

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { withoutStrictNulls } from '../../../../src/core/call/strict-nulls.ts';
+import { withoutStrictNulls } from '../../../../src/values/schema/strict-nulls.ts';
 import type { JsonObject, JsonValue } from '../../../../src/index.ts';
 import {
   anthropicStrictRules,

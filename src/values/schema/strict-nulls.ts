@@ -2,7 +2,7 @@
  * Strict dialects make every optional property required and nullable. A null in such a place means
  * "not given", and is removed before the input is validated.
  */
-import type { JsonObject, JsonValue } from '../../values/json/index.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 import { type Place, SchemaPlaces } from './schema-places.ts';
 
 /**

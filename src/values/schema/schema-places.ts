@@ -3,8 +3,8 @@
  * many values of the input are there.
  */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { followReference } from '../../values/schema/local-reference.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { followReference } from './local-reference.ts';
 import { listOf, mostReferences, nullReader } from './takes-null.ts';
 
 /**

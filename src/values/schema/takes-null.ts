@@ -1,7 +1,7 @@
 /** Whether a schema accepts null as a value of its own. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { followReference } from '../../values/schema/local-reference.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { followReference } from './local-reference.ts';
 
 /** Most references that are followed from one place. Only a circle makes a longer chain. */
 export const mostReferences = 16;
