@@ -108,7 +108,7 @@ export type { Policy, PolicySubject } from './api/policy.ts';
 export type { Limits, Profile } from './api/profile.ts';
 export type { Quota, QuotaSubject } from './api/quotas.ts';
 export type { Glob, Rule, RuleOrigins, RuleTest, WhenTest } from './api/rule.ts';
-export { defineGate } from './core/gates/gate.ts';
+export { defineGate } from './core/gates/define-gate.ts';
 export { allow, ask, deny } from './core/rules/decision.ts';
 
 // Origins
@@ -184,8 +184,9 @@ export type {
   EventType,
   ToolEvents,
 } from './api/events.ts';
-export { errorCodes } from './values/errors/codes.ts';
-export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './values/errors/index.ts';
+export type { ErrorCode } from './values/errors/codes.ts';
+export { errorCodes } from './values/errors/error-codes.ts';
+export type { CallStatus, MisuseCode, ToolError } from './values/errors/index.ts';
 export { isMisuseError, MisuseError } from './values/errors/index.ts';
 
 // Coordinators

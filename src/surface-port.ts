@@ -16,9 +16,7 @@ export type {
 } from './core/call/call-tracers.ts';
 export { idsInFlight, newId } from './core/call/calls-in-flight.ts';
 export { type RemoteCall, remoteCall } from './core/call/remote-call.ts';
-export { alternatives } from './values/schema/schema-places.ts';
 export { type Stop, stopOf } from './core/call/stop-of.ts';
-export { nullReader, takesNull } from './values/schema/takes-null.ts';
 export { takeTraceContext } from './core/call/trace-context.ts';
 export { traceContextOf } from './core/call/traced.ts';
 export { judgingCopy } from './core/registry/judging-copy.ts';
@@ -67,3 +65,5 @@ export { everyQuota, quotasOf, registryQuotas } from './parts/quotas/quota-state
 export { reviewOf } from './parts/rule-review/part.ts';
 export { maskingOf } from './parts/secrets/part.ts';
 export { packageVersion } from './values/packages/own-version.ts';
+export { alternatives } from './values/schema/schema-places.ts';
+export { nullReader, takesNull } from './values/schema/takes-null.ts';

@@ -1,6 +1,7 @@
 /** The places of one registry that its parts fill. A place that is empty costs a call nothing. */
 
 import type { ApprovalRequest, PendingApproval } from '../api/approval.ts';
+import type { DropNulls } from '../api/context.ts';
 import type { AnyTool } from '../api/tool.ts';
 import type { ToolError } from '../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../values/json/index.ts';
@@ -9,7 +10,6 @@ import type { Call, FoundCall } from './call/call.ts';
 import type { Shaped, Shown } from './call/output-snapshot.ts';
 import type { Step } from './call/step.ts';
 import type { Judge, Tally } from './call/tally.ts';
-import type { DropNulls } from './context.ts';
 import type { Binding } from './registry/binding.ts';
 import type { RuleCount } from './registry/counters.ts';
 import type { RegistryState } from './registry/registry-state.ts';

@@ -14,7 +14,7 @@ import type { Place } from '../session/places.ts';
 import type { Slot } from '../slot.ts';
 import type { Call, Resumed } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
-import type { CallTrace } from './call-tracers.ts';
+import type { CallTraces } from './call-tracers.ts';
 
 /** The rarely used part of a call, with its fields grouped by the phase that first sets them. */
 export class CallExtra {
@@ -84,7 +84,7 @@ export class CallExtra {
   // All phases.
   cleanups: Set<(result: ToolResult) => void> | undefined;
   /** The tracers that follow the call, until it ends. */
-  traces: readonly CallTrace[] | undefined;
+  traces: CallTraces | undefined;
 
   // End.
   /** The handler has returned, and a gate keeps its output back. */

@@ -2,9 +2,15 @@
 
 import type { ApprovalChoice } from '../../api/approval.ts';
 import type { OriginTold } from '../../api/origins.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { CallStatus } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import type { SessionState } from '../session/session-state.ts';
+import type { Call, FoundCall } from './call.ts';
+import { recordOf } from './observed.ts';
+import { recordStart } from './record-start.ts';
+import { reportFault } from './report-fault.ts';
+import type { Step } from './step.ts';
 
 /** What an observer is told about a call. Its texts contain no secret of the call. */
 export interface CallRecord {
@@ -72,7 +78,10 @@ export interface CallObserver {
   readonly ended: (record: CallRecord) => void;
 }
 
-/** The observers of a registry and of its sessions. */
+/**
+ * The observers of a registry and of its sessions. The core knows only their type, so that they
+ * come with the first observer.
+ */
 export class CallObservers {
   #everywhere: readonly CallObserver[] = [];
   readonly #here = new WeakMap<SessionState, readonly CallObserver[]>();
@@ -95,6 +104,25 @@ export class CallObservers {
       left.splice(left.indexOf(observer), 1);
       this.#set(session, left);
     };
+  }
+
+  /** Lets observers record that the handler is about to start. */
+  starting(call: FoundCall): Step {
+    return recordStart(call, this.of(call.session));
+  }
+
+  /** Tells the observers that the call has ended. An observer that throws is reported. */
+  ended(call: Call, result: ToolResult): void {
+    const told = this.of(call.session);
+    if (told.length === 0) return;
+    const record = recordOf(call, result);
+    for (const observer of told) {
+      try {
+        observer.ended(record);
+      } catch (error) {
+        reportFault(call, error, 'audit', 'an observer of calls failed');
+      }
+    }
   }
 
   #get(session: SessionState | undefined): readonly CallObserver[] {

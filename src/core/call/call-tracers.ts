@@ -1,7 +1,11 @@
 /** The port behind telemetry: tracers follow calls while they run. It is not in the public list. */
 
 import type { TraceContext } from '../../api/context.ts';
+import type { ToolResult } from '../../api/result.ts';
+import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
+import type { Call } from './call.ts';
+import type { Step } from './step.ts';
 
 /** The phases of a call that are traced separately. A call may have several phases `policy`. */
 export type Phase = 'policy' | 'approval' | 'run';
@@ -63,7 +67,32 @@ export interface CallTrace {
   place?(): TraceContext | undefined;
 }
 
+/** What follows one call, as the call knows it. */
+export interface CallTraces {
+  readonly all: readonly CallTrace[];
+  /** Runs a stage as a phase. */
+  during(phase: Phase, stage: () => Step): Step;
+  /** Runs the beginning of a phase. */
+  run<T>(phase: Phase, run: () => T): T | undefined;
+  /** A phase is over. A call that has ended has closed its phases. */
+  left(phase: Phase, error: ToolError | undefined): void;
+  ended(result: ToolResult): void;
+}
+
+/** The tracers of a registry, as its calls know them. */
+export interface CallTracers {
+  readonly all: readonly CallTracer[];
+  /** Begins to follow a call. */
+  begin(call: Call): void;
+}
+
 /** Begins to follow a call. If it throws, that is reported, and the call is not followed. */
 export interface CallTracer {
   begin(start: CallStart): CallTrace;
+}
+
+/** Runs a stage as a phase of its call. */
+export function inPhase<C extends Call>(call: C, phase: Phase, stage: (call: C) => Step): Step {
+  const traces = call.extra?.traces;
+  return traces === undefined ? stage(call) : traces.during(phase, () => stage(call));
 }

@@ -4,7 +4,7 @@
  */
 
 import type { ResultMetadata, ToolResult } from '../../api/result.ts';
-import { errorCodes, type ToolError, withCause } from '../../values/errors/index.ts';
+import { codes, type ToolError, withCause } from '../../values/errors/index.ts';
 import {
   countDenied,
   countEnd,
@@ -17,12 +17,10 @@ import type { CallExtra } from './call-extra.ts';
 import { unlink } from './calls-in-flight.ts';
 import { copyFor, deliver } from './deliver.ts';
 import { inputNotShown } from './input-not-shown.ts';
-import { tellEnd } from './observed.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { giveBack, releaseAll } from './release.ts';
 import { shownInput, shownJson, shownText } from './shown.ts';
 import { tellSettled } from './tell-settled.ts';
-import { endTraces } from './traced.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -30,7 +28,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export function failureResult(call: Call, error: ToolError): ToolResult {
   const { extra, session } = call;
   const hides = session.registry.ports.masking?.hides(call) === true;
-  const { status } = errorCodes[error.code];
+  const { status } = codes[error.code];
   const result: Writable<ToolResult> = {
     success: false,
     error: hides ? shownError(call, error) : error,
@@ -103,7 +101,7 @@ export function endCall(call: Call, result: ToolResult): void {
       'ending a call failed',
     );
   }
-  if (call.extra?.traces !== undefined) endTraces(call, result);
+  call.extra?.traces?.ended(result);
   call.resolve(result);
 }
 
@@ -122,7 +120,7 @@ function settleAccounts(call: Call, result: ToolResult): void {
     if (extra?.resumed !== undefined)
       tellSettled(call, extra.resumed.approvalId, result.metadata.status);
     tell(call, result);
-    if (registry.observers !== undefined) tellEnd(call, result, registry.observers);
+    registry.observers?.ended(call, result);
   }
   if (call.counted) call.entry?.ended();
 }

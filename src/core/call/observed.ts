@@ -1,9 +1,8 @@
-/** Tells the observers of a call that it starts or has ended. */
+/** What observers of calls are told. */
 
 import type { ToolResult } from '../../api/result.ts';
 import type { Call } from './call.ts';
-import type { CallObservers, CallRecord } from './call-observers.ts';
-import { reportFault } from './report-fault.ts';
+import type { CallRecord } from './call-observers.ts';
 import { shownInput } from './shown.ts';
 
 /**
@@ -39,18 +38,4 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
   };
   const more = registry.ports.notes?.of(call);
   return more === undefined ? record : Object.assign(record, more);
-}
-
-/** Tells the observers that the call has ended. An observer that throws is reported. */
-export function tellEnd(call: Call, result: ToolResult, observers: CallObservers): void {
-  const told = observers.of(call.session);
-  if (told.length === 0) return;
-  const record = recordOf(call, result);
-  for (const observer of told) {
-    try {
-      observer.ended(record);
-    } catch (error) {
-      reportFault(call, error, 'audit', 'an observer of calls failed');
-    }
-  }
 }

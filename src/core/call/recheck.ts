@@ -3,12 +3,12 @@
 import { toolError } from '../../values/errors/index.ts';
 import { lacksSlot } from '../session/session-limits.ts';
 import type { FoundCall } from './call.ts';
+import { inPhase } from './call-tracers.ts';
 import { giveBack, releaseAll } from './release.ts';
 import { decide } from './stages/decide.ts';
 import { checkAvailable, removedMeanwhile } from './stages/lookup.ts';
 import { withdrawn } from './standing-grants.ts';
 import { GoTo, type Next, type Step } from './step.ts';
-import { inPhase } from './traced.ts';
 
 /** A call is denied if the rules keep changing faster than it can be judged. */
 const mostRounds = 8;

@@ -16,7 +16,6 @@ import { checkAvailable, lookup } from './stages/lookup.ts';
 import { type CallStep, GoTo, type Next, type Outcome, places } from './step.ts';
 import { stepsOf } from './steps.ts';
 import { tellDeprecated } from './tell-deprecated.ts';
-import { beginTraces } from './traced.ts';
 
 /** Calls a tool. Never throws and never rejects. */
 export function callTool(
@@ -100,7 +99,7 @@ function begin(call: Call, namedByCaller: boolean): void {
   link(call);
   const { ports, tracers } = call.session.registry;
   ports.masking?.begin(call);
-  if (tracers !== undefined) beginTraces(call, tracers);
+  tracers?.begin(call);
   const wrong = call.options?.fault ?? nestingProblem(call.session.registry.nesting);
   if (wrong !== undefined) return refuse(call, wrong);
   if (call.options?.signal !== undefined) {

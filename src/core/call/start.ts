@@ -5,7 +5,6 @@ import { countLateSettle } from './end-call.ts';
 import { ran, threw } from './settle.ts';
 import { type RunOptions, run } from './stages/run.ts';
 import { letGo } from './standing-grants.ts';
-import { inRun, leave } from './traced.ts';
 
 export function start(call: FoundCall): void {
   if (call.extra?.grant !== undefined) letGo(call);
@@ -21,23 +20,19 @@ export function start(call: FoundCall): void {
   )
     call.canonical = cloneJson(call.canonical);
   if (traces === undefined) run(call, plainly);
-  else inRun(call, runTraced);
+  else traces.run('run', () => run(call, traced));
 }
 
 const plainly: RunOptions = { returned: ran, threw, late: countLateSettle };
 
 const traced: RunOptions = {
   returned(call, value, metadata) {
-    leave(call, 'run', undefined);
+    call.extra?.traces?.left('run', undefined);
     ran(call, value, metadata);
   },
   threw(call, error) {
-    leave(call, 'run', error);
+    call.extra?.traces?.left('run', error);
     threw(call, error);
   },
   late: countLateSettle,
 };
-
-function runTraced(call: FoundCall): void {
-  run(call, traced);
-}

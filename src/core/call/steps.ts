@@ -5,6 +5,7 @@
  */
 
 import type { FoundCall } from './call.ts';
+import { inPhase } from './call-tracers.ts';
 import { recheck } from './recheck.ts';
 import { threw } from './settle.ts';
 import { acquire } from './stages/acquire.ts';
@@ -13,11 +14,9 @@ import { beforeHooks } from './stages/before-hooks.ts';
 import { decide, tellVerdict } from './stages/decide.ts';
 import { loopGuard } from './stages/loop-guard.ts';
 import { prepare } from './stages/prepare.ts';
-import { recordStart } from './stages/record-start.ts';
 import { validate } from './stages/validate.ts';
 import { start } from './start.ts';
 import { type CallStep, places, type Step } from './step.ts';
-import { inPhase } from './traced.ts';
 
 /** The steps of a call, in order. */
 export function stepsOf({ binding }: FoundCall): readonly CallStep[] {
@@ -127,7 +126,7 @@ const place: CallStep = {
 // Observers may come at any time, and a call that has to be recorded must not run without it.
 const audit: CallStep = {
   place: places.audit,
-  run: (call) => (call.session.registry.observers === undefined ? undefined : recordStart(call)),
+  run: (call) => call.session.registry.observers?.starting(call),
 };
 
 const running: CallStep = {

@@ -1,10 +1,21 @@
-/** Informs the tracers that follow calls. Nothing that they do affects a call. */
+/**
+ * Informs the tracers that follow calls. Nothing that they do affects a call. The core knows only
+ * the types, so that the code comes with the first tracer.
+ */
 
 import type { ToolContext, TraceContext } from '../../api/context.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
-import { type Call, type FoundCall, isFound } from './call.ts';
-import type { CallEnd, CallTrace, CallTracer, Phase, Told } from './call-tracers.ts';
+import { type Call, isFound } from './call.ts';
+import type {
+  CallEnd,
+  CallTrace,
+  CallTracer,
+  CallTracers,
+  CallTraces,
+  Phase,
+  Told,
+} from './call-tracers.ts';
 import { HandlerContext } from './handler-context.ts';
 import { postedResult } from './posted-result.ts';
 import { reportFault } from './report-fault.ts';
@@ -12,29 +23,37 @@ import { shownInput, shownText } from './shown.ts';
 import { GoTo, type Next, type Step } from './step.ts';
 import { takeTraceContext } from './trace-context.ts';
 
-/** Begins to follow a call. */
-export function beginTraces(call: Call, tracers: readonly CallTracer[]): void {
-  const { session, toolName, callId, parent } = call;
-  const entry = session.entryOf(toolName);
-  const start = {
-    callId,
-    tool: entry === undefined ? undefined : toolName,
-    description: entry === undefined ? undefined : shownText(call, entry.definition.description),
-    executor: entry?.internals.runsIn,
-    ownTool: entry !== undefined && session.own?.get(toolName) === entry,
-    sessionId: session.sessionId,
-    principal: session.actor,
-    surface: call.surfaceName,
-    parents: parent?.extra?.traces,
-    // A child call did not come from the caller, so the caller's trace is not its parent.
-    from: parent === undefined ? takeTraceContext(call.surface?.traceContext) : undefined,
-  };
-  const traces: CallTrace[] = [];
-  for (const tracer of tracers) guarded(call, () => void traces.push(tracer.begin(start)));
-  if (traces.length === 0) return;
-  if (!call.ended) call.more.traces = traces;
-  // A tracer may run the host's code, and that may have closed the session.
-  else for (const trace of traces) guarded(call, () => trace.ended(endedEarly));
+/** The tracers of a registry. */
+export class Tracers implements CallTracers {
+  readonly all: readonly CallTracer[];
+
+  constructor(all: readonly CallTracer[]) {
+    this.all = all;
+  }
+
+  begin(call: Call): void {
+    const { session, toolName, callId, parent } = call;
+    const entry = session.entryOf(toolName);
+    const start = {
+      callId,
+      tool: entry === undefined ? undefined : toolName,
+      description: entry === undefined ? undefined : shownText(call, entry.definition.description),
+      executor: entry?.internals.runsIn,
+      ownTool: entry !== undefined && session.own?.get(toolName) === entry,
+      sessionId: session.sessionId,
+      principal: session.actor,
+      surface: call.surfaceName,
+      parents: parent?.extra?.traces?.all,
+      // A child call did not come from the caller, so the caller's trace is not its parent.
+      from: parent === undefined ? takeTraceContext(call.surface?.traceContext) : undefined,
+    };
+    const traces: CallTrace[] = [];
+    for (const tracer of this.all) guarded(call, () => void traces.push(tracer.begin(start)));
+    if (traces.length === 0) return;
+    if (!call.ended) call.more.traces = new Traces(call, traces);
+    // A tracer may run the host's code, and that may have closed the session.
+    else for (const trace of traces) guarded(call, () => trace.ended(endedEarly));
+  }
 }
 
 const endedEarly: CallEnd = Object.freeze({
@@ -48,55 +67,56 @@ const endedEarly: CallEnd = Object.freeze({
   output: () => undefined,
 });
 
-/** Runs a stage as a phase of its call. */
-export function inPhase<C extends Call>(call: C, phase: Phase, stage: (call: C) => Step): Step {
-  const traces = call.extra?.traces;
-  if (traces === undefined) return stage(call);
-  const outcome = within(call, traces, phase, () => stage(call));
-  const left = (settled: Next): Next => {
-    leave(call, phase, settled instanceof GoTo ? undefined : settled);
-    return settled;
-  };
-  return outcome instanceof Promise ? outcome.then(left) : left(outcome);
-}
+/** What follows one call. */
+class Traces implements CallTraces {
+  readonly all: readonly CallTrace[];
+  readonly #call: Call;
 
-/** Runs the code that starts a handler, so that spans of the handler belong to its call. */
-export function inRun(call: FoundCall, run: (call: FoundCall) => void): void {
-  const traces = call.extra?.traces;
-  if (traces === undefined) run(call);
-  else within(call, traces, 'run', () => run(call));
-}
+  constructor(call: Call, all: readonly CallTrace[]) {
+    this.#call = call;
+    this.all = all;
+  }
 
-/** Notes that a phase is over. A call that has ended has closed its phases. */
-export function leave(call: Call, phase: Phase, error: ToolError | undefined): void {
-  const traces = call.extra?.traces;
-  if (traces === undefined || call.ended) return;
-  const told = toldOf(call, error);
-  for (const trace of traces) guarded(call, () => trace.left(phase, told));
-}
+  during(phase: Phase, stage: () => Step): Step {
+    const outcome = this.run(phase, stage);
+    const left = (settled: Next): Next => {
+      this.left(phase, settled instanceof GoTo ? undefined : settled);
+      return settled;
+    };
+    return outcome instanceof Promise ? outcome.then(left) : left(outcome);
+  }
 
-/** Notes the end of a call. */
-export function endTraces(call: Call, result: ToolResult): void {
-  const { extra } = call;
-  const traces = extra?.traces;
-  if (extra === undefined || traces === undefined) return;
-  extra.traces = undefined;
-  const error = result.success ? undefined : result.error;
-  const { code, ruleId, reason, approvalId } = toldOf(call, error);
-  const end = {
-    code,
-    ruleId,
-    reason,
-    approvalId,
-    durationMs: result.metadata.durationMs,
-    message: error?.message,
-    input: () => shownInput(call),
-    output: () => {
-      if (!result.success || !isFound(call)) return undefined;
-      return (postedResult(call, result) as { output: never }).output;
-    },
-  };
-  for (const trace of traces) guarded(call, () => trace.ended(end));
+  run<T>(phase: Phase, run: () => T): T | undefined {
+    return within(this.#call, this.all, phase, run);
+  }
+
+  left(phase: Phase, error: ToolError | undefined): void {
+    const call = this.#call;
+    if (call.ended) return;
+    const told = toldOf(call, error);
+    for (const trace of this.all) guarded(call, () => trace.left(phase, told));
+  }
+
+  ended(result: ToolResult): void {
+    const call = this.#call;
+    call.more.traces = undefined;
+    const error = result.success ? undefined : result.error;
+    const { code, ruleId, reason, approvalId } = toldOf(call, error);
+    const end = {
+      code,
+      ruleId,
+      reason,
+      approvalId,
+      durationMs: result.metadata.durationMs,
+      message: error?.message,
+      input: () => shownInput(call),
+      output: () => {
+        if (!result.success || !isFound(call)) return undefined;
+        return (postedResult(call, result) as { output: never }).output;
+      },
+    };
+    for (const trace of this.all) guarded(call, () => trace.ended(end));
+  }
 }
 
 /**
@@ -108,7 +128,7 @@ export function traceContextOf(context: ToolContext): TraceContext | undefined {
   const traces = call?.extra?.traces;
   if (call === undefined || traces === undefined) return undefined;
   let place: TraceContext | undefined;
-  for (const trace of traces)
+  for (const trace of traces.all)
     guarded(call, () => {
       place ??= takeTraceContext(trace.place?.());
     });

@@ -1,63 +1,25 @@
-/** Makes and checks gates of a host's own. */
+/** Checks gates of a host's own, and says what asks them. */
 
-import type { CallGate, Gate, OutputGate } from '../../api/gate.ts';
+import type { Gate } from '../../api/gate.ts';
+import { checkOption, kind } from '../../values/options/index.ts';
+import type { Gate as GateNames } from '../call/tally.ts';
+import type { ToolGates } from '../ports.ts';
 
-import type { ToolSummary } from '../../api/tool.ts';
-import {
-  checkOption,
-  fn,
-  kind,
-  oneOf,
-  readOptions,
-  required,
-  type TableOf,
-} from '../../values/options/index.ts';
-
-const made = new WeakSet<object>();
-
-/**
- * Makes a gate, for `gates` of a registry or a session.
- * @throws MisuseError `invalid_option` that names the field.
- *
- * @example
- * ```ts
- * import { defineGate, HostToolRegistry } from 'host-tools';
- *
- * const businessHours = defineGate({
- *   name: 'business-hours',
- *   at: 'start',
- *   applies: (tool) => tool.annotations.destructive === true,
- *   run: () =>
- *     new Date().getHours() < 18
- *       ? undefined
- *       : { code: 'policy_denied', reason: 'after_hours', message: 'Try again tomorrow.' },
- * });
- * const registry = new HostToolRegistry({ gates: [businessHours] });
- * ```
- */
-export function defineGate<S = unknown>(gate: OutputGate<S>): OutputGate<S>;
-export function defineGate<S = unknown>(gate: CallGate<S>): CallGate<S>;
-export function defineGate(gate: Gate): Gate {
-  const { name, at, applies, run } = readOptions('defineGate', gate, gateTable, {
-    noun: 'field',
-    refusesInherited: true,
-  });
-  const own = Object.freeze({ name, at, applies, run }) as Gate;
-  made.add(own);
-  return own;
+/** A gate, with the layer that it was given to, and whether `applies` threw. */
+export interface Layered<G extends Gate = Gate> {
+  readonly gate: G;
+  readonly names: GateNames;
+  readonly fault: { readonly thrown: unknown } | undefined;
 }
 
-const gateTable = {
-  name: required(
-    kind<string>(
-      'a non-blank string of at most 256 characters',
-      (value) => typeof value === 'string' && value.trim() !== '' && value.length <= 256,
-    ),
-  ),
-  at: required(oneOf('judge', 'start', 'output')),
-  applies: fn<(tool: ToolSummary) => boolean>(),
-  run: required(fn<Gate['run']>()),
-} satisfies TableOf<Gate>;
+/**
+ * What asks the gates of a tool. A gate brings it along, so that a bundle without gates leaves it
+ * out.
+ */
+export type AskGates = (all: readonly Layered[]) => ToolGates;
+
+/** The gates that this copy of the library has made. */
+export const made = new WeakMap<object, AskGates>();
 
 const gateList = kind<readonly Gate[]>(
   'a list of gates, each made by `defineGate` of this copy of host-tools',

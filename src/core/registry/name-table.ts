@@ -17,7 +17,9 @@ export interface NameTable {
   all(): readonly ToolEntry[];
   /** Whether an entry is registered, shown or not. */
   has(entry: ToolEntry): boolean;
-  /** The tool that a profile selects. @param range What follows the name in the profile. */
+  /** Reads what follows the last `@` of a name in a profile. Undefined if it is no range. */
+  rangeIn(name: string, text: string): VersionRange | undefined;
+  /** The tool that a profile selects. */
   pick(name: string, range: VersionRange | undefined): ToolEntry | undefined;
   /**
    * Checks that a tool can be registered together with others of its name.
@@ -73,6 +75,15 @@ export function checkApart(name: string, one: Beside, { version, source, owner }
     );
 }
 
+const versionWord = /^(?:[<>]=?|[=^~])?(?:\d+|[xX*])(?:\.(?:\d+|[xX*])){0,2}(?:[-+][\w.+-]*)?$/;
+
+/** True for every range of versions. Reading ranges exactly takes a part. */
+function looksLikeRange(text: string): boolean {
+  if (text.length > 256) return false;
+  const words = text.replaceAll(/([<>=^~])\s+/g, '$1').split(/(?:\s+-)?[\s|]+/);
+  return text.trim() !== '' && words.every((word) => word === '' || versionWord.test(word));
+}
+
 const none: readonly ToolEntry[] = Object.freeze([]);
 
 /** One tool for each name. */
@@ -98,10 +109,13 @@ export class SingleNames implements NameTable {
     return this.#tools.get(entry.name) === entry;
   }
 
-  /** @throws MisuseError `missing_part` for a range. */
-  pick(name: string, range: VersionRange | undefined): ToolEntry | undefined {
-    if (range !== undefined)
-      throw this.#parts.missing('names', 'range', `The range in \`${name}@${range.text}\``);
+  /** @throws MisuseError `missing_part` for a range, and for a text that looks like one. */
+  rangeIn(name: string, text: string): undefined {
+    if (!looksLikeRange(text)) return undefined;
+    throw this.#parts.missing('names', 'range', `The range in \`${name}@${text}\``);
+  }
+
+  pick(name: string): ToolEntry | undefined {
     return this.#tools.get(name);
   }
 

@@ -19,10 +19,10 @@ import { nameSkeleton } from '../../values/text/names.ts';
 import type { Call } from '../call/call.ts';
 import type { CallControl } from '../call/call-control.ts';
 import type { CallObservers } from '../call/call-observers.ts';
-import type { CallTracer } from '../call/call-tracers.ts';
+import type { CallTracers } from '../call/call-tracers.ts';
 import { createIds } from '../call/calls-in-flight.ts';
 import { EventHub } from '../events.ts';
-import { installGates } from '../gates/run-gates.ts';
+import { installGates } from '../gates/install-gates.ts';
 import type { PartSet } from '../part.ts';
 import { Ports } from '../ports.ts';
 import { tightestLimits } from '../rules/limits.ts';
@@ -96,7 +96,7 @@ export class RegistryState {
   /** The observers of calls. Created when the first one is added. */
   observers: CallObservers | undefined;
   /** The tracers of calls. Absent if there are none. */
-  tracers: readonly CallTracer[] | undefined;
+  tracers: CallTracers | undefined;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;

@@ -7,7 +7,6 @@ import type { AnyTool, ToolSummary } from '../../api/tool.ts';
 import { Semaphore } from '../../values/limits/semaphore.ts';
 import type { WaitGraph } from '../../values/limits/wait-graph.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
-import { parseVersion, type Version } from '../../values/text/versions.ts';
 import { internalsOf, type OutsidePlace, type ToolInternals } from '../tool/definition.ts';
 
 /**
@@ -32,7 +31,6 @@ export class ToolEntry {
   removed = false;
   /** Calls on this entry that have not ended. */
   inFlight = 0;
-  #version: Version | undefined | null = null;
   #summary: ToolSummary | undefined;
   #fingerprint: string | undefined;
   #getSchema: (() => JsonSchema) | undefined;
@@ -54,15 +52,6 @@ export class ToolEntry {
 
   get name(): string {
     return this.definition.name;
-  }
-
-  /** The version as semver reads it; undefined without one. Parsed on first read. */
-  get version(): Version | undefined {
-    if (this.#version === null) {
-      const { version } = this.definition;
-      this.#version = version === undefined ? undefined : parseVersion(version);
-    }
-    return this.#version;
   }
 
   /** The part of the definition that gates may see. Its fingerprint is computed on first read. */

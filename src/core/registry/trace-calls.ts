@@ -1,5 +1,6 @@
 /** Lets tracers follow the calls of a registry. */
 import type { CallTracer } from '../call/call-tracers.ts';
+import { Tracers } from '../call/traced.ts';
 import { registryStateOf } from './state-of.ts';
 
 /**
@@ -9,13 +10,13 @@ import { registryStateOf } from './state-of.ts';
  */
 export function traceCalls(registry: unknown, tracer: CallTracer): () => void {
   const state = registryStateOf(registry);
-  state.tracers = [...(state.tracers ?? []), tracer];
+  state.tracers = new Tracers([...(state.tracers?.all ?? []), tracer]);
   let there = true;
   return () => {
     if (!there) return;
     there = false;
-    const left = [...(state.tracers ?? [])];
+    const left = [...(state.tracers?.all ?? [])];
     left.splice(left.indexOf(tracer), 1);
-    state.tracers = left.length === 0 ? undefined : left;
+    state.tracers = left.length === 0 ? undefined : new Tracers(left);
   };
 }

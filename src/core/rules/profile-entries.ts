@@ -10,12 +10,20 @@ import {
   withDefault,
   wrongOption,
 } from '../../values/options/index.ts';
-import { parseRange, type VersionRange } from '../../values/text/versions.ts';
+import type { VersionRange } from '../../values/text/versions.ts';
 import type { PartSet } from '../part.ts';
-import type { ProfileTools } from '../ports.ts';
+import type { Ports } from '../ports.ts';
+import type { NameTable } from '../registry/name-table.ts';
 import { least1 } from './limits.ts';
 
 const asField = { noun: 'field' };
+
+/** What reads the keys of a profile. */
+export interface ProfileReaders {
+  readonly parts: PartSet;
+  readonly ports: Pick<Ports, 'profiles' | 'profileTools'>;
+  readonly names: Pick<NameTable, 'rangeIn'>;
+}
 
 /** A profile's own settings for a tool. Undefined if it has none. */
 export interface ToolEntry {
@@ -58,8 +66,7 @@ const toolTable = {
 export function readTools(
   value: readonly unknown[],
   where: string,
-  parts: PartSet,
-  readers: readonly ProfileTools[],
+  { parts, ports, names: named }: ProfileReaders,
 ): readonly ToolEntry[] {
   const table = parts.tableOf('profileTool', toolTable);
   const names = new Set<string>();
@@ -75,12 +82,12 @@ export function readTools(
       const field = typeof item === 'string' ? path : `${path}.name`;
       throw wrongOption(where, field, 'a non-blank string', name);
     }
-    const chosen = splitRange(name);
+    const chosen = splitRange(name, named);
     if (names.has(chosen.name))
       throw wrongOption(where, path, 'a tool that the list names once', name);
     names.add(chosen.name);
     const more = othersIn(read);
-    if (more !== undefined) for (const reader of readers) reader.read(more, where, path);
+    if (more !== undefined) for (const reader of ports.profileTools) reader.read(more, where, path);
     return { ...read, name: chosen.name, range: chosen.range, more };
   });
 }
@@ -98,11 +105,12 @@ function othersIn(read: object): ToolEntry['more'] {
  * Splits `git@^2` into a name and a range. What follows the last `@` belongs to the name unless it
  * is a range, whichever tools are registered: what a profile means must not depend on that.
  */
-function splitRange(text: string): {
-  readonly name: string;
-  readonly range: VersionRange | undefined;
-} {
+function splitRange(
+  text: string,
+  named: ProfileReaders['names'],
+): { readonly name: string; readonly range: VersionRange | undefined } {
   const at = text.lastIndexOf('@');
-  const range = at <= 0 ? undefined : parseRange(text.slice(at + 1));
-  return range === undefined ? { name: text, range } : { name: text.slice(0, at), range };
+  const name = text.slice(0, at);
+  const range = at <= 0 ? undefined : named.rangeIn(name, text.slice(at + 1));
+  return range === undefined ? { name: text, range } : { name, range };
 }

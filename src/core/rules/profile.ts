@@ -18,10 +18,9 @@ import {
 } from '../../values/options/index.ts';
 import type { VersionRange } from '../../values/text/versions.ts';
 import type { PartSet } from '../part.ts';
-import type { RegistryState } from '../registry/registry-state.ts';
 import type { SlotHolder } from '../slot.ts';
 import { checkLimits, tightestLimits } from './limits.ts';
-import { readParents, readTools, type ToolEntry } from './profile-entries.ts';
+import { type ProfileReaders, readParents, readTools, type ToolEntry } from './profile-entries.ts';
 import type { CompiledRule } from './rule.ts';
 import { compileRules } from './rules.ts';
 
@@ -83,8 +82,9 @@ const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effec
 export function resolveProfile(
   profile: Profile,
   lookup: (id: string) => ResolvedProfile | undefined,
-  { parts, ports }: Pick<RegistryState, 'parts' | 'ports'>,
+  readers: ProfileReaders,
 ): ResolvedProfile {
+  const { parts, ports } = readers;
   const { where, source } = readProfile(profile, parts);
   const { id } = source;
   const parents = readParents(source.extends, id, where).map((parentId) => {
@@ -96,7 +96,7 @@ export function resolveProfile(
       );
     return parent;
   });
-  const tools = mergeTools(parents, readTools(source.tools, where, parts, ports.profileTools));
+  const tools = mergeTools(parents, readTools(source.tools, where, readers));
   const own = compileRules(source.rules, `profile:${id}`, parts);
   // A rule that two parents share is one rule.
   const rules = [...new Set([...parents.flatMap((parent) => parent.rules), ...own])];

@@ -14,7 +14,6 @@ import {
   withSurface,
 } from '../../core/call/call-options.ts';
 import { failureResult } from '../../core/call/end-call.ts';
-import { tellEnd } from '../../core/call/observed.ts';
 import { callTool } from '../../core/call/spine.ts';
 import { countDenied, countEnd, countReason } from '../../core/registry/counters.ts';
 import type { Details } from '../../core/rules/verdict.ts';
@@ -293,5 +292,5 @@ function tellRefusal(
     );
   const { observers } = session.registry;
   call.more.approval = { id: approvalId };
-  if (observers !== undefined) tellEnd(call, result, observers);
+  observers?.ended(call, result);
 }

@@ -2,7 +2,7 @@
 
 import type { ResultMetadata, ToolResult } from '../../api/result.ts';
 import { contentParts, markContent } from '../../values/content.ts';
-import { type ErrorCode, errorCodes, toolError } from '../../values/errors/index.ts';
+import { codes, type ErrorCode, toolError } from '../../values/errors/index.ts';
 import {
   copyJson,
   isJsonObject,
@@ -84,7 +84,7 @@ function alongsideIn(kept: JsonValue | undefined): ResultMetadata['alongside'] {
 function readFailure(error: JsonValue | undefined, untrusted: boolean): KeptOutcome | undefined {
   if (error === undefined || !isJsonObject(error)) return undefined;
   const [code, message] = [own(error, 'code'), own(error, 'message')];
-  if (typeof code !== 'string' || !Object.hasOwn(errorCodes, code)) return undefined;
+  if (typeof code !== 'string' || !Object.hasOwn(codes, code)) return undefined;
   if (typeof message !== 'string') return undefined;
   const retryable = own(error, 'retryable');
   return {

@@ -11,6 +11,7 @@ import type { ToolEntry } from '../../core/registry/tool-entry.ts';
 import {
   compareVersions,
   fitsRange,
+  parseRange,
   parseVersion,
   type Version,
   type VersionRange,
@@ -47,11 +48,18 @@ export class SeveralVersions implements NameTable {
     return this.#tools.get(name) === entry || this.#versions.get(name)?.includes(entry) === true;
   }
 
+  rangeIn(_name: string, text: string): VersionRange | undefined {
+    return parseRange(text);
+  }
+
   /** The newest version that fits and is not disabled. */
   pick(name: string, range: VersionRange | undefined): ToolEntry | undefined {
     if (range === undefined || range.any) return this.#tools.get(name);
     return newest(
-      this.of(name).filter(({ version }) => version !== undefined && fitsRange(version, range)),
+      this.of(name).filter((entry) => {
+        const version = versionOf(entry);
+        return version !== undefined && fitsRange(version, range);
+      }),
     );
   }
 
@@ -118,7 +126,7 @@ export class SeveralVersions implements NameTable {
 
   #set(name: string, entries: readonly ToolEntry[]): void {
     const sorted = [...entries].sort(newestFirst);
-    const releases = sorted.filter(({ version }) => version === undefined || !isPre(version));
+    const releases = sorted.filter((entry) => !isPre(versionOf(entry)));
     // A Map keeps the place of a key that is set again.
     this.#tools.set(name, newest(releases.length > 0 ? releases : sorted) as ToolEntry);
     if (sorted.length > 1) this.#versions.set(name, sorted);
@@ -138,12 +146,24 @@ function isUsable({ enabled, internals }: ToolEntry): boolean {
   return enabled && internals.outside?.withdrawn() === undefined;
 }
 
-function isPre({ pre }: Version): boolean {
-  return pre.length > 0;
+const parsed = new WeakMap<ToolEntry, Version | undefined>();
+
+/** The version as semver reads it; undefined without one. */
+function versionOf(entry: ToolEntry): Version | undefined {
+  if (!parsed.has(entry)) {
+    const { version } = entry.definition;
+    parsed.set(entry, version === undefined ? undefined : parseVersion(version));
+  }
+  return parsed.get(entry);
+}
+
+function isPre(version: Version | undefined): boolean {
+  return version !== undefined && version.pre.length > 0;
 }
 
 /** A tool without a version is older than all others. */
-function newestFirst({ version: left }: ToolEntry, { version: right }: ToolEntry): number {
+function newestFirst(one: ToolEntry, other: ToolEntry): number {
+  const [left, right] = [versionOf(one), versionOf(other)];
   if (left === undefined || right === undefined)
     return left === right ? 0 : left === undefined ? 1 : -1;
   return compareVersions(right, left);

@@ -8,7 +8,7 @@ import type { ToolResult } from '../../api/result.ts';
 import { planOf } from '../../core/toolset/batch-plan.ts';
 import { notDiscovered } from '../../core/toolset/effective.ts';
 import { notAvailableError, notFoundError } from '../../core/toolset/unavailable.ts';
-import { type errorCodes, type ToolError, toolError } from '../../values/errors/index.ts';
+import { type codes, type ToolError, toolError } from '../../values/errors/index.ts';
 import { frozenJson } from '../../values/json/index.ts';
 import { beginBatch, nextGroup, openCalls, withResult } from './settlements.ts';
 import type { CallOutcome, WorkflowCommand } from './workflow-events.ts';
@@ -153,7 +153,7 @@ function refusal(
 function failed(
   { id, name }: ToolCall,
   error: ToolError,
-  status: (typeof errorCodes)[ToolError['code']]['status'],
+  status: (typeof codes)[ToolError['code']]['status'],
 ): ToolResult {
   const result: ToolResult = {
     success: false,

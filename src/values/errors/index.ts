@@ -3,20 +3,15 @@
  */
 
 import type { JsonValue } from '../json/index.ts';
-import { type CodeRow, errorCodes } from './codes.ts';
+import { type CodeEnd, codes, type ErrorCode } from './codes.ts';
 
 export { codeOf } from './code-of.ts';
-export { errorCodes } from './codes.ts';
+export { codes, type ErrorCode } from './codes.ts';
 export { describe, errorName, messageOf } from './describe.ts';
 export { messageFromParts, ownMessage } from './message-from-parts.ts';
 
-/**
- * The stable code of a failed call; {@link errorCodes} has the meaning, the HTTP status and whether
- * to try again.
- */
-export type ErrorCode = keyof typeof errorCodes;
 /** How a call ended. `rejected`: its handler never ran; `failed` and `cancelled`: it may have. */
-export type CallStatus = 'succeeded' | CodeRow['status'];
+export type CallStatus = 'succeeded' | CodeEnd['status'];
 
 /** A failure of a call, as data. */
 export interface ToolError {
@@ -30,7 +25,7 @@ export interface ToolError {
   readonly ruleId?: string;
   /** The layer that decided: `registry`, `profile:<id>`, `session`, `tool`, … */
   readonly source?: string;
-  /** Whether the same call may succeed later. @default what {@link errorCodes} says of the code */
+  /** Whether the same call may succeed later. @default what `errorCodes` says of the code */
   readonly retryable: boolean;
   /** Further data that the code defines or the handler passed to `fail()`. Secrets are redacted. */
   readonly details?: JsonValue;
@@ -90,7 +85,7 @@ export function deniedError(
   const error: { -readonly [K in keyof ToolError]: ToolError[K] } = {
     code,
     message,
-    retryable: errorCodes[code].retryable,
+    retryable: codes[code].retryable,
   };
   if (reason !== undefined) error.reason = reason;
   if (ruleId !== undefined) error.ruleId = ruleId;

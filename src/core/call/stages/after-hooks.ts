@@ -3,7 +3,7 @@
 import type { Hook } from '../../../api/hook.ts';
 import type { ToolResult } from '../../../api/result.ts';
 import { contentParts, markContent } from '../../../values/content.ts';
-import { errorCodes, type ToolError, toolError } from '../../../values/errors/index.ts';
+import { codes, type ToolError, toolError } from '../../../values/errors/index.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { isThenable } from '../../../values/maybe-promise.ts';
 import type { Call, FoundCall } from '../call.ts';
@@ -132,8 +132,7 @@ const noError = { code: undefined, message: undefined, reason: undefined };
 
 function readError(error: unknown): ToolError {
   const { code, message, reason } = { ...noError, ...(error as Partial<ToolError>) };
-  const known =
-    typeof code === 'string' && Object.hasOwn(errorCodes, code) ? code : 'handler_error';
+  const known = typeof code === 'string' && Object.hasOwn(codes, code) ? code : 'handler_error';
   return toolError(
     known,
     typeof message === 'string' && message !== ''

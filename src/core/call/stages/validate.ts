@@ -1,5 +1,6 @@
 /** Repair and validation: the arguments match the schema, or the model learns what to correct. */
 
+import type { DropNulls } from '../../../api/context.ts';
 import { toolError } from '../../../values/errors/index.ts';
 import {
   copyJson,
@@ -9,7 +10,6 @@ import {
 } from '../../../values/json/index.ts';
 import type { MaybePromise } from '../../../values/maybe-promise.ts';
 import type { Validated } from '../../../values/schema/bind.ts';
-import type { DropNulls } from '../../context.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
 import { invalidInput } from '../invalid-input.ts';

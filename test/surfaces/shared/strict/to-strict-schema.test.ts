@@ -4,7 +4,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { withoutStrictNulls } from '../../../../src/values/schema/strict-nulls.ts';
 import type { JsonObject, JsonValue } from '../../../../src/index.ts';
 import {
   anthropicStrictRules,
@@ -12,6 +11,7 @@ import {
 } from '../../../../src/surfaces/shared/strict/rules.ts';
 import { toStrictSchema } from '../../../../src/surfaces/shared/strict/to-strict-schema.ts';
 import { createTestSession, mockTool } from '../../../../src/surfaces/testing/index.ts';
+import { withoutStrictNulls } from '../../../../src/values/schema/strict-nulls.ts';
 
 const openai = (schema: JsonObject) => toStrictSchema(schema, openaiStrictRules);
 const object = (

@@ -1,7 +1,6 @@
 /** Asks a host's own gates. Whatever goes wrong denies the call. */
 
 import type { CallGate, Gate, GateCall, OutputGate } from '../../api/gate.ts';
-import type { ToolSummary } from '../../api/tool.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { cloneJson, type JsonValue } from '../../values/json/index.ts';
 import type { FoundCall } from '../call/call.ts';
@@ -16,59 +15,17 @@ import {
   type Judge,
   type Tally,
 } from '../call/tally.ts';
-import type { Ports, StartGate, ToolGates } from '../ports.ts';
+import type { StartGate, ToolGates } from '../ports.ts';
 import { isReason } from '../rules/decision.ts';
 import { denied, errorOf } from '../rules/verdict.ts';
-import type { SessionSetup } from '../session/session-setup.ts';
 import { Slot } from '../slot.ts';
-import { checkGates } from './gate.ts';
+import type { Layered } from './gate.ts';
 
-const where = 'HostToolRegistry';
-const none: readonly never[] = Object.freeze([]);
-
-/** The gates of a session. */
-const ofSession = new Slot<readonly Gate[]>();
 /** The gates that have let a call start, each for this input. Asking them again would be a wait. */
 const passed = new Slot<Map<Gate, unknown>>();
 
-/** A gate, with the layer that it was given to, and whether `applies` threw. */
-interface Layered<G extends Gate = Gate> {
-  readonly gate: G;
-  readonly names: GateNames;
-  readonly fault: { readonly thrown: unknown } | undefined;
-}
-
-/** Adds the gates of a registry and its sessions to the ports. */
-export function installGates(ports: Ports, given: unknown): void {
-  const ofRegistry = given === undefined ? none : checkGates(where, given);
-  ports.sessions.push((setup: SessionSetup, { gates }, place) => {
-    if (gates === undefined) return;
-    const list = checkGates(place, gates);
-    if (list.length > 0) ofSession.set(setup, list);
-  });
-  ports.tools.push(({ setup }, { summary }) => {
-    const own = ofSession.of(setup);
-    if (ofRegistry.length === 0 && own === undefined) return undefined;
-    const all = [
-      ...layered(ofRegistry, 'registry', summary),
-      ...layered(own ?? none, 'session', summary),
-    ];
-    return all.length === 0 ? undefined : gatesOf(all);
-  });
-}
-
-function layered(gates: readonly Gate[], source: string, tool: ToolSummary): Layered[] {
-  return gates.flatMap((gate): Layered[] => {
-    const names = { source, what: 'gate', id: gate.name, allowed: undefined };
-    try {
-      return gate.applies?.(tool) === false ? [] : [{ gate, names, fault: undefined }];
-    } catch (thrown) {
-      return [{ gate, names, fault: { thrown } }];
-    }
-  });
-}
-
-function gatesOf(all: readonly Layered[]): ToolGates {
+/** What the gates of a tool, in their order, add to its calls. */
+export function askGates(all: readonly Layered[]): ToolGates {
   const judges = all.filter((one) => one.gate.at === 'judge') as Layered<CallGate>[];
   const starts = all.filter((one) => one.gate.at === 'start') as Layered<CallGate>[];
   const outputs = all.filter((one) => one.gate.at === 'output') as Layered<OutputGate>[];

@@ -2,23 +2,25 @@
  * Lets the observers that must record a call before it runs do so. If one of them fails, the call
  * is refused.
  */
-import { type ToolError, toolError, withCause } from '../../../values/errors/index.ts';
-import type { MaybePromise } from '../../../values/maybe-promise.ts';
-import type { FoundCall } from '../call.ts';
-import type { CallObserver } from '../call-observers.ts';
-import { recordOf } from '../observed.ts';
-import { reportFault } from '../report-fault.ts';
-import type { Outcome } from '../step.ts';
-import { answerInTime, tooLate } from '../with-deadline.ts';
+import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
+import type { MaybePromise } from '../../values/maybe-promise.ts';
+import type { FoundCall } from './call.ts';
+import type { CallObserver } from './call-observers.ts';
+import { recordOf } from './observed.ts';
+import { reportFault } from './report-fault.ts';
+import type { Outcome } from './step.ts';
+import { answerInTime, tooLate } from './with-deadline.ts';
 
 /**
  * Records the start. A call that waited for that is judged again and comes back here. It is
  * recorded again only if its input has changed meanwhile.
  */
-export function recordStart(call: FoundCall): MaybePromise<Outcome> {
-  const { session, canonical, extra } = call;
+export function recordStart(
+  call: FoundCall,
+  observers: readonly CallObserver[],
+): MaybePromise<Outcome> {
+  const { canonical, extra } = call;
   if (extra?.recorded === canonical) return undefined;
-  const observers = session.registry.observers?.of(session) ?? [];
   if (extra?.hadRoom !== true)
     for (let index = 0; index < observers.length; index++) {
       const full = observers[index]?.moreRoom?.();
