@@ -33,7 +33,6 @@ export { declareFacts } from './core/session/declared-facts.ts';
 export { refusalOf } from './core/session/left-open.ts';
 export { listingOf } from './core/session/listing.ts';
 export { metricsOf } from './core/session/metrics.ts';
-export { offerPlaces } from './core/session/places.ts';
 export { questionsOf } from './core/session/questions-of.ts';
 export { stateOf } from './core/session/session.ts';
 export { readSessionOptions } from './core/session/session-options.ts';
@@ -48,6 +47,7 @@ export {
   seal,
 } from './core/tool/definition.ts';
 export { shownDescription } from './core/tool/deprecation.ts';
+export { offerPlaces } from './core/tool/places.ts';
 export { type Findable, findableIn, findToolsName } from './parts/discovery/discovery.ts';
 export { durableSlot, keepApprovals } from './parts/durable-approvals/durable-state.ts';
 export { isNamed } from './parts/durable-approvals/four-eyes.ts';

@@ -9,8 +9,8 @@ import {
   type JsonValue,
 } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
-import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { Verdict } from '../rules/verdict.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { FoundCall } from './call.ts';
 import { notShown } from './input-not-shown.ts';
 import { shownJson, shownText, shownToApprover, shownToListeners } from './shown.ts';

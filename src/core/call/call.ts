@@ -8,13 +8,13 @@ import { type AsyncScope, currentScope } from '../../values/limits/async-scope.t
 import type { Deadline, DeadlineList } from '../../values/limits/deadlines.ts';
 import type { Holder, Waitable } from '../../values/limits/wait-graph.ts';
 import type { ReadAnswer } from '../approval/request.ts';
-import type { Binding } from '../registry/binding.ts';
-import type { RuleCount } from '../registry/counters.ts';
-import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { Details, Verdict } from '../rules/verdict.ts';
 import type { SessionState } from '../session/session-state.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
+import type { Binding } from './binding.ts';
 import { CallExtra } from './call-extra.ts';
 import type { ReadCallOptions } from './call-options.ts';
+import type { RuleCount } from './counters.ts';
 
 /** What a resumed call carries over from the call that was suspended. */
 export interface Resumed {

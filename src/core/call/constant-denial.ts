@@ -4,19 +4,13 @@
  */
 
 import type { ToolResult } from '../../api/result.ts';
-import type { Binding } from '../registry/binding.ts';
-import {
-  countDenied,
-  countEnd,
-  countMatched,
-  countReason,
-  type RuleCount,
-} from '../registry/counters.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import { errorOf, ownVerdict, type Verdict } from '../rules/verdict.ts';
 import type { SessionState } from '../session/session-state.ts';
+import type { Binding } from './binding.ts';
 import type { Call } from './call.ts';
 import { newId } from './calls-in-flight.ts';
+import { countDenied, countEnd, countMatched, countReason, type RuleCount } from './counters.ts';
 
 /** What every call to a tool ends with in a session. */
 export interface ConstantDenial {

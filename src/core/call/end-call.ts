@@ -5,16 +5,10 @@
 
 import type { ResultMetadata, ToolResult } from '../../api/result.ts';
 import { codes, type ToolError, withCause } from '../../values/errors/index.ts';
-import {
-  countDenied,
-  countEnd,
-  countLate,
-  countMatched,
-  countReason,
-} from '../registry/counters.ts';
 import { type Call, isFound } from './call.ts';
 import type { CallExtra } from './call-extra.ts';
 import { unlink } from './calls-in-flight.ts';
+import { countDenied, countEnd, countLate, countMatched, countReason } from './counters.ts';
 import { copyFor, deliver } from './deliver.ts';
 import { inputNotShown } from './input-not-shown.ts';
 import { copiedError, postedResult } from './posted-result.ts';

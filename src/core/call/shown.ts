@@ -1,8 +1,8 @@
 /** What others may read of a call: everything, unless a part hides some of it. */
 
 import type { JsonValue } from '../../values/json/index.ts';
-import type { ShownInput } from '../ports.ts';
 import type { Call, FoundCall } from './call.ts';
+import type { ShownInput } from './ports.ts';
 
 /** A text of the call. */
 export function shownText(call: Call, text: string): string {

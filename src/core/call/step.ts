@@ -1,8 +1,8 @@
 /** The steps of a call once its tool is known: what they return, and the places that they have. */
 
 import type { ToolError } from '../../values/errors/index.ts';
-import type { ToolGates } from '../ports.ts';
 import type { FoundCall } from './call.ts';
+import type { ToolGates } from './ports.ts';
 
 /** Nothing if the call continues, or the error that ends it. */
 export type Outcome = ToolError | undefined;

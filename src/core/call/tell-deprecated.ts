@@ -1,10 +1,12 @@
 /** Logs the first call to a deprecated tool. */
-import type { RegistryState } from '../registry/registry-state.ts';
-import type { ToolEntry } from '../registry/tool-entry.ts';
 import { deprecationText } from '../tool/deprecation.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 
 /** Does nothing after the first call. */
-export function tellDeprecated(registry: RegistryState, entry: ToolEntry): void {
+export function tellDeprecated(
+  registry: { warn(data: object, message: string): void },
+  entry: ToolEntry,
+): void {
   const { name, version, deprecated } = entry.definition;
   entry.untold = false;
   if (deprecated === undefined) return;

@@ -1,10 +1,9 @@
 /** Logs that an output lost data on its way to JSON. */
 import { className } from '../../values/json/lost-data.ts';
-import type { RegistryState } from '../registry/registry-state.ts';
 import type { Call } from './call.ts';
 
 /** The definitions that were logged, by registry. */
-const told = new WeakMap<RegistryState, WeakSet<object>>();
+const told = new WeakMap<object, WeakSet<object>>();
 
 /** Logs it once for each tool of a registry. @param lost the object, or the name of its class */
 export function tellLost(

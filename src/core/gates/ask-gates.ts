@@ -6,6 +6,7 @@ import { cloneJson, type JsonValue } from '../../values/json/index.ts';
 import type { FoundCall } from '../call/call.ts';
 import { guarded, nonsense } from '../call/guarded.ts';
 import { type Shaped, snapshotOf } from '../call/output-snapshot.ts';
+import type { StartGate, ToolGates } from '../call/ports.ts';
 import { shownNameOf } from '../call/shown-name.ts';
 import type { Step } from '../call/step.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type Judge,
   type Tally,
 } from '../call/tally.ts';
-import type { StartGate, ToolGates } from '../ports.ts';
 import { isReason } from '../rules/decision.ts';
 import { denied, errorOf } from '../rules/verdict.ts';
 import { Slot } from '../slot.ts';

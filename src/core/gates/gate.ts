@@ -2,8 +2,8 @@
 
 import type { Gate } from '../../api/gate.ts';
 import { checkOption, kind } from '../../values/options/index.ts';
+import type { ToolGates } from '../call/ports.ts';
 import type { Gate as GateNames } from '../call/tally.ts';
-import type { ToolGates } from '../ports.ts';
 
 /** A gate, with the layer that it was given to, and whether `applies` threw. */
 export interface Layered<G extends Gate = Gate> {

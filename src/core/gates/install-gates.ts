@@ -2,7 +2,7 @@
 
 import type { Gate } from '../../api/gate.ts';
 import type { ToolSummary } from '../../api/tool.ts';
-import type { Ports } from '../ports.ts';
+import type { Ports } from '../registry/ports.ts';
 import type { SessionSetup } from '../session/session-setup.ts';
 import { Slot } from '../slot.ts';
 import { type AskGates, checkGates, type Layered, made } from './gate.ts';

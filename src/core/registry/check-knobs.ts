@@ -1,6 +1,6 @@
 /** Checks the knobs that a profile sets for a tool. */
 import { MisuseError } from '../../values/errors/index.ts';
-import type { ToolEntry } from './tool-entry.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 
 /**
  * Checks that the tool declares the knobs and that their values are valid.

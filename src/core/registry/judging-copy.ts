@@ -8,8 +8,8 @@ import type { RegistryOptions } from '../../api/registry.ts';
 import type { Rule } from '../../api/rule.ts';
 import { unusedCopies } from '../rules/rule-use.ts';
 import { inertDefinition } from '../tool/definition.ts';
+import { ToolEntry } from '../tool/tool-entry.ts';
 import { RegistryState } from './registry-state.ts';
-import { ToolEntry } from './tool-entry.ts';
 
 /** How a copy differs from its registry. */
 export interface JudgingCopyOptions {

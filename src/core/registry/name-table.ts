@@ -8,7 +8,7 @@ import { MisuseError } from '../../values/errors/index.ts';
 import type { VersionRange } from '../../values/text/versions.ts';
 import type { PartSet } from '../part.ts';
 import { internalsOf } from '../tool/definition.ts';
-import type { ToolEntry } from './tool-entry.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 
 export interface NameTable {
   /** All tools of a name, newest first. */

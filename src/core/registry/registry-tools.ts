@@ -8,14 +8,14 @@ import type { AnyTool } from '../../api/tool.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { reading } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
-import { checkDefinition, showDefinition } from './check-definition.ts';
-import { releaseExecutor, retainExecutor } from './executors.ts';
+import { checkDefinition, showDefinition } from '../session/check-definition.ts';
+import { notifyOrigin, Registration, type ToolTable } from '../session/registration.ts';
+import { releaseExecutor, retainExecutor } from '../tool/executors.ts';
+import { ToolEntry } from '../tool/tool-entry.ts';
 import type { ToolsChange } from './gathered-changes.ts';
 import { type Beside, besideOf } from './name-table.ts';
-import { notifyOrigin, Registration, type ToolTable } from './registration.ts';
 import type { RegistryState } from './registry-state.ts';
 import { host } from './scope-options.ts';
-import { ToolEntry } from './tool-entry.ts';
 
 export class RegistryTools {
   readonly #state: RegistryState;

@@ -4,7 +4,7 @@ import type { ToolRegistration } from '../../api/registry.ts';
 import type { AnyTool } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { internalsOf, renameDefinition } from '../tool/definition.ts';
-import type { ToolEntry } from './tool-entry.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 
 /** Registers, lists, drains and disposes its own tools. It cannot see other tools. */
 export interface ToolScope<S = unknown> {

@@ -12,8 +12,8 @@ import {
 } from '../../values/options/index.ts';
 import type { VersionRange } from '../../values/text/versions.ts';
 import type { PartSet } from '../part.ts';
-import type { Ports } from '../ports.ts';
 import type { NameTable } from '../registry/name-table.ts';
+import type { Ports } from '../registry/ports.ts';
 import { least1 } from './limits.ts';
 
 const asField = { noun: 'field' };
@@ -26,7 +26,7 @@ export interface ProfileReaders {
 }
 
 /** A profile's own settings for a tool. Undefined if it has none. */
-export interface ToolEntry {
+export interface ProfileEntry {
   readonly name: string;
   readonly range: VersionRange | undefined;
   readonly optional: boolean | undefined;
@@ -67,7 +67,7 @@ export function readTools(
   value: readonly unknown[],
   where: string,
   { parts, ports, names: named }: ProfileReaders,
-): readonly ToolEntry[] {
+): readonly ProfileEntry[] {
   const table = parts.tableOf('profileTool', toolTable);
   const names = new Set<string>();
   return value.map((item, index) => {
@@ -93,7 +93,7 @@ export function readTools(
 }
 
 /** The keys that are not the core's. */
-function othersIn(read: object): ToolEntry['more'] {
+function othersIn(read: object): ProfileEntry['more'] {
   const others = Object.entries(read).filter(
     ([key, value]) => !Object.hasOwn(toolTable, key) && value !== undefined,
   );

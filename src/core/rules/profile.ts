@@ -19,8 +19,14 @@ import {
 import type { VersionRange } from '../../values/text/versions.ts';
 import type { PartSet } from '../part.ts';
 import type { SlotHolder } from '../slot.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 import { checkLimits, tightestLimits } from './limits.ts';
-import { type ProfileReaders, readParents, readTools, type ToolEntry } from './profile-entries.ts';
+import {
+  type ProfileEntry,
+  type ProfileReaders,
+  readParents,
+  readTools,
+} from './profile-entries.ts';
 import type { CompiledRule } from './rule.ts';
 import { compileRules } from './rules.ts';
 
@@ -151,7 +157,7 @@ function readProfile(profile: Profile, parts: PartSet): ReadProfile {
 
 function mergeTools(
   parents: readonly ResolvedProfile[],
-  own: readonly ToolEntry[],
+  own: readonly ProfileEntry[],
 ): Map<string, ProfileTool> {
   const tools = new Map<string, ProfileTool>();
   for (const parent of parents)
@@ -168,7 +174,7 @@ function mergeTools(
  * Adds a tool, or overrides what an earlier profile set. A Map keeps the position of a key that is
  * set again.
  */
-function merge(tools: Map<string, ProfileTool>, entry: ToolEntry): void {
+function merge(tools: Map<string, ProfileTool>, entry: ProfileEntry): void {
   const before = tools.get(entry.name);
   tools.set(
     entry.name,
@@ -217,4 +223,12 @@ function strictest(effects: readonly (Effect | undefined)[]): Effect | undefined
         : strict,
     undefined,
   );
+}
+
+/** What a part has to do with the tools that profiles name. */
+export interface ProfileTools {
+  /** Checks its keys of a tool in a profile. @throws MisuseError for a wrong one. */
+  read(keys: Readonly<Record<string, JsonObject>>, where: string, path: string): void;
+  /** Compares them with the registered tool. @throws MisuseError */
+  check(profileId: string, entry: ToolEntry, tool: ProfileTool): void;
 }

@@ -1,5 +1,5 @@
 /** Which rules of a registry have had an effect. */
-import type { RegistryState } from '../registry/registry-state.ts';
+import type { KnownProfile } from './lineage.ts';
 import type { CompiledRule } from './rule.ts';
 
 /** A rule that has not matched yet. */
@@ -34,8 +34,14 @@ export function unusedCopies(rules: readonly CompiledRule[]): readonly CompiledR
   return Object.freeze(rules.map((rule) => Object.freeze({ ...rule, use: { matched: false } })));
 }
 
+/** A registry's rules and those of its scopes, and its profiles. */
+interface Layers {
+  allRules(): readonly CompiledRule[];
+  readonly profiles: ReadonlyMap<string, KnownProfile>;
+}
+
 /** The rules of the registry, its scopes and its profiles. */
-export function everyRule(registry: RegistryState): readonly CompiledRule[] {
+export function everyRule(registry: Layers): readonly CompiledRule[] {
   // A rule that a profile inherits from a parent is the same object in both.
   const rules = new Set(registry.allRules());
   for (const { resolved } of registry.profiles.values())
@@ -44,7 +50,7 @@ export function everyRule(registry: RegistryState): readonly CompiledRule[] {
 }
 
 /** The rules of the registry, its scopes and its profiles that have not matched yet. */
-export function unusedRules(registry: RegistryState): readonly UnusedRule[] {
+export function unusedRules(registry: Layers): readonly UnusedRule[] {
   return everyRule(registry)
     .filter(({ use }) => !use.matched)
     .map(({ id, layer }) => Object.freeze({ id, layer }));

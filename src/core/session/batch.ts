@@ -23,15 +23,15 @@ import {
 import { Call } from '../call/call.ts';
 import { readCallOptions } from '../call/call-options.ts';
 import { idsInFlight } from '../call/calls-in-flight.ts';
+import { countEnd } from '../call/counters.ts';
 import { failureResult } from '../call/end-call.ts';
 import { callTool } from '../call/spine.ts';
-import { countEnd } from '../registry/counters.ts';
-import type { ToolEntry } from '../registry/tool-entry.ts';
-import type { View } from '../registry/view.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 import { planOf, readCalls } from '../toolset/batch-plan.ts';
 import { readArguments } from './bind-host-tool.ts';
 import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';
+import type { View } from './view.ts';
 
 /**
  * Plans a batch by the session's effective tools, their locks and the calls' own keys.

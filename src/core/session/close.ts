@@ -5,8 +5,8 @@
 
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
-import { releaseExecutor } from '../registry/executors.ts';
 import type { RegistryState } from '../registry/registry-state.ts';
+import { releaseExecutor } from '../tool/executors.ts';
 import type { SessionState } from './session-state.ts';
 
 export function closeSession(state: SessionState): Promise<void> {

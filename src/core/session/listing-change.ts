@@ -2,7 +2,7 @@
 
 import type { ChangeReason } from '../../api/events.ts';
 import { deepFreeze } from '../../values/json/index.ts';
-import type { ToolEntry } from '../registry/tool-entry.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';
 

@@ -1,7 +1,7 @@
 /** The tools that a session lists. */
 
 import type { Dropped, Prerequisite } from '../../api/session.ts';
-import type { ToolEntry } from '../registry/tool-entry.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { SessionState } from './session-state.ts';
 
 /** The part of a view that is listed. */

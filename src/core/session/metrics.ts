@@ -13,7 +13,7 @@ import {
   type ReasonCount,
   type RuleCount,
   type ToolCounts,
-} from '../registry/counters.ts';
+} from '../call/counters.ts';
 
 // Type aliases, because the compiler does not accept an interface as a `JsonObject`.
 

@@ -14,23 +14,22 @@ import type { RateWindow } from '../../values/limits/rate-window.ts';
 import type { Semaphore } from '../../values/limits/semaphore.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import { ApprovalDesk } from '../approval/desk.ts';
+import { Binding } from '../call/binding.ts';
 import type { Call } from '../call/call.ts';
+import { Counters } from '../call/counters.ts';
 import { deliver, sign } from '../call/deliver.ts';
 import { EventHub } from '../events.ts';
-import { Binding } from '../registry/binding.ts';
-import { Counters } from '../registry/counters.ts';
-import { releaseExecutor } from '../registry/executors.ts';
 import type { RegistryState } from '../registry/registry-state.ts';
-import type { ToolEntry } from '../registry/tool-entry.ts';
-import type { SharedView } from '../registry/view.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { Slot } from '../slot.ts';
+import { releaseExecutor } from '../tool/executors.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 import { listingOf } from './listing.ts';
 import { tellListingChange } from './listing-change.ts';
-import { retireHandlers } from './session-handler.ts';
 import { boundSlots } from './session-limits.ts';
 import type { SessionSetup } from './session-setup.ts';
+import type { SharedView } from './view.ts';
 
 export class SessionState {
   readonly registry: RegistryState;
@@ -297,4 +296,14 @@ export class SessionState {
   checkOpen(action: string): void {
     if (this.closed || this.registry.closed) throw sessionClosed(this.sessionId, action);
   }
+}
+
+/**
+ * Disposes the handlers of tools that were removed or replaced, without waiting for the next use of
+ * the tool.
+ */
+function retireHandlers(session: SessionState): void {
+  // Binding the name again retires the old binding.
+  for (const [name, { entry, handler }] of [...(session.bindings ?? [])])
+    if (handler !== undefined && session.entryOf(name) !== entry) session.binding(name);
 }

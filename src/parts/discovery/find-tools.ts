@@ -3,9 +3,9 @@
 import type { AnyTool } from '../../api/tool.ts';
 import { idsInFlight } from '../../core/call/calls-in-flight.ts';
 import { shownNameOf } from '../../core/call/shown-name.ts';
-import { ToolEntry } from '../../core/registry/tool-entry.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { defineTool } from '../../core/tool/define-tool.ts';
+import { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { own } from '../../core/toolset/own.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';

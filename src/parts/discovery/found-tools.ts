@@ -2,10 +2,10 @@
 
 import type { Embed } from '../../api/discovery.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
-import type { ToolEntry } from '../../core/registry/tool-entry.ts';
-import type { View } from '../../core/registry/view.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
+import type { View } from '../../core/session/view.ts';
 import { Slot } from '../../core/slot.ts';
+import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { nextTurn } from '../../values/limits/next-turn.ts';
 import { createPause } from '../../values/limits/stretches.ts';
 import { fairOrder } from './fair-order.ts';

@@ -1,8 +1,8 @@
 /** Discovery as a part of a registry: sessions find tools by what they do, and may list few. */
 
 import type { DiscoveryOptions, SearchOptions } from '../../api/discovery.ts';
+import type { ToolGates } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
-import type { ToolGates } from '../../core/ports.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
 import { anything } from '../../values/options/index.ts';
 import { type DiscoverySettings, discoveryOf, listingIn } from './discovery.ts';

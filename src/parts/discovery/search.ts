@@ -3,10 +3,10 @@
  */
 
 import type { FoundTool, SearchOptions } from '../../api/discovery.ts';
-import type { ToolEntry } from '../../core/registry/tool-entry.ts';
 import { asksFor } from '../../core/session/bind-host-tool.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { shownDescription } from '../../core/tool/deprecation.ts';
+import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../../values/options/index.ts';

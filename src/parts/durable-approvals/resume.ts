@@ -13,9 +13,9 @@ import {
   readCallOptions,
   withSurface,
 } from '../../core/call/call-options.ts';
+import { countDenied, countEnd, countReason } from '../../core/call/counters.ts';
 import { failureResult } from '../../core/call/end-call.ts';
 import { callTool } from '../../core/call/spine.ts';
-import { countDenied, countEnd, countReason } from '../../core/registry/counters.ts';
 import type { Details } from '../../core/rules/verdict.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';

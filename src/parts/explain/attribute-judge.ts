@@ -4,12 +4,12 @@
  * only shadow rules read the attribute.
  */
 
+import type { Binding } from '../../core/call/binding.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { freshParse } from '../../core/call/fresh-parse.ts';
 import { guarded, nonsense } from '../../core/call/guarded.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import { emptyTally, type Gate, type Judge, type Tally } from '../../core/call/tally.ts';
-import type { Binding } from '../../core/registry/binding.ts';
 import type { ReadAttributes } from '../../core/tool/attributes.ts';
 import { copyJson, deepFreeze, isJsonObject } from '../../values/json/index.ts';
 import { isThenable } from '../../values/maybe-promise.ts';

@@ -6,11 +6,11 @@
 import type { Effect } from '../../api/decision.ts';
 import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
 import { optionsVia } from '../../core/call/call-options.ts';
+import { countMatched, countShadow } from '../../core/call/counters.ts';
 import { readInput } from '../../core/call/stages/admit.ts';
 import { decide } from '../../core/call/stages/decide.ts';
 import { validate } from '../../core/call/stages/validate.ts';
 import { GoTo } from '../../core/call/step.ts';
-import { countMatched, countShadow } from '../../core/registry/counters.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { knownAttributes } from './call-attributes.ts';
 import { shadowedRules } from './shadow-rules.ts';

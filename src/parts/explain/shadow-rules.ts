@@ -5,11 +5,11 @@
 
 import type { Effect } from '../../api/decision.ts';
 import type { Call, FoundCall } from '../../core/call/call.ts';
+import { countShadow, type RuleCount } from '../../core/call/counters.ts';
 import { judgedOf } from '../../core/call/judged.ts';
+import type { Trials } from '../../core/call/ports.ts';
 import { noteMatch } from '../../core/call/stages/decide.ts';
 import type { Tally } from '../../core/call/tally.ts';
-import type { Trials } from '../../core/ports.ts';
-import { countShadow, type RuleCount } from '../../core/registry/counters.ts';
 import { maxFurtherSteps } from '../../core/rules/judged.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
 import type { Verdict } from '../../core/rules/verdict.ts';

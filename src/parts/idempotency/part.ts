@@ -1,8 +1,8 @@
 /** Idempotency as a part of a registry: a call with a key runs at most once. */
 
 import type { IdempotencyOptions } from '../../api/idempotency.ts';
+import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
-import type { ToolGates, Unshared } from '../../core/ports.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
 import { anything } from '../../values/options/index.ts';
 import { claimOrReplay } from './claim-or-replay.ts';

@@ -1,8 +1,8 @@
 /** Offloading as a part of a registry: outputs over their budget are kept, and read in ranges. */
 
 import type { OffloadOptions } from '../../api/offload.ts';
+import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
-import type { ToolGates, Unshared } from '../../core/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';

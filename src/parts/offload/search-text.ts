@@ -2,7 +2,7 @@
  * Finds the lines of a long text that match a pattern, in linear time, with pauses for other work.
  */
 
-import type { TextRange } from '../../core/ports.ts';
+import type { TextRange } from '../../core/call/ports.ts';
 import { isNativePattern } from '../../values/json-schema/pattern-budget.ts';
 import { nextTurn } from '../../values/limits/next-turn.ts';
 import { between, head } from '../../values/text/code-points.ts';

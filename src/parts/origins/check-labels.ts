@@ -1,7 +1,7 @@
 /** Checks that the labels of a profile name fields that the tool has. */
 
-import type { ToolEntry } from '../../core/registry/tool-entry.ts';
 import type { FieldLabels } from '../../core/tool/definition.ts';
+import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { mayHold } from '../../values/json-schema/may-hold.ts';
 import type { BoundSchema } from '../../values/schema/bind.ts';

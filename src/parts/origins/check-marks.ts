@@ -1,6 +1,6 @@
 /** Checks the labels that a host writes into its schemas: `x-origin` and `x-role`. */
 
-import { partsOf } from '../../core/registry/check-marks.ts';
+import { partsOf } from '../../core/tool/check-marks.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { probablyMeant } from '../../values/options/index.ts';

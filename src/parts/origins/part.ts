@@ -1,9 +1,9 @@
 /** Origins as a part of a registry: where values of inputs came from, and rules about it. */
 
 import type { OriginOptions } from '../../api/origins.ts';
+import type { ToolGates } from '../../core/call/ports.ts';
 import type { Judge } from '../../core/call/tally.ts';
 import { definePart, type Part } from '../../core/part.ts';
-import type { ToolGates } from '../../core/ports.ts';
 import { anything, object } from '../../values/options/index.ts';
 import { nameOf } from '../../values/text/names.ts';
 import { beginOrigins, ownMaxChars, testsOrigins, usesOrigins } from './follow-origins.ts';

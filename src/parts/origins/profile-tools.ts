@@ -1,7 +1,6 @@
 /** The labels that profiles give to tools. */
 
-import type { ProfileTools } from '../../core/ports.ts';
-import type { ProfileTool } from '../../core/rules/profile.ts';
+import type { ProfileTool, ProfileTools } from '../../core/rules/profile.ts';
 import type { FieldLabels } from '../../core/tool/definition.ts';
 import { checkLabels } from './check-labels.ts';
 import { checkOriginLabels, checkRoleLabels } from './profile-labels.ts';

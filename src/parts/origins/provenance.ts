@@ -1,7 +1,7 @@
 /** Where outputs came from that other parts keep and show again. */
 
 import type { FoundCall } from '../../core/call/call.ts';
-import type { Provenance } from '../../core/ports.ts';
+import type { Provenance } from '../../core/call/ports.ts';
 import { EchoFilter } from './echo-filter.ts';
 import { ofReader, type ReadBack } from './read-back.ts';
 import { echoesOf, hearUnknown, mayRepeatUntrusted } from './remember.ts';

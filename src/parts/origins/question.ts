@@ -1,6 +1,6 @@
 /** What people who are asked about a call, and those who listen, learn of its values. */
 
-import type { CallNotes, QuestionPart } from '../../core/ports.ts';
+import type { CallNotes, QuestionPart } from '../../core/call/ports.ts';
 import { knownOrigins, originsOf } from './call-origins.ts';
 import { announcedMessage, originWords, reportedOrigins } from './origin-report.ts';
 import { originsTold } from './origins-told.ts';

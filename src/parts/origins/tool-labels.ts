@@ -2,9 +2,9 @@
  * What a session knows about the texts of a tool, from its definition, its schemas and the profile.
  */
 
-import type { Binding } from '../../core/registry/binding.ts';
-import type { ToolEntry } from '../../core/registry/tool-entry.ts';
+import type { Binding } from '../../core/call/binding.ts';
 import type { FieldLabels } from '../../core/tool/definition.ts';
+import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { type OutputLabels, outputLabels } from './output-labels.ts';
 import { labelsIn } from './profile-tools.ts';
 import { type InputRoles, inputRoles } from './roles.ts';

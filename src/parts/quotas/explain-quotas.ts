@@ -2,7 +2,7 @@
 
 import type { QuotaLevel } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
-import type { TriedStart } from '../../core/ports.ts';
+import type { TriedStart } from '../../core/call/ports.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
 import { callEnded, lookAll } from './ask-quota-store.ts';

@@ -1,8 +1,8 @@
 /** Quotas as a part of a registry: limits on counts and sums within a window of time. */
 
 import type { Quota, QuotaStore } from '../../api/quotas.ts';
+import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
-import type { ToolGates, Unshared } from '../../core/ports.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
 import { anything, reading, withDefault, withMethods } from '../../values/options/index.ts';
 import { giveBackQuota } from './ask-quota-store.ts';

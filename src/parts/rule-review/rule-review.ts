@@ -8,13 +8,13 @@
  */
 
 import type { RuleFault } from '../../api/explanation.ts';
-import type { Review } from '../../core/ports.ts';
+import type { Review } from '../../core/registry/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
-import type { ToolEntry } from '../../core/registry/tool-entry.ts';
 import type { Conditioned } from '../../core/rules/conditioned.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
 import { everyRule } from '../../core/rules/rule-use.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
+import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { type MisuseCode, MisuseError } from '../../values/errors/index.ts';
 import { shortened } from '../../values/text/shortened.ts';
 import { ruleFaults } from './rule-faults.ts';

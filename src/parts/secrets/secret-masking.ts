@@ -5,10 +5,10 @@
 
 import type { Call, FoundCall } from '../../core/call/call.ts';
 import { newId } from '../../core/call/calls-in-flight.ts';
-import type { Masking, ShownInput } from '../../core/ports.ts';
-import type { ToolEntry } from '../../core/registry/tool-entry.ts';
+import type { Masking, ShownInput } from '../../core/call/ports.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
+import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { copyJson, isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import { type Budget, createBudget } from '../../values/redaction/budget.ts';
 import { createRedactor, type Redactor } from '../../values/redaction/redactor.ts';

@@ -1,6 +1,6 @@
 /** What finds the secrets of one tool. */
 
-import type { ToolEntry } from '../../core/registry/tool-entry.ts';
+import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { createRedactor, type Redactor } from '../../values/redaction/redactor.ts';
 

@@ -7,7 +7,7 @@ import {
   checkApart,
   type NameTable,
 } from '../../core/registry/name-table.ts';
-import type { ToolEntry } from '../../core/registry/tool-entry.ts';
+import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import {
   compareVersions,
   fitsRange,

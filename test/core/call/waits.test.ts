@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { observeCalls } from '../../../src/core/registry/observe-calls.ts';
-import { offerPlaces } from '../../../src/core/session/places.ts';
+import { offerPlaces } from '../../../src/core/tool/places.ts';
 import {
   type ApprovalAnswer,
   allow,

@@ -1,6 +1,6 @@
 /** What `session.metrics()` and `registry.metrics()` count, and which rules are unused. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Counters, countEnd, countReason } from '../../../src/core/registry/counters.ts';
+import { Counters, countEnd, countReason } from '../../../src/core/call/counters.ts';
 import { metricsOf } from '../../../src/core/session/metrics.ts';
 import { stateOf } from '../../../src/core/session/session.ts';
 import {

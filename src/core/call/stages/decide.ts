@@ -5,13 +5,13 @@
 
 import type { ToolEvents } from '../../../api/events.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
-import type { Binding } from '../../registry/binding.ts';
-import type { RuleCount } from '../../registry/counters.ts';
 import { type Judged, overBudget } from '../../rules/judged.ts';
 import type { CompiledRule } from '../../rules/rule.ts';
 import { errorOf, makeVerdict, ownVerdict, type Verdict } from '../../rules/verdict.ts';
 import { promptOf } from '../approval-question.ts';
+import type { Binding } from '../binding.ts';
 import type { Call, FoundCall } from '../call.ts';
+import type { RuleCount } from '../counters.ts';
 import { deliver } from '../deliver.ts';
 import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
 import { judgedOf } from '../judged.ts';

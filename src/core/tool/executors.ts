@@ -6,7 +6,6 @@
 
 import type { Executor } from '../../api/tool-config.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
-import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 interface Users {
@@ -17,10 +16,17 @@ interface Users {
   disposal: Promise<void> | undefined;
 }
 
+/** What a registry does for the executors of its tools. */
+interface Host {
+  readonly policyTimeoutMs: number;
+  warn(data: object, message: string): void;
+  hostFault(thrown: unknown, where: object, message: string): void;
+}
+
 const usersOf = new WeakMap<Executor, Users>();
 
 /** Adds an entry that was put into a table. */
-export function retainExecutor(entry: ToolEntry, { isTrial }: RegistryState): void {
+export function retainExecutor(entry: ToolEntry, { isTrial }: { isTrial: boolean }): void {
   const { executor } = entry.internals;
   if (executor?.dispose === undefined || isTrial) return;
   const users = usersOf.get(executor) ?? { entries: new WeakSet(), count: 0, disposal: undefined };
@@ -33,13 +39,13 @@ export function retainExecutor(entry: ToolEntry, { isTrial }: RegistryState): vo
  * Removes an entry that was removed from its table or replaced, once the calls that run on it have
  * ended. Waits for the disposal at most `policyTimeoutMs`. Never rejects.
  */
-export async function releaseExecutor(entry: ToolEntry, registry: RegistryState): Promise<void> {
+export async function releaseExecutor(entry: ToolEntry, host: Host): Promise<void> {
   const { executor } = entry.internals;
   if (executor?.dispose === undefined) return;
   await entry.drain();
   const users = usersOf.get(executor);
   if (users?.entries.delete(entry) !== true || --users.count > 0) return;
-  const disposal = dispose(executor, entry, registry);
+  const disposal = dispose(executor, entry, host);
   users.disposal = disposal;
   await disposal;
   if (users.disposal === disposal) users.disposal = undefined;
@@ -53,17 +59,13 @@ export function disposalOf(executor: Executor): Promise<void> | undefined {
   return usersOf.get(executor)?.disposal;
 }
 
-async function dispose(
-  executor: Executor,
-  { name }: ToolEntry,
-  registry: RegistryState,
-): Promise<void> {
+async function dispose(executor: Executor, { name }: ToolEntry, host: Host): Promise<void> {
   try {
     const disposed = Promise.resolve(executor.dispose?.());
-    await withDeadline(disposed, registry.policyTimeoutMs, () =>
-      registry.warn({ tool: name }, 'disposing an executor took too long; it is not waited for'),
+    await withDeadline(disposed, host.policyTimeoutMs, () =>
+      host.warn({ tool: name }, 'disposing an executor took too long; it is not waited for'),
     );
   } catch (error) {
-    registry.hostFault(error, { tool: name }, 'disposing an executor failed');
+    host.hostFault(error, { tool: name }, 'disposing an executor failed');
   }
 }

@@ -2,16 +2,16 @@
 
 import type { DefinitionPatch, ToolRegistration } from '../../api/registry.ts';
 import type { AnyTool } from '../../api/tool.ts';
+import type { RegistryState } from '../registry/registry-state.ts';
+import { checkMarkParts } from '../tool/check-marks.ts';
 import {
   internalsOf,
   type OutsidePlace,
   patchDefinition,
   renameDefinition,
 } from '../tool/definition.ts';
+import { ToolEntry } from '../tool/tool-entry.ts';
 import { prepareSchemas } from './check-definition.ts';
-import { checkMarkParts } from './check-marks.ts';
-import type { RegistryState } from './registry-state.ts';
-import { ToolEntry } from './tool-entry.ts';
 
 /** A table of registered tools: a registry's, or a session's own. */
 export interface ToolTable {

@@ -7,7 +7,7 @@ import type { AnyTool, ToolSummary } from '../../api/tool.ts';
 import { Semaphore } from '../../values/limits/semaphore.ts';
 import type { WaitGraph } from '../../values/limits/wait-graph.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
-import { internalsOf, type OutsidePlace, type ToolInternals } from '../tool/definition.ts';
+import { internalsOf, type OutsidePlace, type ToolInternals } from './definition.ts';
 
 /**
  * One definition of a tool. Replacing the tool creates a new entry; calls in flight keep theirs.

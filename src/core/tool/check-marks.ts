@@ -3,7 +3,7 @@
 import type { AnyTool } from '../../api/tool.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { PartSet } from '../part.ts';
-import { internalsOf } from '../tool/definition.ts';
+import { internalsOf } from './definition.ts';
 
 /** Keywords whose value is data and not a schema. */
 const data: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples']);

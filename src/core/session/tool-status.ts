@@ -5,12 +5,12 @@
 
 import type { Effect } from '../../api/decision.ts';
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import type { Masking, ToolGates } from '../ports.ts';
+import type { Masking, ToolGates } from '../call/ports.ts';
 import type { CompiledRule } from '../rules/rule.ts';
-import type { SessionState } from '../session/session-state.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 import { dropCode } from '../toolset/effective.ts';
 import type { Block } from '../toolset/tool-spec.ts';
-import type { ToolEntry } from './tool-entry.ts';
+import type { SessionState } from './session-state.ts';
 
 export interface ToolStatus {
   /** Why the tool is not effective; undefined if it is. */

@@ -5,14 +5,14 @@
 import type { Effect } from '../../api/decision.ts';
 import type { Policy } from '../../api/policy.ts';
 import type { HostTool } from '../../api/session.ts';
-import type { ConstantDenial } from '../call/constant-denial.ts';
-import type { CallStep } from '../call/step.ts';
-import type { BeginGate, Masking, OverBudget, ToolGates } from '../ports.ts';
 import type { CompiledRule } from '../rules/rule.ts';
-import type { SessionHandler } from '../session/session-handler.ts';
 import type { SessionState } from '../session/session-state.ts';
+import type { MadeHandler } from '../tool/definition.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
+import type { ConstantDenial } from './constant-denial.ts';
 import type { ToolCounts } from './counters.ts';
-import type { ToolEntry } from './tool-entry.ts';
+import type { BeginGate, Masking, OverBudget, ToolGates } from './ports.ts';
+import type { CallStep } from './step.ts';
 
 export class Binding {
   readonly session: SessionState;
@@ -148,4 +148,21 @@ export class Binding {
         ),
       );
   }
+}
+
+/**
+ * It outlives changes to the definition. As long as `create` is the same function, the session
+ * keeps its connection and its state. When the tool is removed or gets another `create`, the
+ * handler is disposed as soon as the calls on all definitions that use it have ended.
+ */
+export interface SessionHandler {
+  made: Promise<MadeHandler> | undefined;
+  /** The handler, once `create` has returned it. */
+  now: MadeHandler | undefined;
+  /** The definitions whose calls run on it. */
+  readonly entries: Set<ToolEntry>;
+}
+
+export function createSessionHandler(entry: ToolEntry): SessionHandler {
+  return { made: undefined, now: undefined, entries: new Set([entry]) };
 }

@@ -2,10 +2,10 @@
 
 import type { AnyTool } from '../../api/tool.ts';
 import type { PartSet } from '../part.ts';
-import type { SessionState } from '../session/session-state.ts';
+import type { RegistryState } from '../registry/registry-state.ts';
+import { checkMarkParts } from '../tool/check-marks.ts';
 import { internalsOf, type ToolInternals } from '../tool/definition.ts';
-import { checkMarkParts } from './check-marks.ts';
-import type { RegistryState } from './registry-state.ts';
+import type { SessionState } from './session-state.ts';
 
 /**
  * Converts and checks the schemas now, so that nothing fails at listing.

@@ -3,7 +3,7 @@
  * follows pointers from its binding instead of looking up names.
  */
 import type { CallStatus } from '../../values/errors/index.ts';
-import type { ToolEntry } from './tool-entry.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 
 /** Most tools of a registry, and most tools of sessions, that are counted separately. */
 const mostTools = 10_000;

@@ -5,10 +5,10 @@
 
 import type { Dropped, Prerequisite } from '../../api/session.ts';
 import { canonicalJson, deepFreeze, type JsonValue } from '../../values/json/index.ts';
-import type { SessionState } from '../session/session-state.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
 import { effectiveSet } from '../toolset/effective.ts';
 import type { ToolSpec } from '../toolset/tool-spec.ts';
-import type { ToolEntry } from './tool-entry.ts';
+import type { SessionState } from './session-state.ts';
 import type { ToolStatus } from './tool-status.ts';
 
 export interface View {

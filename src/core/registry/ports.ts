@@ -1,0 +1,137 @@
+/** The places of one registry that its parts fill. A place that is empty costs a call nothing. */
+
+import type { DropNulls } from '../../api/context.ts';
+import type { AnyTool } from '../../api/tool.ts';
+
+import type { JsonValue } from '../../values/json/index.ts';
+import type { MaybePromise } from '../../values/maybe-promise.ts';
+import type { Binding } from '../call/binding.ts';
+import type { FoundCall } from '../call/call.ts';
+import type {
+  Answers,
+  CallNotes,
+  Masking,
+  Provenance,
+  QuestionPart,
+  ToolGates,
+  Trials,
+} from '../call/ports.ts';
+import type { Judge } from '../call/tally.ts';
+import type { Conditioned } from '../rules/conditioned.ts';
+import type { ProfileTools, ResolvedProfile } from '../rules/profile.ts';
+import type { CompiledRule } from '../rules/rule.ts';
+import type { Listing } from '../session/listing.ts';
+import type { SessionSetup } from '../session/session-setup.ts';
+import type { SessionState } from '../session/session-state.ts';
+import type { View } from '../session/view.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
+import type { RegistryState } from './registry-state.ts';
+
+/** Finds conditions that can never hold. It logs them, or throws if the registry is strict. */
+export interface Review {
+  /** @throws MisuseError in a strict registry. */
+  added(all: readonly (CompiledRule | Conditioned)[]): void;
+  /** Reviews what names these tools, which will be registered. @param replaced Goes away. */
+  registering(entries: readonly ToolEntry[], replaced?: ToolEntry, session?: SessionState): void;
+  /** A session opens. */
+  opening(): void;
+  /** Puts reviews off until {@link settle}. */
+  wait(): void;
+  settle(): void;
+  /** Drops what was put off, because the changes were undone. */
+  drop(): void;
+  /** What is wrong with those that apply to a tool of a session. */
+  faultsIn(session: SessionState, all: readonly (CompiledRule | Conditioned)[]): readonly object[];
+}
+
+/** A tool that a part brings. What it answers holds for one session at one moment. */
+export interface OwnTool {
+  /** Whether a session lists it among the others. */
+  isListed(session: SessionState): boolean;
+}
+
+export class Ports {
+  /** Reads options of a session into its setup. Throws a MisuseError for a wrong one. */
+  readonly sessions: ((
+    setup: SessionSetup,
+    options: Readonly<Record<string, unknown>>,
+    where: string,
+  ) => void)[] = [];
+  /** Reads keys of a profile into the resolved one, with what it has from its parents. */
+  readonly profiles: ((
+    profile: ResolvedProfile,
+    options: Readonly<Record<string, unknown>>,
+    parents: readonly ResolvedProfile[],
+  ) => void)[] = [];
+  /** Tools in profiles. */
+  readonly profileTools: ProfileTools[] = [];
+  /** Looks at a definition that is about to be registered, in a session or for all of them. */
+  readonly definitions: ((definition: AnyTool, session: SessionState | undefined) => void)[] = [];
+  /** What the part does for a tool; undefined if nothing. */
+  readonly tools: ((session: SessionState, entry: ToolEntry) => ToolGates | undefined)[] = [];
+  /** Judges of a tool in a session that are asked before all others. */
+  readonly first: ((binding: Binding) => readonly Judge[])[] = [];
+  /** What the host has said about values of the call's input. */
+  attributesOf:
+    | ((call: FoundCall) => ReadonlyMap<string, JsonValue | undefined> | undefined)
+    | undefined;
+  /** Removes nulls that a strict dialect has made, for surfaces that do not do so themselves. */
+  dropNulls: DropNulls | undefined;
+  /** Tries rules that must not change a result. */
+  trials: Trials | undefined;
+  /**
+   * The call is judged again. Forgets what was asked before.
+   * @param isPass Nothing has changed, apart from what its gates waited for.
+   */
+  readonly again: ((call: FoundCall, isPass: boolean) => void)[] = [];
+  /** Adds members to an explanation, once the input is validated. */
+  readonly explained: ((call: FoundCall) => MaybePromise<object | undefined>)[] = [];
+  /** The tools that parts bring. */
+  readonly ownTools = new WeakMap<AnyTool, OwnTool>();
+  /** Names that no other tool of the registry may have, with the reason for the error. */
+  readonly reserved = new Map<string, string>();
+  /**
+   * Tools were registered, or none yet, and the registry is new.
+   * @param add Registers a tool that the part brings.
+   */
+  readonly registered: ((entries: readonly ToolEntry[], add: (tool: AnyTool) => void) => void)[] =
+    [];
+  /** A session opens. Throws a MisuseError to prevent that. */
+  readonly opened: ((session: SessionState) => void)[] = [];
+  /** Selects what a session lists of what it may show; undefined for all of it. */
+  listing: ((session: SessionState, view: View) => Listing | undefined) | undefined;
+  /** Gives up what a call has reserved, since it goes back to an earlier step or has ended. */
+  readonly release: ((call: FoundCall) => void)[] = [];
+  /** A handler is about to call a tool. */
+  readonly children: ((parent: FoundCall) => void)[] = [];
+  /** Adds to the questions that people are asked. */
+  question: QuestionPart | undefined;
+  /** Adds to what listeners and observers are told about calls. */
+  notes: CallNotes | undefined;
+  /** Knows the texts of outputs. */
+  provenance: Provenance | undefined;
+  /** Members of a question that show what a person agrees to, besides the call. */
+  readonly details = new Set<string>();
+  /**
+   * What has conditions besides rules, of a registry and its profiles, of a profile, or of
+   * a session.
+   */
+  readonly conditioned: ((
+    from: RegistryState | ResolvedProfile | SessionSetup,
+  ) => readonly Conditioned[])[] = [];
+  answers: Answers | undefined;
+  /** Reviews whether conditions can hold. */
+  review: Review | undefined;
+  /** Saves what a part still has to, when the registry has closed. Waited for in bounded time. */
+  readonly closing: (() => Promise<unknown>)[] = [];
+  /** Hides values of calls. Without it, texts and values are shown as they are. */
+  masking: Masking | undefined;
+  /** Takes over the part's data for a registry that only judges. */
+  readonly copies: ((from: RegistryState, to: RegistryState) => void)[] = [];
+  /** Methods of registries and sessions, by name, such as `explain` or `approvals.pending`. */
+  readonly registryMethods = new Map<
+    string,
+    (registry: RegistryState, ...args: never[]) => unknown
+  >();
+  readonly sessionMethods = new Map<string, (session: SessionState, ...args: never[]) => unknown>();
+}
