@@ -83,9 +83,10 @@ describe.runIf(changed.split(',').includes('docs'))('snippets', () => {
 
   describe('compile against the sources', () => {
     let faults: readonly (readonly string[])[];
+    // It checks types for half a minute of a core.
     beforeAll(() => {
       faults = workbench.check();
-    });
+    }, 900_000);
     test.each(numbered)('%s', (_, index) => {
       expect(faults[index]).toEqual([]);
     });

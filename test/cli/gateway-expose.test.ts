@@ -16,8 +16,8 @@ const server = (name: string, expose?: readonly string[]) => ({
   ...(expose === undefined ? {} : { expose }),
 });
 
-/** A client at a gateway over stdio. */
-async function serve(mcpServers: object) {
+/** A client at a gateway over stdio, after the servers that offer tools have started. */
+async function serve(mcpServers: Readonly<Record<string, ReturnType<typeof server>>>) {
   const files = folder({ 'gateway.json': { mcpServers } });
   const client = new Client({ name: 'test', version: '1' }, {});
   await client.connect(
@@ -29,6 +29,13 @@ async function serve(mcpServers: object) {
     }),
   );
   onTestFinished(() => client.close());
+  const names = Object.keys(mcpServers).filter(
+    (name) => mcpServers[name]?.expose?.includes('tools') !== false,
+  );
+  await until(async () => {
+    const { tools } = await client.listTools();
+    return names.every((name) => tools.some((tool) => tool.name.startsWith(`${name}_`)));
+  });
   return { client, ...files };
 }
 

@@ -56,15 +56,17 @@ describe.skipIf(noSandbox !== undefined)(
       test('it writes in the project, in its temporary folder and in the state of agents', async () => {
         world.write('.claude/settings.json', '{}');
         world.write('.claude.json', '{"a":1}');
+        const temporary = `/tmp/host-tools-${process.pid}-${Date.now()}`;
         const { exit, stdout } = await world.bash(
           'set -e; echo 1 > made.txt; mkdir sub; mv made.txt sub/; echo 1 > .git/index; ' +
-            'echo 1 > /tmp/x; cat "$(mktemp)"; echo 1 > ~/.claude/history; echo 2 > ~/.claude.json; echo $TMPDIR',
+            `echo 1 > ${temporary}; ` +
+            'cat "$(mktemp)"; echo 1 > ~/.claude/history; echo 2 > ~/.claude.json; echo $TMPDIR',
         );
         expect([exit, stdout]).toEqual([0, '/tmp\n']);
         expect(world.read('project/sub/made.txt')).toBe('1\n');
         expect(world.read('.claude/history')).toBe('1\n');
         expect(world.read('.claude.json')).toBe('2\n');
-        expect(existsSync('/tmp/x')).toBe(false);
+        expect(existsSync(temporary)).toBe(false);
       });
 
       const writes: readonly [string, string][] = [

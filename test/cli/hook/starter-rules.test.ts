@@ -323,7 +323,7 @@ describe.each<[string, string, readonly string[]]>([
     'ordinary work is left to the agent',
     'none',
     [
-      'echo x &> /tmp/x',
+      'echo x &> /tmp/host-tools-none',
       'git commit -m "Fix the parser"',
       'npm test',
       'node_modules/.bin/tsc',
