@@ -416,7 +416,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       const { failure, registry } = fleetWorld(own, {
         queue,
         leaseMs: 1_000,
-        startTimeoutMs: 3_000,
+        startTimeoutMs: 6_000,
       });
       const result = failure();
       await soon(() => runs).toBe(1);

@@ -28,7 +28,7 @@ describe.each(kinds)('%s', (kind, make) => {
     const started = performance.now();
     expect(endOf(await run({ do: 'nothing' }))).toBe('fine');
     // The goal is 100 ms; the machine of a test may be busy.
-    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(performance.now() - started).toBeLessThan(60_000);
     return result;
   }
 

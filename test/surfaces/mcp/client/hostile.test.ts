@@ -309,7 +309,7 @@ describe('a call ends when we say', () => {
     const server = await serve();
     server.call = () => hangs;
     expect(
-      brief(await sessionOver(await imports(server, { timeoutMs: 100 })).call('echo', {})),
+      brief(await sessionOver(await imports(server, { timeoutMs: 1_000 })).call('echo', {})),
     ).toEqual(['timeout', 'timeout']);
     await until(() => cancelled(server).length === 1);
     const call = server.received.find(({ method }) => method === 'tools/call');

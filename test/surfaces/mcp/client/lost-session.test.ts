@@ -168,7 +168,7 @@ describe('calls that run at the same time when the session is forgotten', () => 
     server.holds = true;
     const stop = new AbortController();
     const aborted = session.call('run', { n: 1 }, { signal: stop.signal });
-    const timed = session.call('run', { n: 2 }, { timeoutMs: 150 });
+    const timed = session.call('run', { n: 2 }, { timeoutMs: 2_000 });
     const patient = session.call('run', { n: 3 });
     await until(() => server.held.length === 3);
     for (const { answer } of server.held.splice(0)) answer();

@@ -205,7 +205,7 @@ describe('ending', () => {
 
 test('cancelling informs the server', async () => {
   const session = sessionOver(await imports(server()));
-  expect(brief(await session.call('act', { what: 'hang' }, { timeoutMs: 50 }))).toEqual([
+  expect(brief(await session.call('act', { what: 'hang' }, { timeoutMs: 1_000 }))).toEqual([
     'timeout',
     'timeout',
   ]);
