@@ -6,6 +6,7 @@ import { approvalStoreConformance } from '../../../src/surfaces/testing/index.ts
 import { type Bench, suspending, suspendOne, why } from '../../core/approval/kit.ts';
 import {
   demandRedis,
+  patient,
   type RedisServer,
   redisAvailable,
   soon,
@@ -19,7 +20,8 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
   let server: RedisServer;
   let client: ReturnType<RedisServer['connect']>;
   let stores = 0;
-  const fresh = (): InboxStore => redisApprovals({ client, prefix: `test-${++stores}` });
+  const fresh = (): InboxStore =>
+    redisApprovals({ client, prefix: `test-${++stores}`, ...patient });
   const record = (id: string, expiresAt = Date.now() + 60_000): ApprovalRecord =>
     ({
       id,

@@ -18,7 +18,7 @@ import {
   storeConformance,
 } from '../../../src/surfaces/testing/index.ts';
 import { type RedisCluster, startCluster } from './redis-cluster.ts';
-import { demandRedis, redisAvailable, soon, whyNot } from './redis-server.ts';
+import { demandRedis, patient, redisAvailable, soon, whyNot } from './redis-server.ts';
 
 demandRedis();
 
@@ -27,7 +27,11 @@ describe.skipIf(!redisAvailable)(`a cluster of Redis${whyNot}`, () => {
   let client: Cluster;
   let made = 0;
   const buses: RelayBus[] = [];
-  const options = (): { client: Cluster; prefix: string } => ({ client, prefix: `test-${++made}` });
+  const options = (): { client: Cluster; prefix: string; commandTimeoutMs: number } => ({
+    client,
+    prefix: `test-${++made}`,
+    ...patient,
+  });
   const freshBus = (own = options()): RelayBus => {
     const bus = redisBus(own);
     buses.push(bus);

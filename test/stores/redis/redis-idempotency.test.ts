@@ -6,6 +6,7 @@ import { idempotencyStoreConformance } from '../../../src/surfaces/testing/index
 import { gate, tool } from '../../core/call/world.ts';
 import {
   demandRedis,
+  patient,
   type RedisServer,
   redisAvailable,
   soon,
@@ -19,7 +20,8 @@ describe.skipIf(!redisAvailable)(`idempotency keys in Redis${whyNot}`, () => {
   let server: RedisServer;
   let client: ReturnType<RedisServer['connect']>;
   let stores = 0;
-  const fresh = (): IdempotencyStore => redisIdempotency({ client, prefix: `test-${++stores}` });
+  const fresh = (): IdempotencyStore =>
+    redisIdempotency({ client, prefix: `test-${++stores}`, ...patient });
   const keys = async (): Promise<string[]> => (await client.keys(`test-${stores}:*`)).toSorted();
   const claim = {
     key: 'k',

@@ -6,6 +6,7 @@ import { offloadStoreConformance } from '../../../src/surfaces/testing/index.ts'
 import { tool } from '../../core/call/world.ts';
 import {
   demandRedis,
+  patient,
   type RedisServer,
   redisAvailable,
   startRedis,
@@ -18,7 +19,8 @@ describe.skipIf(!redisAvailable)(`outputs in Redis${whyNot}`, () => {
   let server: RedisServer;
   let client: ReturnType<RedisServer['connect']>;
   let stores = 0;
-  const fresh = (): OffloadStore => redisOffload({ client, prefix: `test-${++stores}` });
+  const fresh = (): OffloadStore =>
+    redisOffload({ client, prefix: `test-${++stores}`, ...patient });
   const keys = async (): Promise<string[]> => (await client.keys(`test-${stores}:*`)).toSorted();
 
   beforeAll(async () => {

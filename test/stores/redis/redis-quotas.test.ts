@@ -19,6 +19,7 @@ import { tool } from '../../core/call/world.ts';
 import { program } from '../../runner/programs.ts';
 import {
   demandRedis,
+  patient,
   type RedisServer,
   redisAvailable,
   soon,
@@ -41,7 +42,7 @@ describe.skipIf(!redisAvailable)(`quotas on Redis${whyNot}`, () => {
   let server: RedisServer;
   let client: ReturnType<RedisServer['connect']>;
   let stores = 0;
-  const fresh = (): QuotaStore => redisQuotas({ client, prefix: `test-${++stores}` });
+  const fresh = (): QuotaStore => redisQuotas({ client, prefix: `test-${++stores}`, ...patient });
   const keys = async (): Promise<string[]> => (await client.keys(`test-${stores}:*`)).toSorted();
   const usedOf = async (store: QuotaStore, key: string): Promise<bigint | undefined> =>
     (await store.look([spend(key, { amount: 0n })]))[0]?.used;
@@ -168,13 +169,13 @@ describe.skipIf(!redisAvailable)(`quotas on Redis${whyNot}`, () => {
     try {
       const client = own.connect();
       const store = redisQuotas({ client, commandTimeoutMs: 300 });
-      const patient = redisQuotas({ client, commandTimeoutMs: 60_000 });
+      const calm = redisQuotas({ client, ...patient });
       // So that the script is known, and the connection is open.
-      await patient.reserve([spend('k')]);
+      await calm.reserve([spend('k')]);
       own.signal('SIGSTOP');
       await expect(store.reserve([spend('k')])).rejects.toThrow(/timeout/);
       own.signal('SIGCONT');
-      await soon(() => usedOf(patient, 'k')).toBe(1n);
+      await soon(() => usedOf(calm, 'k')).toBe(1n);
     } finally {
       own.signal('SIGCONT');
       await own.stop();

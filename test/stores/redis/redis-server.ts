@@ -45,6 +45,9 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
+/** For stores in tests: a busy machine may take longer than the default for a command. */
+export const patient = { commandTimeoutMs: 60_000 } as const;
+
 /** @param more further arguments, such as `--maxmemory` */
 export async function startRedis(more: readonly string[] = []): Promise<RedisServer> {
   const dir = await mkdtemp(join(tmpdir(), 'host-tools-redis-'));

@@ -7,6 +7,7 @@ import type { RelayStore } from '../../../src/surfaces/relay/ports/store.ts';
 import { storeConformance } from '../../../src/surfaces/testing/index.ts';
 import {
   demandRedis,
+  patient,
   type RedisServer,
   redisAvailable,
   soon,
@@ -47,7 +48,7 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
   let server: RedisServer;
   let client: Redis;
   let stores = 0;
-  const fresh = (): RelayStore => redisStore({ client, prefix: `test-${++stores}` });
+  const fresh = (): RelayStore => redisStore({ client, prefix: `test-${++stores}`, ...patient });
 
   beforeAll(async () => {
     server = await startRedis();

@@ -28,7 +28,8 @@ describe.each(transports)('over %s', (transport) => {
     tools: readonly RelayTool[],
     more: Partial<RelayClientOptions> = {},
   ) => {
-    const relay = await serve(options);
+    // A busy machine may need longer than the default to send large arguments.
+    const relay = await serve({ leaseMs: 60_000, ...options });
     const made = await session(relay);
     return { relay, made, ...(await connect(relay, made, tools, { transport, ...more })) };
   };
