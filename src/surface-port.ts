@@ -31,13 +31,13 @@ export { everyRule } from './core/rules/rule-use.ts';
 export { readArguments } from './core/session/bind-host-tool.ts';
 export { declareFacts } from './core/session/declared-facts.ts';
 export { refusalOf } from './core/session/left-open.ts';
-export { listingOf } from './core/session/listing.ts';
 export { metricsOf } from './core/session/metrics.ts';
 export { questionsOf } from './core/session/questions-of.ts';
 export { stateOf } from './core/session/session.ts';
 export { readSessionOptions } from './core/session/session-options.ts';
 export { SessionState } from './core/session/session-state.ts';
 export { unknownProfile } from './core/session/unknown-profile.ts';
+export { listingOf } from './core/session/view.ts';
 export { createDefinition, toolFieldNames } from './core/tool/define-tool.ts';
 export {
   type FieldLabels,

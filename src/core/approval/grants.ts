@@ -1,6 +1,8 @@
 /** The standing answers of one session. A grant answers an ask; it never lifts a denial. */
 
+import { createHash } from 'node:crypto';
 import type { Grant } from '../../api/approval.ts';
+import { canonicalJson, type JsonObject } from '../../values/json/index.ts';
 import type { ReadAnswer } from './request.ts';
 
 /** A grant as it is stored. */
@@ -144,4 +146,9 @@ function publicView({ id, tool, effect, by, usesLeft, expiresAt }: Held): Grant 
     ...(usesLeft === undefined ? {} : { usesLeft }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   });
+}
+
+/** A digest of canonical JSON. */
+export function jsonDigest(value: JsonObject): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('base64url');
 }

@@ -7,8 +7,7 @@ import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
 import { type Details, joinDetails } from '../rules/verdict.ts';
 import type { Call, FoundCall } from './call.ts';
 import { reportFault } from './report-fault.ts';
-import { shownText } from './shown.ts';
-import { shownNameOf } from './shown-name.ts';
+import { shownNameOf, shownText } from './shown.ts';
 import { keepStanding } from './standing-grants.ts';
 import { GoTo, type Next } from './step.ts';
 

@@ -1,6 +1,7 @@
 /** The question that a person is asked about a call, and the event that announces it. */
 
 import type { ApprovalPrompt, ApprovalRequest } from '../../api/approval.ts';
+import { type ToolError, toolError } from '../../values/errors/index.ts';
 import {
   deepFreeze,
   frozenJson,
@@ -11,9 +12,8 @@ import {
 import { callSummary } from '../../values/text/call-summary.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
-import type { FoundCall } from './call.ts';
-import { notShown } from './input-not-shown.ts';
-import { shownJson, shownText, shownToApprover, shownToListeners } from './shown.ts';
+import type { Call, FoundCall } from './call.ts';
+import { shownJson, shownNameOf, shownText, shownToApprover, shownToListeners } from './shown.ts';
 
 /** The question, or the reason and text with which the call is refused unasked. */
 export type Question =
@@ -136,4 +136,15 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
 /** A frozen copy, since readers may keep it. An input that is hidden as a whole becomes `{}`. */
 function objectOf(value: JsonValue): JsonObject {
   return isJsonObject(value) ? (frozenJson(value as JsonValue) as JsonObject) : {};
+}
+
+const notShown =
+  'The arguments contain too many secrets, or are too large to be searched for secrets. Send less.';
+
+export function inputNotShown(call: Call): ToolError {
+  return toolError(
+    'approval_denied',
+    `The call to \`${shownNameOf(call)}\` was not approved: ${notShown}`,
+    { reason: 'input_not_shown' },
+  );
 }

@@ -20,9 +20,9 @@ import {
 } from './approval-outcome.ts';
 import { announceQuestion, requestFor } from './approval-question.ts';
 import type { FoundCall } from './call.ts';
+import { tellSettled } from './end-call.ts';
 import { reportFault } from './report-fault.ts';
 import type { Next, Step } from './step.ts';
-import { tellSettled } from './tell-settled.ts';
 
 /** How many calls of a session may wait for approval at once, unless its limits say otherwise. */
 export const defaultMaxPending = 20;

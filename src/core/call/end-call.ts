@@ -4,17 +4,16 @@
  */
 
 import type { ResultMetadata, ToolResult } from '../../api/result.ts';
-import { codes, type ToolError, withCause } from '../../values/errors/index.ts';
+import { type CallStatus, codes, type ToolError, withCause } from '../../values/errors/index.ts';
+import { inputNotShown } from './approval-question.ts';
 import { type Call, isFound } from './call.ts';
 import type { CallExtra } from './call-extra.ts';
 import { unlink } from './calls-in-flight.ts';
 import { countDenied, countEnd, countLate, countMatched, countReason } from './counters.ts';
 import { copyFor, deliver } from './deliver.ts';
-import { inputNotShown } from './input-not-shown.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { giveBack, releaseAll } from './release.ts';
 import { shownInput, shownJson, shownText } from './shown.ts';
-import { tellSettled } from './tell-settled.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -241,4 +240,25 @@ function tell(call: Call, result: ToolResult): void {
       },
       call.surfaceName,
     );
+}
+
+/** @param id The approval request. */
+export function tellSettled(call: Call, id: string, status: CallStatus): void {
+  const { session, toolName, callId, extra } = call;
+  if (!session.hears('approval:settled')) return;
+  // A later question of the same call has its own answer.
+  const told = extra?.approval?.id === id ? extra.approval : undefined;
+  const { by, decision } = told ?? {};
+  session.emit(
+    'approval:settled',
+    {
+      toolName,
+      callId,
+      id,
+      ...(by === undefined ? {} : { by }),
+      ...(decision === undefined ? {} : { decision }),
+      status,
+    },
+    call.surfaceName,
+  );
 }

@@ -6,7 +6,7 @@ import type { Call } from './call.ts';
 import { callChild } from './call-child.ts';
 import type { CallControl } from './call-control.ts';
 import { failCall } from './end-call.ts';
-import { shownNameOf } from './shown-name.ts';
+import { shownNameOf } from './shown.ts';
 
 /**
  * Whoever ends the call, such as a timer that several calls share, its listeners run in the call's

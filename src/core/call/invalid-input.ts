@@ -3,7 +3,7 @@ import { type ToolError, toolError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import { type Issue, issueLines } from '../../values/schema/issues.ts';
 import type { FoundCall } from './call.ts';
-import { shownNameOf } from './shown-name.ts';
+import { shownNameOf } from './shown.ts';
 
 const errors = new WeakMap<object, ToolError>();
 

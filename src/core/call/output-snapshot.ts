@@ -6,7 +6,7 @@ import { type ToolError, toolError } from '../../values/errors/index.ts';
 import { copyJson } from '../../values/json/index.ts';
 import { lostInSandbox } from '../../values/json/lost-data.ts';
 import type { Call } from './call.ts';
-import { shownNameOf } from './shown-name.ts';
+import { shownNameOf } from './shown.ts';
 import { tellLost } from './tell-lost.ts';
 
 /** Deepest nesting of an output. */

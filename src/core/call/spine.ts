@@ -3,6 +3,7 @@
 import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { SessionState } from '../session/session-state.ts';
+import { tellDeprecated } from '../tool/deprecation.ts';
 import { Call, type FoundCall, isFound, type Resumed } from './call.ts';
 import { heardChannel, publishCall } from './call-channel.ts';
 import type { ReadCallOptions } from './call-options.ts';
@@ -15,7 +16,6 @@ import { childProblem } from './stages/child-calls.ts';
 import { checkAvailable, lookup } from './stages/lookup.ts';
 import { type CallStep, GoTo, type Next, type Outcome, places } from './step.ts';
 import { stepsOf } from './steps.ts';
-import { tellDeprecated } from './tell-deprecated.ts';
 
 /** Calls a tool. Never throws and never rejects. */
 export function callTool(

@@ -1,8 +1,7 @@
 /** The standing answers of a session, as one call uses and adds them. */
 
 import type { Grant } from '../../api/approval.ts';
-import type { GrantSubject } from '../approval/grants.ts';
-import { jsonDigest } from '../approval/json-digest.ts';
+import { type GrantSubject, jsonDigest } from '../approval/grants.ts';
 import type { Call, FoundCall } from './call.ts';
 
 /** What a grant must cover to answer for this call. */

@@ -7,7 +7,7 @@ import type { FoundCall } from '../call/call.ts';
 import { guarded, nonsense } from '../call/guarded.ts';
 import { type Shaped, snapshotOf } from '../call/output-snapshot.ts';
 import type { StartGate, ToolGates } from '../call/ports.ts';
-import { shownNameOf } from '../call/shown-name.ts';
+import { shownNameOf } from '../call/shown.ts';
 import type { Step } from '../call/step.ts';
 import {
   type Answer,

@@ -20,10 +20,9 @@ import type { Judge } from '../call/tally.ts';
 import type { Conditioned } from '../rules/conditioned.ts';
 import type { ProfileTools, ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
-import type { Listing } from '../session/listing.ts';
 import type { SessionSetup } from '../session/session-setup.ts';
 import type { SessionState } from '../session/session-state.ts';
-import type { View } from '../session/view.ts';
+import type { Listing, View } from '../session/view.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { RegistryState } from './registry-state.ts';
 

@@ -15,7 +15,7 @@ import { ToolEntry } from '../tool/tool-entry.ts';
 import type { ToolsChange } from './gathered-changes.ts';
 import { type Beside, besideOf } from './name-table.ts';
 import type { RegistryState } from './registry-state.ts';
-import { host } from './scope-options.ts';
+import { host } from './scope.ts';
 
 export class RegistryTools {
   readonly #state: RegistryState;

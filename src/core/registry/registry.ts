@@ -21,8 +21,14 @@ import { defineProfile } from './define-profile.ts';
 import { openSession } from './open-session.ts';
 import { RegistryState } from './registry-state.ts';
 import { RegistryTools } from './registry-tools.ts';
-import { createScope, type ToolScope } from './scope.ts';
-import { host, type ScopeOptions, scopeSource, scopeTable } from './scope-options.ts';
+import {
+  createScope,
+  host,
+  type ScopeOptions,
+  scopeSource,
+  scopeTable,
+  type ToolScope,
+} from './scope.ts';
 
 /**
  * The state behind a registry; undefined for anything else. Set by the class, the only code that

@@ -1,8 +1,10 @@
 /** Scopes: a plugin gets one instead of the registry. */
 
 import type { ToolRegistration } from '../../api/registry.ts';
+import type { Rule } from '../../api/rule.ts';
 import type { AnyTool } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
+import { anything, kind, type TableOf, text, withDefault } from '../../values/options/index.ts';
 import { internalsOf, renameDefinition } from '../tool/definition.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 
@@ -73,3 +75,25 @@ function renamed<S>(definition: AnyTool<S>, prefix: string): AnyTool<S> {
   internalsOf(definition);
   return renameDefinition(definition as AnyTool, prefix + definition.name) as AnyTool<S>;
 }
+
+/** Options of `HostToolRegistry.scope`. */
+export interface ScopeOptions {
+  /** Prepended to the name of each of the scope's tools. @default "" */
+  readonly prefix?: string | undefined;
+  /** Rules for the scope's own tools. @default none */
+  readonly rules?: readonly Rule[] | undefined;
+}
+
+/** The source of the tools that the host registers itself. */
+export const host = 'host';
+
+export const scopeTable = {
+  prefix: withDefault(text(), ''),
+  rules: anything<readonly Rule[]>(),
+} satisfies TableOf<ScopeOptions>;
+
+export const scopeSource = kind<string>(
+  'a non-blank string other than "host" and "session"',
+  (value) =>
+    typeof value === 'string' && value.trim() !== '' && value !== host && value !== 'session',
+);

@@ -29,9 +29,8 @@ import { callTool } from '../call/spine.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { planOf, readCalls } from '../toolset/batch-plan.ts';
 import { readArguments } from './bind-host-tool.ts';
-import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';
-import type { View } from './view.ts';
+import { listingOf, type View } from './view.ts';
 
 /**
  * Plans a batch by the session's effective tools, their locks and the calls' own keys.

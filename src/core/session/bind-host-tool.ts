@@ -8,8 +8,8 @@ import type { JsonSchema } from '../../values/schema/schema.ts';
 import type { Binding } from '../call/binding.ts';
 import { type ReadCallOptions, readToolOptions } from '../call/call-options.ts';
 import { shownDescription } from '../tool/deprecation.ts';
-import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';
+import { listingOf } from './view.ts';
 
 /** Calls a tool of a session by name. */
 export type CallByName = (

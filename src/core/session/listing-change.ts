@@ -3,8 +3,8 @@
 import type { ChangeReason } from '../../api/events.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
-import { listingOf } from './listing.ts';
 import type { SessionState } from './session-state.ts';
+import { listingOf } from './view.ts';
 
 type Listing = ReadonlyMap<string, ToolEntry>;
 

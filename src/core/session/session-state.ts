@@ -25,11 +25,10 @@ import type { CompiledRule } from '../rules/rule.ts';
 import type { Slot } from '../slot.ts';
 import { releaseExecutor } from '../tool/executors.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
-import { listingOf } from './listing.ts';
 import { tellListingChange } from './listing-change.ts';
 import { boundSlots } from './session-limits.ts';
 import type { SessionSetup } from './session-setup.ts';
-import type { SharedView } from './view.ts';
+import { listingOf, type SharedView } from './view.ts';
 
 export class SessionState {
   readonly registry: RegistryState;

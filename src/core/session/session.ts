@@ -17,6 +17,7 @@ import type { AnyTool } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { nameOf, nameSkeleton } from '../../values/text/names.ts';
+import type { ReadAnswer } from '../approval/request.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
 import { readCallOptions } from '../call/call-options.ts';
 import { callTool } from '../call/spine.ts';
@@ -25,13 +26,11 @@ import { isDefinition } from '../tool/definition.ts';
 import { releaseExecutor, retainExecutor } from '../tool/executors.ts';
 import { ToolEntry } from '../tool/tool-entry.ts';
 import { checkNames } from '../toolset/effective.ts';
-import { answerHere } from './answer-here.ts';
 import { executeBatch, planCalls } from './batch.ts';
 import { boundTools, hostToolOf } from './bind-host-tool.ts';
 import { checkDefinition, showDefinition } from './check-definition.ts';
 import { closeSession } from './close.ts';
 import { ownFacts } from './declared-facts.ts';
-import { listingOf } from './listing.ts';
 import { metricsOf } from './metrics.ts';
 import { readHook } from './read-hook.ts';
 import { notifyOrigin, Registration, type ToolTable } from './registration.ts';
@@ -39,6 +38,7 @@ import { boundSlots } from './session-limits.ts';
 import { changeFacts, readOverrides } from './session-options.ts';
 import type { SessionState } from './session-state.ts';
 import { unknownProfile } from './unknown-profile.ts';
+import { listingOf } from './view.ts';
 
 /**
  * Set by the class, which is the only code that can read the private field. A symbol would give
@@ -262,4 +262,20 @@ export function defineSessionMethods(names: Iterable<string>): void {
     const { parts, ports } = state.registry;
     return { state, methods: ports.sessionMethods, parts };
   });
+}
+
+/**
+ * False if no such call waits.
+ * @throws MisuseError `invalid_option` for someone who may not answer.
+ */
+function answerHere(session: SessionState, id: string, answer: ReadAnswer): boolean {
+  const { desk, registry } = session;
+  if (desk === undefined || !desk.waiting.has(id)) return false;
+  const refusal = registry.ports.answers?.refusal(session, answer.by);
+  if (refusal !== undefined)
+    throw new MisuseError(
+      'invalid_option',
+      `approvals.answer: under \`${refusal.option}\`, ${refusal.message} The question stays open.`,
+    );
+  return desk.answer(id, answer);
 }

@@ -146,3 +146,19 @@ function deepFreezeView(view: View): View {
   deepFreeze(view.prerequisites);
   return Object.freeze(view);
 }
+
+/** The part of a view that is listed. */
+export interface Listing {
+  readonly names: readonly string[];
+  readonly entries: ReadonlyMap<string, ToolEntry>;
+  readonly dropped: readonly Dropped[];
+  readonly prerequisites: readonly Prerequisite[];
+  readonly hash: string;
+}
+
+/** All that the session may show, or what a part selects of it. */
+export function listingOf(session: SessionState): Listing {
+  const { registry } = session;
+  const view = registry.viewOf(session);
+  return registry.ports.listing?.(session, view) ?? view;
+}

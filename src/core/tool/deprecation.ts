@@ -1,7 +1,8 @@
-/** Marks a tool that should no longer be used. */
+/** Marks a tool that should no longer be used, and logs the first call to it. */
 
 import type { Deprecation } from '../../api/tool.ts';
 import { kind, readOptions, required } from '../../values/options/index.ts';
+import type { ToolEntry } from './tool-entry.ts';
 
 const bounded = (most: number) =>
   kind<string>(
@@ -26,7 +27,7 @@ export function readDeprecation(value: object | undefined, where: string): Depre
 }
 
 /** The sentence that models and people read. */
-export function deprecationText({ since, use, message }: Deprecation): string {
+function deprecationText({ since, use, message }: Deprecation): string {
   const instead = use === undefined ? '' : `; use \`${use}\` instead`;
   const why = message === undefined ? '' : `: ${message.trim().replace(/\.$/, '')}`;
   return `Deprecated since ${since}${instead}${why}.`;
@@ -39,4 +40,18 @@ export function shownDescription(tool: {
 }): string {
   const { description, deprecated } = tool;
   return deprecated === undefined ? description : `${description} ${deprecationText(deprecated)}`;
+}
+
+/** Logs the first call to a deprecated tool. It is not called for later ones. */
+export function tellDeprecated(
+  registry: { warn(data: object, message: string): void },
+  entry: ToolEntry,
+): void {
+  const { name, version, deprecated } = entry.definition;
+  entry.untold = false;
+  if (deprecated === undefined) return;
+  registry.warn(
+    { tool: name, ...(version === undefined ? {} : { version }), deprecated },
+    `the tool \`${name}\` was called. ${deprecationText(deprecated)}`,
+  );
 }

@@ -5,8 +5,7 @@ import { describe, MisuseError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import { suggestion } from '../../values/options/index.ts';
 import { digest } from './effective.ts';
-import { own } from './own.ts';
-import { planSpecs } from './shape.ts';
+import { own, planSpecs } from './shape.ts';
 import { specsByName, type ToolSpec } from './tool-spec.ts';
 
 /**

@@ -8,7 +8,7 @@ import type { FactRule } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
-import { own, ownMembers } from './own.ts';
+import { own, ownMembers } from './shape.ts';
 import { specsByName, type ToolSpec } from './tool-spec.ts';
 
 /** Bounds on what a model sees. */

@@ -1,6 +1,7 @@
 /**
  * Checks for JSON from outside. Each checks one value and throws a MisuseError that names the
- * place.
+ * place. Only own members are read, so that a polluted `Object.prototype` adds no field to a tool,
+ * a call or an event.
  */
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../values/json/index.ts';
 import { readMembers } from '../../values/options/index.ts';
 import { checkToolName } from '../../values/text/names.ts';
-import { own, ownMembers } from './own.ts';
+
 import type { Block } from './tool-spec.ts';
 
 /**
@@ -195,4 +196,14 @@ export function wrong(
     'invalid_option',
     `\`${at}\`: expected ${expected}, got ${said ? String(got) : describe(got)}.`,
   );
+}
+
+/** The object's own member; undefined if it has none. */
+export function own<T extends object, K extends keyof T>(object: T, key: K): T[K] | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** The object's own members, in an object without a prototype. */
+export function ownMembers<T extends object>(object: T): T {
+  return Object.assign(Object.create(null), object) as T;
 }

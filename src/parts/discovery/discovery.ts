@@ -5,9 +5,8 @@
 
 import type { Embed } from '../../api/discovery.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
-import type { Listing } from '../../core/session/listing.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import type { View } from '../../core/session/view.ts';
+import type { Listing, View } from '../../core/session/view.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { digest, notDiscovered } from '../../core/toolset/effective.ts';
 import { globTest } from '../../values/text/glob.ts';

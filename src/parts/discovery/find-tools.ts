@@ -2,11 +2,11 @@
 
 import type { AnyTool } from '../../api/tool.ts';
 import { idsInFlight } from '../../core/call/calls-in-flight.ts';
-import { shownNameOf } from '../../core/call/shown-name.ts';
+import { shownNameOf } from '../../core/call/shown.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { defineTool } from '../../core/tool/define-tool.ts';
 import { ToolEntry } from '../../core/tool/tool-entry.ts';
-import { own } from '../../core/toolset/own.ts';
+import { own } from '../../core/toolset/shape.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { shownSchema } from '../../values/schema/to-json-schema.ts';

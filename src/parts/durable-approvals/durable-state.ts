@@ -2,8 +2,10 @@
 
 import type { ApprovalStore, Key } from '../../api/approval-store.ts';
 import type { RegistryOptions, SessionFor } from '../../api/registry.ts';
+import type { FoundCall } from '../../core/call/call.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { Slot } from '../../core/slot.ts';
+import { isInProcess } from '../../values/limits/in-process.ts';
 import {
   anything,
   duration,
@@ -115,4 +117,21 @@ function checkHeads(store: ApprovalStore): void {
     'a store with `settle`, `read`, `page` and `heads`, as `approvals.maxBytesPerPrincipal` needs',
     store,
   );
+}
+
+/** Logs each kind once for each registry, when a call is suspended or resumed that needs it. */
+export function tellSeparateStores(call: FoundCall): void {
+  const { session, callId, toolName } = call;
+  const { registry, sessionId } = session;
+  const { store, logged } = durableOf(registry);
+  if (isInProcess(store)) return;
+  const unshared = call.binding.gates.flatMap((gate) => gate.unshared?.(call) ?? []);
+  for (const { kind, data, text } of unshared) {
+    if (logged.has(kind)) continue;
+    logged.add(kind);
+    registry.caution(
+      { sessionId, callId, toolName, ...data },
+      `approvals are kept in a store that processes can share, and ${text}`,
+    );
+  }
 }

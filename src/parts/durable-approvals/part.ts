@@ -7,12 +7,16 @@ import { questionsOf } from '../../core/session/questions-of.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { anything } from '../../values/options/index.ts';
-import { type DurableState, durableSlot, readApprovals } from './durable-state.ts';
+import {
+  type DurableState,
+  durableSlot,
+  readApprovals,
+  tellSeparateStores,
+} from './durable-state.ts';
 import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
 import { pendingOf } from './pending-approvals.ts';
 import { registryApprovals } from './registry-approvals.ts';
 import { resumeCall } from './resume.ts';
-import { tellSeparateStores } from './separate-stores.ts';
 import { outcomeIn } from './settle-approval.ts';
 import { crowded, suspend } from './suspend.ts';
 

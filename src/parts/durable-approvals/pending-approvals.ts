@@ -7,9 +7,8 @@ import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { createPause } from '../../values/limits/stretches.ts';
 import { durableOf } from './durable-state.ts';
 import { openHead } from './head.ts';
-import { type ShownCall, showRecord } from './record.ts';
+import { type ShownCall, showRecord, usedIn } from './record.ts';
 import { inTime, isInboxStore, startOperation } from './store.ts';
-import { usedIn } from './used-marks.ts';
 
 /**
  * The suspended calls of this session id and principal that are genuine, unanswered and unexpired.

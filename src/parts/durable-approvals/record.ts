@@ -1,8 +1,9 @@
 /** The record of a suspended call. It is verified when it is read back. */
 
+import { randomUUID } from 'node:crypto';
 import type { PendingApproval } from '../../api/approval.ts';
-import type { SuspendedApproval } from '../../api/approval-store.ts';
-import { jsonDigest } from '../../core/approval/json-digest.ts';
+import type { AnsweredApproval, SuspendedApproval } from '../../api/approval-store.ts';
+import { jsonDigest } from '../../core/approval/grants.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { sealHead } from './head.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';
@@ -146,4 +147,24 @@ export function openRecord(
     token,
     body: body as Omit<SuspendedApproval, 'token'>,
   };
+}
+
+/**
+ * Milliseconds that a mark outlives its token. The clocks of processes and stores differ, and the
+ * mark must not be dropped while any process still accepts the token.
+ */
+const outlivesMs = 3_600_000;
+
+/** The mark that an approval was answered. It contains no arguments and no token. */
+export function usedMark({ id, sessionId, principal, expiresAt }: TokenClaims): AnsweredApproval {
+  return { id: randomUUID(), sessionId, principal, used: id, expiresAt: expiresAt + outlivesMs };
+}
+
+/** The ids of the approvals that have marks. @param own The id of a mark that does not count. */
+export function usedIn(records: readonly unknown[], own?: string): ReadonlySet<unknown> {
+  const used = new Set<unknown>();
+  for (const record of records)
+    if (isJsonObject(record) && Object.hasOwn(record, 'used') && record.id !== own)
+      used.add(record.used);
+  return used;
 }

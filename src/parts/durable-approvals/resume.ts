@@ -22,11 +22,10 @@ import { type ToolError, toolError, withCause } from '../../values/errors/index.
 import { hasOwn } from '../../values/json/own-member.ts';
 import { durableOf, durableSlot } from './durable-state.ts';
 import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
-import { openRecord, type SuspendedCall } from './record.ts';
+import { openRecord, type SuspendedCall, usedIn, usedMark } from './record.ts';
 import { keepOutcome } from './settle-approval.ts';
 import { inTime, isInboxStore, startOperation } from './store.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';
-import { usedIn, usedMark } from './used-marks.ts';
 
 /**
  * Answers a suspended call. Never rejects.

@@ -3,7 +3,7 @@
 import type { InboxStore, SettledApproval } from '../../api/approval-store.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { ApprovalOutcome } from '../../api/session-approvals.ts';
-import { jsonDigest } from '../../core/approval/json-digest.ts';
+import { jsonDigest } from '../../core/approval/grants.ts';
 import { choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';

@@ -6,16 +6,15 @@ import { announceQuestion, requestFor } from '../../core/call/approval-question.
 import { defaultMaxPending } from '../../core/call/ask-approver.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
-import { shownNameOf } from '../../core/call/shown-name.ts';
+import { shownNameOf } from '../../core/call/shown.ts';
 import type { Outcome } from '../../core/call/step.ts';
 import { joinDetails, type Verdict } from '../../core/rules/verdict.ts';
 import { Slot } from '../../core/slot.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import { durableOf } from './durable-state.ts';
+import { durableOf, tellSeparateStores } from './durable-state.ts';
 import { waitingOf } from './pending-approvals.ts';
 import { sealRecord } from './record.ts';
-import { tellSeparateStores } from './separate-stores.ts';
 import { inTime, startOperation } from './store.ts';
 import type { TokenSigner } from './token.ts';
 

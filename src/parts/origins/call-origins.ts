@@ -5,9 +5,9 @@ import type { Call, FoundCall } from '../../core/call/call.ts';
 import { isSameJson, plainJson } from '../../core/call/plain-json.ts';
 import { Slot } from '../../core/slot.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../../values/json/index.ts';
+import { unreadValue } from './judge.ts';
 import type { LabelNode } from './labels.ts';
-import { unreadValue } from './origin.ts';
-import type { OriginJudge, OriginsOf, Spend } from './origin-judge.ts';
+
 import { ofSession } from './origin-slots.ts';
 import { type InputRoles, isContentName, isFixed } from './roles.ts';
 import type { SessionOrigins } from './session-origins.ts';
@@ -167,3 +167,23 @@ function nested(value: JsonValue, path: readonly string[]): JsonValue {
     value,
   );
 }
+
+/** The origins of one call's values. They are computed when a rule first asks. */
+export interface OriginJudge {
+  /**
+   * Everything that is judged of the input and of what the schema made of it.
+   * @param spend takes the steps that it costs; throws if there are not enough
+   */
+  all(containers: KnownContainers, spend: Spend): readonly JudgedOrigin[];
+  /**
+   * The origins of the values at one path: that of a target, those of the identifiers in a text, or
+   * those of the leaves of an object or array.
+   */
+  at(path: readonly string[], spend: Spend): OriginsOf;
+}
+
+/** Takes steps from the budget of the rules. @throws overBudget */
+type Spend = (steps: number) => void;
+
+/** The origins of a value. Empty if there is nothing in it to judge. */
+export type OriginsOf = (value: unknown) => readonly Origin[];

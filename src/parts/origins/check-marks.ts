@@ -1,9 +1,12 @@
 /** Checks the labels that a host writes into its schemas: `x-origin` and `x-role`. */
 
+import type { AnyTool } from '../../api/tool.ts';
 import { partsOf } from '../../core/tool/check-marks.ts';
+import { internalsOf } from '../../core/tool/definition.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { probablyMeant } from '../../values/options/index.ts';
+import { outputOrigins, roles } from './profile-labels.ts';
 
 /**
  * Refuses an unknown label, which would have no effect. `origin` and `role`, as zod's `.meta()`
@@ -12,7 +15,7 @@ import { probablyMeant } from '../../values/options/index.ts';
  * @param known the words of the label
  * @throws MisuseError `invalid_schema`, which names the tool and the word
  */
-export function checkMarks(
+function checkMarks(
   schema: JsonObject,
   keyword: 'origin' | 'role',
   known: readonly string[],
@@ -47,4 +50,17 @@ function checkPart(
       );
   }
   return isFound;
+}
+
+/** @throws MisuseError `invalid_schema` for an unknown label in a schema. */
+export function isLabelled(definition: AnyTool): boolean {
+  const { input, output, originGiven, outside } = internalsOf(definition);
+  // Labels in a definition from outside are not trusted, so they are not checked either.
+  if (!input.trusted) return originGiven || outside?.labels !== undefined;
+  const where = `Tool \`${definition.name}\``;
+  const hasRoles = checkMarks(input.json, 'role', roles, `${where}, \`parameters\``);
+  const hasOrigins =
+    output !== undefined &&
+    checkMarks(output.json, 'origin', outputOrigins, `${where}, \`outputSchema\``);
+  return originGiven || hasRoles || hasOrigins;
 }

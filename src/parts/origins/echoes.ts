@@ -6,8 +6,7 @@ import { inputTexts } from './input-texts.ts';
 import { Shelf, type Sought } from './shelf.ts';
 import { folded, type Slices } from './slices.ts';
 import { longestSpelled } from './spellings.ts';
-import type { Steps } from './steps.ts';
-import { foldText, leafEnd, visible } from './text.ts';
+import { foldText, leafEnd, type Steps, visible } from './text.ts';
 import { occurs } from './vouches.ts';
 
 /** What the handler of a call was given. */

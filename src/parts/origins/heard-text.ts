@@ -3,8 +3,7 @@ import { unescaped } from './json-texts.ts';
 import type { Spelling } from './match.ts';
 import { pageText } from './readings.ts';
 import { folded, type Slices } from './slices.ts';
-import type { Steps } from './steps.ts';
-import { isAscii, leafEnd } from './text.ts';
+import { isAscii, leafEnd, type Steps } from './text.ts';
 
 /** A shorter value is found only as a whole word. */
 const shortestPiece = 6;

@@ -6,7 +6,7 @@ import { isMoment } from './dates.ts';
 import { identifiersIn } from './identifiers.ts';
 import { knownContainer } from './known-containers.ts';
 import type { LabelNode } from './labels.ts';
-import { unreadValue } from './origin.ts';
+
 import { lookupSteps, type OriginRecord } from './record.ts';
 import {
   hasMomentFormat,
@@ -16,7 +16,7 @@ import {
   isFixed,
   isMomentField,
 } from './roles.ts';
-import type { Steps } from './steps.ts';
+import type { Steps } from './text.ts';
 
 /** Deeper values are judged as a whole. */
 const maxDepth = 200;
@@ -137,3 +137,6 @@ export function judgeInput(
 function below(path: string, key: string | number): string {
   return path === '' ? String(key) : `${path}.${key}`;
 }
+
+/** The value of an argument that cannot be read. */
+export const unreadValue = '…';

@@ -7,8 +7,7 @@ import type { FoundOrigin, KnownContainers } from '../../api/origins.ts';
 import { isWebAddress } from './identifiers.ts';
 import { plainHost } from './plain-url.ts';
 import type { OriginRecord } from './record.ts';
-import type { Steps } from './steps.ts';
-import { compatible } from './text.ts';
+import { compatible, type Steps } from './text.ts';
 
 /** The steps that reading an address takes. */
 const hostSteps = 300;

@@ -2,8 +2,16 @@
  * Compares a value with a remembered text at one place, and decides whether it is a separate word
  * there.
  */
-import type { Steps } from './steps.ts';
-import { classOf, currencySigns, ideograph, isDigit, isSpace, letter, separator } from './text.ts';
+import {
+  classOf,
+  currencySigns,
+  ideograph,
+  isDigit,
+  isSpace,
+  letter,
+  type Steps,
+  separator,
+} from './text.ts';
 
 /** One spelling of a value, and how it is compared. */
 export interface Spelling {

@@ -12,9 +12,8 @@ import {
 } from '../../core/rules/scalar-tests.ts';
 import { Slot } from '../../core/slot.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { originsOf } from './call-origins.ts';
-import { unreadValue } from './origin.ts';
-import type { OriginJudge, OriginsOf } from './origin-judge.ts';
+import { type OriginJudge, type OriginsOf, originsOf } from './call-origins.ts';
+import { unreadValue } from './judge.ts';
 import { looksLikeUrl } from './plain-url.ts';
 
 const origins: readonly Origin[] = ['user', 'trusted', 'untrusted', 'unknown'];

@@ -4,11 +4,17 @@ import type { OriginOptions } from '../../api/origins.ts';
 import type { ToolGates } from '../../core/call/ports.ts';
 import type { Judge } from '../../core/call/tally.ts';
 import { definePart, type Part } from '../../core/part.ts';
-import { anything, object } from '../../values/options/index.ts';
+import {
+  anything,
+  type OptionValues,
+  object,
+  readOptions,
+  type TableOf,
+  wholeNumber,
+} from '../../values/options/index.ts';
 import { nameOf } from '../../values/text/names.ts';
+import { isLabelled } from './check-marks.ts';
 import { beginOrigins, ownMaxChars, testsOrigins, usesOrigins } from './follow-origins.ts';
-import { isLabelled } from './is-labelled.ts';
-import { readOriginOptions } from './origin-options.ts';
 import { ofProfile, ofRegistry, ofSession, type RegistryOrigins } from './origin-slots.ts';
 import { compileOrigin, compileOrigins } from './origin-test.ts';
 import { originsInExplanation } from './origins-told.ts';
@@ -90,3 +96,12 @@ const remembering: ToolGates = { bound: beginOrigins };
 
 /** Rules about origins wait for texts that are too long to be remembered at once. */
 const textsSettled: Judge = ({ session }) => ofSession.of(session)?.settled;
+
+const table = { maxChars: wholeNumber(1) } satisfies TableOf<OriginOptions>;
+
+type ReadOriginOptions = OptionValues<typeof table>;
+
+/** @throws MisuseError `invalid_option`, which names the option. */
+function readOriginOptions(options: OriginOptions | undefined, where: string): ReadOriginOptions {
+  return readOptions(where, options, table, { path: 'origins' });
+}

@@ -1,10 +1,12 @@
 /** What people who are asked about a call, and those who listen, learn of its values. */
 
+import type { FoundCall } from '../../core/call/call.ts';
 import type { CallNotes, QuestionPart } from '../../core/call/ports.ts';
+import { shownToApprover } from '../../core/call/shown.ts';
 import { knownOrigins, originsOf } from './call-origins.ts';
-import { announcedMessage, originWords, reportedOrigins } from './origin-report.ts';
+import { announcedMessage, isHiddenPlace, originWords, reportedOrigins } from './origin-report.ts';
+import { ofSession } from './origin-slots.ts';
 import { originsTold } from './origins-told.ts';
-import { vouch } from './vouch.ts';
 
 export const question: QuestionPart = {
   ask(call, hidden, isSecret) {
@@ -28,3 +30,18 @@ export const notes: CallNotes = {
     return origins === undefined ? undefined : { origins };
   },
 };
+
+/**
+ * Once a person has approved a call, each target that the person saw is known in this session.
+ * Called when the input is final.
+ */
+function vouch(call: FoundCall, by: string): void {
+  const origins = originsOf(call);
+  if (origins === undefined) return;
+  const { session } = call;
+  const hidden = shownToApprover(call)?.fields;
+  if (hidden === undefined) return;
+  for (const one of origins.judged())
+    if (one.role === 'target' && one.origin !== 'user' && !isHiddenPlace(one.path, hidden))
+      ofSession.of(session)?.approved(one.value, by);
+}

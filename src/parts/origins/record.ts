@@ -13,12 +13,18 @@ import type { OutputLabels } from './output-labels.ts';
 import { type OutputPart, seenAt } from './output-part.ts';
 import { type LeafTexts, leafOverhead, type OutputTexts, textsOf } from './output-texts.ts';
 import { browserReading } from './plain-url.ts';
-import { withSpaces } from './sentences.ts';
 import { Shelf, type Sought, seek } from './shelf.ts';
 import { finish, folded, type Slices } from './slices.ts';
 import { spellingsOf } from './spellings.ts';
-import type { Steps } from './steps.ts';
-import { foldText, leafEnd, looseForm, normalForm, visible } from './text.ts';
+import {
+  foldText,
+  leafEnd,
+  looseForm,
+  normalForm,
+  type Steps,
+  visible,
+  withSpaces,
+} from './text.ts';
 import { cutOutSteps, vouches } from './vouches.ts';
 import { isWholeLeaf } from './whole-leaf.ts';
 

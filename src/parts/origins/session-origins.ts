@@ -9,7 +9,7 @@ import { knownContainer } from './known-containers.ts';
 import { createOriginRecord, type OriginRecord, type OutputFacts } from './record.ts';
 import type { InputRoles } from './roles.ts';
 import { finish, type Slices } from './slices.ts';
-import type { Steps } from './steps.ts';
+import type { Steps } from './text.ts';
 
 /** Most steps that the lookups of containers may take for one call. */
 const containerSteps = 400_000;

@@ -2,8 +2,7 @@
 import { type Atom, AtomIndex, atomsOf, beginningsOf } from './atom-index.ts';
 import { matchAt, type Range, type Spelling } from './match.ts';
 import { type Slices, sliceEnd } from './slices.ts';
-import type { Steps } from './steps.ts';
-import { classOf, letter } from './text.ts';
+import { classOf, letter, type Steps } from './text.ts';
 
 /** Texts that were remembered together: one statement, or the fields of one output. */
 export interface Block<T> {

@@ -1,7 +1,7 @@
 /** Whether a shelf has a value, and whether it has it as a value of its own. */
 import { isCutOut } from './cut-out.ts';
 import type { Shelf, Sought, Visit } from './shelf.ts';
-import type { Steps } from './steps.ts';
+import type { Steps } from './text.ts';
 
 /** Steps for looking at what surrounds a place. */
 export const cutOutSteps = 40;

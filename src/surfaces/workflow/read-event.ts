@@ -1,6 +1,5 @@
 /** Reads what comes to a workflow from outside: a frozen JSON copy, checked field by field. */
 
-import { own } from '../../core/toolset/own.ts';
 import {
   any,
   budget,
@@ -11,6 +10,7 @@ import {
   names,
   object,
   optional,
+  own,
   profiles,
   scope,
   text,

@@ -1,7 +1,6 @@
 /** Reads the lines of a trace. */
 
-import { own } from '../../core/toolset/own.ts';
-import { eventLimits } from '../../core/toolset/shape.ts';
+import { eventLimits, own } from '../../core/toolset/shape.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { suggestion } from '../../values/options/index.ts';

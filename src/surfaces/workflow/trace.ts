@@ -4,8 +4,7 @@
  */
 
 import { digest } from '../../core/toolset/effective.ts';
-import { own } from '../../core/toolset/own.ts';
-import { eventLimits } from '../../core/toolset/shape.ts';
+import { eventLimits, own } from '../../core/toolset/shape.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
   canonicalJson,

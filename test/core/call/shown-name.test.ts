@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Call } from '../../../src/core/call/call.ts';
-import { shownNameOf } from '../../../src/core/call/shown-name.ts';
+import { shownNameOf } from '../../../src/core/call/shown.ts';
 
 const callBy = (surface: unknown): Call => ({ toolName: 'host/exec', surface }) as Call;
 const thrower = (): never => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PendingApproval } from '../../../src/api/approval.ts';
-import { jsonDigest } from '../../../src/core/approval/json-digest.ts';
+import { jsonDigest } from '../../../src/core/approval/grants.ts';
 import type { JsonObject } from '../../../src/index.ts';
 import { openRecord, sealRecord } from '../../../src/parts/durable-approvals/record.ts';
 import { createTokenSigner, type TokenClaims } from '../../../src/parts/durable-approvals/token.ts';

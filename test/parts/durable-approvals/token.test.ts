@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Key } from '../../../src/api/approval-store.ts';
-import { jsonDigest } from '../../../src/core/approval/json-digest.ts';
+import { jsonDigest } from '../../../src/core/approval/grants.ts';
 import { isMisuseError, type JsonObject } from '../../../src/index.ts';
 import { createTokenSigner, type TokenClaims } from '../../../src/parts/durable-approvals/token.ts';
 import { key, otherKey } from '../../core/approval/kit.ts';

@@ -1,7 +1,10 @@
 import type { Origin, OutputOrigin } from '../../../src/api/origins.ts';
 import type { SlotHolder } from '../../../src/core/slot.ts';
-import { type CallOrigins, ofCall } from '../../../src/parts/origins/call-origins.ts';
-import type { OriginJudge } from '../../../src/parts/origins/origin-judge.ts';
+import {
+  type CallOrigins,
+  type OriginJudge,
+  ofCall,
+} from '../../../src/parts/origins/call-origins.ts';
 import { ofSession } from '../../../src/parts/origins/origin-slots.ts';
 import { outputLabels } from '../../../src/parts/origins/output-labels.ts';
 import { createOriginRecord, type OriginRecord } from '../../../src/parts/origins/record.ts';

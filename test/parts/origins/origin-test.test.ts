@@ -4,8 +4,8 @@ import { compileQuotas, compileRules } from '../../../src/assembly/compile.ts';
 import { type Judged, maxRuleSteps, overBudget } from '../../../src/core/rules/judged.ts';
 import type { CompiledRule } from '../../../src/core/rules/rule.ts';
 import type { Effect, JudgedOrigin, Origin, Quota, Rule } from '../../../src/index.ts';
+import type { OriginJudge } from '../../../src/parts/origins/call-origins.ts';
 import { testsOrigins } from '../../../src/parts/origins/follow-origins.ts';
-import type { OriginJudge } from '../../../src/parts/origins/origin-judge.ts';
 import { callJudgedBy } from './helpers.ts';
 
 /** A judge that knows one origin for each value. */

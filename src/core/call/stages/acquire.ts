@@ -12,7 +12,7 @@ import type { Call, FoundCall } from '../call.ts';
 import { freshParse } from '../fresh-parse.ts';
 import { giveBack, releaseAll } from '../release.ts';
 import { reportFault } from '../report-fault.ts';
-import { shownNameOf } from '../shown-name.ts';
+import { shownNameOf } from '../shown.ts';
 import type { Outcome, Step } from '../step.ts';
 
 const defaultMaxQueued = 1_000;

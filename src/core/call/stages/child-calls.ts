@@ -2,7 +2,7 @@
 
 import { type ToolError, toolError } from '../../../values/errors/index.ts';
 import type { Call, FoundCall } from '../call.ts';
-import { shownNameOf } from '../shown-name.ts';
+import { shownNameOf } from '../shown.ts';
 
 /** Longest chain of child calls. */
 const maxDepth = 8;

@@ -4,7 +4,7 @@ import { type ToolError, toolError } from '../../../values/errors/index.ts';
 import { unmetFact } from '../../toolset/effective.ts';
 import { notAvailableError, notFoundError } from '../../toolset/unavailable.ts';
 import type { Call, FoundCall } from '../call.ts';
-import { shownNameOf } from '../shown-name.ts';
+import { shownNameOf } from '../shown.ts';
 import type { Outcome } from '../step.ts';
 
 /** Finds the tool. An internal tool, or one of another session, does not exist for the caller. */

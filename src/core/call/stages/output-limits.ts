@@ -29,7 +29,7 @@ import {
   whole,
 } from '../output-snapshot.ts';
 import { schemaError } from '../report-fault.ts';
-import { shownNameOf } from '../shown-name.ts';
+import { shownNameOf } from '../shown.ts';
 
 /** Longest output whose text the engine writes as a whole. Longer ones are written in pieces. */
 const mostWritten = 1_000_000;
