@@ -1,7 +1,7 @@
 /**
  * The list of steps that calls of one tool take in one session. It is made when the tool is first
- * called, and again when something changes that a step depends on. `explain` goes through the same
- * list.
+ * called, and again with its binding. What may change without that, such as hooks, a step asks
+ * about itself. `explain` goes through the same list.
  */
 
 import type { FoundCall } from './call.ts';
@@ -24,19 +24,13 @@ export function stepsOf({ binding }: FoundCall): readonly CallStep[] {
   return binding.steps;
 }
 
-function makeSteps({
-  session,
-  drop,
-  masking,
-  gates,
-  entry,
-}: FoundCall['binding']): readonly CallStep[] {
+function makeSteps({ drop, masking, gates, entry }: FoundCall['binding']): readonly CallStep[] {
   const { handler } = entry.internals;
   return [
-    ...when(session.hooks.length > 0, hooks),
+    hooks,
     // A tool that a rule hides must not reveal its schema. The next gate refuses any input.
     ...when(drop !== 'denied', masking === undefined ? validation : maskedValidation),
-    ...when(typeof session.limits.loopGuard === 'number', guard),
+    guard,
     policy,
     approval,
     slots,
@@ -54,7 +48,10 @@ function when(condition: boolean, step: CallStep): readonly CallStep[] {
   return condition ? [step] : [];
 }
 
-const hooks: CallStep = { place: places.hooks, run: beforeHooks };
+const hooks: CallStep = {
+  place: places.hooks,
+  run: (call) => (call.session.hooks.length === 0 ? undefined : beforeHooks(call)),
+};
 
 const validation: CallStep = { place: places.validation, run: validate };
 
@@ -75,7 +72,10 @@ const maskedValidation: CallStep = {
   },
 };
 
-const guard: CallStep = { place: places.loopGuard, run: loopGuard };
+const guard: CallStep = {
+  place: places.loopGuard,
+  run: (call) => (typeof call.session.limits.loopGuard === 'number' ? loopGuard(call) : undefined),
+};
 
 const policy: CallStep = {
   place: places.policy,

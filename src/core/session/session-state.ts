@@ -179,11 +179,6 @@ export class SessionState {
     return entry?.source === 'host' ? entry : (brought ?? entry);
   }
 
-  setHooks(hooks: readonly Hook[]): void {
-    this.hooks = Object.freeze(hooks);
-    for (const binding of this.bindings?.values() ?? []) binding.steps = undefined;
-  }
-
   /** What applies to a tool in this session now; undefined if there is no such tool. */
   binding(name: string): Binding | undefined {
     const stamp = this.current();

@@ -193,8 +193,10 @@ export class Session<S> implements ToolSession<S> {
     const state = this.#state;
     state.checkOpen('add a hook');
     const own = readHook(hook);
-    state.setHooks([...state.hooks, own]);
-    return () => state.setHooks(state.hooks.filter((one) => one !== own));
+    state.hooks = Object.freeze([...state.hooks, own]);
+    return () => {
+      state.hooks = Object.freeze(state.hooks.filter((one) => one !== own));
+    };
   }
 
   /** Without the members that parts add. */

@@ -69,13 +69,12 @@ export async function explain(
   if (unavailable !== undefined) return stop('availability', unavailable);
   call.binding.masking?.collectInput(call);
   const trial: Trial = { call, draft, steps, asksPerson: false };
-  let isShown = input === undefined;
-  for (const step of stepsOf(call)) {
-    if (!isShown && step.place > places.validation) {
-      isShown = true;
+  for (const place of Object.values(places)) {
+    if (place === places.loopGuard && input !== undefined)
       for (const more of session.registry.ports.explained) Object.assign(draft, await more(call));
-    }
-    if ((await attempts[step.place]?.(trial, step)) === 'stop') break;
+    // The list may have changed while an earlier step had to be waited for.
+    for (const step of stepsOf(call).filter((one) => one.place === place))
+      if ((await attempts[place]?.(trial, step)) === 'stop') return Object.freeze(draft);
   }
   return Object.freeze(draft);
 }

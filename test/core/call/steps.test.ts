@@ -1,5 +1,5 @@
 /** The list of steps that calls of one tool take in one session. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { FoundCall } from '../../../src/core/call/call.ts';
 import { places } from '../../../src/core/call/step.ts';
@@ -9,6 +9,8 @@ import {
   allow,
   defineGate,
   defineTool,
+  memoryQuotas,
+  type QuotaStore,
   type RegistryOptions,
   type SessionOptions,
   type ToolSession,
@@ -26,39 +28,37 @@ function placesOf(session: ToolSession, name = 'a'): readonly (string | undefine
   return stepsOf({ binding } as FoundCall).map(({ place }) => names.get(place));
 }
 
-const plain = ['validation', 'policy', 'approval', 'slots', 'recheck', 'audit', 'run'];
+const plain = [
+  'hooks',
+  'validation',
+  'loopGuard',
+  'policy',
+  'approval',
+  'slots',
+  'recheck',
+  'audit',
+  'run',
+];
+const unseen = plain.filter((place) => place !== 'validation');
+const upToRecheck = plain.slice(0, 7);
 
 test.each<
   [string, Record<string, unknown>, Partial<SessionOptions>, RegistryOptions, readonly string[]]
 >([
   ['a plain tool', {}, {}, {}, plain],
   [
-    'a tool in a session with hooks',
-    {},
-    { hooks: [{ before: () => undefined }] },
-    {},
-    ['hooks', ...plain],
-  ],
-  [
     'a tool that a rule hides, whose schema must not be revealed',
     {},
     { rules: [{ tools: 'a', effect: 'deny' }] },
     {},
-    plain.slice(1),
-  ],
-  [
-    'a loop guard',
-    {},
-    { limits: { loopGuard: 2 } },
-    {},
-    ['validation', 'loopGuard', ...plain.slice(1)],
+    unseen,
   ],
   [
     'a handler that the session makes',
     { create: () => ({ handler: () => 'ran' }) },
     {},
     {},
-    [...plain.slice(0, 5), 'handler', 'audit', 'run'],
+    [...upToRecheck, 'handler', 'audit', 'run'],
   ],
   [
     'gates of a part and of the host',
@@ -68,7 +68,7 @@ test.each<
       quotas: [{ id: 'q', max: 2, per: 'day', by: 'principal' }],
       gates: [defineGate({ name: 'last', at: 'start', run: () => undefined })],
     },
-    [...plain.slice(0, 5), 'start', 'start', 'audit', 'run'],
+    [...upToRecheck, 'start', 'start', 'audit', 'run'],
   ],
   [
     'gates that do not apply, which cost a call nothing',
@@ -91,12 +91,8 @@ test('the list is kept while nothing changes, and made again after a change', ()
   const listOf = () => stepsOf({ binding: stateOf(session).binding('a') } as FoundCall);
   const first = listOf();
   expect(listOf()).toBe(first);
-  const remove = session.use({ before: () => undefined });
-  expect(placesOf(session)[0]).toBe('hooks');
-  remove();
-  expect(placesOf(session)).toEqual(plain);
   const withdraw = registry.addRules([{ tools: 'a', effect: 'deny' }]);
-  expect(placesOf(session)).toEqual(plain.slice(1));
+  expect(placesOf(session)).toEqual(unseen);
   withdraw();
   expect(placesOf(session)).toEqual(plain);
   const free = registry.addQuotas([{ id: 'q', max: 2, per: 'day', by: 'principal' }]);
@@ -130,4 +126,46 @@ test('a hook that comes while a call waits is for later calls', async () => {
   waits.open(allow());
   expect((await call).success).toBe(true);
   expect((await session.call('a', {})).error).toMatchObject({ reason: 'late' });
+});
+
+test.each(['adds a hook', 'removes a hook'])(
+  'a gate that %s while it is asked makes the call skip no other gate',
+  async (change) => {
+    const handler = vi.fn(() => 'ran');
+    const { session } = setup(
+      [define('a', { handler })],
+      {},
+      {
+        quotas: [{ id: 'q', max: 2, per: 'day', by: 'principal' }],
+        quotaStore: {
+          ...memoryQuotas(),
+          reserve: () => {
+            if (change === 'adds a hook') session.use({ before: () => undefined });
+            else remove();
+            return { reservation: {} };
+          },
+        } as unknown as QuotaStore,
+        gates: [
+          defineGate({
+            name: 'closed',
+            at: 'start',
+            run: () => ({ code: 'policy_denied', reason: 'closed' }),
+          }),
+        ],
+      },
+    );
+    const remove = session.use({ before: () => undefined });
+    expect((await session.call('a', {})).error).toMatchObject({ reason: 'closed' });
+    expect(handler).not.toHaveBeenCalled();
+  },
+);
+
+test('a loop guard that a profile brings while a call waits counts the call', async () => {
+  const { registry, session } = setup([define('a')]);
+  registry.defineProfile({ id: 'strict', tools: ['a'], limits: { loopGuard: 1 } });
+  session.use({ before: () => session.setProfile('strict') });
+  const reasons = [];
+  for (let count = 0; count < 3; count++)
+    reasons.push((await session.call('a', {})).error?.code ?? 'ran');
+  expect(reasons).toEqual(['ran', 'loop_detected', 'loop_detected']);
 });
