@@ -33,6 +33,23 @@ describe('a change in an adapter', () => {
   });
 });
 
+test.each([
+  'ai-sdk',
+  'anthropic',
+  'claude-agent',
+  'gemini',
+  'langchain',
+  'mcp',
+  'openai',
+  'shared',
+])(
+  'a change in %s runs the conformance suite of surfaces, which notices a lost error code',
+  (folder) => {
+    const runs = quickFiles([`src/surfaces/${folder}/any.ts`]);
+    expect(runs(outside('test/surfaces/surfaces.test.ts', true))).toBe(true);
+  },
+);
+
 test('a heavy file runs with a change in its folder; a slow one never does', () => {
   expect(
     quickFiles(['src/core/rules/rules.ts'])(inside('test/core/rules/rules.test.ts', true)),
