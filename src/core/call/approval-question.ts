@@ -9,7 +9,6 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../values/json/index.ts';
-import { callSummary } from '../../values/text/call-summary.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { Call, FoundCall } from './call.ts';
@@ -68,7 +67,7 @@ export function requestFor(
     tool: entry.summary,
     input,
     title,
-    summary: callSummary(entry.summary.name, input, shown.fields),
+    summary: summaryOf(call, input, shown.fields),
     ...(words === undefined ? {} : { message: words }),
     ...(risk === undefined ? {} : { risk }),
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
@@ -81,6 +80,11 @@ export function requestFor(
     hiddenFields: shown.fields,
   });
   return { askable: true, request };
+}
+
+function summaryOf(call: FoundCall, input: JsonObject, hidden: readonly string[]): string {
+  const { name } = call.entry.summary;
+  return call.session.registry.ports.summary?.(name, input, hidden) ?? name;
 }
 
 function secretInPrompt(call: FoundCall, field: 'title' | 'message'): Question {
@@ -126,7 +130,7 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
     ...(shownJson(call, members) as JsonObject),
     input,
     title: shownText(call, title),
-    summary: shownText(call, callSummary(rest.tool.name, input, hiddenFields)),
+    summary: shownText(call, summaryOf(call, input, hiddenFields)),
     ...(message === undefined ? {} : { message: shownText(call, message) }),
     hiddenFields,
   };

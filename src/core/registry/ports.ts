@@ -103,6 +103,11 @@ export class Ports {
   readonly release: ((call: FoundCall) => void)[] = [];
   /** A handler is about to call a tool. */
   readonly children: ((parent: FoundCall) => void)[] = [];
+  /**
+   * A call in one line, for questions. Without it, that is the name of the tool.
+   * @param hidden JSON pointers of members that are left out.
+   */
+  summary: ((tool: string, input: JsonObject, hidden: readonly string[]) => string) | undefined;
   /** Adds to the questions that people are asked. */
   question: QuestionPart | undefined;
   /** Adds to what listeners and observers are told about calls. */

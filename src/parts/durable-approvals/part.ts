@@ -7,6 +7,7 @@ import { questionsOf } from '../../core/session/questions-of.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { anything } from '../../values/options/index.ts';
+import { callSummary } from '../../values/text/call-summary.ts';
 import {
   type DurableState,
   durableSlot,
@@ -54,6 +55,7 @@ const part = definePart({
     ports.opened.push((session) => {
       if (session.setup.approvalMode === 'suspend') state.suspending.add(session);
     });
+    ports.summary = callSummary;
     ports.answers = {
       suspend,
       crowded,

@@ -13,7 +13,6 @@ import {
   type JsonObject,
   wellFormedJson,
 } from '../json/index.ts';
-import { packageFault } from '../packages/missing-package.ts';
 
 export type SchemaKind = 'zod4' | 'zod3' | 'standard' | 'json';
 export type Direction = 'input' | 'output';
@@ -234,12 +233,13 @@ function zod3Converter(): Zod3Converter {
     const require = createRequire(import.meta.url);
     return require('zod-to-json-schema') as Zod3Converter;
   } catch (error) {
-    throw packageFault(
-      'zod-to-json-schema',
-      'converts zod 3 schemas',
-      error,
-      '; if the application is bundled, install it next to the bundle',
-      'Use zod 4, or convert the schema beforehand and pass the JSON Schema',
+    throw new MisuseError(
+      'missing_dependency',
+      'The package `zod-to-json-schema`, which converts zod 3 schemas, could not be loaded: ' +
+        `${messageOf(error).split('\n', 1)[0]}. If the application is bundled, install it next ` +
+        'to the bundle. In a runtime that cannot look packages up, use zod 4, or convert the ' +
+        'schema beforehand and pass the JSON Schema.',
+      { cause: error },
     );
   }
 }
