@@ -17,6 +17,7 @@ export type {
 export { idsInFlight, newId } from './core/call/calls-in-flight.ts';
 export { type RemoteCall, remoteCall } from './core/call/remote-call.ts';
 export { type Stop, stopOf } from './core/call/stop-of.ts';
+export { offerPlaces } from './core/call/take-place.ts';
 export { takeTraceContext } from './core/call/trace-context.ts';
 export { traceContextOf } from './core/call/traced.ts';
 export { judgingCopy } from './core/registry/judging-copy.ts';
@@ -47,7 +48,6 @@ export {
   seal,
 } from './core/tool/definition.ts';
 export { shownDescription } from './core/tool/deprecation.ts';
-export { offerPlaces } from './core/tool/places.ts';
 export { type Findable, findableIn, findToolsName } from './parts/discovery/discovery.ts';
 export { durableSlot, keepApprovals } from './parts/durable-approvals/durable-state.ts';
 export { isNamed } from './parts/durable-approvals/four-eyes.ts';

@@ -24,6 +24,7 @@ export const partTable: readonly PartRow[] = [
     subpath: 'json-schema',
     schemas: ['json'],
     tests: ['matches'],
+    sessionValues: ['repair: "safe"'],
     call: ['strictNulls'],
   },
   { part: 'lookAlikes', subpath: 'look-alikes', tests: ['alike'] },

@@ -11,10 +11,10 @@ import type { ReadAnswer } from '../approval/request.ts';
 import type { Alongside } from '../result.ts';
 import type { Details } from '../rules/verdict.ts';
 import type { Slot } from '../slot.ts';
-import type { Place } from '../tool/places.ts';
 import type { Call, Resumed } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { CallTraces } from './call-tracers.ts';
+import type { Place } from './places.ts';
 
 /** The rarely used part of a call, with its fields grouped by the phase that first sets them. */
 export class CallExtra {

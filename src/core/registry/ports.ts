@@ -3,7 +3,8 @@
 import type { DropNulls } from '../../api/context.ts';
 import type { AnyTool } from '../../api/tool.ts';
 
-import type { JsonValue } from '../../values/json/index.ts';
+import type { ToolError } from '../../values/errors/index.ts';
+import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import type { Binding } from '../call/binding.ts';
 import type { FoundCall } from '../call/call.ts';
@@ -74,6 +75,8 @@ export class Ports {
   attributesOf:
     | ((call: FoundCall) => ReadonlyMap<string, JsonValue | undefined> | undefined)
     | undefined;
+  /** Reads JSON that the arguments contain as text, in sessions with `repair: "safe"`. */
+  repair: ((call: FoundCall, schema: JsonObject) => ToolError | undefined) | undefined;
   /** Removes nulls that a strict dialect has made, for surfaces that do not do so themselves. */
   dropNulls: DropNulls | undefined;
   /** Tries rules that must not change a result. */

@@ -65,7 +65,6 @@ export const coreSessionOptions: readonly string[] = Object.keys(sessionTable);
 const none: readonly never[] = Object.freeze([]);
 const empty: JsonObject = Object.freeze({});
 const noEnvironment: Readonly<Record<string, string>> = Object.freeze({});
-const suspends = 'approvalMode: "suspend"';
 const noLimits: Limits = Object.freeze(Object.create(null) as Limits);
 
 /**
@@ -81,8 +80,12 @@ export function readSessionOptions(
   const given = readOptions(where, own, parts.tableOf('session', sessionTable));
   const { environment, metadata, profile, facts, overrides, rules, policies, hooks, limits } =
     given;
-  if (given.approvalMode === 'suspend' && registry.ports.answers === undefined)
-    throw registry.parts.missing('sessionValues', suspends, `${where}: \`${suspends}\``);
+  const { answers, repair } = registry.ports;
+  for (const [value, isMissing] of [
+    ['approvalMode: "suspend"', given.approvalMode === 'suspend' && answers === undefined],
+    ['repair: "safe"', given.repair === 'safe' && repair === undefined],
+  ] as const)
+    if (isMissing) throw parts.missing('sessionValues', value, `${where}: \`${value}\``);
   if (profile !== undefined && !registry.profiles.has(profile))
     throw unknownProfile('createSession: expected `profile`', profile, [
       ...registry.profiles.keys(),

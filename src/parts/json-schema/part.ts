@@ -4,10 +4,11 @@ import { definePart, type Part } from '../../core/part.ts';
 import { schemaEngine } from '../../values/json-schema/engine.ts';
 import { withoutStrictNulls } from '../../values/schema/strict-nulls.ts';
 import { compileMatches } from './matches.ts';
+import { repair } from './repair.ts';
 
 /**
  * The part that adds plain JSON Schemas as `parameters`, `outputSchema` and `policy.knobs`,
- * `matches` in rules and quotas, and `strictNulls: true` of surfaces.
+ * `matches` in rules and quotas, `repair: "safe"` of sessions, and `strictNulls: true` of surfaces.
  *
  * @example
  * ```ts
@@ -34,6 +35,7 @@ const part = definePart({
   schemas: { json: schemaEngine },
   tests: { matches: compileMatches },
   install(ports) {
+    ports.repair = repair;
     ports.dropNulls = withoutStrictNulls;
   },
 });

@@ -1,8 +1,8 @@
 /** Every wait of a call before its handler, with every change that may come meanwhile. */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { offerPlaces } from '../../../src/core/call/take-place.ts';
 import { observeCalls } from '../../../src/core/registry/observe-calls.ts';
-import { offerPlaces } from '../../../src/core/tool/places.ts';
 import {
   type ApprovalAnswer,
   allow,

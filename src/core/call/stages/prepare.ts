@@ -3,30 +3,26 @@
  * It is the last thing that a call waits for, so that the call can be judged after it.
  */
 
-import type { Executor } from '../../../api/tool-config.ts';
-import { describe, errorName, type ToolError, toolError } from '../../../values/errors/index.ts';
-import { closesCycle, endWait, startWait } from '../../../values/limits/wait-graph.ts';
-import { ignoreRejection } from '../../../values/maybe-promise.ts';
+import { describe } from '../../../values/errors/index.ts';
 import type { MadeHandler } from '../../tool/definition.ts';
 import { disposalOf } from '../../tool/executors.ts';
-import { type Place, type PlaceHolders, placesOf } from '../../tool/places.ts';
 import { type Binding, createSessionHandler, type SessionHandler } from '../binding.ts';
 import type { FoundCall } from '../call.ts';
-import { pauseClock, startClock } from '../clock.ts';
 import { countLateSettle } from '../end-call.ts';
-import { HandlerContext } from '../handler-context.ts';
-import { reportFault } from '../report-fault.ts';
+import { placesOf } from '../places.ts';
 import type { Step } from '../step.ts';
-import { thrownError } from '../thrown-error.ts';
+import { type Failed, whenReady } from '../when-ready.ts';
 
-/** Takes the error of a call whose handler cannot begin. */
-type Failed = (call: FoundCall, error: ToolError) => void;
 type Create = NonNullable<Binding['entry']['internals']['create']>;
 
 export function prepare(call: FoundCall, failed: Failed): Step {
   const { create, executor } = call.binding.entry.internals;
   if (create !== undefined) return prepareHandler(call, create, failed);
-  return executor === undefined ? undefined : preparePlace(call, executor, failed);
+  if (executor === undefined || call.extra?.place?.lost === false) return undefined;
+  // An executor that is being disposed, since no tool used it for a moment, gets the call after it.
+  const disposal = disposalOf(executor);
+  if (disposal !== undefined) return whenReady(call, disposal, failed);
+  return placesOf(executor)?.prepare(call, failed);
 }
 
 function prepareHandler(call: FoundCall, create: Create, failed: Failed): Step {
@@ -40,7 +36,7 @@ function prepareHandler(call: FoundCall, create: Create, failed: Failed): Step {
     call.handlerLive = false;
     if (call.ended) countLateSettle(call, how);
   };
-  return within(
+  return whenReady(
     call,
     handler.made.then(
       () => settled('returned'),
@@ -76,82 +72,4 @@ function make(call: FoundCall, handler: SessionHandler, create: Create): Promise
       throw error;
     });
   return made;
-}
-
-function preparePlace(call: FoundCall, executor: Executor, failed: Failed): Step {
-  if (call.extra?.place?.lost === false) return undefined;
-  // An executor that is being disposed, since no tool used it for a moment, gets the call after it.
-  const disposal = disposalOf(executor);
-  if (disposal !== undefined) return within(call, disposal, failed);
-  const places = placesOf(executor);
-  if (places === undefined) return undefined;
-  const { take, holders } = places;
-  // A place that was lost is not given back.
-  holders?.delete(call);
-  const free = holders === undefined ? undefined : () => holders.delete(call);
-  const keep = (place: Place): void => {
-    holders?.add(call);
-    if (call.ended) place.release();
-    else call.more.place = place;
-  };
-  let place: Place | Promise<Place>;
-  try {
-    place = take(new HandlerContext(call), free);
-  } catch (thrown) {
-    failed(call, thrownError(call, thrown));
-    return undefined;
-  }
-  if (place instanceof Promise) return waitFor(call, place, holders, keep, failed);
-  keep(place);
-  return undefined;
-}
-
-/** Waits for a place, unless those that have one wait for this call. */
-function waitFor(
-  call: FoundCall,
-  taken: Promise<Place>,
-  holders: PlaceHolders | undefined,
-  keep: (place: Place) => void,
-  failed: Failed,
-): Step {
-  if (holders === undefined) return within(call, taken.then(keep), failed);
-  const { waits } = call.session.registry;
-  startWait(waits, call, holders);
-  const isStuck = closesCycle(waits, call, holders);
-  if (isStuck) endWait(waits, call);
-  const kept = taken.then(keep);
-  if (!isStuck)
-    return within(
-      call,
-      kept.finally(() => endWait(waits, call)),
-      failed,
-    );
-  // It leaves the queue when the call ends.
-  ignoreRejection(kept);
-  return deadlockError;
-}
-
-const deadlockError = toolError(
-  'rate_limited',
-  'The call would wait for a place on its executor, and the calls that have one wait for each ' +
-    'other. Call the tools one after another.',
-  { reason: 'deadlock', retryable: false },
-);
-
-/** Waits, no longer than the handler may take. */
-function within(call: FoundCall, ready: Promise<void>, failed: Failed): Promise<undefined> {
-  startClock(call, call.session.registry.monotonic());
-  return ready.then(
-    () => {
-      if (!call.ended) pauseClock(call);
-      return undefined;
-    },
-    (thrown: unknown) => {
-      if (!call.ended) failed(call, thrownError(call, thrown));
-      // What stops because of the signal has not failed.
-      else if (thrown !== call.extra?.abortReason && errorName(thrown) !== 'AbortError')
-        reportFault(call, thrown, 'handler', 'a handler threw after its call had ended');
-      return undefined;
-    },
-  );
 }

@@ -1,0 +1,32 @@
+/** Waits for what a handler needs to begin. */
+
+import { errorName, type ToolError } from '../../values/errors/index.ts';
+import type { FoundCall } from './call.ts';
+import { pauseClock, startClock } from './clock.ts';
+import { reportFault } from './report-fault.ts';
+import { thrownError } from './thrown-error.ts';
+
+/** Takes the error of a call whose handler cannot begin. */
+export type Failed = (call: FoundCall, error: ToolError) => void;
+
+/** Waits, no longer than the handler may take. */
+export function whenReady(
+  call: FoundCall,
+  ready: Promise<void>,
+  failed: Failed,
+): Promise<undefined> {
+  startClock(call, call.session.registry.monotonic());
+  return ready.then(
+    () => {
+      if (!call.ended) pauseClock(call);
+      return undefined;
+    },
+    (thrown: unknown) => {
+      if (!call.ended) failed(call, thrownError(call, thrown));
+      // What stops because of the signal has not failed.
+      else if (thrown !== call.extra?.abortReason && errorName(thrown) !== 'AbortError')
+        reportFault(call, thrown, 'handler', 'a handler threw after its call had ended');
+      return undefined;
+    },
+  );
+}
