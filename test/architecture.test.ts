@@ -772,16 +772,14 @@ describe('entries', () => {
     const places =
       name === 'index'
         ? ['']
-        : [
-            'parts/',
-            'surfaces/',
-            'executors/',
-            'stores/',
-            ...families.map((one) => `surfaces/${one}/`),
-          ].map((folder) => `${folder}${name.replace('/', '-')}/`);
-    expect([`src/${name}.ts`, ...places.map((place) => `src/${place}index.ts`)]).toContain(
-      entries[name],
-    );
+        : ['surfaces/', 'executors/', 'stores/', ...families.map((one) => `surfaces/${one}/`)].map(
+            (folder) => `${folder}${name.replace('/', '-')}/`,
+          );
+    expect([
+      `src/${name}.ts`,
+      `src/parts/${name}/part.ts`,
+      ...places.map((place) => `src/${place}index.ts`),
+    ]).toContain(entries[name]);
     expect(known.has((entries[name] as string).slice(4, -3)), `${entries[name]} exists`).toBe(true);
   });
 });

@@ -27,10 +27,17 @@ function parse(path: string): ts.SourceFile {
   return known;
 }
 
-/** An entry is a list of `export { … } from './file.ts'`, and of `export *` from another entry. */
+/**
+ * An entry is a list of `export { … } from './file.ts'`, and of `export *` from another entry. That
+ * of a part is the file that exports its function.
+ */
 export function exportsOf(entry: string): Exported[] {
   const path = join(root, entry);
   return parse(path).statements.flatMap((statement) => {
+    if (ts.isFunctionDeclaration(statement) && exportedHere(statement)) {
+      const name = statement.name?.text as string;
+      return { name, path, declarations: declarationsOf(path, name) };
+    }
     if (!ts.isExportDeclaration(statement)) return [];
     const from = join(dirname(path), (statement.moduleSpecifier as ts.StringLiteral).text);
     if (statement.exportClause === undefined) return exportsOf(relative(root, from));
@@ -40,6 +47,10 @@ export function exportsOf(entry: string): Exported[] {
       return { name: original, path: from, declarations: declarationsOf(from, original) };
     });
   });
+}
+
+function exportedHere({ modifiers }: ts.FunctionDeclaration): boolean {
+  return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
 }
 
 function declarationsOf(path: string, name: string): ts.Node[] {

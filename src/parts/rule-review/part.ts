@@ -1,12 +1,9 @@
 /** The review of rules as a part of a registry. */
 
 import { definePart, type Part } from '../../core/part.ts';
-import type { RegistryState } from '../../core/registry/registry-state.ts';
-import { Slot } from '../../core/slot.ts';
-import { flag, withDefault } from '../../values/options/index.ts';
-import { RuleReview } from './rule-review.ts';
 
-const ofRegistry = new Slot<RuleReview>();
+import { flag, withDefault } from '../../values/options/index.ts';
+import { ofRegistry, RuleReview } from './rule-review.ts';
 
 /**
  * The part that finds rules and quotas that can never match, and adds the option `strictRules` of a
@@ -33,8 +30,3 @@ const part = definePart({
     ports.review = review;
   },
 });
-
-/** The review of a registry that has the part. */
-export function reviewOf(registry: RegistryState): RuleReview {
-  return ofRegistry.of(registry) as RuleReview;
-}

@@ -1,12 +1,9 @@
 /** Secrets as a part of a registry: what schemas and paths mark as secret is hidden. */
 
 import { definePart, type Part } from '../../core/part.ts';
-import type { RegistryState } from '../../core/registry/registry-state.ts';
-import { Slot } from '../../core/slot.ts';
-import { arrayOf, reading, text, withDefault } from '../../values/options/index.ts';
-import { SecretMasking } from './secret-masking.ts';
 
-const ofRegistry = new Slot<SecretMasking>();
+import { arrayOf, reading, text, withDefault } from '../../values/options/index.ts';
+import { maskingOf, ofRegistry, SecretMasking } from './secret-masking.ts';
 
 /**
  * The part that hides secrets in events, questions, errors and logs: the values of fields that a
@@ -47,8 +44,3 @@ const part = definePart({
     ports.copies.push((from) => masking.use(maskingOf(from)?.paths ?? []));
   },
 });
-
-/** How a registry hides secrets; undefined without the part. */
-export function maskingOf(registry: RegistryState): SecretMasking | undefined {
-  return ofRegistry.of(registry);
-}

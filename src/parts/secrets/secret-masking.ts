@@ -6,6 +6,7 @@
 import type { Call, FoundCall } from '../../core/call/call.ts';
 import { newId } from '../../core/call/calls-in-flight.ts';
 import type { Masking, ShownInput } from '../../core/call/ports.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
@@ -15,7 +16,6 @@ import { createRedactor, type Redactor } from '../../values/redaction/redactor.t
 import { holdsSecret, redactText, scrubStrings } from '../../values/redaction/scrub.ts';
 import { Secrets } from '../../values/redaction/secrets.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
-
 import { redactorsOf, type ToolRedactors } from './tool-redactors.ts';
 
 /**
@@ -290,4 +290,11 @@ function sharesText(id: string, input: unknown): boolean {
   } catch {
     return true;
   }
+}
+
+export const ofRegistry = new Slot<SecretMasking>();
+
+/** How a registry hides secrets; undefined without the part. */
+export function maskingOf(registry: RegistryState): SecretMasking | undefined {
+  return ofRegistry.of(registry);
 }

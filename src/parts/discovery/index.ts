@@ -1,2 +1,0 @@
-/** Sessions that list a few tools and find the others by search. */
-export { discovery } from './part.ts';

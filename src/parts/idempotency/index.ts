@@ -1,2 +1,0 @@
-/** Calls that run at most once for their key. */
-export { idempotency } from './part.ts';

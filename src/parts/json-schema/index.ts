@@ -1,2 +1,0 @@
-/** Plain JSON Schemas, and regular expressions in rules. */
-export { jsonSchemas } from './part.ts';

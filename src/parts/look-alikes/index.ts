@@ -1,2 +1,0 @@
-/** The test `alike` of rules: texts that look like other texts. */
-export { lookAlikes } from './part.ts';

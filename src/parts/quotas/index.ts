@@ -1,2 +1,0 @@
-/** Limits on counts and sums within a window of time. */
-export { quotas } from './part.ts';

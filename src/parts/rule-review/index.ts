@@ -1,2 +1,0 @@
-/** The review that finds rules and quotas that can never match. */
-export { ruleReview } from './part.ts';

@@ -1,2 +1,0 @@
-/** Secrets of calls, hidden in events, questions, errors and logs. */
-export { secrets } from './part.ts';

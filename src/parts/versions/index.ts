@@ -1,2 +1,0 @@
-/** Several versions of one tool side by side. */
-export { versions } from './part.ts';
