@@ -1,9 +1,15 @@
 /** `explain`: shows what would happen to a call, using the code that decides about real calls. */
-import type { Effect, Explanation, JsonObject, JsonValue, QuotaLevel } from '../index.ts';
+import type {
+  Effect,
+  Explanation,
+  JsonObject,
+  JsonValue,
+  JudgedOrigin,
+  QuotaLevel,
+} from '../index.ts';
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
-import { originText } from './origin-text.ts';
-import { columns, jsonText, printable } from './printable.ts';
+import { columns, headline, jsonText, printable } from './printable.ts';
 import { readInput } from './read-json.ts';
 
 export const explain: Command = {
@@ -162,4 +168,13 @@ const outcomes = {
 
 function outcomeOf({ decision, code }: Explanation): string {
   return decision === undefined ? `would be refused: ${code}` : outcomes[decision.effect];
+}
+
+/** Maximum characters of a value that is shown with its origin. */
+const longestValue = 60;
+
+/** `to "US133": untrusted, seen in read_file`. It may contain what a terminal obeys. */
+function originText({ path, value, origin, seen }: JudgedOrigin): string {
+  const where = seen === undefined ? '' : `, seen in ${seen.toolName}`;
+  return `${path} ${headline(jsonText(value), longestValue)}: ${origin}${where}`;
 }

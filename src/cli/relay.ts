@@ -12,9 +12,9 @@ import { failure, untilInterrupted, usageFault } from './fault.ts';
 import { openGateway } from './open-gateway.ts';
 import { jsonText } from './printable.ts';
 import { readRelayFile } from './relay-file.ts';
-import { relayLogger, screenOfLog } from './relay-log.ts';
 import { openRelayRedis, type RelayRedis } from './relay-redis.ts';
 import { relaySettings } from './relay-settings.ts';
+import type { Screen } from './screen.ts';
 import { openWorld } from './world.ts';
 
 /** The address has already been written to standard output. */
@@ -178,4 +178,25 @@ function interrupted(signal: AbortSignal): Promise<void> {
 
 function isInUse(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
+}
+
+/**
+ * Writes one JSON document per line, with its time. An error, which JSON would leave empty, has its
+ * stack.
+ */
+function relayLogger(screen: Screen): RelayLogger {
+  const written = (_: string, value: unknown): unknown =>
+    value instanceof Error
+      ? { type: value.name, message: value.message, stack: value.stack, cause: value.cause }
+      : value;
+  const at = (level: string) => (data: object, message?: string) => {
+    const line = { level, time: new Date().toISOString(), ...data, msg: message ?? '' };
+    screen.note(jsonText(JSON.parse(JSON.stringify(line, written))).replace(/\s*\n\s*/g, ' '));
+  };
+  return { info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+/** A screen whose notes are log lines, so that a program can read every line. */
+function screenOfLog(screen: Screen, logger: RelayLogger): Screen {
+  return { ...screen, note: (text) => logger.warn({}, text) };
 }

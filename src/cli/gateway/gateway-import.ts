@@ -4,10 +4,10 @@ import type { ServerStatus } from '../../surfaces/gateway/server-status.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { createFile, replaceFile } from '../../values/files/whole-file.ts';
 import type { JsonObject } from '../../values/json/index.ts';
+import { type OptionalPackage, versioned } from '../../values/packages/optional-packages.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Answer, Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';
-import { npxArguments } from '../optional-packages.ts';
 import { jsonText, printable } from '../printable.ts';
 import type { Screen } from '../screen.ts';
 import { shownPath } from '../shown-path.ts';
@@ -224,4 +224,16 @@ function answer(path: string, from: string, found: Found, asked: readonly Server
     ].join('\n'),
     json: { path, servers: names, variables, warnings, entry },
   };
+}
+
+/**
+ * The arguments of `npx` for a command of this library with optional packages. `npx` has a folder
+ * of its own, in which it finds a package only if it is named.
+ */
+function npxArguments(packages: readonly OptionalPackage[]): readonly string[] {
+  return [
+    '-y',
+    ...['host-tools', ...packages.map(versioned)].flatMap((one) => ['-p', one]),
+    'host-tools',
+  ];
 }

@@ -1,7 +1,6 @@
 /** A sandbox that is a process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
-import { ignoreDebuggerSignal } from './debugger-signal.ts';
 import { unavailableFault } from './fault.ts';
 import { frameOf, frameReader } from './frames.ts';
 import { processMemory, watchMemory } from './memory.ts';
@@ -204,4 +203,17 @@ function deathBy(code: number | null, signal: NodeJS.Signals | null, printed: st
     reason: 'sandbox_exited',
     text: signal === null ? `exited with code ${code}` : `was killed by ${signal}`,
   };
+}
+
+const ignore = (): void => {};
+
+/**
+ * Node opens its debugger when it gets SIGUSR1, and whoever reaches the debugger can run code in
+ * the process. Node's permissions refuse a handler neither signals nor the network, so it could get
+ * everything back that they do refuse. So this keeps the signal from opening the debugger, for as
+ * long as the process lives: without a listener, the signal would then end the process. Has no
+ * effect in a thread, which gets no signals.
+ */
+function ignoreDebuggerSignal(): void {
+  if (!process.listeners('SIGUSR1').includes(ignore)) process.on('SIGUSR1', ignore);
 }

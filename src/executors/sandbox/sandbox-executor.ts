@@ -2,7 +2,7 @@
 import type { Executor, JsonObject, ToolContext } from '../../index.ts';
 import { offerPlaces, stopOf } from '../../surface-port.ts';
 import type { Cell, CellOptions } from './cell.ts';
-import { checkRuntime } from './other-runtime.ts';
+import { unavailableFault } from './fault.ts';
 import { Pool, type PoolLimits } from './pool.ts';
 import { runnerText } from './runner-text.ts';
 
@@ -67,4 +67,27 @@ export function sandboxExecutor(
   pools.set(executor, pool);
   offerPlaces(executor, take, limits.max);
   return executor;
+}
+
+/**
+ * The name of this runtime if it is not Node. Others imitate Node's threads and processes, but not
+ * all of what a sandbox relies on.
+ */
+function otherRuntime(): string | undefined {
+  const { bun, deno } = process.versions;
+  if (bun !== undefined) return `Bun ${bun}`;
+  if (deno !== undefined) return `Deno ${deno}`;
+  const { navigator } = globalThis as { navigator?: { readonly userAgent?: unknown } };
+  return navigator?.userAgent === 'Cloudflare-Workers' ? "Cloudflare's runtime" : undefined;
+}
+
+/** @throws an error that ends the call as `sandbox_unavailable` */
+function checkRuntime(kind: 'thread' | 'process'): void {
+  const other = otherRuntime();
+  if (other === undefined) return;
+  throw unavailableFault(
+    'sandbox_unsupported',
+    `The tool's sandbox could not be started: a sandbox in a ${kind} needs Node.js, and this is ` +
+      `${other}. Run the application with Node.js, or give the tool a handler or another executor.`,
+  );
 }

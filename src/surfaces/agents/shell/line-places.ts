@@ -1,8 +1,7 @@
 /** The paths that a command line may mean, and the folders from which it reads them. */
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { longestPath, type PathFacts, type Place, pathFacts } from '../place.ts';
-import { isBare } from './bare-repository.ts';
 import { most, tooMany } from './limits.ts';
 
 /** Most folders of which every combination is considered. */
@@ -100,4 +99,23 @@ export class LinePlaces {
           this.outside.add(text);
       }
   }
+}
+
+/** Most parent folders that are checked, as in git. */
+const mostAbove = 64;
+
+/**
+ * Whether git, started there, would use a bare repository: a folder with `HEAD`, `objects` and
+ * `refs`. Anyone who may write files there may write its configuration, which names programs. A
+ * repository may even contain such a folder.
+ */
+function isBare({ cwd }: Place): boolean {
+  for (let at = cwd, left = mostAbove; left > 0; left--) {
+    if (existsSync(join(at, '.git'))) return false;
+    if (['HEAD', 'objects', 'refs'].every((name) => existsSync(join(at, name)))) return true;
+    const above = dirname(at);
+    if (above === at) return false;
+    at = above;
+  }
+  return false;
 }

@@ -2,14 +2,25 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../../index.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
+import { excessOf } from '../../../values/text/json-bounds.ts';
 import { maxBodyBytes } from './body.ts';
 import type { DirectCalls } from './direct-calls.ts';
-import { textFault, valueFault } from './line-bounds.ts';
 import { abandon, admit, type Batch, type LineRequests, send, tell } from './line-requests.ts';
 import { type LineSplitter, lineSplitter } from './line-splitter.ts';
 import type { LineInput, LineOutput } from './line-streams.ts';
 import { requestIdOf } from './message-form.ts';
-import { type RpcId, type RpcMessage, rpcCodes, rpcError } from './rpc.ts';
+import {
+  isTooFullBeside,
+  maxDepth,
+  maxValues,
+  type RpcId,
+  type RpcMessage,
+  rpcCodes,
+  rpcError,
+  tooDeep,
+  tooFull,
+  tooFullBeside,
+} from './rpc.ts';
 import { idOfSkipped, keptOfLine } from './skipped-line.ts';
 
 const tooLong = `Invalid Request: a line may have at most ${maxBodyBytes} characters.`;
@@ -175,4 +186,22 @@ function goesDirect({ version, requests, transport }: State, message: RpcMessage
   if (direct === undefined || version === undefined) return false;
   const others = requests.inFlight.size - direct.running - (message.kind === 'request' ? 1 : 0);
   return (message.kind === 'notification' || others <= 0) && direct.take(message);
+}
+
+/** Most messages of a batch. */
+const maxBatch = 100;
+
+/** Why a line must not be parsed; undefined if it may be. */
+function textFault(line: string): string | undefined {
+  const excess = excessOf(line, { maxDepth, maxValues });
+  if (excess === undefined) return undefined;
+  return excess === 'depth' ? tooDeep : tooFull;
+}
+
+/** Why the value of a line is refused; undefined if it is not. */
+function valueFault(value: unknown): string | undefined {
+  const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (messages.length > maxBatch)
+    return `Invalid Request: a batch may have at most ${maxBatch} messages.`;
+  return isTooFullBeside(messages) ? tooFullBeside : undefined;
 }
