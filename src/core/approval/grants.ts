@@ -1,7 +1,7 @@
 /** The standing answers of one session. A grant answers an ask; it never lifts a denial. */
 
-import { createHash } from 'node:crypto';
 import type { Grant } from '../../api/approval.ts';
+import { sha256 } from '../../values/crypto.ts';
 import { canonicalJson, type JsonObject } from '../../values/json/index.ts';
 import type { ReadAnswer } from './request.ts';
 
@@ -150,5 +150,5 @@ function publicView({ id, tool, effect, by, usesLeft, expiresAt }: Held): Grant 
 
 /** A digest of canonical JSON. */
 export function jsonDigest(value: JsonObject): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('base64url');
+  return sha256(canonicalJson(value), 'base64url');
 }

@@ -1,8 +1,8 @@
 /** Asks a person in this process, and waits for the first answer. */
 
-import { randomUUID } from 'node:crypto';
 import type { ApprovalRequest } from '../../api/approval.ts';
 import type { Approver } from '../../api/context.ts';
+import { randomUUID } from '../../values/crypto.ts';
 import { errorName, withCause } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
 import { inScope } from '../../values/limits/async-scope.ts';

@@ -1,7 +1,8 @@
 /** The record of one call: what the stages read and write as the call passes through them. */
-import { randomUUID } from 'node:crypto';
+
 import type { CallInfo, Surface } from '../../api/context.ts';
 import type { ToolResult } from '../../api/result.ts';
+import { randomUUID } from '../../values/crypto.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { AbortEntry } from '../../values/limits/abort-hub.ts';
 import { type AsyncScope, currentScope } from '../../values/limits/async-scope.ts';

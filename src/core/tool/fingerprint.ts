@@ -1,6 +1,7 @@
 /** The fingerprint of a definition: a digest of what a person or a pin accepts with it. */
-import { createHash } from 'node:crypto';
+
 import type { ToolAnnotations } from '../../api/tool.ts';
+import { sha256 } from '../../values/crypto.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { withoutDefaults } from '../../values/schema/without-defaults.ts';
 
@@ -26,5 +27,5 @@ export function digestOf(
   };
   if (outputSchema !== undefined) identity.outputSchema = withoutDefaults(outputSchema);
   if (version !== undefined) identity.version = version;
-  return `sha256:${createHash('sha256').update(canonicalJson(identity)).digest('hex')}`;
+  return `sha256:${sha256(canonicalJson(identity))}`;
 }

@@ -1,10 +1,11 @@
 /**
  * Which tools a model sees: a pure, deterministic function of tools, profile, overrides and facts.
  */
-import { createHash } from 'node:crypto';
+
 import type { Dropped, Prerequisite } from '../../api/session.ts';
 import type { Overrides } from '../../api/session-options.ts';
 import type { FactRule } from '../../api/tool.ts';
+import { sha256 } from '../../values/crypto.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
@@ -243,5 +244,5 @@ function byCodeUnit(left: string, right: string): number {
 
 /** `sha256:` and hex of the canonical JSON. */
 export function digest(value: JsonValue | object): string {
-  return `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
+  return `sha256:${sha256(canonicalJson(value))}`;
 }

@@ -1,7 +1,7 @@
 /**
  * Maps tool names to names that a provider accepts, and back.
  */
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../values/crypto.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import {
   array,
@@ -83,9 +83,7 @@ export function toProviderNames(
   const contested: Contested[] = [];
   for (const [base, group] of groups) {
     if (group.length === 1 && !taken.has(base)) shown.set(group[0] as string, base);
-    else
-      for (const name of group)
-        contested.push({ name, base, hash: createHash('sha256').update(name).digest('hex') });
+    else for (const name of group) contested.push({ name, base, hash: sha256(name) });
   }
   for (const name of shown.values()) taken.add(name);
   tellApart(contested, taken, rule, shown);

@@ -1,9 +1,9 @@
 /** The record of a suspended call. It is verified when it is read back. */
 
-import { randomUUID } from 'node:crypto';
 import type { PendingApproval } from '../../api/approval.ts';
 import type { AnsweredApproval, SuspendedApproval } from '../../api/approval-store.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
+import { randomUUID } from '../../values/crypto.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { sealHead } from './head.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';

@@ -1,5 +1,5 @@
 /** Suspends a call until a person answers. Another process may then resume it. */
-import { randomUUID } from 'node:crypto';
+
 import type { ApprovalRequest } from '../../api/approval.ts';
 import { rejected, rejection, tooManyApprovals } from '../../core/call/approval-outcome.ts';
 import { announceQuestion, requestFor } from '../../core/call/approval-question.ts';
@@ -10,6 +10,7 @@ import { shownNameOf } from '../../core/call/shown.ts';
 import type { Outcome } from '../../core/call/step.ts';
 import { joinDetails, type Verdict } from '../../core/rules/verdict.ts';
 import { Slot } from '../../core/slot.ts';
+import { randomUUID } from '../../values/crypto.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { durableOf, tellSeparateStores } from './durable-state.ts';

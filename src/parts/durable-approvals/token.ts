@@ -2,8 +2,9 @@
  * Approval tokens: signed, expiring, and bound to one call of one principal. A token proves that
  * approval was requested. The store ensures that it is answered once.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+
 import type { Key } from '../../api/approval-store.ts';
+import { nodeCrypto } from '../../values/crypto.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { canonicalJson, isJsonObject } from '../../values/json/index.ts';
 
@@ -66,7 +67,7 @@ export function createTokenSigner(secret: Key | readonly Key[]): TokenSigner {
       let genuine = false;
       for (const key of keys) {
         const mac = sealOf(key, text);
-        if (given.length === mac.length && timingSafeEqual(given, mac)) genuine = true;
+        if (given.length === mac.length && nodeCrypto().timingSafeEqual(given, mac)) genuine = true;
       }
       return genuine;
     },
@@ -81,7 +82,7 @@ export function createTokenSigner(secret: Key | readonly Key[]): TokenSigner {
       for (const key of keys) {
         const mac = macOf(key, body);
         // Every key is tried, so that the time does not reveal which one matched.
-        if (given.length === mac.length && timingSafeEqual(given, mac)) genuine = true;
+        if (given.length === mac.length && nodeCrypto().timingSafeEqual(given, mac)) genuine = true;
       }
       if (!genuine) return undefined;
       try {
@@ -113,9 +114,17 @@ function readKey(key: Key): Buffer {
 }
 
 function macOf(key: Buffer, body: string): Buffer {
-  return createHmac('sha256', key).update('host-tools.approval.v1\n').update(body).digest();
+  return nodeCrypto()
+    .createHmac('sha256', key)
+    .update('host-tools.approval.v1\n')
+    .update(body)
+    .digest();
 }
 
 function sealOf(key: Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update('host-tools.outcome.v1\n').update(text).digest();
+  return nodeCrypto()
+    .createHmac('sha256', key)
+    .update('host-tools.outcome.v1\n')
+    .update(text)
+    .digest();
 }

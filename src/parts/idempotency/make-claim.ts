@@ -1,7 +1,8 @@
 /** The life of a claim: made before the call runs, renewed while it runs, and ended with it. */
-import { createHash, randomUUID } from 'node:crypto';
+
 import type { ToolResult } from '../../api/result.ts';
 import type { FoundCall } from '../../core/call/call.ts';
+import { randomUUID, sha256 } from '../../values/crypto.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { inScope } from '../../values/limits/async-scope.ts';
 import { releaseKey, tell } from './ask-idempotency-store.ts';
@@ -32,7 +33,7 @@ export function inputDigest({ canonical }: FoundCall): string {
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return sha256(text);
 }
 
 /** From here on, the call holds the key until it ends. */

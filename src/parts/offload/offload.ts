@@ -2,7 +2,7 @@
  * Keeps an output as a whole if it is over its budget, and shows the model its beginning and a
  * handle.
  */
-import { createHash, randomBytes } from 'node:crypto';
+
 import type { FoundCall } from '../../core/call/call.ts';
 import { offloadMark } from '../../core/call/cut-marks.ts';
 import { type Shaped, type Shown, whole } from '../../core/call/output-snapshot.ts';
@@ -11,6 +11,7 @@ import { reportFault } from '../../core/call/report-fault.ts';
 import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { contentParts, contentText } from '../../values/content.ts';
+import { nodeCrypto, sha256 } from '../../values/crypto.ts';
 import { type JsonValue, wireText } from '../../values/json/index.ts';
 import { isThenable } from '../../values/maybe-promise.ts';
 import { head, wellFormed } from '../../values/text/code-points.ts';
@@ -40,7 +41,7 @@ export function offloaded(
     parts === undefined ? textOf(output, offload.maxBytes) : wellFormed(contentText(parts));
   if (text === undefined) return cut;
   const bytes = Buffer.byteLength(text);
-  const handle = `out_${randomBytes(16).toString('base64url')}`;
+  const handle = `out_${nodeCrypto().randomBytes(16).toString('base64url')}`;
   const mark = offloadMark(text.length, handle, parts === undefined ? limit : undefined);
   // A preview that consists mostly of its own mark is useless, so nothing is shown.
   if (bytes > offload.maxBytes || mark.length * 2 > limit) return cut;
@@ -120,7 +121,7 @@ export function placeOf(
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return sha256(text);
 }
 
 function aboutOf(call: FoundCall): OffloadedAbout {

@@ -1,5 +1,5 @@
 /** Checks and compiles quotas, once, when the host passes them. */
-import { createHash } from 'node:crypto';
+
 import type { Quota } from '../../api/quotas.ts';
 import type { PartSet } from '../../core/part.ts';
 import { holds } from '../../core/rules/conditions.ts';
@@ -12,6 +12,7 @@ import {
   placeOf,
 } from '../../core/rules/rule-check.ts';
 import { attributesOf, compileWhen } from '../../core/rules/when.ts';
+import { sha256 } from '../../values/crypto.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
   copyJson,
@@ -186,9 +187,7 @@ function readsOf(sum: CompiledQuota['sum'], paths: CompiledQuota['paths']): Comp
  */
 function keyOf(parts: readonly JsonValue[]): string {
   const text = JSON.stringify(parts);
-  return text.length <= longestKey
-    ? text
-    : JSON.stringify([createHash('sha256').update(text).digest('hex')]);
+  return text.length <= longestKey ? text : JSON.stringify([sha256(text)]);
 }
 
 /** The part of a key that says what the sums are kept for. The order of a list means nothing. */
@@ -209,9 +208,7 @@ function subjectsIn(
 export function subjectKey(subjects: readonly string[]): string {
   const [subject = ''] = subjects;
   const text = JSON.stringify(subjects.length === 1 ? subject : subjects);
-  return text.length <= longestKey
-    ? text
-    : `["${createHash('sha256').update(text).digest('hex')}"]`;
+  return text.length <= longestKey ? text : `["${sha256(text)}"]`;
 }
 
 function readWindow(
