@@ -37,6 +37,7 @@ export async function joinChunks(
     ],
   });
   const { output } = await bundle.generate({
+    dir: root,
     format: 'es',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunk-[hash].js',

@@ -43,6 +43,7 @@ const settings = [
   'tsconfig.build.json',
   'tsup.config.ts',
   'tsup.build.config.ts',
+  'tsup.chunks.ts',
 ];
 /** What is packed beside the build. */
 const texts = [
