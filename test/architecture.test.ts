@@ -27,6 +27,7 @@ const sections: Readonly<
     'values/packages',
     'values/files',
     'values/limits',
+    'values/crypto',
     'values/schema',
     'values/capabilities',
     'values/content',

@@ -1,20 +1,19 @@
-/** Hashes and ids. What makes them is loaded when it is first used: that takes a tenth of an import. */
+/** Hashes and ids. What makes them is loaded when it is first used, since that takes long. */
+
+type NodeCrypto = typeof import('node:crypto');
 
 interface Runtime {
-  readonly process?: { getBuiltinModule?(name: string): typeof import('node:crypto') | undefined };
+  readonly process?: { getBuiltinModule?(name: string): NodeCrypto | undefined };
 }
 
-let loaded: typeof import('node:crypto') | undefined;
-
 /** @throws Error in a runtime without `node:crypto`, such as a browser. */
-export function nodeCrypto(): typeof import('node:crypto') {
-  loaded ??= (globalThis as Runtime).process?.getBuiltinModule?.('node:crypto');
-  if (loaded === undefined)
-    throw new Error(
-      'host-tools needs `node:crypto`: run it on Node 20.19 or newer, Bun, Deno, or a worker with ' +
-        'compatibility for Node, where `process.getBuiltinModule` gives it.',
-    );
-  return loaded;
+export function nodeCrypto(): NodeCrypto {
+  const found = (globalThis as Runtime).process?.getBuiltinModule?.('node:crypto');
+  if (found !== undefined) return found;
+  throw new Error(
+    'host-tools needs `node:crypto`: run it on Node 20.19 or newer, Bun, Deno, or a worker with ' +
+      'compatibility for Node, where `process.getBuiltinModule` gives it.',
+  );
 }
 
 /** The SHA-256 digest of a text. */
