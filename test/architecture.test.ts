@@ -118,12 +118,10 @@ const sections: Readonly<
  * are. They may only become fewer: a part that has left the core has no row here.
  */
 const against: Readonly<Record<string, number>> = {
-  'core/call -> core/session': 13,
-  'core/gates -> core/registry': 1,
+  'core/call -> core/session': 11,
   'core/part -> core/registry': 2,
   'core/part -> core/rules': 2,
-  'core/rules -> core/registry': 2,
-  'core/session -> core/registry': 5,
+  'core/session -> core/registry': 1,
 };
 
 /** What no file of the core may contain, also not in a comment. */

@@ -45,7 +45,7 @@ const standard = [
     'values/logging.ts',
     'values/text/glob.ts',
   ].map((name) => `src/${name}`),
-  'src/core/session/session-limits.ts',
+  'src/core/call/session-limits.ts',
   'src/surfaces/shared/approval-input.ts',
 ];
 

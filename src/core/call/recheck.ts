@@ -1,10 +1,10 @@
 /** Judges a call again if it waited, or if something changed since its verdict. */
 
 import { toolError } from '../../values/errors/index.ts';
-import { lacksSlot } from '../session/session-limits.ts';
 import type { FoundCall } from './call.ts';
 import { inPhase } from './call-tracers.ts';
 import { giveBack, releaseAll } from './release.ts';
+import { lacksSlot } from './session-limits.ts';
 import { decide } from './stages/decide.ts';
 import { checkAvailable, removedMeanwhile } from './stages/lookup.ts';
 import { withdrawn } from './standing-grants.ts';

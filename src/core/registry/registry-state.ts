@@ -23,7 +23,6 @@ import type { CallTracers } from '../call/call-tracers.ts';
 import { createIds } from '../call/calls-in-flight.ts';
 import { Counters } from '../call/counters.ts';
 import { EventHub } from '../events.ts';
-import { installGates } from '../gates/install-gates.ts';
 import type { PartSet } from '../part.ts';
 import { tightestLimits } from '../rules/limits.ts';
 import type { KnownProfile } from '../rules/lineage.ts';
@@ -36,6 +35,7 @@ import { computeView, type SharedView, SharedViews, type View } from '../session
 import type { Slot } from '../slot.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
+import { installGates } from './install-gates.ts';
 import { type NameTable, SingleNames } from './name-table.ts';
 import { Ports } from './ports.ts';
 import { readRegistryOptions, safeClock } from './registry-options.ts';

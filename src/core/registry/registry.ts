@@ -9,14 +9,17 @@ import type { HostTool, ToolSession } from '../../api/session.ts';
 import type { SessionOptions } from '../../api/session-options.ts';
 import type { AnyTool } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
+import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { checkOption, reading, readOptions } from '../../values/options/index.ts';
 import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
 import { defineMethods, type PartSet } from '../part.ts';
 import { type UnusedRule, unusedRules } from '../rules/rule-use.ts';
-import { closeRegistry } from '../session/close.ts';
+import { closeSession } from '../session/close.ts';
 import { metricsOf } from '../session/metrics.ts';
 import { Session } from '../session/session.ts';
+import type { SessionState } from '../session/session-state.ts';
+import { releaseExecutor } from '../tool/executors.ts';
 import { defineProfile } from './define-profile.ts';
 import { openSession } from './open-session.ts';
 import { RegistryState } from './registry-state.ts';
@@ -273,4 +276,20 @@ export function defineRegistryMethods(names: Iterable<string>): void {
     const state = readState(registry) as RegistryState;
     return { state, methods: state.ports.registryMethods, parts: state.parts };
   });
+}
+
+/** Closes the open sessions of a registry, which accepts no more, and disposes its executors. */
+async function closeRegistry(registry: RegistryState): Promise<void> {
+  registry.closed = true;
+  const open = new Set<SessionState>(registry.held);
+  for (const ref of registry.watchers) {
+    const session = ref.deref();
+    if (session !== undefined) open.add(session);
+  }
+  for (let call = registry.calls; call !== undefined; call = call.next) open.add(call.session);
+  await Promise.all([...open].map(closeSession));
+  await Promise.all(registry.names.all().map((entry) => releaseExecutor(entry, registry)));
+  const { ports, policyTimeoutMs } = registry;
+  const saved = Promise.all(ports.closing.map((save) => save()));
+  await withDeadline<unknown, void>(saved, policyTimeoutMs, () => undefined);
 }

@@ -12,17 +12,23 @@ import {
 } from '../../values/options/index.ts';
 import type { VersionRange } from '../../values/text/versions.ts';
 import type { PartSet } from '../part.ts';
-import type { NameTable } from '../registry/name-table.ts';
-import type { Ports } from '../registry/ports.ts';
 import { least1 } from './limits.ts';
+import type { ProfileTools, ResolvedProfile } from './profile.ts';
 
 const asField = { noun: 'field' };
 
 /** What reads the keys of a profile. */
 export interface ProfileReaders {
   readonly parts: PartSet;
-  readonly ports: Pick<Ports, 'profiles' | 'profileTools'>;
-  readonly names: Pick<NameTable, 'rangeIn'>;
+  readonly ports: {
+    readonly profileTools: readonly ProfileTools[];
+    readonly profiles: readonly ((
+      profile: ResolvedProfile,
+      options: Readonly<Record<string, unknown>>,
+      parents: readonly ResolvedProfile[],
+    ) => void)[];
+  };
+  readonly names: { rangeIn(name: string, text: string): VersionRange | undefined };
 }
 
 /** A profile's own settings for a tool. Undefined if it has none. */

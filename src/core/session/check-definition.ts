@@ -2,7 +2,6 @@
 
 import type { AnyTool } from '../../api/tool.ts';
 import type { PartSet } from '../part.ts';
-import type { RegistryState } from '../registry/registry-state.ts';
 import { checkMarkParts } from '../tool/check-marks.ts';
 import { internalsOf, type ToolInternals } from '../tool/definition.ts';
 import type { SessionState } from './session-state.ts';
@@ -11,7 +10,10 @@ import type { SessionState } from './session-state.ts';
  * Converts and checks the schemas now, so that nothing fails at listing.
  * @throws MisuseError for a foreign or unusable definition, or for a schema of an absent part.
  */
-export function checkDefinition(definition: AnyTool, registry: RegistryState): void {
+export function checkDefinition(
+  definition: AnyTool,
+  registry: { readonly parts: PartSet; warn(data: object, message: string): void },
+): void {
   const fields = internalsOf(definition);
   const where = `Tool \`${definition.name}\``;
   registry.parts.checkFields('tool', where, fields);
@@ -28,13 +30,15 @@ export function checkDefinition(definition: AnyTool, registry: RegistryState): v
   checkMarkParts(definition, registry.parts);
 }
 
+type Look = (definition: AnyTool, session: SessionState | undefined) => void;
+
 /** Shows parts a definition that is about to be registered, in a session or for all of them. */
 export function showDefinition(
   definition: AnyTool,
-  registry: RegistryState,
+  { ports }: { readonly ports: { readonly definitions: readonly Look[] } },
   session?: SessionState,
 ): void {
-  for (const look of registry.ports.definitions) look(definition, session);
+  for (const look of ports.definitions) look(definition, session);
 }
 
 /** Gives plain schemas what runs them. @throws MisuseError `missing_part` */

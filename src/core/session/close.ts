@@ -5,7 +5,7 @@
 
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
-import type { RegistryState } from '../registry/registry-state.ts';
+
 import { releaseExecutor } from '../tool/executors.ts';
 import type { SessionState } from './session-state.ts';
 
@@ -51,20 +51,4 @@ export function closeSession(state: SessionState): Promise<void> {
     ).then(() => resolve());
   else resolve();
   return state.closing;
-}
-
-/** Closes the open sessions of a registry, which accepts no more, and disposes its executors. */
-export async function closeRegistry(registry: RegistryState): Promise<void> {
-  registry.closed = true;
-  const open = new Set<SessionState>(registry.held);
-  for (const ref of registry.watchers) {
-    const session = ref.deref();
-    if (session !== undefined) open.add(session);
-  }
-  for (let call = registry.calls; call !== undefined; call = call.next) open.add(call.session);
-  await Promise.all([...open].map(closeSession));
-  await Promise.all(registry.names.all().map((entry) => releaseExecutor(entry, registry)));
-  const { ports, policyTimeoutMs } = registry;
-  const saved = Promise.all(ports.closing.map((save) => save()));
-  await withDeadline<unknown, void>(saved, policyTimeoutMs, () => undefined);
 }

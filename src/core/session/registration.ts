@@ -2,7 +2,8 @@
 
 import type { DefinitionPatch, ToolRegistration } from '../../api/registry.ts';
 import type { AnyTool } from '../../api/tool.ts';
-import type { RegistryState } from '../registry/registry-state.ts';
+import type { WaitGraph } from '../../values/limits/wait-graph.ts';
+import type { PartSet } from '../part.ts';
 import { checkMarkParts } from '../tool/check-marks.ts';
 import {
   internalsOf,
@@ -21,7 +22,11 @@ export interface ToolTable {
   remove(entry: ToolEntry): void;
   /** Notes that an entry's own state has changed. */
   changed(entry: ToolEntry): void;
-  readonly registry: RegistryState;
+  readonly registry: {
+    readonly parts: PartSet;
+    readonly waits: WaitGraph;
+    hostFault(thrown: unknown, where: object, message: string): void;
+  };
 }
 
 /** A handle on an entry of a table. */

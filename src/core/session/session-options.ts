@@ -26,7 +26,7 @@ import {
   withDefault,
   wrongOption,
 } from '../../values/options/index.ts';
-import type { RegistryState } from '../registry/registry-state.ts';
+import type { PartSet } from '../part.ts';
 import { checkPolicies } from '../rules/check-policies.ts';
 import { checkLimits } from '../rules/limits.ts';
 import { compileRules } from '../rules/rules.ts';
@@ -67,13 +67,28 @@ const empty: JsonObject = Object.freeze({});
 const noEnvironment: Readonly<Record<string, string>> = Object.freeze({});
 const noLimits: Limits = Object.freeze(Object.create(null) as Limits);
 
+/** What a registry knows about the options of its sessions. */
+interface OptionReaders {
+  readonly parts: PartSet;
+  readonly ports: {
+    readonly answers: object | undefined;
+    readonly repair: object | undefined;
+    readonly sessions: readonly ((
+      setup: SessionSetup,
+      options: Readonly<Record<string, unknown>>,
+      where: string,
+    ) => void)[];
+  };
+  readonly profiles: ReadonlyMap<string, unknown>;
+}
+
 /**
  * Checks all options, and copies what the host could change later.
  * @throws MisuseError that names the option.
  */
 export function readSessionOptions(
   options: SessionOptions<never>,
-  registry: RegistryState,
+  registry: OptionReaders,
 ): SessionSetup {
   const { parts } = registry;
   const own = parts.checkKeys('session', where, options);

@@ -18,6 +18,7 @@ import { Binding } from '../call/binding.ts';
 import type { Call } from '../call/call.ts';
 import { Counters } from '../call/counters.ts';
 import { deliver, sign } from '../call/deliver.ts';
+import { boundSlots } from '../call/session-limits.ts';
 import { EventHub } from '../events.ts';
 import type { RegistryState } from '../registry/registry-state.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
@@ -26,7 +27,6 @@ import type { Slot } from '../slot.ts';
 import { releaseExecutor } from '../tool/executors.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { tellListingChange } from './listing-change.ts';
-import { boundSlots } from './session-limits.ts';
 import type { SessionSetup } from './session-setup.ts';
 import { listingOf, type SharedView } from './view.ts';
 

@@ -6,12 +6,12 @@
 import { describe, type ToolError, toolError, withCause } from '../../../values/errors/index.ts';
 import type { Semaphore } from '../../../values/limits/semaphore.ts';
 import { ignoreRejection, isThenable } from '../../../values/maybe-promise.ts';
-import { locksOf } from '../../session/session-limits.ts';
 import type { SessionState } from '../../session/session-state.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { freshParse } from '../fresh-parse.ts';
 import { giveBack, releaseAll } from '../release.ts';
 import { reportFault } from '../report-fault.ts';
+import { locksOf } from '../session-limits.ts';
 import { shownNameOf } from '../shown.ts';
 import type { Outcome, Step } from '../step.ts';
 

@@ -6,13 +6,13 @@ import type { ToolEvents } from '../../../api/events.ts';
 import { describe, type ToolError, toolError } from '../../../values/errors/index.ts';
 import { copyJson, isJsonObject } from '../../../values/json/index.ts';
 import { waitText } from '../../../values/text/duration.ts';
-import { admitRate, rateWait } from '../../session/session-limits.ts';
 import type { SessionState } from '../../session/session-state.ts';
 import type { Call } from '../call.ts';
 import { idsInFlight } from '../calls-in-flight.ts';
 import { isDeniedAnyway } from '../constant-denial.ts';
 import { countEnd } from '../counters.ts';
 import { copyFor, deliver } from '../deliver.ts';
+import { admitRate, rateWait } from '../session-limits.ts';
 import { shownInput } from '../shown.ts';
 import type { Outcome } from '../step.ts';
 

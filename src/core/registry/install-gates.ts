@@ -2,10 +2,10 @@
 
 import type { Gate } from '../../api/gate.ts';
 import type { ToolSummary } from '../../api/tool.ts';
-import type { Ports } from '../registry/ports.ts';
+import { type AskGates, checkGates, type Layered, made } from '../gates/gate.ts';
 import type { SessionSetup } from '../session/session-setup.ts';
 import { Slot } from '../slot.ts';
-import { type AskGates, checkGates, type Layered, made } from './gate.ts';
+import type { Ports } from './ports.ts';
 
 const where = 'HostToolRegistry';
 const none: readonly never[] = Object.freeze([]);

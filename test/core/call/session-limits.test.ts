@@ -5,7 +5,7 @@ import {
   boundSlots,
   lacksSlot,
   locksOf,
-} from '../../../src/core/session/session-limits.ts';
+} from '../../../src/core/call/session-limits.ts';
 import type { SessionState } from '../../../src/core/session/session-state.ts';
 import { createLocks } from '../../../src/values/limits/locks.ts';
 import { Semaphore } from '../../../src/values/limits/semaphore.ts';

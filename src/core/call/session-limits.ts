@@ -2,8 +2,8 @@
 import { createLocks, type Locks } from '../../values/limits/locks.ts';
 import { RateWindow } from '../../values/limits/rate-window.ts';
 import { Semaphore } from '../../values/limits/semaphore.ts';
-import type { Call } from '../call/call.ts';
-import type { SessionState } from './session-state.ts';
+import type { SessionState } from '../session/session-state.ts';
+import type { Call } from './call.ts';
 
 /**
  * Applies the session's limit to its slots. Slots are kept even when the limit is lifted, with
