@@ -15,6 +15,7 @@ import { joinChunks } from './tsup.chunks.ts';
 export const subpaths = {
   index: 'src/index.ts',
   core: 'src/core.ts',
+  extend: 'src/extend.ts',
   discovery: 'src/parts/discovery/part.ts',
   explain: 'src/parts/explain/part.ts',
   idempotency: 'src/parts/idempotency/part.ts',

@@ -81,3 +81,8 @@ function readParts(options: object): Given {
   if (!Array.isArray(given)) throw wrongOption(where, 'parts', 'a list of parts', given);
   return new Given(rest, new PartSet([...given] as readonly Part[], partOf));
 }
+
+/** Makes an empty registry with the parts of another one, to try things. */
+export function registryBeside({ parts }: { readonly parts: PartSet }): HostToolRegistry<never> {
+  return new HostToolRegistry<never>(new Given({}, parts) as RegistryOptions<never>);
+}

@@ -2,9 +2,10 @@
  * Asks for an approval on the terminal. Everything that is shown is escaped, so a tool or a model
  * cannot draw on the screen or fake a part of the question.
  */
-import type { ApprovalAnswer, ApprovalRequest, Approver } from '../index.ts';
-import { toldOrigins } from '../surface-port.ts';
+
+import type { ApprovalAnswer, ApprovalRequest, Approver } from '../core.ts';
 import { approvalInput, shortLine, unshowableInput } from '../surfaces/shared/approval-input.ts';
+import { toldOrigins } from '../values/text/told-origins.ts';
 import type { CliIo } from './cli-io.ts';
 import { columns, printable } from './printable.ts';
 import { discardTyped, readLine } from './read-line.ts';

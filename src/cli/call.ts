@@ -1,5 +1,5 @@
 /** `call`: calls a tool, through the same checks as an agent's call. */
-import type { ToolSession } from '../index.ts';
+import type { ToolSession } from '../core.ts';
 import { terminalApprover } from './approver.ts';
 import { type Command, worldOptions } from './command.ts';
 import { jsonText } from './printable.ts';

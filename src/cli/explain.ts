@@ -6,7 +6,7 @@ import type {
   JsonValue,
   JudgedOrigin,
   QuotaLevel,
-} from '../index.ts';
+} from '../core.ts';
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
 import { columns, headline, jsonText, printable } from './printable.ts';

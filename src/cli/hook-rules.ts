@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageVersion } from '../surface-port.ts';
 import { forgetOld } from '../surfaces/agents/hooks.ts';
 import type { RulesOnly } from '../surfaces/config/for-hooks.ts';
 import { readPrivateFile } from '../values/files/private-file.ts';
 import { replaceFileSync } from '../values/files/whole-file.ts';
+import { packageVersion } from '../values/packages/own-version.ts';
 
 /** Larger files are read each time. */
 const mostBytes = 1_000_000;

@@ -4,8 +4,10 @@
  */
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { registryStateOf } from '../core/registry/state-of.ts';
 import { HostToolRegistry } from '../index.ts';
-import { outputsOf, registryStateOf, reviewOf } from '../surface-port.ts';
+import { outputsOf } from '../parts/offload/outputs-of.ts';
+import { reviewOf } from '../parts/rule-review/review-of.ts';
 import {
   type Agent,
   agents,

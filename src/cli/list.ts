@@ -1,6 +1,6 @@
 /** `list`: shows the tools that a model gets, and why the others are hidden. */
 
-import type { EffectiveTools, HostTool, ToolAnnotations } from '../index.ts';
+import type { EffectiveTools, HostTool, ToolAnnotations } from '../core.ts';
 import type { ServerStatus } from '../surfaces/gateway/server-status.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { columns, headline, printable } from './printable.ts';

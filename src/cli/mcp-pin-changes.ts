@@ -1,5 +1,5 @@
 /** The differences between two definitions of a tool, as lines that are safe on a terminal. */
-import type { JsonObject, JsonValue } from '../index.ts';
+import type { JsonObject, JsonValue } from '../core.ts';
 import { escapePointer } from '../values/json/index.ts';
 import type { PinnedTool } from './mcp-pin-file.ts';
 import { jsonText, printable } from './printable.ts';

@@ -2,7 +2,7 @@
  * The file of accepted definitions. It has each tool's definition, so that changes can be shown.
  */
 import { dirname, resolve } from 'node:path';
-import type { AnyTool, JsonObject, JsonValue } from '../index.ts';
+import type { AnyTool, JsonObject, JsonValue } from '../core.ts';
 import { logAt } from '../surfaces/audit/log-files.ts';
 import { messageOf } from '../values/errors/index.ts';
 import { makeFolder } from '../values/files/private-folder.ts';

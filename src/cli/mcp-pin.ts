@@ -3,7 +3,7 @@
  * accepted only by a person or by name.
  */
 
-import { isMisuseError } from '../index.ts';
+import { isMisuseError } from '../core.ts';
 import type { ImportedMcpTools, McpConnection } from '../surfaces/mcp/index.ts';
 import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';

@@ -1,6 +1,6 @@
 /** The gateway of a run: what the files say about MCP servers and audit logs. */
 import { access } from 'node:fs/promises';
-import type { HostToolRegistry } from '../index.ts';
+import type { HostToolRegistry } from '../core.ts';
 import type { Gateway, GatewayOptions } from '../surfaces/gateway/gateway.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure } from './fault.ts';

@@ -1,6 +1,6 @@
 /** Reads the options of a command line. */
 import { parseArgs } from 'node:util';
-import type { Effect } from '../index.ts';
+import type { Effect } from '../core.ts';
 import { longestTimerMs } from '../values/options/index.ts';
 import { didYouMean, nearestNames } from '../values/text/names.ts';
 import { usageFault } from './fault.ts';

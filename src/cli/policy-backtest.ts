@@ -4,8 +4,9 @@
  */
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isMisuseError, type Rule } from '../index.ts';
-import { everyQuota, registryStateOf } from '../surface-port.ts';
+import { registryStateOf } from '../core/registry/state-of.ts';
+import { isMisuseError, type Rule } from '../core.ts';
+import { everyQuota } from '../parts/quotas/quota-state.ts';
 import type { BacktestRecord, BacktestResult, BacktestSummary } from '../surfaces/policy/index.ts';
 import { auditFormat } from '../surfaces/policy/records/audit-format.ts';
 import { messageOf } from '../values/errors/index.ts';

@@ -1,6 +1,7 @@
 /** Which rules the cases of `policy test` exercise. */
-import type { Explanation, HostToolRegistry } from '../index.ts';
-import { everyRule, registryStateOf } from '../surface-port.ts';
+
+import type { Explanation, HostToolRegistry } from '../core.ts';
+import { inspectRegistry } from '../extend.ts';
 import { printable } from './printable.ts';
 
 /** A rule, by its id and the place where it is written. */
@@ -33,7 +34,7 @@ export interface CoverageLog {
  */
 export function createCoverage(registry: HostToolRegistry): CoverageLog {
   const open = new Map<string, RuleName>();
-  for (const { id, layer } of everyRule(registryStateOf(registry)))
+  for (const { id, layer } of inspectRegistry(registry).rules)
     open.set(keyOf(layer, id), { id, layer });
   const { size } = open;
   return {

@@ -1,5 +1,5 @@
 /** Reads the file of `policy test`: a table of calls with the expected decisions. */
-import { errorCodes, type JsonObject, type JsonValue } from '../index.ts';
+import { errorCodes, type JsonObject, type JsonValue } from '../core.ts';
 import type { Expectation } from '../surfaces/policy/policy-case.ts';
 import { suggestion } from '../values/options/index.ts';
 import { nearestNames } from '../values/text/names.ts';

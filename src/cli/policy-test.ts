@@ -3,8 +3,10 @@
  * `explain` does, and no handler runs.
  */
 
-import { isMisuseError } from '../index.ts';
-import { explainCall, rememberSeen, stateOf } from '../surface-port.ts';
+import { stateOf } from '../core/session/session.ts';
+import { isMisuseError } from '../core.ts';
+import { inspectSession } from '../extend.ts';
+import { explain as explainCall } from '../parts/explain/explain.ts';
 import {
   type Expectation,
   type Found,
@@ -114,7 +116,7 @@ async function check(
   const session = openSession(world, { profile, facts, principal }, where);
   for (const text of given.said) session.said(text);
   for (const { tool: from, output } of given.seen)
-    if (!rememberSeen(stateOf(session), from, output)) {
+    if (!inspectSession(session).seen(from, output)) {
       const hint = world.codeHint([from]);
       throw failure(
         `${where}: \`seen\` names the tool \`${from}\`, which does not exist.` +

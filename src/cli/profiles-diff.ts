@@ -1,4 +1,6 @@
 /** `profiles diff`: shows what a session can do under one profile but not under another. */
+
+import { stateOf } from '../core/session/session.ts';
 import {
   type JsonObject,
   type JsonValue,
@@ -7,8 +9,9 @@ import {
   type Quota,
   type Rule,
   type ToolSession,
-} from '../index.ts';
-import { quotasOf as compiledQuotas, maskingOf, stateOf } from '../surface-port.ts';
+} from '../core.ts';
+import { quotasOf as compiledQuotas } from '../parts/quotas/quota-state.ts';
+import { maskingOf } from '../parts/secrets/masking-of.ts';
 import { canonicalJson } from '../values/json/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';

@@ -1,6 +1,6 @@
 /** Reads JSON from the command line: the arguments of a call, facts, and configurations. */
 
-import type { JsonObject } from '../index.ts';
+import type { JsonObject } from '../core.ts';
 import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, usageFault } from './fault.ts';

@@ -1,5 +1,5 @@
 /** The Redis of `relay --redis`, reached through ioredis, which is optional. */
-import type { ApprovalStore, OffloadStore } from '../index.ts';
+import type { ApprovalStore, OffloadStore } from '../core.ts';
 import { redisApprovals, redisBus, redisOffload, redisStore } from '../stores/redis/index.ts';
 import type { RelayBus, RelayStore } from '../surfaces/relay/index.ts';
 import { packageFault } from '../values/packages/missing-package.ts';

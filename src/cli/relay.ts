@@ -1,7 +1,8 @@
 /** `relay`: runs a relay, where applications bring their tools to agents' sessions. */
 import { createHmac, randomBytes } from 'node:crypto';
+import { registryStateOf } from '../core/registry/state-of.ts';
 import { HostToolRegistry } from '../index.ts';
-import { outputsOf, registryStateOf } from '../surface-port.ts';
+import { outputsOf } from '../parts/offload/outputs-of.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { basePath } from '../surfaces/relay/http/route-table.ts';
 import { type RelayLogger, type ServedRelay, serveRelay } from '../surfaces/relay/index.ts';

@@ -1,9 +1,12 @@
 /** One run of the command line. Everything that it touches is passed in. */
 import { randomBytes } from 'node:crypto';
-import { HostToolRegistry, isMisuseError } from '../index.ts';
-import { outputsOf, packageVersion, registryStateOf } from '../surface-port.ts';
+import { registryStateOf } from '../core/registry/state-of.ts';
+import { isMisuseError } from '../core.ts';
+import { HostToolRegistry } from '../index.ts';
+import { outputsOf } from '../parts/offload/outputs-of.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { messageOf } from '../values/errors/index.ts';
+import { packageVersion } from '../values/packages/own-version.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';

@@ -1,5 +1,5 @@
 /** `search`: finds tools by what they do, as an agent of the session would. */
-import { type FoundTool, MisuseError } from '../index.ts';
+import { type FoundTool, MisuseError } from '../core.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { usageFault } from './fault.ts';
 import { columns, headline, printable } from './printable.ts';

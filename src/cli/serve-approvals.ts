@@ -1,6 +1,6 @@
 /** The approvals of `serve --http`: who may answer the kept calls, and where. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { HostToolRegistry } from '../index.ts';
+import type { HostToolRegistry } from '../core.ts';
 import { createApprovalsHandler } from '../surfaces/approvals/index.ts';
 import { toNodeListener } from '../surfaces/mcp/index.ts';
 import { headerOf } from '../values/http/direct-body.ts';

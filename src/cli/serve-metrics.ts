@@ -1,6 +1,6 @@
 /** The counts of the calls that `serve --http --metrics` has served. */
 
-import type { HostToolRegistry } from '../index.ts';
+import type { HostToolRegistry } from '../core.ts';
 import { prometheusContentType, prometheusText } from '../surfaces/telemetry/prometheus/index.ts';
 import { isHostAllowed, isOriginAllowed, type OriginPolicy } from '../values/http/origin-guard.ts';
 

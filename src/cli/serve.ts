@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { userInfo } from 'node:os';
-import type { ToolSession } from '../index.ts';
-import { packageVersion } from '../surface-port.ts';
+import type { ToolSession } from '../core.ts';
 import { createMcpHandler, serveMcpStdio, toNodeListener } from '../surfaces/mcp/index.ts';
 import { messageOf } from '../values/errors/index.ts';
+import { packageVersion } from '../values/packages/own-version.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { untilInterrupted, usageFault } from './fault.ts';

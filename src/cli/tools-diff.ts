@@ -1,13 +1,9 @@
 /** `tools diff`: says whether the tools of one place can take the place of another's. */
 import { resolve } from 'node:path';
-import {
-  type AnyTool,
-  compareDefinitions,
-  type DefinitionChange,
-  HostToolRegistry,
-  isMisuseError,
-} from '../index.ts';
-import { outputsOf, registryStateOf } from '../surface-port.ts';
+import { registryStateOf } from '../core/registry/state-of.ts';
+import { type AnyTool, isMisuseError } from '../core.ts';
+import { compareDefinitions, type DefinitionChange, HostToolRegistry } from '../index.ts';
+import { outputsOf } from '../parts/offload/outputs-of.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted } from './fault.ts';

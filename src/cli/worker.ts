@@ -1,9 +1,9 @@
 /** `worker`: runs calls of a fleet, which hosts send over a queue. */
 
+import { registryStateOf } from '../core/registry/state-of.ts';
+import { type AnyTool, type HostToolRegistry, isMisuseError } from '../core.ts';
 import { unservable } from '../executors/bullmq/fleet-tool.ts';
 import { type FleetService, serveFleet } from '../executors/bullmq/index.ts';
-import { type AnyTool, type HostToolRegistry, isMisuseError } from '../index.ts';
-import { registryStateOf } from '../surface-port.ts';
 import { messageOf } from '../values/errors/index.ts';
 import { writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';

@@ -6,8 +6,8 @@ import {
   type JsonObject,
   type SessionOptions,
   type ToolSession,
-} from '../index.ts';
-import { registryStateOf } from '../surface-port.ts';
+} from '../core.ts';
+import { inspectRegistry } from '../extend.ts';
 import type * as Config from '../surfaces/config/index.ts';
 import type { FileReport } from '../surfaces/config/index.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
@@ -127,7 +127,6 @@ export async function openWorld(
   const served = waits ? someServed(gateway, registry, screen) : Promise.resolve();
   if (waits) holdClients(registry, served);
   else if (gateway.hasServers) await untilInterrupted(gateway.settled(startedWithinMs), io.signal);
-  const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,
     gateway,
@@ -153,11 +152,11 @@ export async function openWorld(
       });
     },
     profileFault(id) {
-      if (profiles.has(id)) return undefined;
+      if (registry.profile(id) !== undefined) return undefined;
       const lost = failed.some(({ section, name }) => section === 'profiles' && name === id);
       return lost
         ? failure(`The profile \`${id}\` did not load. Its line above says why.`)
-        : usageFault(unknownProfile(id, [...profiles.keys()]));
+        : usageFault(unknownProfile(id, [...inspectRegistry(registry).profiles.keys()]));
     },
     requireRules: () => refuseLostRules(failed, gateway),
     unknownTool: (name) =>

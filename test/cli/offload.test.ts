@@ -2,8 +2,9 @@
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { registryStateOf } from '../../src/core/registry/state-of.ts';
 import { HostToolRegistry } from '../../src/index.ts';
-import { outputsOf, registryStateOf } from '../../src/surface-port.ts';
+import { outputsOf } from '../../src/parts/offload/outputs-of.ts';
 import { loadHostTools } from '../../src/surfaces/config/index.ts';
 import { program } from '../runner/programs.ts';
 import { demandRedis, redisAvailable, startRedis, whyNot } from '../stores/redis/redis-server.ts';

@@ -1,6 +1,8 @@
 /** Asks the servers of a new gateway once which of their tools only read. */
+
+import { registryStateOf } from '../../core/registry/state-of.ts';
 import { HostToolRegistry } from '../../index.ts';
-import { registryStateOf, reviewOf } from '../../surface-port.ts';
+import { reviewOf } from '../../parts/rule-review/review-of.ts';
 import type { ServerStatus } from '../../surfaces/gateway/server-status.ts';
 import type { CliIo } from '../cli-io.ts';
 import { untilInterrupted } from '../fault.ts';

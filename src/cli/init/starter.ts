@@ -1,5 +1,5 @@
 /** The files that `init` writes. */
-import { packageVersion } from '../../surface-port.ts';
+import { packageVersion } from '../../values/packages/own-version.ts';
 import type { ProjectFiles } from './create-project.ts';
 
 /** What to run next, in the folder of the project. */

@@ -3,7 +3,7 @@
  * tools do not do their work.
  */
 
-import type { JsonObject } from '../../index.ts';
+import type { JsonObject } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { copyJson } from '../../values/json/index.ts';
 import type { CheckName, Findings } from './validate-checks.ts';

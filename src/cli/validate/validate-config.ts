@@ -1,6 +1,12 @@
 /** The checks of a host-tools file: YAML or JSON. */
-import { HostToolRegistry, type Quota, type Rule } from '../../index.ts';
-import { everyQuota, everyRule, outputsOf, registryStateOf, reviewOf } from '../../surface-port.ts';
+
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import { everyRule } from '../../core/rules/rule-use.ts';
+import type { Quota, Rule } from '../../core.ts';
+import { HostToolRegistry } from '../../index.ts';
+import { outputsOf } from '../../parts/offload/outputs-of.ts';
+import { everyQuota } from '../../parts/quotas/quota-state.ts';
+import { reviewOf } from '../../parts/rule-review/review-of.ts';
 import type { HostedParts } from '../../surfaces/config/file-host.ts';
 import type { FileReport } from '../../surfaces/config/report.ts';
 import { prefixOf } from '../../surfaces/gateway/server-connection.ts';

@@ -2,15 +2,13 @@
  * Finds conditions of rules and quotas that cannot hold, by the schemas of the tools that they are
  * about.
  */
-import type { HostToolRegistry } from '../../index.ts';
-import {
-  compileQuotas,
-  compileRules,
-  everyQuota,
-  everyRule,
-  registryStateOf,
-  reviewOf,
-} from '../../surface-port.ts';
+
+import { compileQuotas, compileRules } from '../../assembly/compile.ts';
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import { everyRule } from '../../core/rules/rule-use.ts';
+import type { HostToolRegistry } from '../../core.ts';
+import { everyQuota } from '../../parts/quotas/quota-state.ts';
+import { reviewOf } from '../../parts/rule-review/review-of.ts';
 import type { Findings } from './validate-checks.ts';
 import type { WrittenQuota, WrittenRule } from './validate-references.ts';
 

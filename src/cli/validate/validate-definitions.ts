@@ -1,12 +1,13 @@
 /** Checks of definitions. Their handlers never run. */
+
+import { internalsOf } from '../../core/tool/definition.ts';
 import {
   type AnyTool,
   type Executor,
   type HostToolRegistry,
   isMisuseError,
   type MisuseCode,
-} from '../../index.ts';
-import { internalsOf } from '../../surface-port.ts';
+} from '../../core.ts';
 import { schemaEngine } from '../../values/json-schema/engine.ts';
 import { refusedInputs } from './validate-behaviour.ts';
 import type { CheckName, Findings } from './validate-checks.ts';

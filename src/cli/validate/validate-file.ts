@@ -1,8 +1,10 @@
 /** Validates one file: finds out its kind and what it offers, and runs the checks for that. */
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
+import { registryStateOf } from '../../core/registry/state-of.ts';
 import { HostToolRegistry } from '../../index.ts';
-import { outputsOf, registryStateOf, reviewOf } from '../../surface-port.ts';
+import { outputsOf } from '../../parts/offload/outputs-of.ts';
+import { reviewOf } from '../../parts/rule-review/review-of.ts';
 import { faultText } from '../../surfaces/config/import-module.ts';
 import { ModuleFault } from '../../surfaces/config/module-fault.ts';
 import { fileOfFolder } from '../../surfaces/config/package-folder.ts';

@@ -2,8 +2,8 @@
  * Finds what a module offers, as the loaders do: an entry point, a setup function, definitions.
  */
 
-import { type AnyTool, isMisuseError } from '../../index.ts';
-import { internalsOf } from '../../surface-port.ts';
+import { type AnyTool, isMisuseError } from '../../core.ts';
+import { inspectTool } from '../../extend.ts';
 import { describe } from '../../values/errors/index.ts';
 import { memberOf } from './validate-foreign-code.ts';
 
@@ -104,7 +104,7 @@ export function readModule(namespace: object): ModuleOffer {
 function kindOf(value: unknown): 'definition' | { readonly fault: string } | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   try {
-    internalsOf(value);
+    inspectTool(value);
     return 'definition';
   } catch (error) {
     if (isMisuseError(error) && error.code === 'foreign_definition')

@@ -1,6 +1,6 @@
 /** Checks of `mount(coordinator, config)`: what it mounts, returns and leaves behind. */
 
-import type { JsonObject, ToolSession } from '../../index.ts';
+import type { JsonObject, ToolSession } from '../../core.ts';
 import { TestCoordinator } from '../../surfaces/testing/index.ts';
 import { describe } from '../../values/errors/index.ts';
 import type { Findings } from './validate-checks.ts';

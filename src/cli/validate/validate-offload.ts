@@ -2,8 +2,10 @@
  * Checks that profiles with tools that offload their outputs also list the tool that reads them.
  * Otherwise the outputs are cut, although nothing is wrong.
  */
-import type { HostToolRegistry } from '../../index.ts';
-import { outputsOf, registryStateOf } from '../../surface-port.ts';
+
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import type { HostToolRegistry } from '../../core.ts';
+import { outputsOf } from '../../parts/offload/outputs-of.ts';
 import type { Findings } from './validate-checks.ts';
 
 /** A profile, and where it was written. */

@@ -2,8 +2,10 @@
  * Checks that the names in rules, quotas and definitions exist. With a typing error, a rule that
  * denies forbids nothing, and a quota counts nothing.
  */
-import type { HostToolRegistry, Quota, Rule } from '../../index.ts';
-import { compileQuotas, compileRules, registryStateOf } from '../../surface-port.ts';
+
+import { compileQuotas, compileRules } from '../../assembly/compile.ts';
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import type { HostToolRegistry, Quota, Rule } from '../../core.ts';
 import { nearestNames } from '../../values/text/names.ts';
 import type { Findings } from './validate-checks.ts';
 

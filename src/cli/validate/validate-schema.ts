@@ -2,8 +2,10 @@
  * Checks of a tool's input schema, and inputs that can be sent to a tool because its schema refuses
  * them.
  */
-import type { JsonObject, JsonValue } from '../../index.ts';
-import { createDefinition, internalsOf } from '../../surface-port.ts';
+
+import { internalsOf } from '../../core/tool/definition.ts';
+import type { JsonObject, JsonValue } from '../../core.ts';
+import { createDefinition } from '../../extend.ts';
 import { canonicalJson, copyJson } from '../../values/json/index.ts';
 import { schemaEngine } from '../../values/json-schema/engine.ts';
 import type { Findings } from './validate-checks.ts';

@@ -2,8 +2,8 @@
  * Checks of one tool: the protocol of mounted tools, and the names and descriptions of all tools.
  */
 
-import type { JsonObject } from '../../index.ts';
-import { createDefinition } from '../../surface-port.ts';
+import type { JsonObject } from '../../core.ts';
+import { createDefinition } from '../../extend.ts';
 import { describe } from '../../values/errors/index.ts';
 import { checkBehaviour } from './validate-behaviour.ts';
 import type { Findings } from './validate-checks.ts';

@@ -1,13 +1,8 @@
 /** Validates files of tools, one after the other, and reports the checks. */
 import { resolve } from 'node:path';
-import {
-  type AnyTool,
-  HostToolRegistry,
-  isMisuseError,
-  type JsonObject,
-  MisuseError,
-} from '../../index.ts';
-import { createDefinition } from '../../surface-port.ts';
+import { type AnyTool, isMisuseError, type JsonObject, MisuseError } from '../../core.ts';
+import { createDefinition } from '../../extend.ts';
+import { HostToolRegistry } from '../../index.ts';
 import {
   abortSignal,
   arrayOf,

@@ -12,6 +12,7 @@ import { Deadlines } from '../../values/limits/deadlines.ts';
 import { createLocks, type Locks } from '../../values/limits/locks.ts';
 import { OwnTimers, timersEndWithRequests } from '../../values/limits/own-timers.ts';
 import { RateWindow } from '../../values/limits/rate-window.ts';
+import { safeClock } from '../../values/limits/safe-clock.ts';
 import { createWaitGraph, type WaitGraph } from '../../values/limits/wait-graph.ts';
 import { loggedError, logTo } from '../../values/logging.ts';
 import { reading } from '../../values/options/index.ts';
@@ -38,7 +39,7 @@ import { createGathered, type Gathered, type ToolsChange } from './gathered-chan
 import { installGates } from './install-gates.ts';
 import { type NameTable, SingleNames } from './name-table.ts';
 import { Ports } from './ports.ts';
-import { readRegistryOptions, safeClock } from './registry-options.ts';
+import { readRegistryOptions } from './registry-options.ts';
 
 const none: readonly never[] = Object.freeze([]);
 

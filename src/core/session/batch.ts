@@ -9,6 +9,7 @@ import type {
 } from '../../api/batch.ts';
 import type { ToolResult } from '../../api/result.ts';
 import { toolError } from '../../values/errors/index.ts';
+import { readArguments } from '../../values/json/arguments.ts';
 import { cloneJson, copyJson, isJsonObject } from '../../values/json/index.ts';
 import { ignoreRejection } from '../../values/maybe-promise.ts';
 import {
@@ -28,7 +29,6 @@ import { failureResult } from '../call/end-call.ts';
 import { callTool } from '../call/spine.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { planOf, readCalls } from '../toolset/batch-plan.ts';
-import { readArguments } from './bind-host-tool.ts';
 import type { SessionState } from './session-state.ts';
 import { listingOf, type View } from './view.ts';
 

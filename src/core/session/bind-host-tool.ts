@@ -3,7 +3,7 @@
 import type { CallOptions } from '../../api/context.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { HostTool } from '../../api/session.ts';
-import type { JsonValue } from '../../values/json/index.ts';
+import { readArguments } from '../../values/json/arguments.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
 import type { Binding } from '../call/binding.ts';
 import { type ReadCallOptions, readToolOptions } from '../call/call-options.ts';
@@ -82,19 +82,6 @@ export function boundTools(state: SessionState, call: CallByName): readonly Host
     state.hostToolsStamp = stamp;
   }
   return state.hostTools;
-}
-
-const longestText = 4_194_304;
-
-/** Arguments as models send them: a string that contains JSON is parsed. */
-export function readArguments(input: unknown): unknown {
-  if (typeof input !== 'string' || input.length > longestText) return input;
-  if (input.trim() === '') return input;
-  try {
-    return JSON.parse(input) as JsonValue;
-  } catch {
-    return input;
-  }
 }
 
 /** Arguments as runtimes pass them to a bound tool. */

@@ -31,9 +31,9 @@ import { checkPolicies } from '../rules/check-policies.ts';
 import { checkLimits } from '../rules/limits.ts';
 import { compileRules } from '../rules/rules.ts';
 import { mergeFacts } from '../toolset/facts.ts';
+import { unknownProfile } from '../toolset/unknown-profile.ts';
 import { readHook } from './read-hook.ts';
 import type { SessionSetup } from './session-setup.ts';
-import { unknownProfile } from './unknown-profile.ts';
 
 const where = 'createSession';
 const sessionTable = {

@@ -27,6 +27,7 @@ import { isDefinition } from '../tool/definition.ts';
 import { releaseExecutor, retainExecutor } from '../tool/executors.ts';
 import { ToolEntry } from '../tool/tool-entry.ts';
 import { checkNames } from '../toolset/effective.ts';
+import { unknownProfile } from '../toolset/unknown-profile.ts';
 import { executeBatch, planCalls } from './batch.ts';
 import { boundTools, hostToolOf } from './bind-host-tool.ts';
 import { checkDefinition, showDefinition } from './check-definition.ts';
@@ -37,7 +38,6 @@ import { readHook } from './read-hook.ts';
 import { notifyOrigin, Registration, type ToolTable } from './registration.ts';
 import { changeFacts, readOverrides } from './session-options.ts';
 import type { SessionState } from './session-state.ts';
-import { unknownProfile } from './unknown-profile.ts';
 import { listingOf } from './view.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The call that a worker passes to its `around`. */
-import type { TraceContext } from '../../index.ts';
+import type { TraceContext } from '../../core.ts';
 
 /** A call that a worker runs. */
 export interface FleetCall {

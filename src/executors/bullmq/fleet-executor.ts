@@ -1,6 +1,6 @@
 /** The host's end of a fleet: an executor whose calls run on any number of workers. */
-import type { Executor, JsonObject, ToolContext } from '../../index.ts';
-import { offerPlaces } from '../../surface-port.ts';
+import type { Executor, JsonObject, ToolContext } from '../../core.ts';
+import { offerPlaces } from '../../extend.ts';
 import {
   milliseconds,
   readOptions,

@@ -1,6 +1,6 @@
 /** Runs the calls of one fleet executor: offers them to workers, and processes their reports. */
-import type { JsonObject, ToolContext } from '../../index.ts';
-import { type RemoteCall, remoteCall, traceContextOf } from '../../surface-port.ts';
+import type { JsonObject, ToolContext } from '../../core.ts';
+import { type RunningCall, runningCall } from '../../extend.ts';
 import { nextTurn } from '../../values/limits/next-turn.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { lost, notStarted, refusedOffer, replaced, unreachable } from './faults.ts';
@@ -67,7 +67,7 @@ export class FleetHost {
   async execute(input: JsonObject, context: ToolContext, until = this.#latest()): Promise<unknown> {
     const closings = this.#closings;
     for (let runs = 1; ; runs++) {
-      const remote = remoteCall(context);
+      const { remote } = runningCall(context);
       if (remote === undefined)
         throw new TypeError(
           'Expected the executor of a fleet to be called with the context of a call, unchanged.',
@@ -101,7 +101,7 @@ export class FleetHost {
   async #execute(
     input: JsonObject,
     context: ToolContext,
-    remote: RemoteCall,
+    remote: NonNullable<RunningCall['remote']>,
     closings: number,
     until: number,
   ): Promise<unknown> {
@@ -237,7 +237,7 @@ function isLoss(error: unknown): boolean {
 function jobOf(
   { message }: FleetRun,
   host: string,
-  { fingerprint }: RemoteCall,
+  { fingerprint }: Pick<FleetJob, 'fingerprint'>,
   leaseMs: number,
   context: ToolContext,
 ): FleetJob {
@@ -250,7 +250,7 @@ function jobOf(
     fingerprint,
     host,
     leaseMs,
-    trace: traceContextOf(context),
+    trace: runningCall(context).trace,
   };
   if (isTooLarge(job))
     throw new TypeError(

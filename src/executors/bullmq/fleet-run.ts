@@ -1,5 +1,5 @@
 /** One run of a call, as its host sees it: it is offered, a worker claims it, and it ends. */
-import type { JsonObject, ToolContext } from '../../index.ts';
+import type { JsonObject, ToolContext } from '../../core.ts';
 import { CallLink } from '../sandbox/call-link.ts';
 import type { HostMessage } from '../sandbox/messages.ts';
 import { readMessage } from '../sandbox/read-message.ts';

@@ -1,10 +1,9 @@
 /** The tools that a worker serves, and how it runs them. */
 
-import type { AnyTool, Executor, JsonObject, ToolContext } from '../../index.ts';
-import { internalsOf } from '../../surface-port.ts';
+import type { AnyTool, JsonObject, ToolContext } from '../../core.ts';
+import { inspectTool, type ToolView } from '../../extend.ts';
+import { jsonSchemas } from '../../parts/json-schema/part.ts';
 import { MisuseError } from '../../values/errors/index.ts';
-import { schemaEngine } from '../../values/json-schema/engine.ts';
-import { issueLines } from '../../values/schema/issues.ts';
 
 /** A tool of a worker. */
 export interface FleetTool {
@@ -35,31 +34,22 @@ export function fleetTools(where: string, tools: readonly AnyTool[]): Map<string
 
 /** Says why a worker cannot run calls to a tool. Undefined if it can. */
 export function unservable(tool: AnyTool): string | undefined {
-  const { handler, executor, create } = internalsOf(tool);
-  if (executor?.kind === 'fleet')
+  return faultOf(inspectTool(tool));
+}
+
+function faultOf({ runsIn, isCreated }: ToolView): string | undefined {
+  if (runsIn === 'fleet')
     return 'its executor is a fleet itself; workers need the definition with the handler';
-  if (handler !== undefined || executor !== undefined) return undefined;
-  return create === undefined
-    ? 'somebody else runs it'
-    : 'it has `create`, which makes a handler for each session of one process';
+  if (isCreated) return 'it has `create`, which makes a handler for each session of one process';
+  return runsIn === 'external' ? 'somebody else runs it' : undefined;
 }
 
 function fleetTool(tool: AnyTool, refuse: (what: string) => MisuseError): FleetTool {
+  const view = inspectTool(tool);
   const { name, fingerprint } = tool;
-  const fault = unservable(tool);
-  if (fault !== undefined)
+  const fault = faultOf(view);
+  const run = view.runner([jsonSchemas()]);
+  if (fault !== undefined || run === undefined)
     throw refuse(`expected definitions that a worker can run, got \`${name}\`: ${fault}.`);
-  const { handler, executor, input: schema } = internalsOf(tool);
-  schema.prepare(() => schemaEngine);
-  const run = handler ?? (executor as Executor).execute.bind(executor);
-  return {
-    fingerprint,
-    async run(input, context) {
-      // The defaults are already in the input, since the host has filled them in.
-      const { value, issues } = await schema.revalidate(input);
-      if (issues !== undefined)
-        throw new TypeError(`The worker refuses the arguments.\n${issueLines(issues)}`);
-      return run((handler === undefined ? input : value) as never, context);
-    },
-  };
+  return { fingerprint, run };
 }

@@ -1,5 +1,5 @@
 /** The data of a job: everything that a worker needs to know about a call. */
-import type { TraceContext } from '../../index.ts';
+import type { TraceContext } from '../../core.ts';
 import {
   copyJson,
   isJsonObject,

@@ -1,5 +1,5 @@
 /** A call that a worker has claimed: it runs the handler and reports to the host. */
-import type { JsonObject, ToolContext } from '../../index.ts';
+import type { JsonObject, ToolContext } from '../../core.ts';
 import { longestTimerMs } from '../../values/options/index.ts';
 import type { HostMessage, SandboxMessage } from '../sandbox/messages.ts';
 import { createOutbox, type Outbox } from '../sandbox/runner/outbox.ts';

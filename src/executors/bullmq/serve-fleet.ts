@@ -1,5 +1,5 @@
 /** The worker's end of a fleet: it runs calls that hosts send. */
-import type { AnyTool } from '../../index.ts';
+import type { AnyTool } from '../../core.ts';
 import {
   anything,
   array,

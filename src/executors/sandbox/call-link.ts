@@ -11,8 +11,8 @@ import {
   type LogLevel,
   ok,
   type ToolContext,
-} from '../../index.ts';
-import { type Stop, stopOf } from '../../surface-port.ts';
+} from '../../core.ts';
+import { type RunningCall, runningCall } from '../../extend.ts';
 import { errorName, messageOf } from '../../values/errors/index.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 import { lostInSandbox } from '../../values/json/lost-data.ts';
@@ -49,7 +49,7 @@ export class CallLink {
   /** Settles with the outcome of the handler. Rejects if the sandbox dies first. */
   readonly settled: Promise<unknown>;
   readonly #context: ToolContext;
-  readonly #stop: Stop;
+  readonly #stop: RunningCall;
   readonly #owner: LinkOwner;
   /** The open questions of the handler. Undefined for most calls, because they ask none. */
   #asks: Map<number, AbortController> | undefined;
@@ -60,7 +60,7 @@ export class CallLink {
   constructor(id: number, context: ToolContext, owner: LinkOwner) {
     this.id = id;
     this.#context = context;
-    this.#stop = stopOf(context);
+    this.#stop = runningCall(context);
     this.#owner = owner;
     this.settled = new Promise((resolve, reject) => {
       this.#resolve = resolve;

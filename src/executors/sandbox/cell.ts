@@ -2,8 +2,8 @@
  * One sandbox of a pool, called a cell. It starts, loads the handler, and runs one call at a
  * time.
  */
-import type { JsonObject, ToolContext } from '../../index.ts';
-import type { Stop } from '../../surface-port.ts';
+import type { JsonObject, ToolContext } from '../../core.ts';
+import type { RunningCall } from '../../extend.ts';
 import { shortened } from '../../values/text/shortened.ts';
 import { CallLink } from './call-link.ts';
 import { lostFault, unavailableFault, unloadedFault } from './fault.ts';
@@ -84,7 +84,7 @@ export class Cell {
   }
 
   /** Runs one call. Must be called only after `ready`, and not while another call runs. */
-  async run(input: JsonObject, context: ToolContext, stop: Stop): Promise<unknown> {
+  async run(input: JsonObject, context: ToolContext, stop: RunningCall): Promise<unknown> {
     // The sandbox may have died between `ready` and this call.
     if (this.#lost !== undefined) throw this.#lost;
     this.calls++;

@@ -3,7 +3,7 @@
  * call does not have to wait for a sandbox to start, even right after another one has died.
  */
 
-import type { Stop } from '../../surface-port.ts';
+import type { RunningCall } from '../../extend.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { Cell, type CellOptions } from './cell.ts';
 import { lostFault, unavailableFault } from './fault.ts';
@@ -59,7 +59,7 @@ export class Pool {
    * Resolves to a sandbox once one is ready. Rejects if none can be started, and with the reason of
    * `stop` if that comes first.
    */
-  take(stop: Stop): Promise<Cell> {
+  take(stop: RunningCall): Promise<Cell> {
     const ready = this.ready();
     if (ready !== undefined) return Promise.resolve(ready);
     this.#closed = false;

@@ -1,6 +1,6 @@
 /** Handlers in processes. */
 import { dirname, resolve } from 'node:path';
-import type { Executor } from '../../index.ts';
+import type { Executor } from '../../core.ts';
 import {
   object,
   oneOf,

@@ -1,6 +1,6 @@
 /** An executor over a pool of sandboxes. */
-import type { Executor, JsonObject, ToolContext } from '../../index.ts';
-import { offerPlaces, stopOf } from '../../surface-port.ts';
+import type { Executor, JsonObject, ToolContext } from '../../core.ts';
+import { offerPlaces, runningCall } from '../../extend.ts';
 import type { Cell, CellOptions } from './cell.ts';
 import { unavailableFault } from './fault.ts';
 import { Pool, type PoolLimits } from './pool.ts';
@@ -21,7 +21,7 @@ export function isSandbox(executor: Executor): boolean {
  */
 export async function loadSandbox(executor: Executor, signal: AbortSignal): Promise<void> {
   const pool = pools.get(executor);
-  if (pool !== undefined) pool.release(await pool.take(stopOf({ signal })));
+  if (pool !== undefined) pool.release(await pool.take(runningCall({ signal })));
 }
 
 export function sandboxExecutor(
@@ -38,7 +38,7 @@ export function sandboxExecutor(
       return cell.dead;
     },
     run: async (input: JsonObject, context: ToolContext): Promise<unknown> => {
-      const stop = stopOf(context);
+      const stop = runningCall(context);
       try {
         // The call got it before it ended.
         if (stop.stopped) throw stop.reason;
@@ -56,7 +56,7 @@ export function sandboxExecutor(
   const take = (context: ToolContext, free?: () => void) => {
     const ready = pool.ready();
     if (ready !== undefined) return placeIn(ready, free);
-    return pool.take(stopOf(context)).then((cell) => placeIn(cell, free));
+    return pool.take(runningCall(context)).then((cell) => placeIn(cell, free));
   };
   const executor = Object.freeze({
     kind,

@@ -1,5 +1,5 @@
 /** The parts of a call's context that are sent to a sandbox. */
-import type { ToolContext } from '../../index.ts';
+import type { ToolContext } from '../../core.ts';
 import { copyJson } from '../../values/json/index.ts';
 import type { SentCall, SentContext } from './messages.ts';
 

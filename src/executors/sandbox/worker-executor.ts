@@ -1,5 +1,5 @@
 /** Handlers in threads. */
-import type { Executor } from '../../index.ts';
+import type { Executor } from '../../core.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../../values/options/index.ts';
 import { sandboxExecutor } from './sandbox-executor.ts';
 import { readCommon, type SandboxOptions, sandboxTable } from './sandbox-options.ts';

@@ -5,11 +5,12 @@ import type { ToolGates } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
 import { anything } from '../../values/options/index.ts';
-import { type DiscoverySettings, discoveryOf, listingIn } from './discovery.ts';
+import { type DiscoverySettings, discoveryOf, findableIn, listingIn } from './discovery.ts';
 import { readDiscovery } from './discovery-options.ts';
 import { discover } from './find-tools.ts';
 import { readManyTools } from './found-tools.ts';
 import { searchTools } from './search.ts';
+import { findablePort } from './session-port.ts';
 
 /** Not in a slot of the setup, since the sessions of a registry share what they show. */
 const settingsOf = new WeakMap<SessionSetup, DiscoverySettings>();
@@ -38,7 +39,8 @@ export function discovery(): Part {
 const part = definePart({
   name: 'discovery',
   options: { session: { discovery: anything<DiscoveryOptions>() } },
-  install(ports) {
+  install(ports, registry) {
+    findablePort.set(registry, findableIn);
     ports.sessions.push((setup, { discovery: given }, where) => {
       if (given !== undefined)
         settingsOf.set(setup, readDiscovery(given as DiscoveryOptions, where));

@@ -4,6 +4,7 @@ import type { ApprovalStore, Key } from '../../api/approval-store.ts';
 import type { RegistryOptions, SessionFor } from '../../api/registry.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
+import { registryStateOf } from '../../core/registry/state-of.ts';
 import { Slot } from '../../core/slot.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
 import {
@@ -89,12 +90,16 @@ export function readApprovals(
 
 /** Keeps suspended calls elsewhere. Only before the first call. */
 export function keepApprovals(
-  registry: RegistryState,
+  registry: unknown,
   secret: Key,
   store: ApprovalStore,
   sessionFor: SessionFor,
 ): void {
-  Object.assign(durableOf(registry), { signer: createTokenSigner(secret), store, sessionFor });
+  Object.assign(durableOf(registryStateOf(registry)), {
+    signer: createTokenSigner(secret),
+    store,
+    sessionFor,
+  });
 }
 
 /** A store with only some of the methods for an inbox was left unfinished. */

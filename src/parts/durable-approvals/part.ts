@@ -18,6 +18,7 @@ import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
 import { pendingOf } from './pending-approvals.ts';
 import { registryApprovals } from './registry-approvals.ts';
 import { resumeCall } from './resume.ts';
+import { approvalsPort } from './session-port.ts';
 import { outcomeIn } from './settle-approval.ts';
 import { crowded, suspend } from './suspend.ts';
 
@@ -51,6 +52,11 @@ const part = definePart({
   install(ports, registry, { approvals }) {
     const state = readApprovals(approvals as RegistryOptions['approvals'], registry.now);
     durableSlot.set(registry, state);
+    approvalsPort.set(registry, {
+      resume: resumeCall,
+      read: (token) => state.signer?.verify(token),
+      session: (sessionId, principal) => state.suspending.find(sessionId, principal),
+    });
     ports.sessions.push((setup) => checkSuspension(setup, state));
     ports.opened.push((session) => {
       if (session.setup.approvalMode === 'suspend') state.suspending.add(session);

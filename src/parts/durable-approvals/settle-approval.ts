@@ -6,6 +6,7 @@ import type { ApprovalOutcome } from '../../api/session-approvals.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
 import { choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
+import { registryStateOf } from '../../core/registry/state-of.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { contentParts, markContent } from '../../values/content.ts';
 import { MisuseError } from '../../values/errors/index.ts';
@@ -89,8 +90,9 @@ type Asker = Pick<SessionState, 'desk' | 'registry' | 'sessionId' | 'principal'>
  */
 export function outcomeReader(
   where: string,
-  registry: RegistryState,
+  given: unknown,
 ): (asker: Pick<Asker, 'sessionId' | 'principal'>, id: string) => Promise<ApprovalOutcome> {
+  const registry = registryStateOf(given);
   if (durableSlot.of(registry)?.signer === undefined)
     throw new MisuseError(
       'invalid_option',

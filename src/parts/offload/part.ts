@@ -3,19 +3,17 @@
 import type { OffloadOptions } from '../../api/offload.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
-import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { Slot } from '../../core/slot.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
 import { anything } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import { offloaded } from './offload.ts';
 import { readerName, readOffload } from './offload-options.ts';
+import { outputsSlot } from './outputs-of.ts';
 import { outputReader } from './read-tool-output.ts';
 import { type Outputs, unreadReason } from './unread.ts';
 
 const where = 'HostToolRegistry';
-const ofRegistry = new Slot<Outputs>();
 
 /**
  * The part that adds the option `offload` of a registry, the `outputStrategy: "offload"` of tools,
@@ -40,7 +38,7 @@ const part = definePart({
     const outputs: Outputs = { offload: undefined, reader: undefined, onDemand: undefined };
     if (given !== undefined)
       outputs.offload = readOffload(given as OffloadOptions, registry.now, where);
-    ofRegistry.set(registry, outputs);
+    outputsSlot.set(registry, outputs);
     const gates: ToolGates = {
       overBudget: {
         show: (...about) => offloaded(outputs, ...about),
@@ -100,9 +98,4 @@ function unshared({ offload: kept, onDemand }: Outputs, toolName: string): Unsha
       `\`${toolName}\`, its output cannot be read here. Give the registries of all processes ` +
       'one `offload.store`, such as `fileOffload`',
   };
-}
-
-/** The outputs of a registry that has the part. */
-export function outputsOf(registry: RegistryState): Outputs {
-  return ofRegistry.of(registry) as Outputs;
 }

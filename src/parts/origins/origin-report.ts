@@ -2,7 +2,7 @@
 import type { ApprovalRequest } from '../../api/approval.ts';
 import type { JudgedOrigin } from '../../api/origins.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
-import { toldOrigins } from './told-origins.ts';
+import { toldOrigins } from '../../values/text/told-origins.ts';
 import { originSentence } from './words.ts';
 
 /** Most values that a question lists, and most that it says a sentence about. */

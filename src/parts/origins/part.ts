@@ -14,15 +14,24 @@ import {
 } from '../../values/options/index.ts';
 import { nameOf } from '../../values/text/names.ts';
 import { isLabelled } from './check-marks.ts';
-import { beginOrigins, ownMaxChars, testsOrigins, usesOrigins } from './follow-origins.ts';
+import {
+  beginOrigins,
+  followOrigins,
+  isTestedIn,
+  ownMaxChars,
+  testsOrigins,
+  usesOrigins,
+} from './follow-origins.ts';
 import { ofProfile, ofRegistry, ofSession, type RegistryOrigins } from './origin-slots.ts';
 import { compileOrigin, compileOrigins } from './origin-test.ts';
 import { originsInExplanation } from './origins-told.ts';
+import { overheard, rememberSeen } from './overhear.ts';
 import { labelsIn, profileTools } from './profile-tools.ts';
 import { provenance } from './provenance.ts';
 import { notes, question } from './question.ts';
 import { hearChild } from './remember.ts';
 import { originOf, said } from './report-texts.ts';
+import { originsPort } from './session-port.ts';
 
 const options = { origins: anything<OriginOptions>() };
 
@@ -59,6 +68,13 @@ const part = definePart({
     const { maxChars } = readOriginOptions(given.origins as OriginOptions, 'HostToolRegistry');
     const own: RegistryOrigins = { maxChars, isLabelled: false, isTested: false, epoch: -1 };
     ofRegistry.set(registry, own);
+    originsPort.set(registry, {
+      isTestedIn,
+      remembers: (session) => followOrigins(session) !== undefined,
+      heard: overheard,
+      seen: rememberSeen,
+      approved: (session, value, by) => followOrigins(session)?.approved(value, by),
+    });
     ports.sessions.push((setup, { origins: added }, where) => {
       if (added === undefined) return;
       const { maxChars: most } = readOriginOptions(added as OriginOptions, where);

@@ -1,9 +1,9 @@
 /** The review of rules as a part of a registry. */
 
 import { definePart, type Part } from '../../core/part.ts';
-
 import { flag, withDefault } from '../../values/options/index.ts';
-import { ofRegistry, RuleReview } from './rule-review.ts';
+import { reviewSlot } from './review-of.ts';
+import { RuleReview } from './rule-review.ts';
 
 /**
  * The part that finds rules and quotas that can never match, and adds the option `strictRules` of a
@@ -26,7 +26,7 @@ const part = definePart({
   options: { registry: { strictRules: withDefault(flag, false) } },
   install(ports, registry, { strictRules }) {
     const review = new RuleReview(registry, strictRules as boolean);
-    ofRegistry.set(registry, review);
+    reviewSlot.set(registry, review);
     ports.review = review;
   },
 });

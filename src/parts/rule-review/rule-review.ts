@@ -14,7 +14,6 @@ import type { Conditioned } from '../../core/rules/conditioned.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
 import { everyRule } from '../../core/rules/rule-use.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { Slot } from '../../core/slot.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { type MisuseCode, MisuseError } from '../../values/errors/index.ts';
 import { shortened } from '../../values/text/shortened.ts';
@@ -243,11 +242,4 @@ function namesOneOf(names: ReadonlySet<string>): (one: Reviewed) => boolean {
 function isAny<T>(list: Iterable<T>, test: (one: T) => boolean): boolean {
   for (const one of list) if (test(one)) return true;
   return false;
-}
-
-export const ofRegistry = new Slot<RuleReview>();
-
-/** The review of a registry that has the part. */
-export function reviewOf(registry: RegistryState): RuleReview {
-  return ofRegistry.of(registry) as RuleReview;
 }

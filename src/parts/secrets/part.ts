@@ -1,9 +1,9 @@
 /** Secrets as a part of a registry: what schemas and paths mark as secret is hidden. */
 
 import { definePart, type Part } from '../../core/part.ts';
-
 import { arrayOf, reading, text, withDefault } from '../../values/options/index.ts';
-import { maskingOf, ofRegistry, SecretMasking } from './secret-masking.ts';
+import { maskingOf, maskingSlot } from './masking-of.ts';
+import { SecretMasking } from './secret-masking.ts';
 
 /**
  * The part that hides secrets in events, questions, errors and logs: the values of fields that a
@@ -39,7 +39,7 @@ const part = definePart({
   install(ports, registry, { redact }) {
     const masking = new SecretMasking();
     reading('HostToolRegistry', 'redact', () => masking.use(redact as readonly string[]));
-    ofRegistry.set(registry, masking);
+    maskingSlot.set(registry, masking);
     ports.masking = masking;
     ports.copies.push((from) => masking.use(maskingOf(from)?.paths ?? []));
   },

@@ -6,7 +6,6 @@
 import type { Call, FoundCall } from '../../core/call/call.ts';
 import { newId } from '../../core/call/calls-in-flight.ts';
 import type { Masking, ShownInput } from '../../core/call/ports.ts';
-import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
@@ -290,11 +289,4 @@ function sharesText(id: string, input: unknown): boolean {
   } catch {
     return true;
   }
-}
-
-export const ofRegistry = new Slot<SecretMasking>();
-
-/** How a registry hides secrets; undefined without the part. */
-export function maskingOf(registry: RegistryState): SecretMasking | undefined {
-  return ofRegistry.of(registry);
 }

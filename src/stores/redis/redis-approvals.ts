@@ -2,8 +2,9 @@
  * Suspended calls in Redis. Any process may resume a call that another one suspended, and exactly
  * one does.
  */
-import type { ApprovalQuery, InboxStore, JsonObject } from '../../index.ts';
-import { rememberedMs } from '../../surface-port.ts';
+
+import type { ApprovalQuery, InboxStore, JsonObject } from '../../core.ts';
+import { rememberedMs } from '../../parts/durable-approvals/store.ts';
 import { headBytes, rowIn } from '../../surfaces/shared/approval-row.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 import { type RedisCommands, redisCommands, redisScript } from './commands.ts';

@@ -3,7 +3,7 @@
  * Each key is a hash: `i` is the digest of the input, `h` the holder, `l` the end of its lease in
  * epoch milliseconds by the clock of Redis, and `o` the outcome.
  */
-import type { ClaimAnswer, IdempotencyStore } from '../../index.ts';
+import type { ClaimAnswer, IdempotencyStore } from '../../core.ts';
 import { redisCommands, redisScript } from './commands.ts';
 import { onceKey, whole } from './keys.ts';
 import { type RedisOptions, redisSettings } from './options.ts';

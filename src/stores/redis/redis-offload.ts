@@ -2,7 +2,7 @@
  * Offloaded outputs, in Redis. Each is a hash with the text `t` and the metadata `a`. A list for
  * each session has their names and sizes in bytes, oldest first.
  */
-import type { OffloadStore } from '../../index.ts';
+import type { OffloadStore } from '../../core.ts';
 import { redisCommands, redisScript } from './commands.ts';
 import { offloadKey, whole } from './keys.ts';
 import { type RedisOptions, redisSettings } from './options.ts';

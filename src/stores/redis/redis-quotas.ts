@@ -3,7 +3,7 @@
  * its reservations (a sorted set), and their amounts with the sum (a hash).
  */
 import { randomUUID } from 'node:crypto';
-import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../../index.ts';
+import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../../core.ts';
 import { amountsLua } from './amounts-lua.ts';
 import { redisCommands, redisScript } from './commands.ts';
 import { quotaAmountsKey, quotaBackKey, quotaTimesKey } from './keys.ts';

@@ -1,5 +1,5 @@
 /** The building blocks of definitions for an agent's own tools. */
-import { type AnyTool, type CallInfo, defineTool, type ToolAnnotations } from '../../index.ts';
+import { type AnyTool, type CallInfo, defineTool, type ToolAnnotations } from '../../core.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { lineFacts } from './effects/line-effects.ts';
 import type { FileKind } from './files/file-kind.ts';

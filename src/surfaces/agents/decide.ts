@@ -1,19 +1,14 @@
 /** Decides about one event of a coding agent. */
 import { resolve } from 'node:path';
+import { registryStateOf } from '../../core/registry/state-of.ts';
 import {
   type AnyTool,
   type Approver,
   type HostToolRegistry,
   isMisuseError,
   type ToolSession,
-} from '../../index.ts';
-import {
-  followOrigins,
-  isTestedIn,
-  registryStateOf,
-  rememberSeen,
-  stateOf,
-} from '../../surface-port.ts';
+} from '../../core.ts';
+import { inspectRegistry, inspectSession } from '../../extend.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { AuditLog, AuditOptions } from '../audit/index.ts';
 import type { Agent, AgentEvent, Answer, CallAbout } from './agent.ts';
@@ -157,9 +152,7 @@ async function ask(
   }
   const asked = question();
   if (asked !== undefined) return { answer: { effect: 'ask', reason: asked }, callId };
-  const mayAllow = registryStateOf(registry)
-    .rules.all()
-    .some(({ effect }) => effect === 'allow');
+  const mayAllow = inspectRegistry(registry).rules.some(({ effect }) => effect === 'allow');
   if (!mayAllow) return { answer: nothing, callId };
   const { decision, ruleId } = await session.explain(tool, input);
   const answer: Answer =
@@ -218,7 +211,7 @@ function toolFor(
   if (known !== undefined) return known as AnyTool;
   const row = agent.tools.find((one) => one.name === name);
   if (row === undefined && !agent.mcpNames.test(name)) return undefined;
-  const isTested = isTestedIn(registryStateOf(registry));
+  const isTested = inspectRegistry(registry).testsOrigins;
   try {
     const made =
       row === undefined ? mcpTool(name) : agentTool(row, () => place, isTested, undefined, told);
@@ -243,26 +236,27 @@ function unknownTool({ agent, files }: HookWorld, name: string): Answer {
 
 /** Whether some rule tests the origins of values. */
 function remembering(session: ToolSession): boolean {
-  return followOrigins(stateOf(session)) !== undefined;
+  return inspectSession(session).remembersTexts;
 }
 
 /** Remembers what earlier hooks of the session have recorded. */
 function replay(world: HookWorld, session: ToolSession, entries: readonly Entry[]): void {
-  const state = stateOf(session);
+  const view = inspectSession(session);
   for (const entry of entries) {
     if ('said' in entry) session.said(entry.said);
     if (!('ended' in entry)) continue;
     const { tool, input, output, approved, ended } = entry;
     if (toolFor(world, tool) === undefined) continue;
     if (approved) vouch(session, tool, input);
-    if (output !== undefined) rememberSeen(state, tool, output, { callId: ended, input });
+    if (output !== undefined) view.seen(tool, output, { callId: ended, input });
   }
 }
 
 /** Values that a person has approved are known from then on, except for secrets. */
 function vouch(session: ToolSession, tool: string, input: JsonObject): void {
+  const view = inspectSession(session);
   for (const { role, value } of session.originOf(tool, input))
-    if (role === 'target') followOrigins(stateOf(session))?.approved(value, 'the user');
+    if (role === 'target') view.approved(value, 'the user');
 }
 
 /** Names a call in the state. For agents that give no id, equal calls have the same name. */

@@ -1,6 +1,6 @@
 /** Says in words what about a call made a rule match, for the question or the denial. */
 
-import type { CompiledRule } from '../../surface-port.ts';
+import type { CompiledRule } from '../../core/rules/rule.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import { type FileKind, kindWords } from './files/file-kind.ts';

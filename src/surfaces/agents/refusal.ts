@@ -1,5 +1,5 @@
 /** Why a call was refused, as a text for the model and the person. */
-import type { ToolError } from '../../index.ts';
+import type { ToolError } from '../../core.ts';
 
 /** The message of an error, and the rule that it comes from. */
 export function refusal(error: ToolError | undefined): string {

@@ -8,15 +8,9 @@ import type {
   Surface,
   ToolResult,
   ToolSession,
-} from '../../index.ts';
-import { questionsOf, resumeCall, stateOf } from '../../surface-port.ts';
-import {
-  canonicalJson,
-  cloneJson,
-  copyJson,
-  escapePointer,
-  isJsonObject,
-} from '../../values/json/index.ts';
+} from '../../core.ts';
+import { inspectSession, inspectTool } from '../../extend.ts';
+import { canonicalJson, copyJson, escapePointer, isJsonObject } from '../../values/json/index.ts';
 import { reportedAnswers } from './messages.ts';
 
 /** A call that began when the SDK asked whether it needs an approval. */
@@ -136,7 +130,7 @@ export async function takeAnswer(
   const answer = same ? 'allow_once' : otherwise;
   if (state.is === 'settled') return same || replayed ? state.result : undefined;
   if (state.is === 'suspended')
-    return resumeCall(stateOf(session), state.token, answer, { surface });
+    return inspectSession(session).resume(state.token, answer, { surface });
   const { stop, result } = state;
   const abort = (): void => stop.abort(signal?.reason);
   if (signal?.aborted === true) abort();
@@ -162,23 +156,21 @@ const otherwise = Object.freeze({
  */
 async function takeStored(question: Question): Promise<ToolResult> {
   const { session, surface, name, input, callId } = question;
+  const view = inspectSession(session);
   // If the store cannot be read, nothing proves that a reviewer was asked.
-  const pending = await questionsOf(stateOf(session)).catch(() => []);
+  const pending = await view.questions().catch(() => []);
   const stored = pending.find((one) => one.callId === callId && one.token !== undefined);
   if (stored?.token === undefined) return refuse(question);
   const same =
     stored.tool.name === name &&
     isSame(stored.input, withDefaults(session, name, input), stored.hiddenFields, '');
-  return resumeCall(stateOf(session), stored.token, same ? 'allow_once' : otherwise, { surface });
+  return view.resume(stored.token, same ? 'allow_once' : otherwise, { surface });
 }
 
 /** The input as the session would have stored it, with the defaults of a raw schema. */
 function withDefaults(session: ToolSession, name: string, input: unknown): unknown {
-  const schema = stateOf(session).entryOf(name)?.internals.input;
-  const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000 });
-  if (schema?.kind !== 'json' || !copy.ok) return input;
-  const validated = schema.validate(cloneJson(copy.value));
-  return validated instanceof Promise || validated.issues !== undefined ? input : validated.value;
+  const tool = inspectSession(session).definition(name);
+  return tool === undefined ? input : inspectTool(tool).withDefaults(input);
 }
 
 /**
@@ -207,8 +199,7 @@ function isSame(stored: unknown, sent: unknown, hidden: readonly string[], path:
  */
 async function refuse({ session, surface, name, input, callId }: Question): Promise<ToolResult> {
   const call = (): Promise<ToolResult> => session.call(name, input, { callId, surface });
-  const { closed, registry } = stateOf(session);
-  if (closed || registry.closed) return call();
+  if (inspectSession(session).closed) return call();
   const off = session.use({
     before: (begun) => (begun.callId === callId ? neverAsked : undefined),
   });
@@ -237,7 +228,7 @@ export async function takeDenials(
   if (table.size === 0 && !stored) return;
   const denials = reportedAnswers(messages).filter(({ approved }) => !approved);
   if (denials.length === 0) return;
-  const pending = stored ? await questionsOf(stateOf(session)) : [];
+  const pending = stored ? await inspectSession(session).questions() : [];
   for (const { toolCallId, reason } of denials) {
     const asked = table.get(toolCallId);
     const answer: ApprovalAnswer =

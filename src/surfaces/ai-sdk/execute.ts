@@ -1,12 +1,7 @@
 /** Runs one call that the SDK makes through the session. */
-import type { HostTool, Surface, ToolResult, ToolSession } from '../../index.ts';
-import {
-  followOrigins,
-  idsInFlight,
-  overheard,
-  readArguments,
-  stateOf,
-} from '../../surface-port.ts';
+import type { HostTool, Surface, ToolResult, ToolSession } from '../../core.ts';
+import { inspectSession } from '../../extend.ts';
+import { readArguments } from '../../values/json/arguments.ts';
 import { givenArguments } from '../shared/no-arguments.ts';
 import { askAbout, takeAnswer, takeDenials } from './asked.ts';
 import { isReplayed, userTexts } from './messages.ts';
@@ -81,12 +76,12 @@ export async function needsApproval(
 /** Remembers what the user wrote, for rules about origins. Each message is read once. */
 function hearUser({ session, heard }: Run, messages: readonly unknown[] | undefined): void {
   if (messages === undefined) return;
-  const state = stateOf(session);
-  if (followOrigins(state) === undefined) return;
+  const view = inspectSession(session);
+  if (!view.remembersTexts) return;
   for (const message of messages) {
     if (typeof message !== 'object' || message === null || heard.has(message)) continue;
     heard.add(message);
-    for (const text of userTexts(message)) overheard(state, text, 'user');
+    for (const text of userTexts(message)) view.heard(text, 'user');
   }
 }
 
@@ -109,11 +104,5 @@ function holding(
   callId: string,
   call: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const state = stateOf(session);
-  state.ids ??= idsInFlight(state);
-  const free = !state.ids.has(callId);
-  if (free) state.ids.set(callId, undefined);
-  const result = call();
-  if (free) state.ids.delete(callId);
-  return result;
+  return inspectSession(session).withTakenId(callId, call);
 }

@@ -1,5 +1,5 @@
 /** A failed call as an error for the SDK. */
-import type { ToolFailure } from '../../index.ts';
+import type { ToolFailure } from '../../core.ts';
 
 /**
  * What a tool throws with `failures: "errors"`. The SDK passes it to `onError` and keeps it in the

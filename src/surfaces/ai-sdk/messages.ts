@@ -2,7 +2,7 @@
  * What the SDK's messages say about approvals. The messages may come from a client, so they are not
  * trusted: they only show what the SDK is about to do.
  */
-import type { JsonObject } from '../../index.ts';
+import type { JsonObject } from '../../core.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 
 /** A reviewer's answer as the messages contain it. */

@@ -1,6 +1,6 @@
 /** What the model sees of a result. */
 
-import type { JsonValue, ToolResult } from '../../index.ts';
+import type { JsonValue, ToolResult } from '../../core.ts';
 import { contentParts, markContent } from '../../values/content.ts';
 import { isJsonObject, wellFormedJson } from '../../values/json/index.ts';
 import { commonImages, type ShownMedia, type ShownText, shownMedia } from '../shared/media.ts';

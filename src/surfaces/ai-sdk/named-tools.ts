@@ -1,5 +1,5 @@
 /** The types of a tool set that was made from definitions. */
-import type { AnyTool, ToolRef } from '../../index.ts';
+import type { AnyTool, ToolRef } from '../../core.ts';
 import type { AiSdkTool, AiSdkTypedTool } from './tool.ts';
 
 /** A character that all providers accept in a name. */

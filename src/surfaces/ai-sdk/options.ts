@@ -1,7 +1,7 @@
 /** The options of `toAiSdkTools`. */
 
-import { type AnyTool, MisuseError, type ToolSession } from '../../index.ts';
-import { stateOf } from '../../surface-port.ts';
+import { type AnyTool, MisuseError, type ToolSession } from '../../core.ts';
+import { inspectSession } from '../../extend.ts';
 import {
   array,
   oneOf,
@@ -74,7 +74,7 @@ export function readAiSdkOptions(
   options: AiSdkOptions | undefined,
 ): ReadAiSdkOptions {
   const { approvals, failures, defer, tools } = readOptions(where, options, table);
-  if (approvals === 'sdk' && stateOf(session).setup.approver !== undefined)
+  if (approvals === 'sdk' && inspectSession(session).hasApprover)
     throw new MisuseError(
       'invalid_option',
       'toAiSdkTools: expected a session without an approver for `approvals: "sdk"`, because ' +
@@ -86,11 +86,11 @@ export function readAiSdkOptions(
 }
 
 function namesOf(session: ToolSession, tools: readonly AnyTool[]): readonly string[] {
-  const state = stateOf(session);
+  const view = inspectSession(session);
   return tools.map((tool) => {
     if (typeof tool !== 'object' || tool === null || typeof tool.name !== 'string')
       throw wrongOption(where, 'tools', definitions, tool);
-    if (state.entryOf(tool.name) === undefined)
+    if (view.definition(tool.name) === undefined)
       throw new MisuseError(
         'unknown_tool',
         `toAiSdkTools: expected \`tools\` to contain definitions of this session's tools, got ` +

@@ -1,5 +1,5 @@
 /** The results of suspended calls, put into the messages of a chat once a person has answered. */
-import type { JsonObject, ToolFailure, ToolSession } from '../../index.ts';
+import type { JsonObject, ToolFailure, ToolSession } from '../../core.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 import { markedResult } from './model-output.ts';
 import type { AiSdkResult } from './tool.ts';

@@ -1,6 +1,6 @@
 /** What a generator handler yields, as the SDK's preliminary results. */
-import type { JsonValue, ToolSession } from '../../index.ts';
-import { stateOf } from '../../surface-port.ts';
+import type { JsonValue, ToolSession } from '../../core.ts';
+import { inspectSession, inspectTool } from '../../extend.ts';
 import { wellFormedJson } from '../../values/json/index.ts';
 import type { AiSdkPreliminary, AiSdkResult } from './tool.ts';
 
@@ -9,11 +9,8 @@ import type { AiSdkPreliminary, AiSdkResult } from './tool.ts';
  * this must be known before the handler runs.
  */
 export function yields(session: ToolSession, name: string): boolean {
-  const handler: unknown = stateOf(session).entryOf(name)?.internals.handler;
-  return (
-    typeof handler === 'function' &&
-    /^\[object (?:Async)?GeneratorFunction\]$/.test(Object.prototype.toString.call(handler))
-  );
+  const tool = inspectSession(session).definition(name);
+  return tool !== undefined && inspectTool(tool).yields;
 }
 
 /**

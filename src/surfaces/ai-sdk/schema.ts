@@ -1,5 +1,5 @@
 /** A JSON Schema as the SDK's own schema object. */
-import type { JsonSchema } from '../../index.ts';
+import type { JsonSchema } from '../../core.ts';
 import type { AiSdkSchema } from './tool.ts';
 
 /** The mark by which every version of the SDK recognises its own schemas. */

@@ -1,4 +1,5 @@
 /** A session's effective tools as the AI SDK's `ToolSet`. */
+
 import {
   type AnyTool,
   type HostTool,
@@ -7,8 +8,8 @@ import {
   serializeOutput,
   type ToolResult,
   type ToolSession,
-} from '../../index.ts';
-import { readArguments } from '../../surface-port.ts';
+} from '../../core.ts';
+import { readArguments } from '../../values/json/arguments.ts';
 import { deferredListing } from '../shared/deferred.ts';
 import {
   type Dialect,

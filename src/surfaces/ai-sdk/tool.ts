@@ -1,5 +1,5 @@
 /** A tool as the AI SDK takes it: the part of its `Tool` type that versions 6 and 7 share. */
-import type { JsonValue, ToolResult } from '../../index.ts';
+import type { JsonValue, ToolResult } from '../../core.ts';
 
 /** JSON, as the SDK types it. */
 export type AiSdkJson =

@@ -3,7 +3,7 @@
  * order.
  */
 
-import { type Effect, type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
+import { type Effect, type Emitter, MisuseError, type ToolEvents } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { checkOption, fn } from '../../values/options/index.ts';
 

@@ -1,6 +1,6 @@
 /** The configuration of a module in a mount plan. */
 
-import { type JsonObject, MisuseError } from '../../index.ts';
+import { type JsonObject, MisuseError } from '../../core.ts';
 import {
   checkOption,
   object,

@@ -2,13 +2,13 @@
 
 import {
   type AnyTool,
-  HostToolRegistry,
   isMisuseError,
   type Logger,
   MisuseError,
   type SessionOptions,
   type ToolSession,
-} from '../../index.ts';
+} from '../../core.ts';
+import { HostToolRegistry } from '../../index.ts';
 import { describe } from '../../values/errors/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { type OwnConfig, ownConfig } from './own-config.ts';

@@ -11,8 +11,8 @@ import {
   type ParsedOf,
   type Schema,
   type SessionOptions,
-} from '../../index.ts';
-import { sessionOptionNames } from '../../surface-port.ts';
+} from '../../core.ts';
+import { optionNames } from '../../extend.ts';
 import { loggedError, logTo } from '../../values/logging.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { readMembers } from '../../values/options/index.ts';
@@ -112,7 +112,7 @@ export function createModule(
   const { onConflict, logger, sessionId, config, ...fixed } = readMembers(
     'createModule',
     options,
-    optionNames,
+    ownNames,
   );
   const tools = toolsOf(source, config, logger);
   const warn = (data: object, message: string): null => {
@@ -158,7 +158,7 @@ export function createModule(
   return Object.freeze({ mount });
 }
 
-const optionNames = [...sessionOptionNames, 'onConflict', 'logger', 'config'];
+const ownNames = [...optionNames.session, 'onConflict', 'logger', 'config'];
 
 function filled(
   fixed: Omit<SessionOptions, 'sessionId'>,

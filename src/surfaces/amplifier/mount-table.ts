@@ -1,5 +1,5 @@
 /** The six mount points of a coordinator, with the runtime's own rules and error texts. */
-import { MisuseError } from '../../index.ts';
+import { MisuseError } from '../../core.ts';
 
 /** The mount points: `many` hold modules by name, `one` a single module, `none` refuses modules. */
 export const mountPoints = {

@@ -2,7 +2,7 @@
  * The members of the runtime's Node binding that are used. The types are structural, so that no
  * native package is needed to compile or to test.
  */
-import type { CancellationPort } from '../../index.ts';
+import type { CancellationPort } from '../../core.ts';
 
 /**
  * What `emit` of the binding resolves to: names in camelCase, values in PascalCase. Data, approval

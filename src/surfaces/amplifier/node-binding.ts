@@ -1,7 +1,7 @@
 /**
  * The amplifier runtime's Node binding as a coordinator. JavaScript keeps what the binding lacks.
  */
-import type { CancellationPort, Coordinator } from '../../index.ts';
+import type { CancellationPort, Coordinator } from '../../core.ts';
 import {
   fn,
   oneOf,

@@ -2,7 +2,7 @@
  * Converts hook results between the two spellings of the Node binding. Handlers answer in lower
  * snake case, and `emit` resolves to PascalCase.
  */
-import type { HookAction, HookResult } from '../../index.ts';
+import type { HookAction, HookResult } from '../../core.ts';
 import { wireText } from '../../values/json/index.ts';
 import type { NodeHookResult } from './node-binding-port.ts';
 

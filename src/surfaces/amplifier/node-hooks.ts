@@ -2,7 +2,7 @@
  * The hook registry of the Node binding as a {@link HooksPort}. It uses objects instead of JSON
  * text, and adds what the binding lacks: removing a handler, and the data of an emission.
  */
-import type { HookHandler, HookResult, HooksPort } from '../../index.ts';
+import type { HookHandler, HookResult, HooksPort } from '../../core.ts';
 import { wireText } from '../../values/json/index.ts';
 import type { FaultListener } from './coordinator-faults.ts';
 import { createEmissions, type EventData, lastPriority } from './emissions.ts';

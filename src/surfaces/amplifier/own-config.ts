@@ -3,7 +3,7 @@
  * known keys.
  */
 
-import { MisuseError } from '../../index.ts';
+import { MisuseError } from '../../core.ts';
 import {
   copyJson,
   isJsonObject,

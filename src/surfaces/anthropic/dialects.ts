@@ -1,5 +1,5 @@
 /** Anthropic's two dialects: with strict tool use and without it. */
-import type { JsonObject, Surface } from '../../index.ts';
+import type { JsonObject, Surface } from '../../core.ts';
 import { escapePointer, isJsonObject } from '../../values/json/index.ts';
 import type { ConvertedSchema, Dialect, SchemaLoss } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';

@@ -1,6 +1,6 @@
 /** Runs the calls that an Anthropic model makes. */
 
-import { MisuseError, type ToolSession } from '../../index.ts';
+import { MisuseError, type ToolSession } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { abortSignal, readOptions, type TableOf } from '../../values/options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';

@@ -1,5 +1,5 @@
 /** Answers calls to `find_tools` in the form by which the API reads deferred definitions. */
-import type { ToolSession } from '../../index.ts';
+import type { ToolSession } from '../../core.ts';
 import { foundTools } from '../shared/deferred.ts';
 import type { AnsweredCall } from '../shared/dispatch.ts';
 import { listingWith } from '../shared/listing.ts';

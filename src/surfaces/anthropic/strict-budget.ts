@@ -1,5 +1,5 @@
 /** How many strict tools the Messages API takes in one request. */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue } from '../../core.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 import type { Listing, ShownTool, SurfaceWarning } from '../shared/listing.ts';
 

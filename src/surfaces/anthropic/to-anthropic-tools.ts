@@ -1,5 +1,5 @@
 /** A session's tools in the form of the Messages API. */
-import type { ToolSession } from '../../index.ts';
+import type { ToolSession } from '../../core.ts';
 import { flag, oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type Defer, type DeferredListing, deferredListing } from '../shared/deferred.ts';

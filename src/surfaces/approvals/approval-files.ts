@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonObject } from '../../index.ts';
+import type { JsonObject } from '../../core.ts';
 import { codeOf } from '../../values/errors/index.ts';
 import { openPrivateFolder } from '../../values/files/private-folder.ts';
 import { readStart } from '../../values/files/read-start.ts';

@@ -1,7 +1,8 @@
 /** Suspended calls in the files of a folder, which any number of processes may share. */
 import { resolve } from 'node:path';
-import type { ApprovalRecord, InboxStore, JsonObject } from '../../index.ts';
-import { pageOf, rememberedMs, safeClock } from '../../surface-port.ts';
+import type { ApprovalRecord, InboxStore, JsonObject } from '../../core.ts';
+import { pageOf, rememberedMs } from '../../parts/durable-approvals/store.ts';
+import { safeClock } from '../../values/limits/safe-clock.ts';
 import { createPause } from '../../values/limits/stretches.ts';
 import { fn, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
 import {

@@ -6,12 +6,12 @@ import {
   isMisuseError,
   type ListedApproval,
   type PendingApproval,
-} from '../../index.ts';
-import { toldOrigins } from '../../surface-port.ts';
+} from '../../core.ts';
 import { readBodyText } from '../../values/http/body.ts';
 import { headerOf } from '../../values/http/direct-body.ts';
 import { type JsonValue, wireText } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
+import { toldOrigins } from '../../values/text/told-origins.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/page.ts';
 import { answeredBy } from '../shared/answered.ts';

@@ -1,5 +1,5 @@
 /** Reads the requests to the approvals handler. Everything from outside is checked here. */
-import type { PendingOptions } from '../../index.ts';
+import type { PendingOptions } from '../../core.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { suggestion } from '../../values/options/index.ts';
 import { excessOf } from '../../values/text/json-bounds.ts';

@@ -1,7 +1,8 @@
 /** Answers requests about the approvals of a registry: with a page, and for programs. */
 
-import type { HostToolRegistry } from '../../index.ts';
-import { durableSlot, isNamed, registryStateOf } from '../../surface-port.ts';
+import type { HostToolRegistry } from '../../core.ts';
+import { inspectRegistry, type RegistryView } from '../../extend.ts';
+import { isNamed } from '../../parts/durable-approvals/four-eyes.ts';
 import {
   corsHeaders,
   isHostAllowed,
@@ -105,10 +106,9 @@ export function createApprovalsHandler<S>(
   registry: HostToolRegistry<S>,
   options: ApprovalsHandlerOptions,
 ): ApprovalsHandler {
-  const state = registryStateOf(registry);
+  const view = inspectRegistry(registry);
   const given = readOptions(where, options, table);
-  if (durableSlot.of(state) === undefined)
-    throw state.parts.missing('registry', 'approvals', where);
+  view.requirePart('approvals', where);
   const { authenticate, basePath, allowEdits } = given;
   const policy = policyOf(given);
   const answers = createInboxAnswers(registry as unknown as HostToolRegistry<never>, allowEdits);
@@ -124,7 +124,7 @@ export function createApprovalsHandler<S>(
         status: 204,
         headers: preflightHeaders('GET, POST', 'Authorization, Content-Type'),
       });
-    const principal = await nameOf(request, authenticate, state);
+    const principal = await nameOf(request, authenticate, view);
     // An unknown sender gets the same answer for every path, so the answer does not show what
     // exists.
     if (principal === undefined) return refuse(401, 'Sign in first.');
@@ -145,7 +145,7 @@ export function createApprovalsHandler<S>(
   return Object.freeze<ApprovalsHandler>({
     async fetch(request) {
       const response = await answer(request).catch((error: unknown) => {
-        state.hostFault(error, { source: 'approvals handler' }, 'the approvals handler failed');
+        view.report(error, { source: 'approvals handler' }, 'the approvals handler failed');
         return refuse(503, 'Approvals cannot be read at the moment. Try again.');
       });
       if (policy.allowedOrigins === undefined) return response;
@@ -176,12 +176,12 @@ function policyOf({
 async function nameOf(
   request: Request,
   authenticate: ApprovalsHandlerOptions['authenticate'],
-  state: ReturnType<typeof registryStateOf>,
+  view: RegistryView,
 ): Promise<string | undefined> {
   try {
     const asking = Promise.resolve(authenticate(request));
-    const name: unknown = await withDeadline(asking, state.policyTimeoutMs, () => {
-      throw new Error(`\`authenticate\` took longer than ${state.policyTimeoutMs} ms.`);
+    const name: unknown = await withDeadline(asking, view.policyTimeoutMs, () => {
+      throw new Error(`\`authenticate\` took longer than ${view.policyTimeoutMs} ms.`);
     });
     if (name === undefined || isName(name)) return name;
     // The message leaves the value out, because it may be a credential.
@@ -190,7 +190,7 @@ async function nameOf(
     );
   } catch (error) {
     const source = 'approvals handler';
-    state.hostFault(error, { source }, '`authenticate` of the approvals handler failed');
+    view.report(error, { source }, '`authenticate` of the approvals handler failed');
     return undefined;
   }
 }

@@ -1,6 +1,8 @@
 /** Suspended calls in the memory of a process. */
-import type { InboxStore } from '../../index.ts';
-import { memoryApprovalStore, safeClock } from '../../surface-port.ts';
+
+import type { InboxStore } from '../../core.ts';
+import { memoryApprovalStore } from '../../parts/durable-approvals/memory-store.ts';
+import { safeClock } from '../../values/limits/safe-clock.ts';
 import { fn, readOptions, type TableOf } from '../../values/options/index.ts';
 
 /** Options of {@link memoryApprovals}. */

@@ -7,8 +7,8 @@ import {
   type HostToolRegistry,
   type JsonObject,
   type JsonValue,
-} from '../../index.ts';
-import { outcomeReader, registryStateOf } from '../../surface-port.ts';
+} from '../../core.ts';
+import { outcomeReader } from '../../parts/durable-approvals/settle-approval.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 
 /** Options of {@link approvalOutcomeTool}. */
@@ -70,9 +70,8 @@ export function approvalOutcomeTool<S>(
   registry: HostToolRegistry<S>,
   options: ApprovalOutcomeToolOptions = {},
 ): HostToolDefinition<'approval_outcome', ApprovalOutcomeInput, unknown, unknown, unknown> {
-  const state = registryStateOf(registry);
   const { exposeErrors } = readOptions(where, options, table);
-  const outcomeOf = outcomeReader(where, state);
+  const outcomeOf = outcomeReader(where, registry);
   return defineTool({
     name: 'approval_outcome',
     description:

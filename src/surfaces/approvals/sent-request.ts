@@ -1,5 +1,5 @@
 /** What of a question leaves the process, in a webhook and for the page. */
-import type { ApprovalRequest } from '../../index.ts';
+import type { ApprovalRequest } from '../../core.ts';
 
 /** What JSON leaves out is absent. */
 export type SentRequest = {

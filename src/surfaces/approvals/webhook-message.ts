@@ -1,6 +1,6 @@
 /** The messages of webhooks about approvals, and their signatures. */
 import { createHmac, randomUUID } from 'node:crypto';
-import type { ToolEvents } from '../../index.ts';
+import type { ToolEvents } from '../../core.ts';
 import { wireText } from '../../values/json/index.ts';
 import { head } from '../../values/text/code-points.ts';
 import { sentRequest } from './sent-request.ts';

@@ -1,10 +1,8 @@
 /** Sends messages until they are delivered or given up. It is bounded, and no call waits for it. */
 
-import type { registryStateOf } from '../../surface-port.ts';
+import type { RegistryView } from '../../extend.ts';
 import { currentScope, inScope } from '../../values/limits/async-scope.ts';
 import { signatureOf, type WebhookMessage } from './webhook-message.ts';
-
-type RegistryState = ReturnType<typeof registryStateOf>;
 
 /** How a message is sent. */
 export interface WebhookRequest {
@@ -47,7 +45,7 @@ const gone = 410;
 interface Delivery {
   readonly message: WebhookMessage;
   /** The registry whose logger gets the faults. */
-  readonly state: RegistryState;
+  readonly registry: RegistryView;
   /** Attempts that have failed. */
   failed: number;
   readonly onEnd: (() => void)[];
@@ -57,7 +55,7 @@ interface Delivery {
 
 /** The messages of one notifier. */
 export interface WebhookQueue {
-  push(message: WebhookMessage, state: RegistryState): void;
+  push(message: WebhookMessage, registry: RegistryView): void;
   flush(): Promise<void>;
   close(): void;
 }
@@ -83,10 +81,10 @@ interface Receiver {
 /** Sends a message once. Resolves to the status of the answer. Rejects if there is none in time. */
 async function sendOnce(
   { url, key, send }: Receiver,
-  { message, state }: Delivery,
+  { message, registry }: Delivery,
   controller: AbortController,
 ): Promise<number> {
-  const seconds = Math.floor(state.now() / 1_000);
+  const seconds = Math.floor(registry.now() / 1_000);
   const { signal } = controller;
   const headers = {
     'content-type': 'application/json',
@@ -138,11 +136,11 @@ export function createWebhookQueue(receiver: Receiver): WebhookQueue {
     for (const tell of delivery.onEnd) tell();
   };
   const retry = (delivery: Delivery, fault: unknown, final: boolean): void => {
-    const { state, message } = delivery;
+    const { registry, message } = delivery;
     const pauseMs = pausesMs[delivery.failed++];
     if (final || pauseMs === undefined) {
       const where = { source, messageId: message.id, attempts: delivery.failed };
-      state.hostFault(fault, where, 'gave up sending a webhook', scrub);
+      registry.report(fault, where, 'gave up sending a webhook', scrub);
       return end(delivery);
     }
     delivery.pause = setTimeout(() => {
@@ -179,18 +177,18 @@ export function createWebhookQueue(receiver: Receiver): WebhookQueue {
   };
 
   return {
-    push(message, state) {
+    push(message, registry) {
       if (waiting.size >= mostMessages || chars + message.body.length > mostChars) {
         // Logged once until there is room again, so that many messages do not cause many log
         // entries.
         if (!full) {
           const data = { source, waiting: waiting.size };
-          state.warn(data, 'too many webhooks wait; newer ones are dropped', 'error');
+          registry.warn(data, 'too many webhooks wait; newer ones are dropped', 'error');
         }
         full = true;
         return;
       }
-      const delivery: Delivery = { message, state, failed: 0, onEnd: [] };
+      const delivery: Delivery = { message, registry, failed: 0, onEnd: [] };
       waiting.add(delivery);
       chars += message.body.length;
       ready.push(delivery);
@@ -208,15 +206,15 @@ export function createWebhookQueue(receiver: Receiver): WebhookQueue {
       );
     },
     close() {
-      const dropped = new Map<RegistryState, number>();
+      const dropped = new Map<RegistryView, number>();
       for (const delivery of waiting) {
-        dropped.set(delivery.state, (dropped.get(delivery.state) ?? 0) + 1);
+        dropped.set(delivery.registry, (dropped.get(delivery.registry) ?? 0) + 1);
         clearTimeout(delivery.pause);
         end(delivery);
         delivery.attempt?.abort(new Error('The notifier was closed.'));
       }
-      for (const [state, count] of dropped)
-        state.warn({ source, dropped: count }, 'webhooks were dropped: the notifier was closed');
+      for (const [registry, count] of dropped)
+        registry.warn({ source, dropped: count }, 'webhooks were dropped: the notifier was closed');
     },
   };
 }

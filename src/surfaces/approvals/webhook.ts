@@ -1,7 +1,7 @@
 /** Informs another system over HTTP that a call waits for a person, and how the wait ended. */
 
-import type { HostToolRegistry } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+import type { HostToolRegistry } from '../../core.ts';
+import { inspectRegistry } from '../../extend.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import {
   fn,
@@ -95,13 +95,13 @@ export function webhookNotifier(options: WebhookNotifierOptions): WebhookNotifie
   let closed = false;
   return Object.freeze<WebhookNotifier>({
     attach(registry) {
-      const state = registryStateOf(registry);
+      const view = inspectRegistry(registry);
       if (closed)
         throw new MisuseError(
           'invalid_option',
           `${where}: the notifier is closed. Make another one.`,
         );
-      const push = (message: WebhookMessage): void => queue.push(message, state);
+      const push = (message: WebhookMessage): void => queue.push(message, view);
       const listeners = [
         registry.events.on('approval:required', (event) => push(messageOfRequired(event))),
         registry.events.on('approval:settled', (event) => push(messageOfSettled(event))),

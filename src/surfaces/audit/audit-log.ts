@@ -1,11 +1,6 @@
 /** A running log: links the lines, begins new files, and counts the lines that are lost. */
-import { type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
-import {
-  type CallObserver,
-  type CallRecord,
-  type Observing,
-  observeCalls,
-} from '../../surface-port.ts';
+import { type Emitter, MisuseError, type ToolEvents } from '../../core.ts';
+import { type CallObserver, type CallRecord, type Observing, observeCalls } from '../../extend.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { type ArgumentsOf, callLine } from './call-line.ts';
 import { type AuditHead, type LineHash, type NewMembers, renderLine } from './line.ts';

@@ -1,6 +1,6 @@
 /** The contents of a call's line. */
 import { createHmac } from 'node:crypto';
-import type { CallRecord } from '../../surface-port.ts';
+import type { CallRecord } from '../../extend.ts';
 import { canonicalJson, type JsonValue } from '../../values/json/index.ts';
 import { shortened } from '../../values/text/shortened.ts';
 import type { Key, NewMembers } from './line.ts';

@@ -1,6 +1,6 @@
 /** A log with one line for each call. */
 import { dirname, resolve } from 'node:path';
-import { MisuseError } from '../../index.ts';
+import { MisuseError } from '../../core.ts';
 import { takeLock } from '../../values/files/lock-file.ts';
 import { privateKey } from '../../values/files/private-file.ts';
 import { makeFolder } from '../../values/files/private-folder.ts';

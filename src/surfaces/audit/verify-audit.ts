@@ -1,5 +1,5 @@
 /** Checks the chain of a log. */
-import { MisuseError } from '../../index.ts';
+import { MisuseError } from '../../core.ts';
 import { anything, kind, readOptions } from '../../values/options/index.ts';
 import {
   type AuditHead,

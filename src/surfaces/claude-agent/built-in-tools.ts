@@ -3,8 +3,8 @@
  * it. If the host has registered a tool under its name, that one is used.
  */
 import { resolve } from 'node:path';
-import { isMisuseError, type ToolSession } from '../../index.ts';
-import { followOrigins, stateOf } from '../../surface-port.ts';
+import { isMisuseError, type ToolSession } from '../../core.ts';
+import { inspectSession } from '../../extend.ts';
 import { agentTool, mcpNames, mcpTool } from '../agents/agent-tools.ts';
 import { claudeCodeTools } from '../agents/claude-code/tools.ts';
 import type { Place } from '../agents/place.ts';
@@ -61,5 +61,5 @@ export function builtInTools(
 
 /** Labels alone would begin a record of origins. */
 function asksForOrigins(session: ToolSession): boolean {
-  return followOrigins(stateOf(session)) !== undefined;
+  return inspectSession(session).remembersTexts;
 }

@@ -9,8 +9,8 @@ import type {
   HookJSONOutput,
 } from '@anthropic-ai/claude-agent-sdk';
 import { serializeOutput } from '../../core/serialize.ts';
-import type { ToolSession } from '../../index.ts';
-import { overheard, stateOf } from '../../surface-port.ts';
+import type { ToolSession } from '../../core.ts';
+import { inspectSession } from '../../extend.ts';
 import { describe, messageOf } from '../../values/errors/index.ts';
 import {
   canonicalJson,
@@ -72,7 +72,7 @@ export function hooksOf(
     UserPromptSubmit: only(
       on('UserPromptSubmit', ({ prompt, source }) => {
         // Tasks and timers also submit prompts, which no person wrote.
-        if (wroteIt(source, prompt)) overheard(stateOf(session), prompt, 'user');
+        if (wroteIt(source, prompt)) inspectSession(session).heard(prompt, 'user');
         return undefined;
       }),
     ),

@@ -1,5 +1,5 @@
 /** The session's tools, by the names that the agent uses for them. */
-import type { Surface, ToolSession } from '../../index.ts';
+import type { Surface, ToolSession } from '../../core.ts';
 import { plainDialect } from '../anthropic/dialects.ts';
 import { type Dialect, type Listing, listingOf, type ShownTool } from '../shared/listing.ts';
 

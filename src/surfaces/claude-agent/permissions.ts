@@ -1,6 +1,6 @@
 /** Which of the agent's own calls may run. Each is decided once, however often the agent asks. */
 import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
-import type { Authorization, ExternalOutcome, ToolResult, ToolSession } from '../../index.ts';
+import type { Authorization, ExternalOutcome, ToolResult, ToolSession } from '../../core.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { canonicalJson, copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { refusal } from '../agents/refusal.ts';

@@ -3,10 +3,10 @@
  * to it by `connect`, once for each query.
  */
 import type { McpSdkServerConfigWithInstance } from '@anthropic-ai/claude-agent-sdk';
-import type { ToolSession } from '../../index.ts';
-import { packageVersion } from '../../surface-port.ts';
+import type { ToolSession } from '../../core.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonObject, wellFormedJson } from '../../values/json/index.ts';
+import { packageVersion } from '../../values/packages/own-version.ts';
 import { followCall } from '../mcp/server/call-events.ts';
 import { toCallToolResult } from '../mcp/server/content.ts';
 import { toWire } from '../mcp/server/list.ts';

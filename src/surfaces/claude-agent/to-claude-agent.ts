@@ -6,8 +6,8 @@ import type {
   HookEvent,
   McpSdkServerConfigWithInstance,
 } from '@anthropic-ai/claude-agent-sdk';
-import type { ToolSession } from '../../index.ts';
-import { stateOf } from '../../surface-port.ts';
+import type { ToolSession } from '../../core.ts';
+import { inspectSession } from '../../extend.ts';
 import {
   duration,
   kind,
@@ -97,7 +97,7 @@ export function toClaudeAgent(session: ToolSession, options?: ClaudeAgentOptions
     session,
     own,
     builtIn: builtInTools(session, {
-      cwd: cwd ?? (stateOf(session).cwd || process.cwd()),
+      cwd: cwd ?? (inspectSession(session).cwd || process.cwd()),
       home: home ?? homedir(),
     }),
     decisionTimeoutMs,

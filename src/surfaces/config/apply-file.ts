@@ -2,8 +2,9 @@
  * Applies a file to a registry in one synchronous step. The file replaces what it had loaded there
  * before, or changes nothing.
  */
-import { type HostToolRegistry, MisuseError, type Profile } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import { type HostToolRegistry, MisuseError, type Profile } from '../../core.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { commitTools, definitionsOf } from './commit-tools.ts';
 import { type DryRun, dryRun } from './dry-run.ts';

@@ -1,6 +1,7 @@
 /** Replaces the tools that a file had loaded with those that it has now. */
-import type { AnyTool, HostToolRegistry } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import type { AnyTool, HostToolRegistry } from '../../core.ts';
 import { behind, type LoadedTool } from './loaded-files.ts';
 
 type Tools = ReadonlyMap<string, LoadedTool>;

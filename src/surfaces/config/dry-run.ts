@@ -2,14 +2,14 @@
  * Tries a file on a trial registry, so that the real one changes only once it is known what will
  * fail.
  */
-import { HostToolRegistry, type Profile, type Quota, type Rule } from '../../index.ts';
-import {
-  compileQuotas,
-  outputsOf,
-  registryQuotas,
-  registryStateOf,
-  tryRule,
-} from '../../surface-port.ts';
+
+import { registryBeside } from '../../assembly/core-registry.ts';
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import { tryRule } from '../../core/rules/rules.ts';
+import type { HostToolRegistry, Profile, Quota, Rule } from '../../core.ts';
+import { outputsOf, outputsSlot } from '../../parts/offload/outputs-of.ts';
+import { registryQuotas } from '../../parts/quotas/quota-state.ts';
+import { compileQuotas } from '../../parts/quotas/quotas.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { toolKey } from './commit-tools.ts';
 import type { HostedParts } from './file-host.ts';
@@ -48,6 +48,7 @@ export function dryRun(
   before: LoadedFile,
   again = false,
 ): DryRun {
+  const state = registryStateOf(behind(registry));
   const failed: LoadFailure[] = [];
   const fail = (
     section: FileSection,
@@ -69,7 +70,7 @@ export function dryRun(
     const reason =
       'reason' in prepared
         ? prepared.reason
-        : faultOf(() => tryRule(prepared.rule, 'registry'))?.replace(ownPlace, '');
+        : faultOf(() => tryRule(prepared.rule, 'registry', state.parts))?.replace(ownPlace, '');
     if (reason !== undefined)
       fail('rules', placeOf(prepared, reason), idOf(prepared.entry.value), reason);
     else if ('rule' in prepared) rules.push(prepared.rule);
@@ -80,7 +81,10 @@ export function dryRun(
     const reason =
       'reason' in prepared
         ? prepared.reason
-        : faultOf(() => compileQuotas([prepared.quota], 'registry', taken))?.replace(ownPlace, '');
+        : faultOf(() => compileQuotas([prepared.quota], 'registry', state.parts, taken))?.replace(
+            ownPlace,
+            '',
+          );
     if (reason !== undefined)
       fail('quotas', placeOf(prepared, reason), idOf(prepared.entry.value), reason);
     else if ('quota' in prepared) {
@@ -93,13 +97,12 @@ export function dryRun(
   if (failed.some(({ section }) => isOpen(registry, section)))
     return { rules: [], quotas: [], tools: new Map(), profiles: new Map(), hosted, failed };
 
-  const trial = new HostToolRegistry<never>();
+  const trial = registryBeside(state);
   const trialState = registryStateOf(trial);
   // It is never closed, and must not keep executors from being disposed of.
   trialState.isTrial = true;
   // A profile may name the reader that the file's tools bring.
-  if (outputsOf(registryStateOf(behind(registry))).onDemand !== undefined)
-    outputsOf(trialState).onDemand = {};
+  if (outputsSlot.of(state)?.onDemand !== undefined) outputsOf(trialState).onDemand = {};
   const own = new Set(
     file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : [],
   );

@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { isMisuseError } from '../../index.ts';
-import { internalsOf } from '../../surface-port.ts';
+import { isMisuseError } from '../../core.ts';
+import { inspectTool } from '../../extend.ts';
 import { codeOf } from '../../values/errors/index.ts';
 import { ownFolder } from '../../values/packages/own-folder.ts';
 import { ModuleFault } from './module-fault.ts';
@@ -113,7 +113,7 @@ function exportsOf(namespace: Readonly<Record<string, unknown>>): ReadonlyMap<st
 export function kindOf(value: unknown): 'definition' | 'foreign' | 'other' {
   if (typeof value !== 'object' || value === null) return 'other';
   try {
-    internalsOf(value);
+    inspectTool(value);
     return 'definition';
   } catch (error) {
     return isMisuseError(error) && error.code === 'foreign_definition' ? 'foreign' : 'other';

@@ -1,6 +1,6 @@
 /** Loads files of tools, profiles, rules and quotas. */
 
-import { HostToolRegistry, MisuseError } from '../../index.ts';
+import { HostToolRegistry, MisuseError } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { applyFile } from './apply-file.ts';
 import { loadedFiles } from './loaded-files.ts';

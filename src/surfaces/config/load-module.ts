@@ -1,7 +1,7 @@
 /** Loads a module that sets up a registry or exports definitions. */
 
-import { type AnyTool, type HostToolRegistry, isMisuseError, MisuseError } from '../../index.ts';
-import { internalsOf } from '../../surface-port.ts';
+import { type AnyTool, type HostToolRegistry, isMisuseError, MisuseError } from '../../core.ts';
+import { inspectTool } from '../../extend.ts';
 import { describe } from '../../values/errors/index.ts';
 import { nearestNames } from '../../values/text/names.ts';
 import { definitionsOf } from './commit-tools.ts';
@@ -79,7 +79,7 @@ export async function loadHostToolsModule<S>(
   candidates.forEach(([name, value], index) => {
     try {
       // This throws for a definition of another copy of the library.
-      internalsOf(value);
+      inspectTool(value);
       const definition = value as AnyTool;
       // A set-up function has already registered this definition.
       if (typeof main === 'function' && definitionsOf(target, definition.name).includes(definition))

@@ -2,8 +2,9 @@
  * Records what each file has loaded into each registry, so that loading a file again replaces
  * exactly that.
  */
-import type { AnyTool, HostToolRegistry, Profile, Quota, Rule } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+
+import type { AnyTool, HostToolRegistry, Profile, Quota, Rule } from '../../core.ts';
+import { inspectRegistry } from '../../extend.ts';
 import type { FileHost } from './file-host.ts';
 import type { ModuleVersions } from './import-module.ts';
 
@@ -80,7 +81,7 @@ export function tellFault(
   where: object,
   message: string,
 ): void {
-  registryStateOf(behind(given)).hostFault(thrown, { ...where, source: 'config' }, message);
+  inspectRegistry(behind(given)).report(thrown, { ...where, source: 'config' }, message);
 }
 
 /** The loaded files of a registry. They are kept as long as the registry exists. */

@@ -1,7 +1,7 @@
 /** Reads what `host-tools guard` uses of a file, without its tools and modules. */
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
-import { MisuseError } from '../../index.ts';
+import { MisuseError } from '../../core.ts';
 import { entryFault } from './issues.ts';
 import { type NetworkEntry, networkEntry } from './network-format.ts';
 import { type RawEntry, readFile, writtenSections } from './read-file.ts';

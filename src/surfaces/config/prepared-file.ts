@@ -2,7 +2,7 @@
  * Prepares a file: imports its modules and checks its entries one by one. Everything asynchronous
  * happens here.
  */
-import type { Quota, Rule } from '../../index.ts';
+import type { Quota, Rule } from '../../core.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import type { ModuleVersions } from './import-module.ts';
 import { entryFault } from './issues.ts';

@@ -1,5 +1,5 @@
 /** Makes profiles from the entries of `profiles`, parents first. */
-import type { Profile } from '../../index.ts';
+import type { Profile } from '../../core.ts';
 import { nearestNames } from '../../values/text/names.ts';
 import { entryFault, shortened } from './issues.ts';
 import { atNamedPart } from './named-part.ts';

@@ -2,7 +2,7 @@
 import { constants, open, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isMisuseError, MisuseError } from '../../index.ts';
+import { isMisuseError, MisuseError } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { topLevelKeys } from './format.ts';
 import { oneLine, unknownKey } from './issues.ts';

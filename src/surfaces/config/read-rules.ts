@@ -1,6 +1,7 @@
 /** Reads the rules of a file and nothing else of it. */
-import { MisuseError, type Rule } from '../../index.ts';
-import { compileRules } from '../../surface-port.ts';
+
+import { compileRules } from '../../assembly/compile.ts';
+import { MisuseError, type Rule } from '../../core.ts';
 import { ownPlace } from './dry-run.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';

@@ -7,7 +7,7 @@ import type {
   Rule,
   ToolRegistration,
   ToolScope,
-} from '../../index.ts';
+} from '../../core.ts';
 import { definitionsOf, replaceTool } from './commit-tools.ts';
 import { loadedFiles, standFor } from './loaded-files.ts';
 import { removeProfiles } from './registry-profiles.ts';

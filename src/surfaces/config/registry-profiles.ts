@@ -2,15 +2,15 @@
  * What loading needs of a registry beyond its public methods: reading all profiles, removing
  * profiles, and announcing several changes at once.
  */
-import type { HostToolRegistry, Profile } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import type { HostToolRegistry, Profile } from '../../core.ts';
+import { inspectRegistry } from '../../extend.ts';
 import { behind } from './loaded-files.ts';
 
 /** The profiles as given, by id. */
 export function profilesOf(registry: HostToolRegistry<never>): ReadonlyMap<string, Profile> {
-  return new Map(
-    [...registryStateOf(behind(registry)).profiles].map(([id, { given }]) => [id, given]),
-  );
+  return inspectRegistry(behind(registry)).profiles;
 }
 
 /** Removes profiles. New sessions cannot choose them; a session that has one keeps it unchanged. */
@@ -26,5 +26,5 @@ export function removeProfiles(registry: HostToolRegistry<never>, ids: readonly 
  * the registry half changed.
  */
 export function together<T>(registry: HostToolRegistry<never>, change: () => T): T {
-  return registryStateOf(behind(registry)).together(change);
+  return inspectRegistry(behind(registry)).change(change);
 }

@@ -1,5 +1,5 @@
 /** Files that hold nothing but rules, quotas and an audit log, as the files of most hooks do. */
-import type { Quota, Rule } from '../../index.ts';
+import type { Quota, Rule } from '../../core.ts';
 import { type RawEntry, readFile, writtenSections } from './read-file.ts';
 import type { AuditEntry } from './server-format.ts';
 

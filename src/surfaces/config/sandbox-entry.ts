@@ -1,8 +1,8 @@
 /** Makes the executor of a tool with `sandbox`. Loaded only for files that have one. */
 import { dirname, resolve } from 'node:path';
+import type { Executor } from '../../core.ts';
 import { childExecutor } from '../../executors/sandbox/process-executor.ts';
 import { threadExecutor } from '../../executors/sandbox/worker-executor.ts';
-import type { Executor } from '../../index.ts';
 import type { SandboxEntry } from './sandbox-format.ts';
 
 /** The longest name of an export that a sandbox looks for. */

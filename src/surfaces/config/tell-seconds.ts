@@ -1,6 +1,7 @@
 /** Logs where a file has a `timeout` without a unit, which is read as seconds. */
-import type { HostToolRegistry } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+
+import type { HostToolRegistry } from '../../core.ts';
+import { inspectRegistry } from '../../extend.ts';
 import { shortened } from './issues.ts';
 import { behind } from './loaded-files.ts';
 import type { PreparedFile } from './prepared-file.ts';
@@ -28,7 +29,7 @@ export function tellSeconds(
   if (places.length === 0) return;
   const more = places.length > mostNamed ? ` and ${places.length - mostNamed} more` : '';
   const named = `${places.slice(0, mostNamed).join(', ')}${more}`;
-  registryStateOf(behind(registry)).warn(
+  inspectRegistry(behind(registry)).warn(
     { file: path },
     `\`timeout\` without a unit is read as seconds (${named}); ` +
       'write the unit, as in `timeout: 5s`, or milliseconds, as in `timeoutMs: 5000`',

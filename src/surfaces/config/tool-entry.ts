@@ -1,7 +1,7 @@
 /** Makes a definition from an entry of `tools`. */
 import { dirname } from 'node:path';
-import { type AnyTool, isMisuseError } from '../../index.ts';
-import { createDefinition, internalsOf } from '../../surface-port.ts';
+import { type AnyTool, isMisuseError } from '../../core.ts';
+import { createDefinition, inspectTool } from '../../extend.ts';
 import { describe } from '../../values/errors/index.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { nearestNames } from '../../values/text/names.ts';
@@ -137,7 +137,7 @@ function define(config: ToolEntry, module: ImportedModule): AnyTool {
   const [exported, value] = exportFor(config.name, config.function, module);
   const kind = kindOf(value);
   // This throws an error that gives the reason.
-  if (kind === 'foreign') internalsOf(value);
+  if (kind === 'foreign') inspectTool(value);
   if (kind === 'definition') return standing(config, exported, value as AnyTool);
   if (typeof value !== 'function')
     throw new ModuleFault(

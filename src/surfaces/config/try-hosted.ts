@@ -1,5 +1,5 @@
 /** Asks the host of a file whether it can use the file's parts. */
-import type { HostToolRegistry } from '../../index.ts';
+import type { HostToolRegistry } from '../../core.ts';
 import { type HostedPart, type HostedParts, noHost } from './file-host.ts';
 import { loadedFiles } from './loaded-files.ts';
 import type { PreparedFile, PreparedOne } from './prepared-file.ts';

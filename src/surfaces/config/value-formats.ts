@@ -1,6 +1,6 @@
 /** The kinds of values from which the format of a file is built, with their messages. */
 import { z } from 'zod';
-import type { ToolAnnotations } from '../../index.ts';
+import type { ToolAnnotations } from '../../core.ts';
 import { longestTimerMs } from '../../values/options/index.ts';
 import { unknownKeys } from './issues.ts';
 

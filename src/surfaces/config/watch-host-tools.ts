@@ -4,7 +4,7 @@
  */
 import { type FSWatcher, unwatchFile, watchFile, watch as watchFolder } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { type HostToolRegistry, isMisuseError, MisuseError } from '../../index.ts';
+import { type HostToolRegistry, isMisuseError, MisuseError } from '../../core.ts';
 import { isThenable } from '../../values/maybe-promise.ts';
 import {
   fn,

@@ -2,8 +2,8 @@
  * One server of a gateway. It is started and kept running, and its tools are kept in the registry.
  */
 import { dirname, resolve } from 'node:path';
-import type { HostToolRegistry, JsonObject, ToolRegistration } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+import type { HostToolRegistry, JsonObject, ToolRegistration } from '../../core.ts';
+import { inspectRegistry } from '../../extend.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import type { Connection } from '../mcp/client/connection.ts';
 import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
@@ -278,7 +278,7 @@ async function closeServer(state: State): Promise<void> {
   state.cancel?.();
   state.stop.abort();
   const { registry, held } = state;
-  registryStateOf(registry).together(() => {
+  inspectRegistry(registry).change(() => {
     for (const registration of held.values()) registration.unregister();
   });
   held.clear();

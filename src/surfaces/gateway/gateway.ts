@@ -2,9 +2,9 @@
  * A gateway: the MCP servers, the audit logs and the kept approvals that the files of a registry
  * name. Servers start concurrently, and none delays another.
  */
-import type { HostToolRegistry } from '../../index.ts';
-import { maskingOf, registryStateOf } from '../../surface-port.ts';
-import { MisuseError } from '../../values/errors/index.ts';
+
+import type { HostToolRegistry } from '../../core.ts';
+import { hideSecrets } from '../../parts/secrets/masking-of.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { redactText, scrubStrings } from '../../values/redaction/scrub.ts';
 import { Secrets } from '../../values/redaction/secrets.ts';
@@ -220,16 +220,7 @@ function keepSecret(state: State, file: string, entry: ServerEntry): void {
 
 function addSecret({ secrets, registry }: State, value: string): void {
   secrets.addText(value);
-  const masking = maskingOf(registryStateOf(registry));
-  if (masking === undefined)
-    throw new MisuseError(
-      'missing_part',
-      'A gateway needs the part `secrets`, since its servers get secrets. Write ' +
-        "`import { secrets } from 'host-tools/secrets'`, and give the registry " +
-        '`parts: [secrets()]`.',
-      { part: 'secrets' },
-    );
-  masking.known = secrets;
+  hideSecrets(registry, 'A gateway, whose servers get secrets,', secrets);
 }
 
 async function settled(

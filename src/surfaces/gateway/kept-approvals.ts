@@ -3,8 +3,8 @@
  * available.
  */
 import { dirname, resolve } from 'node:path';
-import type { HostToolRegistry, InboxStore, Overrides, SessionFor } from '../../index.ts';
-import { keepApprovals, registryStateOf } from '../../surface-port.ts';
+import type { HostToolRegistry, InboxStore, Overrides, SessionFor } from '../../core.ts';
+import { keepApprovals } from '../../parts/durable-approvals/durable-state.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { fileApprovals } from '../approvals/index.ts';
@@ -106,5 +106,5 @@ function use({ registry, cwd, settled }: KeeperParts, { secret, store }: Opened)
       overrides: overrides as Overrides | undefined,
     });
   };
-  keepApprovals(registryStateOf(registry), secret, store, sessionFor);
+  keepApprovals(registry, secret, store, sessionFor);
 }

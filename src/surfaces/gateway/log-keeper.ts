@@ -1,6 +1,6 @@
 /** The audit logs that files name: opened for a check, and in use once their file is taken. */
 import { basename, dirname, resolve } from 'node:path';
-import { type HostToolRegistry, isMisuseError } from '../../index.ts';
+import { type HostToolRegistry, isMisuseError } from '../../core.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { createAuditLog } from '../audit/index.ts';

@@ -1,7 +1,7 @@
 /** Which server of a gateway a name belongs to, and a server's tools in the registry. */
 
-import type { AnyTool, HostToolRegistry, ToolRegistration } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+import type { AnyTool, HostToolRegistry, ToolRegistration } from '../../core.ts';
+import { inspectRegistry } from '../../extend.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
@@ -99,7 +99,7 @@ function registerTools(
   const now = new Map(imported.tools.map((tool) => [tool.name, tool]));
   const conflicts: { name: string; reason: string }[] = [];
   try {
-    registryStateOf(registry).together(() => {
+    inspectRegistry(registry).change(() => {
       for (const [tool, registration] of held) {
         const isOffered = now.has(tool) || imported.found(tool) !== undefined;
         if (isOffered && foreign(tool) === undefined) continue;

@@ -2,7 +2,7 @@
  * Questions that a server asks while it works. They are passed on to the client whose call is in
  * flight.
  */
-import { type JsonObject, type JsonSchema, MisuseError, type ToolContext } from '../../index.ts';
+import { type JsonObject, type JsonSchema, MisuseError, type ToolContext } from '../../core.ts';
 import { copyJson, isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { ServerQuestions } from '../mcp/client/link.ts';
 import { cleanLine, cleanSchema, cleanText } from '../shared/outside-text.ts';

@@ -1,7 +1,7 @@
 /**
  * Converts the keywords of the Gemini API's schemas that do not depend on the rest of the schema.
  */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue } from '../../core.ts';
 import { escapePointer } from '../../values/json/index.ts';
 
 /** Keywords that stay as they are. */

@@ -2,7 +2,7 @@
  * Input schemas in the Gemini API's own subset of OpenAPI, for `parameters`. Older models and
  * gateways take nothing else.
  */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue } from '../../core.ts';
 import { escapePointer, isJsonObject } from '../../values/json/index.ts';
 import { followReference } from '../../values/schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';

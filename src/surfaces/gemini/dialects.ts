@@ -1,5 +1,5 @@
 /** The Gemini API's two dialects: JSON Schema, and its own subset of OpenAPI. */
-import type { Surface } from '../../index.ts';
+import type { Surface } from '../../core.ts';
 import type { Dialect } from '../shared/listing.ts';
 import { toGeminiApiSchema } from './api-schema.ts';
 import { toGeminiJsonSchema } from './json-schema.ts';

@@ -1,6 +1,6 @@
 /** Runs the calls that a Gemini model makes. */
 
-import { MisuseError, type ToolSession } from '../../index.ts';
+import { MisuseError, type ToolSession } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import {
   abortSignal,

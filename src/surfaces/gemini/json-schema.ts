@@ -1,5 +1,5 @@
 /** Input schemas for `parametersJsonSchema`. */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue } from '../../core.ts';
 import { escapePointer, isJsonObject } from '../../values/json/index.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';

@@ -1,5 +1,5 @@
 /** A session's tools in the form of the Gemini API. */
-import type { ToolSession } from '../../index.ts';
+import type { ToolSession } from '../../core.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import { listingOf, type SurfaceWarning } from '../shared/listing.ts';
 import type {

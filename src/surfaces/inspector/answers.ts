@@ -1,9 +1,11 @@
 /** Answers the requests of the page, once they are known to be allowed. */
 import { randomUUID } from 'node:crypto';
-import { type HostToolRegistry, isMisuseError } from '../../index.ts';
-import { packageVersion, registryStateOf, type SessionState } from '../../surface-port.ts';
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { type HostToolRegistry, isMisuseError } from '../../core.ts';
 import { readBodyText } from '../../values/http/body.ts';
 import { wireText } from '../../values/json/index.ts';
+import { packageVersion } from '../../values/packages/own-version.ts';
 import type { Refusal } from '../pages/inspector-question-wire.ts';
 import type { SessionStatus } from '../pages/inspector-session-wire.ts';
 import type { Viewer } from '../pages/inspector-wire.ts';

@@ -1,6 +1,10 @@
 /** The questions that wait for a person, and their answers. */
 
 import type { ToolResult } from '../../api/result.ts';
+import { openSessions } from '../../core/registry/open-sessions.ts';
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import { questionsOf } from '../../core/session/questions-of.ts';
+import { stateOf } from '../../core/session/session.ts';
 import {
   type HostToolRegistry,
   isMisuseError,
@@ -8,18 +12,12 @@ import {
   type NamedAnswer,
   type PendingApproval,
   type ToolSession,
-} from '../../index.ts';
-import {
-  durableSlot,
-  isInboxStore,
-  openSessions,
-  questionsOf,
-  registryStateOf,
-  stateOf,
-  toldOrigins,
-} from '../../surface-port.ts';
+} from '../../core.ts';
+import { durableSlot } from '../../parts/durable-approvals/durable-state.ts';
+import { isInboxStore } from '../../parts/durable-approvals/store.ts';
 import { type JsonObject, type JsonValue, wireText } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
+import { toldOrigins } from '../../values/text/told-origins.ts';
 import type { AnswerRequest, QuestionSchema } from '../pages/inspector-question-wire.ts';
 import type { ApprovalLine } from '../pages/inspector-wire.ts';
 import { answeredBy } from '../shared/answered.ts';

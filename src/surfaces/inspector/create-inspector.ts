@@ -1,7 +1,7 @@
 /** The inspector: a page about a registry, and the answers to its requests. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { HostToolRegistry } from '../../index.ts';
-import { registryStateOf } from '../../surface-port.ts';
+import type { HostToolRegistry } from '../../core.ts';
+import { inspectRegistry } from '../../extend.ts';
 import { headerOf } from '../../values/http/direct-body.ts';
 import {
   isHostAllowed,
@@ -119,7 +119,7 @@ export function createInspector<S>(
   return Object.freeze<Inspector>({
     fetch: (request) =>
       answer(request).catch((error: unknown) => {
-        registryStateOf(registry).hostFault(error, { source: 'inspector' }, 'the inspector failed');
+        inspectRegistry(registry).report(error, { source: 'inspector' }, 'the inspector failed');
         return refuse(500, 'The inspector failed. The log of the registry says why.');
       }),
     close() {

@@ -1,12 +1,11 @@
 /** Makes a rule from a recorded call, and tries it on all recorded calls. Nothing runs. */
-import type { HostToolRegistry, Rule } from '../../index.ts';
-import {
-  compileRules,
-  everyQuota,
-  everyRule,
-  registryStateOf,
-  reviewOf,
-} from '../../surface-port.ts';
+
+import { compileRules } from '../../assembly/compile.ts';
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import { everyRule } from '../../core/rules/rule-use.ts';
+import type { HostToolRegistry, Rule } from '../../core.ts';
+import { everyQuota } from '../../parts/quotas/quota-state.ts';
+import { reviewOf } from '../../parts/rule-review/review-of.ts';
 import type { JsonPrimitive, JsonValue } from '../../values/json/index.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
 import type { RuleProposal, RuleRequest, RuleTrial } from '../pages/inspector-make-wire.ts';

@@ -1,6 +1,10 @@
 /** Makes a policy test from a recorded call, and runs it against the present rules. */
-import { type ErrorCode, errorCodes, type HostToolRegistry, memoryQuotas } from '../../index.ts';
-import { explainCall, judgingCopy, registryStateOf } from '../../surface-port.ts';
+
+import { judgingCopy } from '../../core/registry/judging-copy.ts';
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import { type ErrorCode, errorCodes, type HostToolRegistry } from '../../core.ts';
+import { explain as explainCall } from '../../parts/explain/explain.ts';
+import { memoryQuotas } from '../../parts/quotas/memory-quotas.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
 import type { TestDecision, TestRequest, TestTrial } from '../pages/inspector-make-wire.ts';

@@ -1,5 +1,5 @@
 /** Makes rules and policy tests from recorded calls, a few at a time. */
-import type { HostToolRegistry } from '../../index.ts';
+import type { HostToolRegistry } from '../../core.ts';
 import type {
   RuleProposal,
   RuleRequest,

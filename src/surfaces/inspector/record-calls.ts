@@ -1,6 +1,6 @@
 /** Records the events of calls in a {@link CallLog}. */
-import type { AnyEvent, HostToolRegistry } from '../../index.ts';
-import { type CallRecord, observeCalls } from '../../surface-port.ts';
+import type { AnyEvent, HostToolRegistry } from '../../core.ts';
+import { type CallRecord, observeCalls } from '../../extend.ts';
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { CallOrigin, CallPhase } from '../pages/inspector-wire.ts';
 import type { Arrival, CallLog, KeptCall } from './call-log.ts';

@@ -1,6 +1,8 @@
 /** The calls of the log as records for a backtest. */
 
-import { everyRule, openSessions, type registryStateOf } from '../../surface-port.ts';
+import { openSessions } from '../../core/registry/open-sessions.ts';
+import type { registryStateOf } from '../../core/registry/state-of.ts';
+import { everyRule } from '../../core/rules/rule-use.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { BacktestRecord } from '../policy/index.ts';
 import type { CallLog, KeptCall } from './call-log.ts';

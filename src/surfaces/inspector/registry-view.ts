@@ -1,6 +1,9 @@
 /** What the page shows of a registry in addition to its calls. Each list is bounded. */
-import type { CallMetrics, HostToolRegistry } from '../../index.ts';
-import { everyQuota, everyRule, registryStateOf } from '../../surface-port.ts';
+
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import { everyRule } from '../../core/rules/rule-use.ts';
+import type { CallMetrics, HostToolRegistry } from '../../core.ts';
+import { everyQuota } from '../../parts/quotas/quota-state.ts';
 import type { QuotaLine } from '../pages/inspector-quota-wire.ts';
 import type { InspectorState, RuleLine, ToolLine } from '../pages/inspector-wire.ts';
 import type { WaitingQuestions } from './approvals.ts';

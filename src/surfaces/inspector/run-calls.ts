@@ -1,5 +1,5 @@
 /** Calls that a person makes from the page, in the inspector's own sessions. */
-import type { HostToolRegistry, ToolSession } from '../../index.ts';
+import type { HostToolRegistry, ToolSession } from '../../core.ts';
 import type { CallAnswer, CallRequest, VerdictView } from '../pages/inspector-wire.ts';
 import { boundedJson } from './bounded-json.ts';
 import { verdictOf } from './tool-views.ts';

@@ -1,14 +1,13 @@
 /** What a session, or a session of a profile, shows of the tools, and why it hides the others. */
-import type { Explanation } from '../../index.ts';
-import {
-  explainCall,
-  findableIn,
-  listingOf,
-  maskingOf,
-  readSessionOptions,
-  type registryStateOf,
-  SessionState,
-} from '../../surface-port.ts';
+
+import type { registryStateOf } from '../../core/registry/state-of.ts';
+import { readSessionOptions } from '../../core/session/session-options.ts';
+import { SessionState } from '../../core/session/session-state.ts';
+import { listingOf } from '../../core/session/view.ts';
+import type { Explanation } from '../../core.ts';
+import { findableIn } from '../../parts/discovery/discovery.ts';
+import { explain as explainCall } from '../../parts/explain/explain.ts';
+import { maskingOf } from '../../parts/secrets/masking-of.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import type { Redactor } from '../../values/redaction/redactor.ts';
 import type { SessionStatus } from '../pages/inspector-session-wire.ts';

@@ -1,6 +1,6 @@
 /** Runs the calls in an AI message of LangChain through the session. */
 import type { ToolMessage } from '@langchain/core/messages';
-import { MisuseError, type ToolSession } from '../../index.ts';
+import { MisuseError, type ToolSession } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { abortSignal, readOptions, type TableOf } from '../../values/options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';

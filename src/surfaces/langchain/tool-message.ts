@@ -1,6 +1,6 @@
 /** Converts a result to a LangChain message. */
 import type { ToolMessage } from '@langchain/core/messages';
-import type { ToolResult } from '../../index.ts';
+import type { ToolResult } from '../../core.ts';
 import { wellFormedJson } from '../../values/json/index.ts';
 import { commonImages, shownMedia } from '../shared/media.ts';
 import { type ShownOutcome, shownOutcome } from '../shared/outcome.ts';

@@ -2,8 +2,8 @@
  * What a gateway passes on in addition to tools: the prompts and resources of its servers. No gate
  * judges them, because they are for the user and the application and do nothing.
  */
-import type { HostToolRegistry, JsonObject, ToolSession } from '../../index.ts';
-import { registryStateOf, stateOf } from '../../surface-port.ts';
+import type { HostToolRegistry, JsonObject, ToolSession } from '../../core.ts';
+import { inspectRegistry, inspectSession } from '../../extend.ts';
 
 /** The lists that are passed on. */
 export type PassedList = 'prompts' | 'resources' | 'resourceTemplates';
@@ -28,10 +28,10 @@ const byRegistry = new WeakMap<object, PassedOn>();
 
 /** From now on, clients of the registry's sessions get these. */
 export function passOn(registry: HostToolRegistry<never>, passed: PassedOn): void {
-  byRegistry.set(registryStateOf(registry), passed);
+  byRegistry.set(inspectRegistry(registry), passed);
 }
 
 /** What clients of a session get; undefined if there are only tools. */
 export function passedOnTo(session: ToolSession): PassedOn | undefined {
-  return byRegistry.get(stateOf(session).registry);
+  return byRegistry.get(inspectSession(session).registry);
 }

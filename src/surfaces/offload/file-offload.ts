@@ -1,7 +1,7 @@
 /** Offloaded outputs, in the files of a folder. */
 import { resolve } from 'node:path';
-import type { OffloadedOutput, OffloadStore } from '../../index.ts';
-import { safeClock } from '../../surface-port.ts';
+import type { OffloadedOutput, OffloadStore } from '../../core.ts';
+import { safeClock } from '../../values/limits/safe-clock.ts';
 import { fn, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
 import { type OutputFile, type OutputFolder, outputFolder } from './output-folder.ts';
 

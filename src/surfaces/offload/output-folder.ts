@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OffloadedOutput } from '../../index.ts';
+import type { OffloadedOutput } from '../../core.ts';
 import { codeOf } from '../../values/errors/index.ts';
 import { makeFolder, openPrivateFolder } from '../../values/files/private-folder.ts';
 import { isDraft, oldDraftMs, replaceFile } from '../../values/files/whole-file.ts';

@@ -1,5 +1,5 @@
 /** Tools for the OpenAI Agents SDK: objects like its `FunctionTool` that call the session. */
-import { MisuseError, type ToolSession } from '../../index.ts';
+import { MisuseError, type ToolSession } from '../../core.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls } from '../shared/dispatch.ts';
 import type { Listing, ShownTool } from '../shared/listing.ts';

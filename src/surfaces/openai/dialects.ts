@@ -1,5 +1,5 @@
 /** OpenAI's two dialects: with strict mode and without it. */
-import type { Surface } from '../../index.ts';
+import type { Surface } from '../../core.ts';
 import { withoutStrictNulls } from '../../values/schema/strict-nulls.ts';
 import type { Dialect } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';

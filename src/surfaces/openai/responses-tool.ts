@@ -1,5 +1,5 @@
 /** A tool as the Responses API takes it. */
-import type { JsonObject } from '../../index.ts';
+import type { JsonObject } from '../../core.ts';
 import type { ShownTool } from '../shared/listing.ts';
 import type { OpenAIResponsesTool } from './api-shapes.ts';
 

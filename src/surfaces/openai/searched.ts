@@ -1,6 +1,6 @@
 /** Answers searches that the API leaves to the session. */
-import type { ToolSession } from '../../index.ts';
-import { findableIn, stateOf } from '../../surface-port.ts';
+import type { ToolSession } from '../../core.ts';
+import { inspectSession } from '../../extend.ts';
 import { foundTools } from '../shared/deferred.ts';
 import type { AnsweredCall } from '../shared/dispatch.ts';
 import { listingWith } from '../shared/listing.ts';
@@ -19,7 +19,7 @@ export function rememberStrictness(session: ToolSession, strict: boolean): void 
 
 /** The tool that answers a search. If there is none, the session refuses the call. */
 export function finderOf(session: ToolSession): string {
-  return findableIn(stateOf(session))?.finder ?? 'find_tools';
+  return inspectSession(session).findable?.finder ?? 'find_tools';
 }
 
 /**

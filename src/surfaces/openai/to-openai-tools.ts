@@ -1,5 +1,5 @@
 /** A session's tools in the forms of OpenAI's APIs. */
-import { type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
+import { type JsonObject, MisuseError, type ToolSession } from '../../core.ts';
 import {
   flag,
   fn,

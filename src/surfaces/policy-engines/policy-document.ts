@@ -2,7 +2,7 @@
  * The data about a call for policy engines. Cedar and OPA get the same document, so that a policy
  * means the same in both.
  */
-import type { PolicySubject } from '../../index.ts';
+import type { PolicySubject } from '../../core.ts';
 import { escapePointer, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 
 /** The document about a call that Cedar and OPA get. */

@@ -1,7 +1,9 @@
 /** Judges recorded calls by two sets of rules, and reports the calls about which they differ. */
 
-import { type Effect, type HostToolRegistry, MisuseError, type Rule } from '../../index.ts';
-import { everyRule, metricsOf, registryStateOf } from '../../surface-port.ts';
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import { everyRule } from '../../core/rules/rule-use.ts';
+import { metricsOf } from '../../core/session/metrics.ts';
+import { type Effect, type HostToolRegistry, MisuseError, type Rule } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { copyJson, type JsonValue } from '../../values/json/index.ts';
 import {

@@ -1,5 +1,5 @@
 /** What a case of a policy test expects, and how it is compared with what the gates decide. */
-import type { Explanation, JsonValue } from '../../index.ts';
+import type { Explanation, JsonValue } from '../../core.ts';
 
 /** What a case expects. */
 export interface Expectation {

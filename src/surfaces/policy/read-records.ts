@@ -1,6 +1,6 @@
 /** Reads recorded calls from text: one record per line, a list of records, or a tape. */
 
-import { MisuseError } from '../../index.ts';
+import { MisuseError } from '../../core.ts';
 import { describe, messageOf } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import { readOptions, type TableOf, text, withDefault } from '../../values/options/index.ts';

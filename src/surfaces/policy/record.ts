@@ -1,5 +1,5 @@
 /** A recorded call, as `backtest` takes it, and how it is read. */
-import type { JsonObject } from '../../index.ts';
+import type { JsonObject } from '../../core.ts';
 import { copyJson, deepFreeze, isJsonObject } from '../../values/json/index.ts';
 import {
   anything,

@@ -1,5 +1,5 @@
 /** The result of a backtest, and how it is counted. */
-import type { Effect } from '../../index.ts';
+import type { Effect } from '../../core.ts';
 
 /** A call about which the two sets of rules decide differently. */
 export interface BacktestChange {

@@ -1,14 +1,13 @@
 /** One of the two sets of rules that are compared, with the sessions of the recorded calls. */
-import { MisuseError, memoryQuotas, type QuotaStore, type Rule } from '../../index.ts';
-import {
-  everyQuota,
-  type Judgement,
-  judgeRecorded,
-  judgingCopy,
-  readSessionOptions,
-  type registryStateOf,
-  SessionState,
-} from '../../surface-port.ts';
+
+import { judgingCopy } from '../../core/registry/judging-copy.ts';
+import type { registryStateOf } from '../../core/registry/state-of.ts';
+import { readSessionOptions } from '../../core/session/session-options.ts';
+import { SessionState } from '../../core/session/session-state.ts';
+import { MisuseError, type QuotaStore, type Rule } from '../../core.ts';
+import { type Judgement, judgeRecorded } from '../../parts/explain/judge-recorded.ts';
+import { memoryQuotas } from '../../parts/quotas/memory-quotas.ts';
+import { everyQuota } from '../../parts/quotas/quota-state.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import type { ReadRecord } from './record.ts';
 

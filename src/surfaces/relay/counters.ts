@@ -1,5 +1,5 @@
 /** The counters of a node. */
-import type { ToolResult } from '../../index.ts';
+import type { ToolResult } from '../../core.ts';
 import type { RouteName } from './http/route-table.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Builds a relay node from its parts, and closes it. */
 import pTimeout from 'p-timeout';
-import type { HostToolRegistry } from '../../index.ts';
+import type { HostToolRegistry } from '../../core.ts';
 import { createCalls } from './calls/calls.ts';
 import { createLiveSessions } from './calls/live-sessions.ts';
 import { createRequests } from './calls/requests.ts';

@@ -14,7 +14,7 @@ import type {
   QuotaStore,
   RegistryOptions,
   Rule,
-} from '../../index.ts';
+} from '../../core.ts';
 import type { RelayBus } from './ports/bus.ts';
 import type { RelayStore } from './ports/store.ts';
 import type { RelayLimits, RelayLogger } from './settings.ts';

@@ -3,8 +3,8 @@
  * could change them.
  */
 import { randomBytes } from 'node:crypto';
-import { type HostToolRegistry, MisuseError } from '../../index.ts';
-import { safeClock } from '../../surface-port.ts';
+import { type HostToolRegistry, MisuseError } from '../../core.ts';
+import { safeClock } from '../../values/limits/safe-clock.ts';
 import {
   anything,
   arrayOf,

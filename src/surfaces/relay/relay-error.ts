@@ -1,6 +1,6 @@
 /** Errors that clients of the relay get: the 4xx and 503 of the protocol. */
 
-import type { JsonObject } from '../../index.ts';
+import type { JsonObject } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 
 const brand = Symbol('relay error');

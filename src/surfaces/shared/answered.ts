@@ -1,8 +1,8 @@
 /** What a person learns about an answer: how the call ended, but not what it returned. */
 
 import type { ToolResult } from '../../api/result.ts';
-import { refusalOf } from '../../surface-port.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
+import { refusalOf } from './left-open.ts';
 
 /** Why nothing was answered, and the HTTP status for it. */
 const refusals: ReadonlyMap<string, number> = new Map([

@@ -2,7 +2,7 @@
  * Writes the input of a call as text that a person can read before approving the call. Whatever is
  * left out is marked.
  */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue } from '../../core.ts';
 import { head, tail } from '../../values/text/code-points.ts';
 import { escapeUnseen } from '../../values/text/unseen.ts';
 

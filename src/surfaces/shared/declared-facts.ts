@@ -2,8 +2,8 @@
  * The capabilities that another party declares become facts of a session, which tools can require.
  */
 
-import type { JsonValue, ToolSession } from '../../index.ts';
-import { declareFacts, stateOf } from '../../surface-port.ts';
+import type { ToolSession } from '../../core.ts';
+import { inspectSession } from '../../extend.ts';
 import { capabilityFacts } from '../../values/capabilities.ts';
 
 /**
@@ -12,9 +12,5 @@ import { capabilityFacts } from '../../values/capabilities.ts';
  * @param prefix The prefix of all these facts, such as `client.capabilities.`, with the dot.
  */
 export function learnDeclared(session: ToolSession, prefix: string, declared: unknown): void {
-  const state = stateOf(session);
-  const facts = new Map<string, JsonValue>(Object.entries(capabilityFacts(prefix, declared)));
-  for (const key of state.declared ?? [])
-    if (key.startsWith(prefix) && !facts.has(key)) facts.set(key, null);
-  declareFacts(state, Object.fromEntries(facts));
+  inspectSession(session).declareFacts(prefix, capabilityFacts(prefix, declared));
 }

@@ -2,8 +2,8 @@
  * The tools of a session with discovery, for providers that read a definition only when their model
  * has found it. The list does not change while tools are found, so that prompts stay cached.
  */
-import { type HostTool, type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
-import { type Findable, findableIn, stateOf } from '../../surface-port.ts';
+import { type HostTool, type JsonObject, MisuseError, type ToolSession } from '../../core.ts';
+import { inspectSession, type SessionView } from '../../extend.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 import { type Dialect, type Listing, listingWith, type ShownTool } from './listing.ts';
 
@@ -20,6 +20,8 @@ export interface DeferredListing extends Listing {
   readonly deferred: readonly ShownTool[];
 }
 
+type Findable = NonNullable<SessionView['findable']>;
+
 const listings = new WeakMap<Dialect, WeakMap<Findable, DeferredListing>>();
 
 /**
@@ -33,7 +35,7 @@ export function deferredListing(
   dialect: Dialect,
   where: string,
 ): DeferredListing {
-  const found = findableIn(stateOf(session));
+  const found = inspectSession(session).findable;
   if (found === undefined)
     throw new MisuseError(
       'invalid_option',
@@ -78,7 +80,7 @@ export function foundTools(
   toolName: string,
   output: unknown,
 ): FoundTools | undefined {
-  const finder = findableIn(stateOf(session))?.finder;
+  const finder = inspectSession(session).findable?.finder;
   if (finder === undefined || toolName !== finder || !isJsonObject(output as JsonObject))
     return undefined;
   const { tools } = output as { readonly tools?: unknown };

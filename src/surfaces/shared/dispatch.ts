@@ -2,7 +2,7 @@
  * Runs the calls of a provider's payload through the session. There is one answer for every call
  * id.
  */
-import type { Surface, ToolResult, ToolSession } from '../../index.ts';
+import type { Surface, ToolResult, ToolSession } from '../../core.ts';
 import type { Listing } from './listing.ts';
 import { givenArguments } from './no-arguments.ts';
 import { type ShownOutcome, shownOutcome } from './outcome.ts';

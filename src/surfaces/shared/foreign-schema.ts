@@ -1,5 +1,5 @@
 /** Reads the schemas of tools that others define: servers and applications. */
-import { isMisuseError, type JsonObject, MisuseError } from '../../index.ts';
+import { isMisuseError, type JsonObject, MisuseError } from '../../core.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 import { gateSchema } from '../../values/json-schema/gate.ts';
 import type { SharedPatterns } from '../../values/json-schema/pattern-budget.ts';

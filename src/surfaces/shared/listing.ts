@@ -2,7 +2,7 @@
  * A session's effective tools as one dialect shows them: with names that fit, schemas that are
  * converted once, and a warning for each loss.
  */
-import type { HostTool, JsonObject, ToolSession } from '../../index.ts';
+import type { HostTool, JsonObject, ToolSession } from '../../core.ts';
 import {
   type LeftOutPattern,
   leaveOutPatterns,

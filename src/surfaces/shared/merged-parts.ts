@@ -1,5 +1,5 @@
 /** Merges an `allOf` of plain objects into one object. */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue } from '../../core.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 import { followReference } from '../../values/schema/local-reference.ts';
 

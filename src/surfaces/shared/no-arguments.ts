@@ -1,5 +1,5 @@
 /** The forms in which models send a call without arguments. */
-import { readArguments } from '../../surface-port.ts';
+import { readArguments } from '../../values/json/arguments.ts';
 
 /** No text that means "no arguments" is longer, apart from white space around it. */
 const longestForm = 64;

@@ -2,7 +2,7 @@
  * Converts the root of an input schema to the form that providers require: one object, without
  * alternatives at the top.
  */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue } from '../../core.ts';
 import { canonicalJson, isJsonObject } from '../../values/json/index.ts';
 import { followReference } from '../../values/schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from './listing.ts';

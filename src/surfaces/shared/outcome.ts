@@ -3,7 +3,7 @@
  * content if the tool declares an output schema, and content parts if the output has them.
  */
 
-import { type JsonObject, type JsonValue, serializeOutput, type ToolResult } from '../../index.ts';
+import { type JsonObject, type JsonValue, serializeOutput, type ToolResult } from '../../core.ts';
 import { contentParts } from '../../values/content.ts';
 import { isJsonObject, wellFormedJson } from '../../values/json/index.ts';
 import { isOfObjects } from './shown-output.ts';

@@ -2,7 +2,7 @@
  * Cleans text from outside, such as from a server or an application. The text becomes bounded,
  * without invisible characters and without those that change the direction of text.
  */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue } from '../../core.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 
 /**

@@ -3,7 +3,7 @@
  * its own check of the schema differs from the gate. So only keywords are shown that no client
  * reads more narrowly.
  */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue } from '../../core.ts';
 import { define, isJsonObject } from '../../values/json/index.ts';
 import { type Dialect, dialectOf, isLoneReference } from '../../values/schema/dialect.ts';
 import { followReference, pointerOf } from '../../values/schema/local-reference.ts';

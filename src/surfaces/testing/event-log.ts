@@ -1,5 +1,5 @@
 /** Records events as they come. */
-import type { AnyEvent, Emitter, EventType, ToolEvents } from '../../index.ts';
+import type { AnyEvent, Emitter, EventType, ToolEvents } from '../../core.ts';
 
 /** The result of {@link recordEvents}. Its members can be destructured. */
 export interface EventLog {

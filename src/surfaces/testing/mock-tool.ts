@@ -3,21 +3,22 @@
  * gates as other tools.
  */
 
-import type {
-  Failure,
-  HostToolDefinition,
-  InputOf,
-  JsonObject,
-  KnobsOf,
-  OutputFor,
-  ParsedOf,
-  Schema,
-  ToolContext,
-  ToolSpecBase,
-  TypedJsonSchema,
-} from '../../index.ts';
-import { fail, MisuseError } from '../../index.ts';
-import { createDefinition, toolFieldNames } from '../../surface-port.ts';
+import {
+  type Failure,
+  fail,
+  type HostToolDefinition,
+  type InputOf,
+  type JsonObject,
+  type KnobsOf,
+  MisuseError,
+  type OutputFor,
+  type ParsedOf,
+  type Schema,
+  type ToolContext,
+  type ToolSpecBase,
+  type TypedJsonSchema,
+} from '../../core.ts';
+import { createDefinition, optionNames } from '../../extend.ts';
 import { anything, fn, kind, milliseconds, readOptions } from '../../values/options/index.ts';
 
 /** The parameters of a mock for which none are given: any object. */
@@ -164,11 +165,14 @@ export function mockTool<
     description = `Mock tool: ${typeof name === 'string' ? name : 'without a name'}`,
     parameters = rest.inputSchema === undefined ? { type: 'object' } : undefined,
   } = rest;
-  return createDefinition({ ...rest, description, parameters, handler: run }, spies) as never;
+  return createDefinition(
+    { ...rest, description, parameters, handler: run },
+    { members: spies },
+  ) as never;
 }
 
 const mockTable = {
-  ...Object.fromEntries(toolFieldNames.map((name) => [name, anything()])),
+  ...Object.fromEntries(optionNames.tool.map((name) => [name, anything()])),
   output: anything(),
   error: kind<string | Failure | Error>(
     'a string, { message, reason? } or an Error',

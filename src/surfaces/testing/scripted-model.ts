@@ -1,6 +1,6 @@
 /** A model that gives scripted answers: the `generate` of a host loop, without a provider. */
 
-import { MisuseError, type ToolCall } from '../../index.ts';
+import { MisuseError, type ToolCall } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import {
   array,

@@ -1,13 +1,7 @@
 /** A session for tests, with a registry of its own and predictable ids. */
-import {
-  type AnyTool,
-  HostToolRegistry,
-  type Profile,
-  type RegistryOptions,
-  type SessionOptions,
-  type ToolSession,
-} from '../../index.ts';
-import { registryOptionNames, sessionOptionNames } from '../../surface-port.ts';
+import type { AnyTool, Profile, RegistryOptions, SessionOptions, ToolSession } from '../../core.ts';
+import { optionNames } from '../../extend.ts';
+import { HostToolRegistry } from '../../index.ts';
 import { array, checkOption, readMembers } from '../../values/options/index.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
@@ -37,8 +31,8 @@ export interface TestSession<S = unknown> extends ToolSession<S> {
 }
 
 /** `rules`, `policies` and `quotas` are in both lists; here they are the session's. */
-const ofRegistry = registryOptionNames.filter((name) => !sessionOptionNames.includes(name));
-const optionNames = ['tools', 'profiles', ...ofRegistry, ...sessionOptionNames];
+const ofRegistry = optionNames.registry.filter((name) => !optionNames.session.includes(name));
+const ownNames = ['tools', 'profiles', ...ofRegistry, ...optionNames.session];
 
 /**
  * Makes a registry with `tools` and `profiles`, and a session over it.
@@ -68,7 +62,7 @@ export function createTestSession<S = unknown>(
   } = readMembers(
     'createTestSession',
     options as TestSessionOptions & Record<string, unknown>,
-    optionNames,
+    ownNames,
   );
   const forRegistry = Object.assign(Object.create(null) as Record<string, unknown>, {
     newId: sequentialIds(),

@@ -1,5 +1,5 @@
 /** The options and the result of a host loop. */
-import type { ToolSession } from '../../index.ts';
+import type { ToolSession } from '../../core.ts';
 import type { Generate, Message } from './conversation.ts';
 import type { CallOutcome, WorkflowEvent } from './workflow-events.ts';
 import type { WorkflowState } from './workflow-state.ts';

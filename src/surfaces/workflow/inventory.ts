@@ -2,7 +2,7 @@
 
 import type { Overrides } from '../../api/session-options.ts';
 import { checkNames } from '../../core/toolset/effective.ts';
-import { unknownProfile } from '../../surface-port.ts';
+import { unknownProfile } from '../../core/toolset/unknown-profile.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { WorkflowState } from './workflow-state.ts';
 

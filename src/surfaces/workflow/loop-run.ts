@@ -1,8 +1,8 @@
 /** One run of a host loop: asks the model, runs its calls, applies every event to the workflow. */
 
 import { factChanges } from '../../core/toolset/facts.ts';
-import { isMisuseError, type JsonObject, serializeOutput, type ToolSession } from '../../index.ts';
-import { findableIn, overheard, stateOf } from '../../surface-port.ts';
+import { isMisuseError, type JsonObject, serializeOutput, type ToolSession } from '../../core.ts';
+import { inspectSession, type SessionView } from '../../extend.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { type GenerateAnswer, type Message, readAnswer } from './conversation.ts';
 import type { HostLoopResult, LoopStart } from './host-loop-options.ts';
@@ -20,7 +20,7 @@ import type { Reduction, WorkflowState } from './workflow-state.ts';
 interface LoopRun {
   readonly start: LoopStart;
   readonly signal: AbortSignal;
-  readonly inSession: ReturnType<typeof stateOf>;
+  readonly inSession: SessionView;
   readonly messages: Message[];
   readonly results: CallOutcome[];
   readonly events: WorkflowEvent[];
@@ -46,7 +46,7 @@ export async function runLoop(start: LoopStart, signal: AbortSignal): Promise<Ho
   const run: LoopRun = {
     start,
     signal,
-    inSession: stateOf(session),
+    inSession: inspectSession(session),
     messages,
     results: [],
     events: [],
@@ -55,8 +55,8 @@ export async function runLoop(start: LoopStart, signal: AbortSignal): Promise<Ho
     refused: undefined,
   };
   for (const { role, content } of messages) {
-    if (role === 'user') overheard(run.inSession, content, 'user');
-    else if (role === 'system') overheard(run.inSession, content, 'trusted');
+    if (role === 'user') run.inSession.heard(content, 'user');
+    else if (role === 'system') run.inSession.heard(content, 'trusted');
   }
   let ending = await converse(run).catch((error: unknown) => failure(run, error));
   // The loop ends its own run, however it stopped. A run that was active before it is not its own.
@@ -146,7 +146,7 @@ async function send(run: LoopRun, event: WorkflowEvent): Promise<Commands> {
 }
 
 function report(run: LoopRun, thrown: unknown, source: 'generate' | 'onEvent'): void {
-  run.inSession.registry.hostFault(
+  run.inSession.registry.report(
     thrown,
     { sessionId: run.start.session.sessionId, source },
     `\`${source}\` of a host loop failed`,
@@ -165,7 +165,7 @@ async function mirrorFacts(run: LoopRun): Promise<void> {
 /** Tells the workflow what a session with discovery lists, and how it changed. */
 async function mirrorListing(run: LoopRun): Promise<void> {
   const { inSession, start, state } = run;
-  const names = findableIn(inSession) === undefined ? null : start.session.effectiveTools().names;
+  const names = inSession.findable === undefined ? null : start.session.effectiveTools().names;
   const { listed = null } = state;
   const isSame =
     names === listed ||

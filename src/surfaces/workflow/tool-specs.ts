@@ -1,8 +1,8 @@
 /** The tools of a session as specs for a workflow. */
 
 import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
-import type { JsonObject, ToolSession } from '../../index.ts';
-import { findableIn, shownDescription, stateOf } from '../../surface-port.ts';
+import type { JsonObject, ToolSession } from '../../core.ts';
+import { inspectSession, inspectTool } from '../../extend.ts';
 
 /**
  * The specs of all tools that a model could see in this session: first those of the registry in its
@@ -18,18 +18,18 @@ import { findableIn, shownDescription, stateOf } from '../../surface-port.ts';
  * @throws MisuseError `foreign_definition` for a value that is not a session of this library
  */
 export function toolSpecs(session: ToolSession): ToolSpec[] {
-  const state = stateOf(session);
-  const { specs } = state.registry.viewOf(state);
-  const finder = findableIn(state)?.finder;
+  const view = inspectSession(session);
+  const { specs } = view;
+  const finder = view.findable?.finder;
   const all = finder === undefined ? specs : new Map([...specs, [finder, finderSpec(finder)]]);
   const found: ToolSpec[] = [];
   for (const [name, { requires = [], provides = [], parallelSafe = false, resourceKey }] of all) {
-    const definition = state.entryOf(name)?.definition;
+    const definition = view.definition(name);
     // A profile may name a tool that is not registered.
     if (definition === undefined) continue;
     found.push({
       name,
-      description: shownDescription(definition),
+      description: inspectTool(definition).description,
       parameters: definition.parameters as JsonObject,
       ...(requires.length === 0 ? {} : { requires }),
       ...(provides.length === 0 ? {} : { provides }),

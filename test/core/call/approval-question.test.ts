@@ -3,6 +3,7 @@
  * words.
  */
 import { describe, expect, test } from 'vitest';
+import { createDefinition } from '../../../src/core/tool/define-tool.ts';
 import {
   type AnyEvent,
   type ApprovalRequest,
@@ -15,7 +16,6 @@ import {
   type ToolContext,
   type ToolResult,
 } from '../../../src/index.ts';
-import { createDefinition } from '../../../src/surface-port.ts';
 import { key } from '../approval/kit.ts';
 
 const marked = {

@@ -1,6 +1,7 @@
 /** The host's code for one call never runs in the async context of another call. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { stopOf } from '../../../src/core/call/stop-of.ts';
 import { observeCalls } from '../../../src/core/registry/observe-calls.ts';
 import {
   type ApprovalRequest,
@@ -11,7 +12,6 @@ import {
   type ToolContext,
   type ToolSession,
 } from '../../../src/index.ts';
-import { stopOf } from '../../../src/surface-port.ts';
 import { define } from './define.ts';
 import { turns } from './world.ts';
 

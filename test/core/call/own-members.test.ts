@@ -4,12 +4,9 @@
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { registryOptionNames, sessionOptionNames } from '../../../src/assembly/part-table.ts';
+import { toolFieldNames } from '../../../src/core/tool/define-tool.ts';
 import { defineTool, HostToolRegistry, type ToolResult } from '../../../src/index.ts';
-import {
-  registryOptionNames,
-  sessionOptionNames,
-  toolFieldNames,
-} from '../../../src/surface-port.ts';
 
 const added = new Set<string>();
 function pollute(name: string, value: unknown): void {

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { createDefinition } from '../../../src/core/tool/define-tool.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -17,7 +18,6 @@ import {
 import { memoryApprovalStore } from '../../../src/parts/durable-approvals/memory-store.ts';
 import { type SuspendedCall, sealRecord } from '../../../src/parts/durable-approvals/record.ts';
 import { createTokenSigner } from '../../../src/parts/durable-approvals/token.ts';
-import { createDefinition } from '../../../src/surface-port.ts';
 import { fixedClock } from '../../../src/surfaces/testing/fixed-clock.ts';
 import { bench, counted, deferred, key, suspending, suspendOne, why } from '../approval/kit.ts';
 

@@ -1,7 +1,7 @@
 /** What executors of this package follow in place of a signal. */
 import { expect, test } from 'vitest';
+import { type Stop, stopOf } from '../../../src/core/call/stop-of.ts';
 import { defineTool, HostToolRegistry, type ToolContext } from '../../../src/index.ts';
-import { type Stop, stopOf } from '../../../src/surface-port.ts';
 import { gate } from './world.ts';
 
 /** A call that waits until it is let go, and what its executor follows. */

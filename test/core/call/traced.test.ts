@@ -1,9 +1,9 @@
 /** The port behind telemetry: what those who follow calls are told, and that they affect none. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, test, vi } from 'vitest';
-import type { CallTracer } from '../../../src/core/call/call-tracers.ts';
+import type { CallStart, CallTracer } from '../../../src/core/call/call-tracers.ts';
+import { traceCalls } from '../../../src/core/registry/trace-calls.ts';
 import type { RegistryOptions, SessionOptions, ToolContext } from '../../../src/index.ts';
-import { type CallStart, traceCalls } from '../../../src/surface-port.ts';
 import { define, setup } from './define.ts';
 import { gate } from './world.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { stateOf } from '../../../src/core/session/session.ts';
 import {
   type Coordinator,
   defineTool,
@@ -9,7 +10,6 @@ import {
   mount,
   registerHostToolsOnSession,
 } from '../../../src/index.ts';
-import { stateOf } from '../../../src/surface-port.ts';
 import { fromNodeBinding } from '../../../src/surfaces/amplifier/index.ts';
 import {
   createTestSession,

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { Cell } from '../../../src/executors/sandbox/cell.ts';
 import type { Death, TransportEvents } from '../../../src/executors/sandbox/transport.ts';
+import { runningCall } from '../../../src/extend.ts';
 import type { ToolContext } from '../../../src/index.ts';
-import { stopOf } from '../../../src/surface-port.ts';
 
 function start(isReady = true) {
   const sent: { t: string }[] = [];
@@ -47,7 +47,7 @@ test('one that dies in the turn in which it was ready loses its call', async () 
   died(exited);
   expect(told).toEqual(['ready', 'gone']);
   const given = context();
-  await expect(cell.run({}, given, stopOf(given))).rejects.toMatchObject({
+  await expect(cell.run({}, given, runningCall(given))).rejects.toMatchObject({
     message: "The tool's sandbox exited with code 3. The call may have had effects.",
   });
 });
@@ -65,7 +65,7 @@ test('what the calls of a session have in common is sent once', async () => {
   const call = { callId: 'c', idempotencyKey: 'k' };
   const run = async (more: object): Promise<object | undefined> => {
     const given = context({ ...session, ...call, ...more });
-    const running = cell.run({}, given, stopOf(given));
+    const running = cell.run({}, given, runningCall(given));
     says({ t: 'returned', id: cell.calls, kind: 'value', value: null });
     await running;
     return sent.at(-1);
@@ -107,7 +107,7 @@ test.each(['environment', 'metadata', 'knobs'])(
     for (const text of ['before', 'after']) {
       value.text = text;
       const given = context({ [name]: value });
-      const running = cell.run({}, given, stopOf(given));
+      const running = cell.run({}, given, runningCall(given));
       expect(sent.at(-1)).toMatchObject({ t: 'run', context: { [name]: { text } } });
       says({ t: 'returned', id: cell.calls, kind: 'value', value: null });
       await running;
@@ -118,7 +118,7 @@ test.each(['environment', 'metadata', 'knobs'])(
 test('one that is being ended gets no other call, although it may still answer', async () => {
   const { cell, says } = start();
   const given = context();
-  const running = cell.run({}, given, stopOf(given));
+  const running = cell.run({}, given, runningCall(given));
   expect(cell.dead).toBe(false);
   cell.kill('sandbox_ended', 'was ended');
   says({ t: 'returned', id: 1, kind: 'value', value: 7 });
@@ -137,7 +137,7 @@ test('one that is ended before it is ready is not offered', () => {
 test('one that asks and does not read the answers is ended', async () => {
   const { cell, sent, kills, transport, says, died } = start();
   const given = context({ tools: { call: async () => 'answer' } });
-  const running = cell.run({}, given, stopOf(given));
+  const running = cell.run({}, given, runningCall(given));
   const ask = { t: 'ask', id: 1, kind: 'tool', name: 'other', input: {}, options: {} };
   // One message may be of any size.
   transport.backlog = 64 * 1024 * 1024;

@@ -3,13 +3,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { registryStateOf } from '../../../src/core/registry/state-of.ts';
+import { stateOf } from '../../../src/core/session/session.ts';
 import { HostToolRegistry as CoreRegistry } from '../../../src/core.ts';
 import { defineTool, HostToolRegistry } from '../../../src/index.ts';
 import { discovery } from '../../../src/parts/discovery/part.ts';
 import { durableOf } from '../../../src/parts/durable-approvals/durable-state.ts';
 import { durableApprovals } from '../../../src/parts/durable-approvals/part.ts';
 import { jsonSchemas } from '../../../src/parts/json-schema/part.ts';
-import { registryStateOf, stateOf } from '../../../src/surface-port.ts';
 import { mockTool } from '../../../src/surfaces/testing/index.ts';
 
 setFlagsFromString('--expose-gc');

@@ -1,6 +1,8 @@
 /** Where the arguments of calls came from: what a session remembers, and what its rules decide. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { registryStateOf } from '../../../src/core/registry/state-of.ts';
+import { createDefinition } from '../../../src/core/tool/define-tool.ts';
 import {
   type AnyTool,
   type ApprovalRequest,
@@ -15,8 +17,8 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../../../src/index.ts';
+import { maskingOf } from '../../../src/parts/secrets/masking-of.ts';
 import type { SecretMasking } from '../../../src/parts/secrets/secret-masking.ts';
-import { createDefinition, maskingOf, registryStateOf } from '../../../src/surface-port.ts';
 import { Secrets } from '../../../src/values/redaction/secrets.ts';
 
 const account = 'DE89370400440532013000';

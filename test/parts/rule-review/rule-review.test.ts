@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
+import { registryStateOf } from '../../../src/core/registry/state-of.ts';
 import {
   type AnyTool,
   defineTool,
@@ -8,7 +9,6 @@ import {
   type RegistryOptions,
   type Rule,
 } from '../../../src/index.ts';
-import { registryStateOf } from '../../../src/surface-port.ts';
 
 function tool(name: string, shape: z.ZodRawShape = {}, more: object = {}): AnyTool<unknown> {
   return defineTool({

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { partOf } from '../../../src/assembly/part-table.ts';
 import { PartSet } from '../../../src/core/part.ts';
 import { Registry } from '../../../src/core/registry/registry.ts';
+import { createDefinition } from '../../../src/core/tool/define-tool.ts';
 import {
   type AnyTool,
   type ApprovalRequest,
@@ -14,7 +15,6 @@ import {
 } from '../../../src/index.ts';
 import { jsonSchemas } from '../../../src/parts/json-schema/part.ts';
 import { secrets } from '../../../src/parts/secrets/part.ts';
-import { createDefinition } from '../../../src/surface-port.ts';
 
 const bare = (options: RegistryOptions = {}): Registry =>
   new Registry(options, new PartSet([jsonSchemas()], partOf));

@@ -1,8 +1,9 @@
 /** Secrets of a registry: no text and no event of any call shows them. */
 import { expect, test } from 'vitest';
+import { registryStateOf } from '../../../src/core/registry/state-of.ts';
 import { defineTool, HostToolRegistry } from '../../../src/index.ts';
+import { maskingOf } from '../../../src/parts/secrets/masking-of.ts';
 import type { SecretMasking } from '../../../src/parts/secrets/secret-masking.ts';
-import { maskingOf, registryStateOf } from '../../../src/surface-port.ts';
 import { Secrets } from '../../../src/values/redaction/secrets.ts';
 
 const secret = 'sk-0123456789';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { internalsOf } from '../../../src/core/tool/definition.ts';
 import { HostToolRegistry } from '../../../src/index.ts';
-import { internalsOf } from '../../../src/surface-port.ts';
 import { loadHostTools } from '../../../src/surfaces/config/index.ts';
 import { timeoutMsOf, timeoutOrSeconds } from '../../../src/surfaces/config/time-format.ts';
 import { folder } from './folder.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { registryStateOf } from '../../../src/core/registry/state-of.ts';
 import type { ApprovalRecord, ApprovalStore, HostToolRegistry } from '../../../src/index.ts';
-import { registryStateOf } from '../../../src/surface-port.ts';
 import { memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
 import { createInspector } from '../../../src/surfaces/inspector/index.ts';
 import type { SessionLine } from '../../../src/surfaces/pages/inspector-session-wire.ts';

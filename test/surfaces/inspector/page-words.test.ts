@@ -1,8 +1,8 @@
 /** What a person needs to read the page: rows that differ, words with a meaning, and nothing cut. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { registryStateOf } from '../../../src/core/registry/state-of.ts';
 import type { HostToolRegistry, ToolSession } from '../../../src/index.ts';
-import { registryStateOf } from '../../../src/surface-port.ts';
 import {
   chromiumAvailable,
   demandChromium,

@@ -1,7 +1,7 @@
 /** The context of a handler in a sandbox. It has everything except the host's `services`. */
 
 import type { ToolResult } from '../../../api/result.ts';
-import type { CallTool, LogLevel, SurfaceClient, ToolContext } from '../../../index.ts';
+import type { CallTool, LogLevel, SurfaceClient, ToolContext } from '../../../core.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../values/json/index.ts';
 import type { SentContext } from '../messages.ts';
 import type { Asks } from './asks.ts';

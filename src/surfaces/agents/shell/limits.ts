@@ -1,5 +1,5 @@
 /** How much of a command line is read. */
-import { PolicyFault } from '../../../surface-port.ts';
+import { PolicyFault } from '../../../extend.ts';
 
 /**
  * How much is read. No line that an agent writes in earnest is longer. What is beyond could be

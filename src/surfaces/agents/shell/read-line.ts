@@ -1,5 +1,5 @@
 /** Reads a command line of a POSIX shell, of bash or of zsh. */
-import { PolicyFault } from '../../../surface-port.ts';
+import { PolicyFault } from '../../../extend.ts';
 import type { Place } from '../place.ts';
 import { refuseLong } from './limits.ts';
 import { LineNotes } from './line-notes.ts';

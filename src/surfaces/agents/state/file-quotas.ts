@@ -1,6 +1,6 @@
 /** The counts of quotas, in a file that all hooks with the same rules share. */
 import { readFileSync } from 'node:fs';
-import type { QuotaSpend, QuotaStore, QuotaUse } from '../../../index.ts';
+import type { QuotaSpend, QuotaStore, QuotaUse } from '../../../core.ts';
 import { replaceFileSync } from '../../../values/files/whole-file.ts';
 import { HookFault } from '../event.ts';
 import { locked } from './locked.ts';

@@ -1,6 +1,6 @@
 /** Does something while no other process holds the same lock. */
 
-import { isMisuseError } from '../../../index.ts';
+import { isMisuseError } from '../../../core.ts';
 import { takeLock } from '../../../values/files/lock-file.ts';
 import { HookFault } from '../event.ts';
 

@@ -1,6 +1,6 @@
 /** One call to a server's tool: the executor behind an imported definition. */
-import { type Executor, fail, type JsonObject, type ToolContext } from '../../../index.ts';
-import { offerPlaces, stopOf, traceContextOf } from '../../../surface-port.ts';
+import { type Executor, fail, type JsonObject, type ToolContext } from '../../../core.ts';
+import { offerPlaces, runningCall } from '../../../extend.ts';
 import { wellFormedJson } from '../../../values/json/index.ts';
 import { longestTimerMs } from '../../../values/options/index.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../shared/executor-fault.ts';
@@ -81,7 +81,8 @@ function ask(
   input: JsonObject,
   context: ToolContext,
 ): Promise<unknown> {
-  const place = traceContextOf(context);
+  const running = runningCall(context);
+  const place = running.trace;
   // A strict server refuses a whole message because of half a character, or never answers it.
   const args = wellFormedJson(input);
   const params =
@@ -89,11 +90,10 @@ function ask(
       ? { name, arguments: args }
       : // The form follows SEP-414 and the conventions of OpenTelemetry for MCP.
         { name, arguments: args, _meta: { ...place } };
-  const stop = stopOf(context);
   const options = {
     signal: context.signal,
     onprogress: ({ progress, total, message }: McpProgress) =>
-      stop.within(() => context.progress(progress, total, message)),
+      running.within(() => context.progress(progress, total, message)),
   };
   if (direct !== undefined) return direct.call(params, options);
   // `callTool` of the SDK would check the result with its own schema and describe every part that

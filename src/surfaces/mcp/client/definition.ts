@@ -2,6 +2,7 @@
  * Makes a definition from a server's description of a tool. The description is not trusted: nothing
  * in it can loosen a check.
  */
+
 import {
   type AnyTool,
   type Executor,
@@ -9,12 +10,13 @@ import {
   type JsonValue,
   MisuseError,
   type ToolAnnotations,
-} from '../../../index.ts';
-import { createDefinition, type FieldLabels, type OutsideOrigin } from '../../../surface-port.ts';
+} from '../../../core.ts';
+import { createDefinition, type OutsideOrigin } from '../../../extend.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { SharedPatterns } from '../../../values/json-schema/pattern-budget.ts';
 import { foreignInput, foreignOutput, type UncheckedPart } from '../../shared/foreign-schema.ts';
 import { cleanLine, cleanText } from '../../shared/outside-text.ts';
+import type { FieldLabels } from './pins.ts';
 
 /** Most bytes of a description. */
 const maxDescriptionBytes = 8_192;
@@ -121,8 +123,7 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
         structured: output !== undefined,
       }),
     },
-    undefined,
-    options.originOf(ownName),
+    { from: options.originOf(ownName) },
   );
 }
 

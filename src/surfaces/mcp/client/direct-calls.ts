@@ -4,7 +4,7 @@
  * takes longer than everything else in a call.
  */
 import type { Transport } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { McpRequestOptions } from './sdk.ts';
 

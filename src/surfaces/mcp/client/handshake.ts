@@ -1,7 +1,7 @@
 /** The handshake with a server over any transport, and the link that results from it. */
 import type { Client, Transport } from '@modelcontextprotocol/client';
-import { packageVersion } from '../../../surface-port.ts';
 import { messageOf } from '../../../values/errors/index.ts';
+import { packageVersion } from '../../../values/packages/own-version.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { DirectCalls } from './direct-calls.ts';

@@ -3,7 +3,7 @@
  * by fingerprint.
  */
 
-import { MisuseError } from '../../../index.ts';
+import { MisuseError } from '../../../core.ts';
 import { describe } from '../../../values/errors/index.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import {

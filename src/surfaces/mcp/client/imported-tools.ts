@@ -1,5 +1,5 @@
 /** What an import gives its host: the tools of one server, which follow the server. */
-import type { AnyTool } from '../../../index.ts';
+import type { AnyTool } from '../../../core.ts';
 import type { McpDrift } from './pins.ts';
 import type { Relisting } from './relisting.ts';
 import type { McpImportFailure, McpImportWarning, ServerTools } from './server-tools.ts';

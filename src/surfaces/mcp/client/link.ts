@@ -1,6 +1,6 @@
 /** One open connection to a server, and what is needed to open it. */
 import type { AuthProvider } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import type { DirectCalls } from './direct-calls.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 

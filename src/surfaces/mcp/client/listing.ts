@@ -1,5 +1,5 @@
 /** Asks a server for its entries, page by page and within bounds. */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { copyJson, isJsonObject } from '../../../values/json/index.ts';
 import { connectionFault, isFault } from '../../shared/executor-fault.ts';
 import { cleanLine } from '../../shared/outside-text.ts';

@@ -1,5 +1,5 @@
 /** A server in a child process of this one. */
-import { isMisuseError } from '../../../index.ts';
+import { isMisuseError } from '../../../core.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { createDirectCalls } from './direct-calls.ts';
 import { shakeHands } from './handshake.ts';

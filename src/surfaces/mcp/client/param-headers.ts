@@ -2,7 +2,7 @@
  * The `Mcp-Param-*` headers of a call in the 2026 era. They repeat the arguments that a schema
  * marks with `x-mcp-header`, for gateways that do not read bodies.
  */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 
 /** A header name, by RFC 9110. */

@@ -2,7 +2,7 @@
  * What a server says about a result or a part in addition to its content. Members that do not
  * follow the protocol are dropped, because a client would refuse the whole result.
  */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 
 /**

@@ -3,9 +3,12 @@
  * be called only after someone has accepted it.
  */
 
-import { type AnyTool, MisuseError } from '../../../index.ts';
-import type { FieldLabels, OutsideOrigin, OutsidePlace } from '../../../surface-port.ts';
+import { type AnyTool, MisuseError } from '../../../core.ts';
+import type { OutsideOrigin, OutsidePlace } from '../../../extend.ts';
 import { describe } from '../../../values/errors/index.ts';
+
+/** The host's labels of fields. */
+export type FieldLabels = NonNullable<OutsideOrigin['labels']>;
 
 /** A tool whose definition differs from the accepted one. */
 export interface McpDrift {

@@ -1,5 +1,5 @@
 /** What the error of a request says about the server: whether it can have read the request. */
-import type { JsonValue } from '../../../index.ts';
+import type { JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { isFault } from '../../shared/executor-fault.ts';
 import type { Link } from './link.ts';

@@ -4,7 +4,7 @@
  */
 
 import { okAlongside } from '../../../core/result.ts';
-import { fail, type JsonObject, type JsonValue } from '../../../index.ts';
+import { fail, type JsonObject, type JsonValue } from '../../../core.ts';
 import { type ContentPart, makePart, markContent } from '../../../values/content.ts';
 import { copyJson, isJsonObject } from '../../../values/json/index.ts';
 import { cleanText } from '../../shared/outside-text.ts';

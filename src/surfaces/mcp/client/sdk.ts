@@ -3,7 +3,7 @@
  */
 import type * as Sdk from '@modelcontextprotocol/client';
 import type * as SdkStdio from '@modelcontextprotocol/client/stdio';
-import type { MisuseError } from '../../../index.ts';
+import type { MisuseError } from '../../../core.ts';
 import { packageFault } from '../../../values/packages/missing-package.ts';
 
 /**

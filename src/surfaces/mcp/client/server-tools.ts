@@ -1,6 +1,5 @@
 /** Reading a server's tools: each listing is made into definitions and offered to the ledger. */
-import { type AnyTool, MisuseError, type ToolContext } from '../../../index.ts';
-import type { FieldLabels } from '../../../surface-port.ts';
+import { type AnyTool, MisuseError, type ToolContext } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { SharedPatterns } from '../../../values/json-schema/pattern-budget.ts';
 import { createPause } from '../../../values/limits/stretches.ts';
@@ -13,7 +12,7 @@ import type { Connection } from './connection.ts';
 import { defineServerTool, type McpToolLabels, reportedName } from './definition.ts';
 import type { OpenOptions, ServerQuestions } from './link.ts';
 import { listTools } from './listing.ts';
-import { createLedger, type Ledger } from './pins.ts';
+import { createLedger, type FieldLabels, type Ledger } from './pins.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
 /** A tool that could not be made into a definition. */

@@ -3,7 +3,7 @@ import type {
   StdioClientTransport,
   StdioServerParameters,
 } from '@modelcontextprotocol/client/stdio';
-import type { JsonValue } from '../../../index.ts';
+import type { JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { excessOf, type JsonBounds } from '../../../values/text/json-bounds.ts';
 import { excessText, maxMessageBytes } from './message-guard.ts';

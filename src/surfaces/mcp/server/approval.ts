@@ -1,8 +1,8 @@
 /** An approval as an elicitation: the form for the client's user, and the meaning of the answer. */
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import { sanitizeText } from '../../../core/serialize.ts';
-import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest } from '../../../index.ts';
-import { toldOrigins } from '../../../surface-port.ts';
+import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest } from '../../../core.ts';
+import { toldOrigins } from '../../../values/text/told-origins.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../shared/approval-input.ts';
 
 /** The key of the question among the inputs that a result asks for. */

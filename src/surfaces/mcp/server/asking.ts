@@ -10,8 +10,8 @@ import type {
   JsonValue,
   SurfaceClient,
   ToolSession,
-} from '../../../index.ts';
-import { overheard, stateOf } from '../../../surface-port.ts';
+} from '../../../core.ts';
+import { inspectSession } from '../../../extend.ts';
 import { longestTimerMs } from '../../../values/options/index.ts';
 import { approvalAnswer, approvalForm, unshowable } from './approval.ts';
 import type { CallContext } from './call-context.ts';
@@ -70,7 +70,7 @@ export function askingClient(
             );
             if (action !== 'accept' || content === undefined) return { action };
             const filled = { form: requestedSchema as JsonValue, answers: content as JsonObject };
-            overheard(stateOf(session), filled, 'user');
+            inspectSession(session).heard(filled, 'user');
             return { action, content: content as JsonObject };
           },
         }

@@ -2,7 +2,7 @@
  * Passes what running calls report to the requests that they came with. There is one subscription
  * for each session, and none while no call is followed.
  */
-import type { LogLevel, ToolSession } from '../../../index.ts';
+import type { LogLevel, ToolSession } from '../../../core.ts';
 
 /** What a request receives from its call. */
 export interface CallFollower {

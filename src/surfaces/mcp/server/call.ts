@@ -12,14 +12,9 @@ import type {
   Surface,
   ToolResult,
   ToolSession,
-} from '../../../index.ts';
-import {
-  durableSlot,
-  questionsOf,
-  resumeCall,
-  stateOf,
-  takeTraceContext,
-} from '../../../surface-port.ts';
+  TraceContext,
+} from '../../../core.ts';
+import { inspectSession } from '../../../extend.ts';
 import { listingOf } from '../../shared/listing.ts';
 import { shownOutcome } from '../../shared/outcome.ts';
 import { approvalAnswer, approvalForm, approvalKey, unshowable } from './approval.ts';
@@ -98,7 +93,8 @@ export async function answerCall(
     // The called tool keeps the name that the client used. Another name would reveal to an outsider
     // that a tool exists that it may not see.
     shownName: (name) => (name === called ? request.name : shownName(name)),
-    traceContext: takeTraceContext(ctx.mcpReq._meta),
+    // Its form is checked by those who read it.
+    traceContext: ctx.mcpReq._meta as TraceContext | undefined,
   };
   try {
     const result = await firstResult(serving, request, ctx, surface);
@@ -119,7 +115,7 @@ export async function answerCall(
     return shown(
       session,
       await follow(serving, ctx, request, result.metadata.callId, () =>
-        resumeCall(stateOf(session), token, answer, { signal: ctx.mcpReq.signal, surface }),
+        inspectSession(session).resume(token, answer, { signal: ctx.mcpReq.signal, surface }),
       ),
       forms,
     );
@@ -153,7 +149,9 @@ async function unanswered(
   const token: unknown = mcpReq.requestState();
   if (typeof token !== 'string' || responseIn(mcpReq.inputResponses) !== undefined)
     return undefined;
-  const pending = await questionsOf(stateOf(session)).catch(() => []);
+  const pending = await inspectSession(session)
+    .questions()
+    .catch(() => []);
   const found = pending.find((one) => one.token === token);
   return found === undefined ? undefined : askFor(found, token);
 }
@@ -183,15 +181,15 @@ function firstResult(
       session.call(name, request.input, { callId, signal, surface }),
     );
   }
-  const core = stateOf(session);
-  const claims = durableSlot.of(core.registry)?.signer?.verify(state);
+  const view = inspectSession(session);
+  const claims = view.readToken(state);
   // An answer counts only for the call that was asked about, so it is void if it comes with the
   // name of another tool.
   const token =
     serving.clientApproves && (claims === undefined || claims.tool === name) ? state : '';
   const answer = approvalAnswer(responseIn(inputResponses), false);
   return follow(serving, ctx, request, claims?.callId ?? '', () =>
-    resumeCall(core, token, answer, { signal, surface }),
+    view.resume(token, answer, { signal, surface }),
   );
 }
 

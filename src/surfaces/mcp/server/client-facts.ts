@@ -1,5 +1,5 @@
 /** The capabilities that a client declares become facts of its session, which tools can require. */
-import type { ToolSession } from '../../../index.ts';
+import type { ToolSession } from '../../../core.ts';
 import { learnDeclared } from '../../shared/declared-facts.ts';
 
 /**

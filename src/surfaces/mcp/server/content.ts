@@ -1,7 +1,7 @@
 /** The outcome of a call as MCP content. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { sanitizeText } from '../../../core/serialize.ts';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { notesOf } from '../../../values/content.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { ShownOutcome, ShownPart } from '../../shared/outcome.ts';

@@ -3,7 +3,7 @@
  * each result several times, which takes longer than everything else in a call.
  */
 import type { Server } from '@modelcontextprotocol/server';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { messageOf } from '../../../values/errors/index.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { CallContext } from './call-context.ts';

@@ -1,7 +1,7 @@
 /** Tools over HTTP, in both eras of the protocol, as one web-standard function. */
 
-import { MisuseError, type ToolSession } from '../../../index.ts';
-import { stateOf } from '../../../surface-port.ts';
+import { MisuseError, type ToolSession } from '../../../core.ts';
+import { inspectSession } from '../../../extend.ts';
 import { describe as describeValue } from '../../../values/errors/index.ts';
 import { createModernServing } from './modern.ts';
 import {
@@ -111,7 +111,7 @@ async function loadParts(
 /** The logger of the registry behind a session. */
 function loggerOf(source: unknown): object | undefined {
   try {
-    return typeof source === 'function' ? undefined : stateOf(source).registry.logger;
+    return typeof source === 'function' ? undefined : inspectSession(source).registry.logger;
   } catch {
     // Not a session of this copy of the package. `readSource` checks whether it can be served.
     return undefined;

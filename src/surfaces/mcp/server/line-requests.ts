@@ -3,7 +3,7 @@
  * together with the others of their batch.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { wireText } from '../../../values/json/index.ts';
 import type { LineOutput } from './line-streams.ts';
 import { readExactly, requestIdOf } from './message-form.ts';

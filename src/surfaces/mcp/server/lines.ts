@@ -1,6 +1,6 @@
 /** JSON-RPC over lines of text, in both directions: the transport of stdio. */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { excessOf } from '../../../values/text/json-bounds.ts';
 import { maxBodyBytes } from './body.ts';

@@ -1,6 +1,6 @@
 /** `tools/list`: the effective tools in their effective order, page by page. */
 import type { Tool } from '@modelcontextprotocol/server';
-import type { JsonObject, JsonValue, ToolAnnotations, ToolSession } from '../../../index.ts';
+import type { JsonObject, JsonValue, ToolAnnotations, ToolSession } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { type Dialect, type Listing, listingOf, type ShownTool } from '../../shared/listing.ts';
 import { shownOutputSchema } from '../../shared/shown-output.ts';

@@ -2,7 +2,7 @@
  * The forms of a message that the protocol's package accepts. It drops any other message without an
  * answer, so such messages are refused before they get there.
  */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { type RpcId, type RpcMessage, readMessage } from './rpc.ts';
 

@@ -1,7 +1,7 @@
 /** The 2026 era: each request is independent, over its own session or the shared one. */
 import { randomBytes } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
-import type { ToolSession } from '../../../index.ts';
+import type { ToolSession } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { heldFor } from '../held-clients.ts';
 import { passedOnTo } from '../passed-on.ts';

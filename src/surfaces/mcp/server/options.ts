@@ -1,7 +1,6 @@
 /** The options of a handler over HTTP. */
 
-import type { JsonObject, Logger, MaybePromise, ToolSession } from '../../../index.ts';
-import { packageVersion } from '../../../surface-port.ts';
+import type { JsonObject, Logger, MaybePromise, ToolSession } from '../../../core.ts';
 import { loggedError, logTo } from '../../../values/logging.ts';
 import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import {
@@ -18,6 +17,7 @@ import {
   withMethods,
   wrongOption,
 } from '../../../values/options/index.ts';
+import { packageVersion } from '../../../values/packages/own-version.ts';
 
 /** The client for which a session is created. */
 export interface McpCaller {

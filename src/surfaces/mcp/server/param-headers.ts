@@ -4,7 +4,7 @@
  * body. A server must refuse a call whose headers and body disagree. Otherwise the gateway would
  * have judged a different call from the one that runs.
  */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 
 /** An argument that a header repeats. */

@@ -1,6 +1,6 @@
 /** Answers requests about the prompts and resources that a gateway passes on. */
 import type { Server, ServerCapabilities, ServerContext } from '@modelcontextprotocol/server';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import type { PassedList, PassedOn } from '../passed-on.ts';
 import type { Sdk } from './sdk.ts';
 

@@ -3,7 +3,7 @@
  * process that is asked for a session it does not have begins it again.
  */
 import pTimeout from 'p-timeout';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { HandlerSettings, McpSessionRecord } from './options.ts';
 import { refusal } from './refusal.ts';

@@ -1,5 +1,5 @@
 /** Incoming JSON-RPC messages, and the errors that are answered before a server sees a message. */
-import { type JsonObject, serializeOutput, type ToolResult } from '../../../index.ts';
+import { type JsonObject, serializeOutput, type ToolResult } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { errorMetaKey } from './content.ts';
 

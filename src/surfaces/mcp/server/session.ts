@@ -4,7 +4,7 @@ import type {
   EventStore,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { ToolSession } from '../../../index.ts';
+import type { ToolSession } from '../../../core.ts';
 import { bounded } from './body.ts';
 import { type MemoryEvents, scopedEvents } from './events.ts';
 import { createInstance, type Instance } from './instance.ts';

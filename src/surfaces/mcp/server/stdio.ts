@@ -1,6 +1,6 @@
 /** Serves tools over standard input and output, in the protocol era that the client opens with. */
 import { randomBytes } from 'node:crypto';
-import { MisuseError, type ToolSession } from '../../../index.ts';
+import { MisuseError, type ToolSession } from '../../../core.ts';
 import { describe as describeValue } from '../../../values/errors/index.ts';
 import {
   flag,

@@ -1,6 +1,6 @@
 /** A policy that asks Cedar. */
-import { allow, type Decision, deny, type Policy, type PolicySubject } from '../../../index.ts';
-import { PolicyFault } from '../../../surface-port.ts';
+import { allow, type Decision, deny, type Policy, type PolicySubject } from '../../../core.ts';
+import { PolicyFault } from '../../../extend.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
 import { isThenable, type MaybePromise } from '../../../values/maybe-promise.ts';
 import {

@@ -1,5 +1,5 @@
 /** The entities of a request: the host's own, and the tool. */
-import { MisuseError } from '../../../index.ts';
+import { MisuseError } from '../../../core.ts';
 import {
   copyJson,
   isJsonObject,

@@ -1,6 +1,6 @@
 /** Reads the policies and the schema of a host, once, and reports Cedar's errors. */
 import { createHash } from 'node:crypto';
-import { isMisuseError, MisuseError } from '../../../index.ts';
+import { isMisuseError, MisuseError } from '../../../core.ts';
 import { messageOf } from '../../../values/errors/index.ts';
 import { canonicalJson, copyJson, type JsonObject } from '../../../values/json/index.ts';
 import type { CedarEngine } from './engine.ts';

@@ -1,6 +1,6 @@
 /** Runs a policy that OPA has compiled to WebAssembly. */
 
-import { MisuseError } from '../../../index.ts';
+import { MisuseError } from '../../../core.ts';
 import { messageOf } from '../../../values/errors/index.ts';
 import { copyJson, type JsonObject } from '../../../values/json/index.ts';
 import { suggestion } from '../../../values/options/index.ts';

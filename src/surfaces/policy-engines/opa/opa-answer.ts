@@ -1,7 +1,7 @@
 /** Reads the result of a Rego policy as a decision. */
 
-import { allow, ask, type Decision, deny } from '../../../index.ts';
-import { PolicyFault } from '../../../surface-port.ts';
+import { allow, ask, type Decision, deny } from '../../../core.ts';
+import { PolicyFault } from '../../../extend.ts';
 import { describe } from '../../../values/errors/index.ts';
 import { isJsonObject, type JsonObject } from '../../../values/json/index.ts';
 import { shortened } from '../../../values/text/shortened.ts';

@@ -5,7 +5,7 @@ import {
   MisuseError,
   type Policy,
   type PolicySubject,
-} from '../../../index.ts';
+} from '../../../core.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
 import { fn, kind, object, readOptions, text, withDefault } from '../../../values/options/index.ts';
 import { documentFault, type PolicyDocument, policyDocument } from '../policy-document.ts';

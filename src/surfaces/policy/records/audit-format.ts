@@ -1,5 +1,5 @@
 /** The lines of an audit log, as `host-tools/audit` writes them. */
-import { MisuseError } from '../../../index.ts';
+import { MisuseError } from '../../../core.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
 import type { BacktestRecord } from '../record.ts';
 import { noCall, type RowFormat } from './format.ts';

@@ -1,5 +1,5 @@
 /** The interface of a format of recorded calls. Each format is one file of this folder. */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import type { BacktestRecord } from '../record.ts';
 
 /** Replaces the call of a row that is not a separate call, such as a second attempt. */

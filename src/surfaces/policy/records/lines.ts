@@ -1,5 +1,5 @@
 /** Splits text that arrives in pieces into lines. No line is kept longer than it is needed. */
-import { MisuseError } from '../../../index.ts';
+import { MisuseError } from '../../../core.ts';
 
 /** A line of a text. */
 export interface Line {

@@ -1,5 +1,5 @@
 /** Announces the approvals that a session asks for. The announcements go to the agent's log. */
-import type { ToolSession } from '../../../index.ts';
+import type { ToolSession } from '../../../core.ts';
 import type { Hub } from '../hub.ts';
 import { type LogRecord, logKeep } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';

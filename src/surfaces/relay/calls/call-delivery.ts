@@ -2,7 +2,7 @@
  * Delivers a call to the connection that has the application's lease. A call that must not run
  * twice is never delivered to a second application.
  */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { type CallDocument, keys, logKeep, type Wake } from '../ports/documents.ts';
 import type { StoreOp } from '../ports/store-ops.ts';
 import type { LogPage } from '../ports/stored.ts';

@@ -1,5 +1,5 @@
 /** Converts an application's answer to the value of a handler. */
-import { fail, type JsonObject, type JsonValue } from '../../../index.ts';
+import { fail, type JsonObject, type JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 import type { CallAnswer } from '../ports/documents.ts';

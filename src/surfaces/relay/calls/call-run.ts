@@ -1,6 +1,6 @@
 /** Has the application run one call. This is the body of a relayed tool's executor. */
-import type { JsonObject, ToolContext } from '../../../index.ts';
-import { type Stop, stopOf } from '../../../surface-port.ts';
+import type { JsonObject, ToolContext } from '../../../core.ts';
+import { type RunningCall, runningCall } from '../../../extend.ts';
 import { connectionFault, isFault } from '../../shared/executor-fault.ts';
 import type { WakeListener } from '../hub.ts';
 import { type CallAnswer, type CallDocument, keys, type LogRecord } from '../ports/documents.ts';
@@ -26,7 +26,7 @@ export async function runCall(
   const { hub, state } = parts;
   const { store, now, leaseMs, requestTimeoutMs } = parts.settings;
   const { idempotencyKey: id, toolName: tool } = context;
-  const stop = stopOf(context);
+  const stop = runningCall(context);
   const { deadline = now() + requestTimeoutMs } = context;
   const key = `${code} ${id}`;
   let wait: BegunWait | undefined;
@@ -104,7 +104,7 @@ async function send(
   code: string,
   id: string,
   document: CallDocument,
-  stop: Stop,
+  stop: RunningCall,
 ): Promise<boolean> {
   const { settings, state, usage } = parts;
   if (stop.stopped && !state.leaving) return true;
@@ -135,7 +135,7 @@ async function announce(
   parts: CallParts,
   code: string,
   entry: Extract<LogRecord, { kind: 'call' }>,
-  stop: Stop,
+  stop: RunningCall,
 ): Promise<void> {
   const { id, attempt } = entry;
   await unlessStopped(
@@ -152,7 +152,7 @@ async function announce(
  */
 async function unlessStopped<T>(
   { state }: CallParts,
-  stop: Stop,
+  stop: RunningCall,
   late: () => Promise<void>,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -193,7 +193,7 @@ function newDocument(
   };
 }
 
-function reasonOf(stop: Stop): string {
+function reasonOf(stop: RunningCall): string {
   return stop.stopped ? (isTimeout(stop.reason) ? 'timeout' : 'cancelled') : 'executor_lost';
 }
 

@@ -2,7 +2,7 @@
  * Waits for the application's answer. A wait reads the call's document when it is woken and at
  * intervals, has the call delivered again, and gives up when no application is connected.
  */
-import type { Stop } from '../../../surface-port.ts';
+import type { RunningCall } from '../../../extend.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
 import { keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
@@ -20,7 +20,7 @@ export interface CallWait {
    */
   readonly leaseMs: number;
   /** Whether the call has ended without an answer. */
-  readonly stop: Stop;
+  readonly stop: RunningCall;
   /**
    * True when this node has disconnected its applications. An application that has the call may
    * then answer it without a connection.

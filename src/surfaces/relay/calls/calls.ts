@@ -2,7 +2,7 @@
  * Makes calls to the application. A call is stored, delivered until it is answered, and given up
  * when no application is connected.
  */
-import type { JsonObject, ToolContext } from '../../../index.ts';
+import type { JsonObject, ToolContext } from '../../../core.ts';
 import type { Hub } from '../hub.ts';
 import type { CallAnswer, CallProgress } from '../ports/documents.ts';
 import type { StoreOp } from '../ports/store-ops.ts';

@@ -1,5 +1,5 @@
 /** Describes the tools that a session shows, without keeping the session open on this node. */
-import type { HostTool, ToolSession } from '../../../index.ts';
+import type { HostTool, ToolSession } from '../../../core.ts';
 import { nextTurn } from '../../../values/limits/next-turn.ts';
 import type { SessionDocument, ToolsDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';

@@ -1,5 +1,5 @@
 /** The parts of a node that its live sessions use, and the state that they share. */
-import type { HostToolRegistry } from '../../../index.ts';
+import type { HostToolRegistry } from '../../../core.ts';
 import type { Hub } from '../hub.ts';
 import type { RelaySessionOptions } from '../options.ts';
 import type { RelaySettings } from '../settings.ts';

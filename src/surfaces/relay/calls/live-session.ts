@@ -1,5 +1,5 @@
 /** A relay session that agents use on this node. */
-import type { ToolSession } from '../../../index.ts';
+import type { ToolSession } from '../../../core.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import type { RelayError } from '../relay-error.ts';
 import type { RelayedTools } from '../tools/relayed-tools.ts';

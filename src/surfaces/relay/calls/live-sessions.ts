@@ -2,8 +2,8 @@
  * The governed sessions of this node. Each relay session that an agent uses here has one, and all
  * share one registry of the host's tools.
  */
-import type { HostToolRegistry, SessionOptions } from '../../../index.ts';
-import { findToolsName, readSessionOptions, registryStateOf } from '../../../surface-port.ts';
+import type { HostToolRegistry, SessionOptions } from '../../../core.ts';
+import { inspectRegistry } from '../../../extend.ts';
 import { nameSkeleton } from '../../../values/text/names.ts';
 import type { Hub } from '../hub.ts';
 import type { RelaySessionOptions } from '../options.ts';
@@ -48,6 +48,9 @@ export interface LiveSessions {
   closeAll(): Promise<void>;
 }
 
+/** The tool that a session with discovery has. */
+const findToolsName = 'find_tools';
+
 const sweepMs = 60_000;
 /**
  * The most characters of the definitions of all live sessions. The objects that are built from them
@@ -68,12 +71,9 @@ export function createLiveSessions(
   mostChars = mostLiveChars,
 ): LiveSessions {
   const registry = sessionRegistry(options, settings);
-  const registryState = registryStateOf(registry);
+  const view = inspectRegistry(registry);
   // The options are checked here, so that a mistake shows before an agent's first call.
-  readSessionOptions(
-    governedSessionOptions(options, 'session') as SessionOptions<never>,
-    registryState,
-  );
+  view.checkSession(governedSessionOptions(options, 'session') as SessionOptions<never>);
   const state: LiveState = { entries: new Map(), alive: new Map(), sweeping: false, ended: false };
   const parts: LiveSessionParts = { options, settings, hub, calls, registry, mostChars, state };
   const sweep = setInterval(() => closeIdle(parts), sweepMs);
@@ -88,11 +88,11 @@ export function createLiveSessions(
     get: (document) => getLive(parts, document),
     describe: (document) => describeLive(parts, document),
     get epoch() {
-      return registryState.epoch;
+      return view.epoch;
     },
     listed: (code) => state.alive.get(code)?.session.effectiveTools().hash,
     taken: (name) =>
-      registryState.twinOf(name) ??
+      view.taken(name) ??
       (options.discovery !== undefined && nameSkeleton(name) === nameSkeleton(findToolsName)
         ? findToolsName
         : undefined),

@@ -3,7 +3,7 @@
  * its node died, a result that could not be stored, an approval that was not answered, and a call
  * that its agent has cancelled.
  */
-import { errorCodes, type ToolResult } from '../../../index.ts';
+import { errorCodes, type ToolResult } from '../../../core.ts';
 import type { RequestDocument } from '../ports/documents.ts';
 
 /** Makes the result of a call whose node died. @param durationMs since the request was accepted */

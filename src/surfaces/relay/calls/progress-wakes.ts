@@ -3,7 +3,7 @@
  * sent it to, to the node that runs the call, and from there to the nodes that agents listen to.
  * Progress is not stored, so an agent that does not listen misses it.
  */
-import type { JsonObject, ToolContext, ToolSession } from '../../../index.ts';
+import type { JsonObject, ToolContext, ToolSession } from '../../../core.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { Hub } from '../hub.ts';
 import type { CallProgress, Wake } from '../ports/documents.ts';

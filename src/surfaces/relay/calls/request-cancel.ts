@@ -2,8 +2,8 @@
  * Cancels a request for its agent. The node that the agent asks stores the result, and the node
  * that runs the call then aborts it.
  */
-import type { ToolResult } from '../../../index.ts';
-import { questionsOf, resumeCall, stateOf } from '../../../surface-port.ts';
+import type { ToolResult } from '../../../core.ts';
+import { inspectSession } from '../../../extend.ts';
 import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
 import { cancelledResult, type HasRun } from './lost-result.ts';
 import { conclude } from './request-conclude.ts';
@@ -86,11 +86,11 @@ async function withdraw(
   const entry = await parts.live.get(document);
   const release = entry.retain();
   try {
-    const { session } = entry;
+    const view = inspectSession(entry.session);
     let hasRun: HasRun = 'perhaps';
-    for (const { callId, token } of await questionsOf(stateOf(session))) {
+    for (const { callId, token } of await view.questions()) {
       if (callId !== id || token === undefined) continue;
-      const result = await resumeCall(stateOf(session), token, {
+      const result = await view.resume(token, {
         decision: 'reject_once',
         // If the session may not answer its own approvals, an answer without a name is refused.
         by: 'agent',

@@ -1,5 +1,5 @@
 /** Ends a request: stores its result and wakes the callers that wait for it. */
-import type { ToolResult } from '../../../index.ts';
+import type { ToolResult } from '../../../core.ts';
 import type { RequestDocument } from '../ports/documents.ts';
 import { unansweredResult, unkeptResult } from './lost-result.ts';
 import type { FoundRequest, RequestDocuments } from './request-documents.ts';

@@ -8,8 +8,8 @@ import {
   type Surface,
   type ToolResult,
   type ToolSession,
-} from '../../../index.ts';
-import { questionsOf, resumeCall, stateOf, takeAnswer } from '../../../surface-port.ts';
+} from '../../../core.ts';
+import { inspectSession } from '../../../extend.ts';
 import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
 import type { FoundRequest } from './request-documents.ts';
@@ -40,7 +40,8 @@ export async function decideRequest(
   let work: Promise<unknown> = Promise.resolve();
   try {
     const { session } = entry;
-    const asked = (await questionsOf(stateOf(session))).find(({ id }) => id === approvalId);
+    const view = inspectSession(session);
+    const asked = (await view.questions()).find(({ id }) => id === approvalId);
     if (asked === undefined) return undefined;
     checkAnswer(session, answer);
     const { callId: requestId, token } = asked;
@@ -49,7 +50,7 @@ export async function decideRequest(
         ? { approvalId, requestId, status: 'queued' }
         : undefined;
     const resume = (surface: Surface, signal?: AbortSignal): Promise<ToolResult> =>
-      resumeCall(stateOf(session), token, answer, { surface, signal });
+      view.resume(token, answer, { surface, signal });
     const found = await documents.find(document.code, requestId);
     if (found?.document.cancelled === true) return undefined;
     let passed = (): void => {};
@@ -108,7 +109,7 @@ async function takeForResume(
  */
 function checkAnswer(session: ToolSession, answer: ApprovalAnswer): void {
   try {
-    takeAnswer('approval', answer, stateOf(session).limits.maxInputBytes);
+    inspectSession(session).checkAnswer(answer);
   } catch (error) {
     if (isMisuseError(error))
       throw relayError(400, 'invalid_decision', error.message, { cause: error });

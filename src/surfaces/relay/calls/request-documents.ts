@@ -2,7 +2,7 @@
  * The documents of agents' requests. Only the node that has the current version of a document can
  * write it, so a node that was wrongly considered dead overwrites nothing.
  */
-import type { ToolResult } from '../../../index.ts';
+import type { ToolResult } from '../../../core.ts';
 import { keys, type LogRecord, logKeep, type RequestDocument } from '../ports/documents.ts';
 import type { DueItem } from '../ports/store.ts';
 import type { StoreOp } from '../ports/store-ops.ts';

@@ -1,5 +1,5 @@
 /** Waits for the result of a request that runs elsewhere. */
-import type { ToolResult } from '../../../index.ts';
+import type { ToolResult } from '../../../core.ts';
 import type { WakeListener } from '../hub.ts';
 import { keys } from '../ports/documents.ts';
 import { leaving, relayError, sessionNotFound } from '../relay-error.ts';

@@ -1,5 +1,5 @@
 /** The parts of a node that its requests use, and the state that they share. */
-import type { ToolResult } from '../../../index.ts';
+import type { ToolResult } from '../../../core.ts';
 import type { Hub } from '../hub.ts';
 import { faultOf } from '../report.ts';
 import type { RelaySettings } from '../settings.ts';

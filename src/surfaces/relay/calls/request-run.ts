@@ -1,5 +1,5 @@
 /** Runs a request. Only the node that has the current version of its document may run it. */
-import type { Surface, ToolResult } from '../../../index.ts';
+import type { Surface, ToolResult } from '../../../core.ts';
 import type { WakeListener } from '../hub.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';

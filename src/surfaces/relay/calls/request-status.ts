@@ -1,5 +1,5 @@
 /** Reports the status of a request to agents. */
-import type { ToolResult } from '../../../index.ts';
+import type { ToolResult } from '../../../core.ts';
 import { giveUp, isUnanswered } from './request-conclude.ts';
 import type { FoundRequest } from './request-documents.ts';
 import { type FoundPair, findPair, isAnswered, joinRequest, lookAfter } from './request-join.ts';

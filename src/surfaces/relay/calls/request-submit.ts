@@ -3,7 +3,7 @@
  * joins the existing one.
  */
 import { hash, randomUUID } from 'node:crypto';
-import type { JsonValue, ToolResult } from '../../../index.ts';
+import type { JsonValue, ToolResult } from '../../../core.ts';
 import { canonicalJson } from '../../../values/json/index.ts';
 import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';

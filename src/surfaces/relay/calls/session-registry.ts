@@ -1,7 +1,8 @@
 /**
  * Makes the host's part of every session, which is the registry and the options of each session.
  */
-import { HostToolRegistry, type SessionOptions } from '../../../index.ts';
+import type { SessionOptions } from '../../../core.ts';
+import { HostToolRegistry } from '../../../index.ts';
 import type { RelaySessionOptions } from '../options.ts';
 import type { RelaySettings } from '../settings.ts';
 

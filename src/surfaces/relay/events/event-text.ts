@@ -1,5 +1,5 @@
 /** Converts events to JSON. */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { wireText } from '../../../values/json/index.ts';
 import type { StreamEvent } from './ports.ts';
 

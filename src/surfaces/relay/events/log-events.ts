@@ -2,7 +2,7 @@
  * Makes events from the entries of a log. An entry names what happened; the documents hold the
  * data.
  */
-import type { JsonObject, JsonValue, ToolResult } from '../../../index.ts';
+import type { JsonObject, JsonValue, ToolResult } from '../../../core.ts';
 import { unkeptResult } from '../calls/lost-result.ts';
 import {
   type CallDocument,

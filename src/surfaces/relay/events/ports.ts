@@ -1,5 +1,5 @@
 /** The interfaces of event streams. They are the same for every transport. */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import type { Side } from '../ports/documents.ts';
 
 /** An event in the form that every transport carries. */

@@ -3,7 +3,7 @@
  * may take a megabyte. So its data is made once for all of them, and each turn of the event loop
  * sends it to one of them.
  */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { nextTurn } from '../../../values/limits/next-turn.ts';
 import type { ToolsRecord } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';

@@ -2,7 +2,7 @@
  * Makes and folds changes of tools. The logs keep only names, and the events carry the current
  * definitions. Many waiting changes are folded into one.
  */
-import type { HostTool, JsonObject } from '../../../index.ts';
+import type { HostTool, JsonObject } from '../../../core.ts';
 import type { RelayedDefinition, ToolsDocument, ToolsRecord } from '../ports/documents.ts';
 import type { ToolsChange } from '../tools/next-document.ts';
 import { tightening } from '../tools/relayed-tool.ts';

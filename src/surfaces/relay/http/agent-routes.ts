@@ -1,5 +1,5 @@
 /** Routes for agents that call tools over REST, and for the host's answers to approvals. */
-import type { ApprovalAnswer, JsonObject, JsonValue } from '../../../index.ts';
+import type { ApprovalAnswer, JsonObject, JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { isNoArguments } from '../../shared/no-arguments.ts';
 import type { RequestStatus } from '../calls/request-status.ts';

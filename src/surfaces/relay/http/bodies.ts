@@ -1,6 +1,6 @@
 /** Request bodies: JSON objects within limits of size, values, depth and time. */
 
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { type BodyFault, bodyTimeoutMs, readBodyText } from '../../../values/http/body.ts';
 import { headerOf } from '../../../values/http/direct-body.ts';
 import { isJsonObject } from '../../../values/json/index.ts';

@@ -3,7 +3,7 @@
  * with the session.
  */
 
-import { isMisuseError, type JsonValue } from '../../../index.ts';
+import { isMisuseError, type JsonValue } from '../../../core.ts';
 import { rawHeadersOf } from '../../../values/http/direct-body.ts';
 import { repeatedParam } from '../../../values/http/node-request.ts';
 import { isJsonObject } from '../../../values/json/index.ts';

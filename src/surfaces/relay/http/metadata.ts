@@ -2,7 +2,7 @@
  * The answer to `GET /:code/metadata`: the application and its tools, in the requested version.
  */
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { wireText } from '../../../values/json/index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { type ShownTool, shownTool } from '../events/tool-updates.ts';

@@ -1,5 +1,5 @@
 /** Parts that the JSON Schemas of the relay's OpenAPI document are made of. */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 
 export const string: JsonObject = { type: 'string' };
 export const boolean: JsonObject = { type: 'boolean' };

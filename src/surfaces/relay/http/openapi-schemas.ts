@@ -1,7 +1,7 @@
 /**
  * JSON Schemas of the relay's bodies and answers, which are the components of its OpenAPI document.
  */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { errorStatus, rateLimitCodes } from './openapi-errors.ts';
 import {
   anyObject,

@@ -1,5 +1,5 @@
 /** JSON Schemas of registrations, updates and metadata. */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import {
   anyObject,
   anything,

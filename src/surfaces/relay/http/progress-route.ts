@@ -1,5 +1,5 @@
 /** The progress of calls, as applications report it over HTTP and WebSockets. */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { CallProgress, SessionDocument } from '../ports/documents.ts';
 import { type RelayError, wrongValue } from '../relay-error.ts';

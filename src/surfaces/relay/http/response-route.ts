@@ -1,5 +1,5 @@
 /** An application's answers to calls, over HTTP and WebSockets. */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import type { CallAnswer, SessionDocument } from '../ports/documents.ts';
 import { type RelayError, relayError } from '../relay-error.ts';
 import { findSession } from './access.ts';

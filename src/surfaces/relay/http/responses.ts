@@ -1,5 +1,5 @@
 /** Answers over HTTP: JSON, and errors as `{ error, message, code }`. */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { wireText } from '../../../values/json/index.ts';
 import { isRelayError, type RelayError, relayError } from '../relay-error.ts';
 import type { Reply } from './reply.ts';

@@ -2,7 +2,7 @@
  * The data that the store keeps for a session: documents by key, three logs and one lease. The
  * values of documents are JSON.
  */
-import type { JsonObject, JsonValue, ToolResult } from '../../../index.ts';
+import type { JsonObject, JsonValue, ToolResult } from '../../../core.ts';
 
 /** The two sides that a session connects. */
 export type Side = 'application' | 'agent';

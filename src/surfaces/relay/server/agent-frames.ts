@@ -2,7 +2,7 @@
  * The frames that an agent sends over its WebSocket: calls and cancellations. Results are sent as
  * events of the stream, like to every agent of the session.
  */
-import type { ToolResult } from '../../../index.ts';
+import type { ToolResult } from '../../../core.ts';
 import type { JsonObject, JsonValue } from '../../../values/json/index.ts';
 import type { AgentCall } from '../calls/request-submit.ts';
 import type { StreamEvent } from '../events/ports.ts';

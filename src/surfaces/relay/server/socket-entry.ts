@@ -2,7 +2,7 @@
  * Admits WebSockets to a relay with the checks of its streams, and connects their frames to it.
  */
 
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import type { App } from '../http/app.ts';
 import { clientNamed, clientOf, type NodeParts } from '../http/node-parts.ts';
 import { recentSessions } from '../http/recent-sessions.ts';

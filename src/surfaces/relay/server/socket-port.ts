@@ -2,7 +2,7 @@
  * The part of a relay that serves WebSockets, which cannot be answered with a Response: the checks
  * of a request, then a stream and a way to answer calls.
  */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import type { EventStreams, StreamEvent, StreamRequest } from '../events/ports.ts';
 import type { BodyBounds } from '../http/bodies.ts';
 import type { RelayLogger } from '../settings.ts';

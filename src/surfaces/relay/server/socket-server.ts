@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
-import { MisuseError } from '../../../index.ts';
+import { MisuseError } from '../../../core.ts';
 import { headersOf, urlOf } from '../../../values/http/node-request.ts';
 import { packageFault } from '../../../values/packages/missing-package.ts';
 import { faultOf } from '../report.ts';

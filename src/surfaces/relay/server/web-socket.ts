@@ -3,7 +3,7 @@
  * frames.
  */
 import type { RawData, WebSocket } from 'ws';
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import {
   type Backpressure,

@@ -1,5 +1,5 @@
 /** Turns the capabilities that an application declares into facts of its session. */
-import type { JsonValue, ToolSession } from '../../../index.ts';
+import type { JsonValue, ToolSession } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { learnDeclared } from '../../shared/declared-facts.ts';
 

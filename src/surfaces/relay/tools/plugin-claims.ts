@@ -4,7 +4,7 @@
  * applications may declare more than the protocol defines.
  */
 
-import type { JsonValue } from '../../../index.ts';
+import type { JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { wrongField } from '../relay-error.ts';
 

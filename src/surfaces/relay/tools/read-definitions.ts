@@ -3,7 +3,7 @@
  * invalid definition does not affect the others.
  */
 
-import { isMisuseError, type JsonObject, type JsonValue, MisuseError } from '../../../index.ts';
+import { isMisuseError, type JsonObject, type JsonValue, MisuseError } from '../../../core.ts';
 import { describe } from '../../../values/errors/index.ts';
 import { copyJson, isJsonObject } from '../../../values/json/index.ts';
 import type { SharedPatterns } from '../../../values/json-schema/pattern-budget.ts';

@@ -3,7 +3,7 @@
  * but later, one by one.
  */
 
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { copyJson, isJsonObject } from '../../../values/json/index.ts';
 import { cleanAll, cleanLine } from '../../shared/outside-text.ts';
 import { relayError, wrongField, wrongValue } from '../relay-error.ts';

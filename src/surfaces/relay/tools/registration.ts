@@ -2,7 +2,7 @@
  * Applies registrations and updates to the tools of a session's application: pure functions that
  * make the next document from the previous one.
  */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { Pause } from '../../../values/limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';

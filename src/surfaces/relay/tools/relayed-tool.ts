@@ -2,8 +2,8 @@
  * Makes a tool for the core from a definition that an application has registered. An executor runs
  * its calls. No hint in the definition can relax a check.
  */
-import type { AnyTool, Executor, JsonObject, ToolAnnotations } from '../../../index.ts';
-import { createDefinition, type OutsideOrigin } from '../../../surface-port.ts';
+import type { AnyTool, Executor, JsonObject, ToolAnnotations } from '../../../core.ts';
+import { createDefinition, type OutsideOrigin } from '../../../extend.ts';
 import type { RelayedDefinition } from '../ports/documents.ts';
 
 /** Options of {@link defineRelayedTool}. */
@@ -48,8 +48,7 @@ export function defineRelayedTool(
       timeoutMs,
       executor,
     },
-    undefined,
-    origin,
+    { from: origin },
   );
 }
 

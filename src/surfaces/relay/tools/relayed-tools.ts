@@ -10,8 +10,8 @@ import {
   type ToolContext,
   type ToolRegistration,
   type ToolSession,
-} from '../../../index.ts';
-import type { OutsidePlace } from '../../../surface-port.ts';
+} from '../../../core.ts';
+import type { OutsidePlace } from '../../../extend.ts';
 import { canonicalJson } from '../../../values/json/index.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import type { RelayLogger } from '../settings.ts';

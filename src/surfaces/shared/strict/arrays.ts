@@ -1,5 +1,5 @@
 /** Arrays in a strict mode: all items have one schema. */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { canonicalJson, isJsonObject } from '../../../values/json/index.ts';
 import { withConstraints } from './constraints.ts';
 import { lose, refuse, type StrictConversion } from './conversion.ts';

@@ -2,7 +2,7 @@
  * Keywords that constrain a value. They are kept if the mode accepts them, and otherwise described
  * in words.
  */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { escapePointer } from '../../../values/json/index.ts';
 import { lose, type StrictConversion } from './conversion.ts';
 import { typesOf } from './nullable.ts';

@@ -1,5 +1,5 @@
 /** The size of a strict schema. A provider refuses a request in which one schema is too large. */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { StrictLimits } from './rules.ts';
 

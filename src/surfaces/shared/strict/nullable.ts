@@ -1,5 +1,5 @@
 /** The types of a value, and null among them. */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 
 /**
  * The types that a schema names, each once; without them, the type that its keywords imply. Empty

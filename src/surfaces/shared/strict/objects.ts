@@ -1,5 +1,5 @@
 /** Objects in a strict mode: closed, and with every property required if the rules demand it. */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { escapePointer, isJsonObject } from '../../../values/json/index.ts';
 import { withConstraints } from './constraints.ts';
 import { lose, refuse, type StrictConversion } from './conversion.ts';

@@ -1,5 +1,5 @@
 /** One place of a schema in a strict mode. Its keywords decide which part converts it. */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { mergedParts } from '../merged-parts.ts';
 import { convertArray } from './arrays.ts';

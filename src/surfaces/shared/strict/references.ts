@@ -1,5 +1,5 @@
 /** References in a strict mode: their targets become definitions at the root. */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { followReference, pointerOf } from '../../../values/schema/local-reference.ts';
 import { refuse, type StrictConversion } from './conversion.ts';

@@ -1,5 +1,5 @@
 /** Strict mode: the subset of JSON Schema to which a provider can restrict its model. */
-import type { JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../core.ts';
 import type { ConvertedSchema } from '../listing.ts';
 import { toObjectRoot } from '../object-root.ts';
 import { mostWork, openConversion } from './conversion.ts';

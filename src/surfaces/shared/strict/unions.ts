@@ -1,7 +1,8 @@
 /** `anyOf` and `oneOf` in a strict mode: a list of alternatives and nothing beside it. */
-import type { JsonObject, JsonValue } from '../../../index.ts';
-import { alternatives } from '../../../surface-port.ts';
+
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
+import { alternatives } from '../../../values/schema/schema-places.ts';
 import { lose, refuse, type StrictConversion } from './conversion.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** `enum` and `const` in a strict mode: plain values with their types. */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { dropKeyword } from './constraints.ts';
 import { refuse, type StrictConversion } from './conversion.ts';
 import { typesOf } from './nullable.ts';

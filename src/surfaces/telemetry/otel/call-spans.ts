@@ -1,7 +1,7 @@
 /** The spans of one call. */
 import type { Attributes, Context, Histogram, Span, SpanOptions, Tracer } from '@opentelemetry/api';
-import type { TraceContext } from '../../../index.ts';
-import type { CallEnd, CallStart, CallTrace, Phase, Told } from '../../../surface-port.ts';
+import type { TraceContext } from '../../../core.ts';
+import type { CallEnd, CallStart, CallTrace } from '../../../extend.ts';
 import type { OtelApi } from './api.ts';
 import { brief, briefMessage, contentText } from './attribute-text.ts';
 import type { ToolLabels } from './tool-labels.ts';
@@ -11,6 +11,9 @@ const internal = 0;
 const failed = 2;
 
 const phaseOptions: SpanOptions = Object.freeze({ kind: internal });
+
+type Phase = Parameters<CallTrace['within']>[0];
+type Told = Parameters<CallTrace['left']>[1];
 
 /** What all calls of an instrumented registry share. */
 export interface Instruments {

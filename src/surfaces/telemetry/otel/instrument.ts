@@ -1,7 +1,7 @@
 /** Spans and a metric for the calls of a registry. */
 import type { Meter, Tracer } from '@opentelemetry/api';
-import type { HostToolRegistry } from '../../../index.ts';
-import { packageVersion, registryStateOf, traceCalls } from '../../../surface-port.ts';
+import type { HostToolRegistry } from '../../../core.ts';
+import { inspectRegistry, traceCalls } from '../../../extend.ts';
 import {
   flag,
   readOptions,
@@ -9,6 +9,7 @@ import {
   withDefault,
   withMethods,
 } from '../../../values/options/index.ts';
+import { packageVersion } from '../../../values/packages/own-version.ts';
 import { loadApi } from './api.ts';
 import { describer, repeatedBrief } from './attribute-text.ts';
 import { CallSpans, type Instruments } from './call-spans.ts';
@@ -70,7 +71,7 @@ export function instrument<S = unknown>(
   const where = 'instrument';
   const given = readOptions(where, options, table);
   // Checked before the package is loaded, so that a wrong target is reported first.
-  registryStateOf(registry);
+  inspectRegistry(registry);
   const api = loadApi();
   const meter = given.meter ?? api.metrics.getMeter('host-tools', packageVersion);
   const shared: Instruments = {

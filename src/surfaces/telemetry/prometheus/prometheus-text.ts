@@ -5,7 +5,7 @@ import type {
   HostToolRegistry,
   RuleMetrics,
   ToolMetrics,
-} from '../../../index.ts';
+} from '../../../core.ts';
 import { histogramText, type Labels, labelValue, metricText } from './exposition.ts';
 
 /** Most tools of the registry, and most tools of sessions, that have labels of their own. */

@@ -9,7 +9,7 @@ import type {
   JsonObject,
   MaybePromise,
   SettledApproval,
-} from '../../../index.ts';
+} from '../../../core.ts';
 import {
   atOnce,
   type PortRule,

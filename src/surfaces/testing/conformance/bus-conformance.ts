@@ -1,6 +1,6 @@
 /** The contract of a relay's bus as data: rules that any test runner can execute on any bus. */
 import assert from 'node:assert/strict';
-import type { MaybePromise } from '../../../index.ts';
+import type { MaybePromise } from '../../../core.ts';
 import type { RelayBus } from '../../relay/ports/bus.ts';
 import {
   atOnce,

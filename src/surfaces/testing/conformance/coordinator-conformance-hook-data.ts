@@ -3,7 +3,7 @@
  * it.
  */
 import assert from 'node:assert/strict';
-import type { HookHandler } from '../../../index.ts';
+import type { HookHandler } from '../../../core.ts';
 import {
   answer,
   emitThrough,

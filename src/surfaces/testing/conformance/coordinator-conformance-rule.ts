@@ -1,6 +1,6 @@
 /** The parts of a rule of the coordinator's conformance suite. */
 import assert from 'node:assert/strict';
-import type { Coordinator, HookHandler, HookResult, HooksPort } from '../../../index.ts';
+import type { Coordinator, HookHandler, HookResult, HooksPort } from '../../../core.ts';
 
 /** The features that a coordinator may have or lack. */
 export const coordinatorFeatures = {

@@ -3,7 +3,7 @@
  * process does, with the same events.
  */
 import assert from 'node:assert/strict';
-import type { Executor, MaybePromise, ToolResult } from '../../../index.ts';
+import type { Executor, MaybePromise, ToolResult } from '../../../core.ts';
 import { readMembers } from '../../../values/options/index.ts';
 import {
   type ExecutorTask,

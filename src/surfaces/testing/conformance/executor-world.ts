@@ -6,11 +6,11 @@ import {
   type ApprovalRequest,
   defineTool,
   type Executor,
-  HostToolRegistry,
   type MaybePromise,
   type ToolAnnotations,
   type ToolSession,
-} from '../../../index.ts';
+} from '../../../core.ts';
+import { HostToolRegistry } from '../../../index.ts';
 import { writeHandlers } from './executor-handlers.ts';
 
 /**

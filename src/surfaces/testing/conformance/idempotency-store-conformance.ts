@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { IdempotencyClaim, IdempotencyStore, MaybePromise } from '../../../index.ts';
+import type { IdempotencyClaim, IdempotencyStore, MaybePromise } from '../../../core.ts';
 import {
   atOnce,
   eventually,

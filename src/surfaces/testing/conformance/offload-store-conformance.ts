@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { MaybePromise, OffloadedOutput, OffloadStore } from '../../../index.ts';
+import type { MaybePromise, OffloadedOutput, OffloadStore } from '../../../core.ts';
 import {
   atOnce,
   eventually,

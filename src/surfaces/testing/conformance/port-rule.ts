@@ -1,6 +1,7 @@
 /** The parts of a rule of the conformance suites for ports, and helpers that several rules use. */
+
 import assert from 'node:assert/strict';
-import type { MaybePromise } from '../../../index.ts';
+import type { MaybePromise } from '../../../core.ts';
 
 /** One rule, for any test runner: `test(rule.name, rule.run)`. */
 export interface PortRule {

@@ -2,7 +2,7 @@
  * The contract of a store of quotas as data: rules that any test runner can execute on any store.
  */
 import assert from 'node:assert/strict';
-import type { MaybePromise, QuotaSpend, QuotaStore, QuotaUse } from '../../../index.ts';
+import type { MaybePromise, QuotaSpend, QuotaStore, QuotaUse } from '../../../core.ts';
 import {
   atOnce,
   eventually,

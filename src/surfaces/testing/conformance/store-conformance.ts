@@ -1,5 +1,5 @@
 /** The contract of a relay's store as data: rules that any test runner can execute on any store. */
-import type { MaybePromise } from '../../../index.ts';
+import type { MaybePromise } from '../../../core.ts';
 import type { RelayStore } from '../../relay/ports/store.ts';
 import { type PortRule, portRules } from './port-rule.ts';
 import { applyRules } from './store-conformance-apply.ts';

@@ -3,13 +3,13 @@ import {
   content,
   defineTool,
   fail,
-  HostToolRegistry,
   jsonSchema,
   ok,
   type Policy,
   type Rule,
   type ToolSession,
-} from '../../../index.ts';
+} from '../../../core.ts';
+import { HostToolRegistry } from '../../../index.ts';
 
 /** What a rule about the tool `wait` needs to know. */
 export interface Waiting {

@@ -8,7 +8,7 @@ import {
   serializeOutput,
   type ToolResult,
   type ToolSession,
-} from '../../../index.ts';
+} from '../../../core.ts';
 import { readMembers } from '../../../values/options/index.ts';
 import {
   type SurfaceFeature,

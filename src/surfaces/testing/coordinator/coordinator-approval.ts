@@ -2,7 +2,7 @@
  * The approval stub of {@link TestCoordinator}, and what a runtime does with the result of an
  * emission.
  */
-import type { HookResult } from '../../../index.ts';
+import type { HookResult } from '../../../core.ts';
 
 /** A hook's question to a person. */
 export interface CoordinatorApprovalRequest {

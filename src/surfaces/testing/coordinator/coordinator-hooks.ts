@@ -3,7 +3,7 @@
  * handlers as a real runtime does.
  */
 
-import type { HookAction, HookHandler, HookResult, HooksPort } from '../../../index.ts';
+import type { HookAction, HookHandler, HookResult, HooksPort } from '../../../core.ts';
 import { type FaultListener, safeFaultListener } from '../../amplifier/coordinator-faults.ts';
 
 type EventData = Readonly<Record<string, unknown>>;

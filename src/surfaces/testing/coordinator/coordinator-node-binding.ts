@@ -3,7 +3,7 @@
  * text, and denies if it cannot read an answer.
  */
 
-import type { CancellationPort, HookResult } from '../../../index.ts';
+import type { CancellationPort, HookResult } from '../../../core.ts';
 import { type JsonValue, wellFormedJson } from '../../../values/json/index.ts';
 import {
   anything,

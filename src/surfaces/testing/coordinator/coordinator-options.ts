@@ -1,5 +1,5 @@
 /** The options of a test coordinator, and the records that it keeps. */
-import type { CancellationPort } from '../../../index.ts';
+import type { CancellationPort } from '../../../core.ts';
 import {
   anything,
   fn,

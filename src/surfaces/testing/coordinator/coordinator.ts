@@ -3,7 +3,7 @@
  * coordinator, and also histories, failures on demand and an injected clock.
  */
 
-import type { Coordinator, HookResult } from '../../../index.ts';
+import type { Coordinator, HookResult } from '../../../core.ts';
 import { readOptions } from '../../../values/options/index.ts';
 import { type CleanupStack, createCleanupStack } from '../../amplifier/cleanup-stack.ts';
 import { type Contributions, createContributions } from '../../amplifier/contributions.ts';

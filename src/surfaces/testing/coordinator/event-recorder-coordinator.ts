@@ -1,5 +1,5 @@
 /** Records what a coordinator's hooks emit. */
-import type { HookResult } from '../../../index.ts';
+import type { HookResult } from '../../../core.ts';
 
 /** One emission: name and data, as emitted. */
 export type RecordedEvent = readonly [name: string, data: Readonly<Record<string, unknown>>];

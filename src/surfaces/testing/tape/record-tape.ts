@@ -1,5 +1,6 @@
 /** Records a session's calls, as its events report them, on a tape. */
 
+import { stateOf } from '../../../core/session/session.ts';
 import type {
   AnyEvent,
   AnyTool,
@@ -7,8 +8,8 @@ import type {
   JsonValue,
   ToolEvents,
   ToolSession,
-} from '../../../index.ts';
-import { maskingOf, stateOf } from '../../../surface-port.ts';
+} from '../../../core.ts';
+import { maskingOf } from '../../../parts/secrets/masking-of.ts';
 import { contentParts } from '../../../values/content.ts';
 import { cloneJson, deepFreeze, isJsonObject } from '../../../values/json/index.ts';
 import type { Tape, TapeCall, TapeFailure, TapeSuccess } from './tape.ts';

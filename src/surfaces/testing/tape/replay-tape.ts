@@ -10,7 +10,7 @@ import {
   type JsonObject,
   type JsonValue,
   MisuseError,
-} from '../../../index.ts';
+} from '../../../core.ts';
 import { deepFreeze, isJsonObject } from '../../../values/json/index.ts';
 import type { Tape, TapeCall, TapeTool } from './tape.ts';
 import { answerOf } from './tape-answer.ts';

@@ -1,5 +1,5 @@
 /** The answer of a replayed handler. */
-import { content, fail, type JsonValue, ok } from '../../../index.ts';
+import { content, fail, type JsonValue, ok } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { TapeCall, TapeSuccess } from './tape.ts';
 

@@ -1,5 +1,5 @@
 /** The recorded calls of one tool name, and which of them were played. */
-import type { ErrorCode, JsonObject, JsonValue } from '../../../index.ts';
+import type { ErrorCode, JsonObject, JsonValue } from '../../../core.ts';
 import { canonicalJson, isJsonObject } from '../../../values/json/index.ts';
 import type { TapeCall, TapeFailure } from './tape.ts';
 import { differences } from './tape-difference.ts';

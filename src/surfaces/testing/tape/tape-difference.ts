@@ -1,5 +1,5 @@
 /** Finds the places at which two inputs differ. */
-import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../core.ts';
 import { escapePointer } from '../../../values/json/index.ts';
 
 /**

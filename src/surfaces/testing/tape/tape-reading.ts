@@ -1,6 +1,6 @@
 /** Reads and checks a tape before anything is replayed. Errors name the place of what is wrong. */
 
-import { errorCodes, type JsonObject, type JsonValue, MisuseError } from '../../../index.ts';
+import { errorCodes, type JsonObject, type JsonValue, MisuseError } from '../../../core.ts';
 import { describe } from '../../../values/errors/index.ts';
 import { copyJson, deepFreeze, escapePointer, isJsonObject } from '../../../values/json/index.ts';
 import type { Tape } from './tape.ts';

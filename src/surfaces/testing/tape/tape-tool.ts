@@ -2,8 +2,10 @@
  * Writes a definition to a tape, makes a definition from what is on a tape, and brings inputs into
  * the form in which they are compared.
  */
-import type { AnyTool, JsonValue } from '../../../index.ts';
-import { createDefinition, internalsOf, seal } from '../../../surface-port.ts';
+
+import { internalsOf, seal } from '../../../core/tool/definition.ts';
+import type { AnyTool, JsonValue } from '../../../core.ts';
+import { createDefinition } from '../../../extend.ts';
 import { canonicalJson, cloneJson, isJsonObject } from '../../../values/json/index.ts';
 import { schemaEngine } from '../../../values/json-schema/engine.ts';
 import { createRedactor } from '../../../values/redaction/redactor.ts';

@@ -7,7 +7,7 @@ import type {
   ResultMetadata,
   ToolAnnotations,
   ToolError,
-} from '../../../index.ts';
+} from '../../../core.ts';
 
 /**
  * Recorded tool calls. A tape is plain JSON, so it can be kept in a file, and has no times or

@@ -1,6 +1,7 @@
 /** The declarations of an application become facts, which tools of the host can require. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { stateOf } from '../../../../src/core/session/session.ts';
 import {
   defineTool,
   HostToolRegistry,
@@ -8,7 +9,6 @@ import {
   type JsonValue,
   type ToolSession,
 } from '../../../../src/index.ts';
-import { stateOf } from '../../../../src/surface-port.ts';
 import { createRelay } from '../../../../src/surfaces/relay/index.ts';
 import { learnApplication } from '../../../../src/surfaces/relay/tools/application-facts.ts';
 

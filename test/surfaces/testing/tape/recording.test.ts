@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { stateOf } from '../../../../src/core/session/session.ts';
 import {
   content,
   defineTool,
@@ -8,7 +9,6 @@ import {
   ok,
   type ToolSession,
 } from '../../../../src/index.ts';
-import { stateOf } from '../../../../src/surface-port.ts';
 import {
   createTestSession,
   mockTool,

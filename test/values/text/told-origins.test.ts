@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ApprovalRequest, JudgedOrigin } from '../../../src/index.ts';
-import { toldOrigins } from '../../../src/parts/origins/told-origins.ts';
+import { toldOrigins } from '../../../src/values/text/told-origins.ts';
 
 const judged = (path: string, origin: JudgedOrigin['origin']): JudgedOrigin => ({
   path,

@@ -1,5 +1,4 @@
 /** Separates the host's words in the message of a request from the sentences about origins. */
-import type { ApprovalRequest } from '../../api/approval.ts';
 
 /** The message of a request, followed by the origins of its values, one sentence per line. */
 export interface ToldOrigins {
@@ -18,7 +17,10 @@ const mostSentences = 10;
 export function toldOrigins({
   message,
   origins = [],
-}: Pick<ApprovalRequest, 'message' | 'origins'>): ToldOrigins {
+}: {
+  readonly message?: string | undefined;
+  readonly origins?: readonly { readonly origin: string }[] | undefined;
+}): ToldOrigins {
   const foreign = origins.filter(
     ({ origin }) => origin === 'untrusted' || origin === 'unknown',
   ).length;

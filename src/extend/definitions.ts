@@ -1,0 +1,60 @@
+/** Definitions that other code makes: from what a server offers, or with members of their own. */
+
+import { registryOptionNames, sessionOptionNames } from '../assembly/part-table.ts';
+import { createDefinition as create, toolFieldNames } from '../core/tool/define-tool.ts';
+import type { OutsideOrigin } from '../core/tool/definition.ts';
+import type { AnyTool } from '../core.ts';
+
+/** What a definition gets in addition to its config. */
+interface DefinitionExtras {
+  /**
+   * Where the definition came from, if it is not the host's own. Then RE2 must be able to run its
+   * patterns, and it cannot mark fields as secret to hide them from people.
+   */
+  readonly from?: OutsideOrigin | undefined;
+  /** Further properties of the definition, such as the spies of a mock. */
+  readonly members?: PropertyDescriptorMap | undefined;
+}
+
+/**
+ * Makes a definition as `defineTool` does, from a config whose types are not known when it is
+ * compiled.
+ * @throws MisuseError `invalid_definition`, `invalid_schema`
+ *
+ * @example
+ * ```ts
+ * import { createDefinition } from 'host-tools/extend';
+ *
+ * declare function callServer(input: object): Promise<unknown>;
+ * const imported = createDefinition(
+ *   {
+ *     name: 'remote_search',
+ *     description: 'Searches on another server.',
+ *     parameters: { type: 'object', properties: { query: { type: 'string' } } },
+ *     executor: { kind: 'remote', execute: callServer },
+ *   },
+ *   { from: { source: 'mcp:search', withdrawn: () => undefined, onRegistered: () => {} } },
+ * );
+ * ```
+ */
+export function createDefinition(config: object, extras: DefinitionExtras = {}): AnyTool {
+  return create(config as Parameters<typeof create>[0], extras.members, extras.from);
+}
+
+/**
+ * The names of the fields of a tool and of the options of registries and sessions, with those of
+ * all parts: for functions that take them among their own.
+ *
+ * @example
+ * ```ts
+ * import { optionNames } from 'host-tools/extend';
+ *
+ * const forSession = optionNames.session.filter((name) => name !== 'signal');
+ * ```
+ */
+export const optionNames: Readonly<Record<'tool' | 'registry' | 'session', readonly string[]>> =
+  Object.freeze({
+    tool: toolFieldNames,
+    registry: registryOptionNames,
+    session: sessionOptionNames,
+  });

@@ -1,0 +1,200 @@
+/** A registry as surfaces, stores and observers see it. */
+
+import { openSessions } from '../core/registry/open-sessions.ts';
+import type { RegistryState } from '../core/registry/registry-state.ts';
+import { registryStateOf } from '../core/registry/state-of.ts';
+import { everyRule } from '../core/rules/rule-use.ts';
+import { readSessionOptions } from '../core/session/session-options.ts';
+import type { ToolEntry } from '../core/tool/tool-entry.ts';
+import type {
+  AnyTool,
+  ApprovalRequest,
+  Logger,
+  Profile,
+  SessionOptions,
+  ToolSession,
+} from '../core.ts';
+import { approvalsPort } from '../parts/durable-approvals/session-port.ts';
+import { originsPort } from '../parts/origins/session-port.ts';
+
+/** A rule of a registry, its scopes or its profiles. */
+export interface RuleView {
+  readonly id: string;
+  /** Where it was written: `registry`, `scope:<source>` or `profile:<id>`. */
+  readonly layer: string;
+  readonly effect: 'allow' | 'ask' | 'deny';
+  /** Whether it is only tried. */
+  readonly shadow: boolean;
+  /** Whether it has matched a call or hidden a tool. */
+  readonly matched: boolean;
+}
+
+/** What a registry has, and what a surface may do with it. One object for each registry. */
+export interface RegistryView {
+  readonly closed: boolean;
+  readonly logger: Logger | undefined;
+  /** Milliseconds that the host's code may take to decide about a call. */
+  readonly policyTimeoutMs: number;
+  /** Grows with every change to tools, rules or profiles that may change a verdict or a listing. */
+  readonly epoch: number;
+  /** All tools, in the order in which their names were added, with who brought each. */
+  readonly tools: readonly { readonly definition: AnyTool; readonly source: string }[];
+  readonly rules: readonly RuleView[];
+  /** The profiles by id, as they were defined. */
+  readonly profiles: ReadonlyMap<string, Profile>;
+  /**
+   * The open sessions that the registry knows of: those that began while someone listened to
+   * `session:start` or `session:end`, and those that hold something. It keeps none of them alive.
+   */
+  readonly sessions: readonly ToolSession[];
+  /** Whether a rule of the registry or of its scopes tests the origins of values. */
+  readonly testsOrigins: boolean;
+  /** Epoch milliseconds by the registry's clock. */
+  now(): number;
+  /** Logs what code has thrown, with its stack, as `{ err, ...where }`. */
+  report(thrown: unknown, where: object, message: string, scrub?: (text: string) => string): void;
+  /** Logs a message. */
+  warn(data: object, message: string, level?: 'warn' | 'error'): void;
+  /** Combines several changes. Sessions and listeners learn of all of them at the end. */
+  change<T>(run: () => T): T;
+  /** The registered name that has this name, or one that could be confused with it. */
+  taken(name: string): string | undefined;
+  /**
+   * The tool about which a person is asked. Undefined if the registry and the session of the
+   * request do not have exactly this tool.
+   */
+  askedTool(
+    request: Pick<ApprovalRequest, 'tool' | 'sessionId' | 'principal'>,
+  ): AnyTool | undefined;
+  /** @throws MisuseError for options with which `createSession` would throw. */
+  checkSession(options: SessionOptions<never>): void;
+  /**
+   * @param option The option of a registry that the part reads, such as `approvals`.
+   * @param where What needs the part.
+   * @throws MisuseError `missing_part` if the registry does not have the part.
+   */
+  requirePart(option: string, where: string): void;
+}
+
+const views = new WeakMap<RegistryState, RegistryView>();
+
+/**
+ * Looks into a registry.
+ * @throws MisuseError `invalid_option` for anything but a registry of this copy of the package.
+ *
+ * @example
+ * ```ts
+ * import { inspectRegistry } from 'host-tools/extend';
+ *
+ * for (const { id, layer, matched } of inspectRegistry(registry).rules)
+ *   console.log(`${layer}: ${id} ${matched ? 'has matched' : 'has not matched yet'}`);
+ * ```
+ */
+export function inspectRegistry(registry: unknown): RegistryView {
+  return viewOfRegistry(registryStateOf(registry));
+}
+
+export function viewOfRegistry(state: RegistryState): RegistryView {
+  let view = views.get(state);
+  if (view === undefined) {
+    view = new Inspected(state);
+    views.set(state, view);
+  }
+  return view;
+}
+
+class Inspected implements RegistryView {
+  readonly #state: RegistryState;
+
+  constructor(state: RegistryState) {
+    this.#state = state;
+  }
+
+  get closed(): boolean {
+    return this.#state.closed;
+  }
+
+  get logger(): Logger | undefined {
+    return this.#state.logger;
+  }
+
+  get policyTimeoutMs(): number {
+    return this.#state.policyTimeoutMs;
+  }
+
+  get epoch(): number {
+    return this.#state.epoch;
+  }
+
+  get tools(): readonly ToolEntry[] {
+    return this.#state.names.all();
+  }
+
+  get rules(): readonly RuleView[] {
+    return everyRule(this.#state).map(({ id, layer, effect, shadow, use }) => ({
+      id,
+      layer,
+      effect,
+      shadow,
+      matched: use.matched,
+    }));
+  }
+
+  get profiles(): ReadonlyMap<string, Profile> {
+    return new Map([...this.#state.profiles].map(([id, { given }]) => [id, given]));
+  }
+
+  get sessions(): readonly ToolSession[] {
+    return openSessions(this.#state).map(({ session }) => session);
+  }
+
+  get testsOrigins(): boolean {
+    return originsPort.of(this.#state)?.isTestedIn(this.#state) === true;
+  }
+
+  now(): number {
+    return this.#state.now();
+  }
+
+  report(thrown: unknown, where: object, message: string, scrub?: (text: string) => string): void {
+    this.#state.hostFault(thrown, where, message, scrub);
+  }
+
+  warn(data: object, message: string, level?: 'warn' | 'error'): void {
+    this.#state.warn(data, message, level);
+  }
+
+  change<T>(run: () => T): T {
+    return this.#state.together(run);
+  }
+
+  taken(name: string): string | undefined {
+    return this.#state.twinOf(name);
+  }
+
+  askedTool({
+    tool,
+    sessionId,
+    principal,
+  }: Pick<ApprovalRequest, 'tool' | 'sessionId' | 'principal'>): AnyTool | undefined {
+    const state = this.#state;
+    // A session may have tools of its own. Those of sessions in other processes are not known here.
+    const waiting = [...state.asking].find((one) => one.sessionId === sessionId);
+    const suspending =
+      principal === undefined ? undefined : approvalsPort.of(state)?.session(sessionId, principal);
+    const own = (waiting ?? suspending)?.binding(tool.name)?.entry;
+    return [own, ...state.names.of(tool.name)].find(
+      (one) => one?.fingerprint === tool.fingerprint && one.source === tool.source,
+    )?.definition;
+  }
+
+  checkSession(options: SessionOptions<never>): void {
+    readSessionOptions(options, this.#state);
+  }
+
+  requirePart(option: string, where: string): void {
+    const { parts } = this.#state;
+    if (!parts.specs.some(({ options }) => Object.hasOwn(options?.registry ?? {}, option)))
+      throw parts.missing('registry', option, where);
+  }
+}

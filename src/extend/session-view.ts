@@ -1,0 +1,242 @@
+/** A session as surfaces see it. */
+
+import { takeAnswer } from '../core/approval/wrong-answer.ts';
+import { idsInFlight, newId } from '../core/call/calls-in-flight.ts';
+import { declareFacts } from '../core/session/declared-facts.ts';
+import { questionsOf } from '../core/session/questions-of.ts';
+import { stateOf } from '../core/session/session.ts';
+import type { SessionState } from '../core/session/session-state.ts';
+import type { ToolSpec } from '../core/toolset/tool-spec.ts';
+import type {
+  AnyTool,
+  ApprovalAnswer,
+  CallOptions,
+  JsonObject,
+  JsonPrimitive,
+  JsonValue,
+  PendingApproval,
+  ToolResult,
+} from '../core.ts';
+import { findablePort } from '../parts/discovery/session-port.ts';
+import { approvalsPort } from '../parts/durable-approvals/session-port.ts';
+import { originsPort } from '../parts/origins/session-port.ts';
+import { type RegistryView, viewOfRegistry } from './registry-view.ts';
+
+/** What a session with discovery may show, by how a tool gets listed. */
+interface FindableTools {
+  /** What is always listed. */
+  readonly kept: readonly string[];
+  /** The name of `find_tools`, unless it is hidden. */
+  readonly finder: string | undefined;
+  /** The tools that can be found, whether they were found or not, in the registry's order. */
+  readonly others: readonly string[];
+}
+
+/** A form with what a person has filled in. */
+interface FilledForm {
+  /** Its schema. */
+  readonly form: JsonValue;
+  readonly answers: JsonObject;
+}
+
+/**
+ * What a session has, and what a surface may do with it. Members of a part that the registry does
+ * not have do nothing, or give undefined, unless they say otherwise.
+ */
+export interface SessionView {
+  readonly registry: RegistryView;
+  /** Whether the session or its registry is closed. */
+  readonly closed: boolean;
+  /** The session's working directory; `""` if it has none. */
+  readonly cwd: string;
+  /** The facts as they are now. */
+  readonly facts: JsonObject;
+  /** Whether the session has an approver of its own. */
+  readonly hasApprover: boolean;
+  /** Whether the session remembers texts, for rules about the origins of values. */
+  readonly remembersTexts: boolean;
+  /** Undefined for a session without discovery. The same object until it changes. */
+  readonly findable: FindableTools | undefined;
+  /**
+   * The specs of all tools that a model could see, and of those that a profile names without their
+   * being registered, for plans of batches.
+   */
+  readonly specs: ReadonlyMap<string, ToolSpec>;
+  /** The definition of this name, whether it is listed or not. */
+  definition(name: string): AnyTool | undefined;
+  /** An id like those that calls without one get. */
+  newCallId(): string;
+  /**
+   * Starts a call while its id counts as that of a call in flight, so that the session refuses it
+   * as a duplicate.
+   */
+  withTakenId<T>(callId: string, start: () => T): T;
+  /** The calls that wait for a person: here and, with `durableApprovals()`, in other processes. */
+  questions(): Promise<readonly PendingApproval[]>;
+  /** @throws MisuseError for an answer that cannot count, before it reaches its question. */
+  checkAnswer(answer: ApprovalAnswer): void;
+  /**
+   * Answers a suspended call, as `session.approvals.resume` does, through a surface. Never rejects.
+   * @throws MisuseError `missing_part` without `durableApprovals()`.
+   */
+  resume(
+    token: string,
+    answer: ApprovalAnswer,
+    options?: Pick<CallOptions, 'signal' | 'surface'>,
+  ): Promise<ToolResult>;
+  /** The call of a genuine token, expired or not; undefined for any other text. */
+  readToken(token: string): { readonly tool: string; readonly callId: string } | undefined;
+  /**
+   * Sets the facts that another party declares, all of which begin with a prefix. Those of an
+   * earlier declaration that are missing are removed. Facts of the host stay as they are.
+   */
+  declareFacts(prefix: string, facts: Readonly<Record<string, JsonValue>>): void;
+  /**
+   * Remembers a text that the surface has seen, or what the user wrote into a form, if the session
+   * remembers any.
+   */
+  heard(text: string | FilledForm, origin: 'user' | 'trusted'): void;
+  /**
+   * Remembers an output that no call of this session has returned, as if its model had been shown
+   * it. False if there is no such tool.
+   * @param about The call that returned the output elsewhere.
+   */
+  seen(
+    toolName: string,
+    output: JsonValue,
+    about?: { readonly callId?: string; readonly input?: JsonValue },
+  ): boolean;
+  /** From now on, a value counts as known, because a person has approved it. */
+  approved(value: JsonPrimitive, by: string): void;
+}
+
+/**
+ * Looks into a session.
+ * @throws MisuseError `invalid_option` for anything but a session of this copy of the package.
+ *
+ * @example
+ * ```ts
+ * import { inspectSession } from 'host-tools/extend';
+ *
+ * // An adapter whose SDK reports answers by the id of the call:
+ * async function answered(callId: string, allowed: boolean) {
+ *   const view = inspectSession(session);
+ *   const asked = (await view.questions()).find((one) => one.callId === callId);
+ *   if (asked?.token === undefined) return undefined;
+ *   return view.resume(asked.token, allowed ? 'allow_once' : 'reject_once');
+ * }
+ * ```
+ */
+export function inspectSession(session: unknown): SessionView {
+  return new Inspected(stateOf(session));
+}
+
+class Inspected implements SessionView {
+  readonly #state: SessionState;
+
+  constructor(state: SessionState) {
+    this.#state = state;
+  }
+
+  get registry(): RegistryView {
+    return viewOfRegistry(this.#state.registry);
+  }
+
+  get closed(): boolean {
+    return this.#state.closed || this.#state.registry.closed;
+  }
+
+  get cwd(): string {
+    return this.#state.cwd;
+  }
+
+  get facts(): JsonObject {
+    return this.#state.facts;
+  }
+
+  get hasApprover(): boolean {
+    return this.#state.setup.approver !== undefined;
+  }
+
+  get remembersTexts(): boolean {
+    return this.#origins?.remembers(this.#state) === true;
+  }
+
+  get findable(): FindableTools | undefined {
+    return findablePort.of(this.#state.registry)?.(this.#state);
+  }
+
+  get specs(): ReadonlyMap<string, ToolSpec> {
+    return this.#state.registry.viewOf(this.#state).specs;
+  }
+
+  definition(name: string): AnyTool | undefined {
+    return this.#state.entryOf(name)?.definition;
+  }
+
+  newCallId(): string {
+    return newId(this.#state);
+  }
+
+  withTakenId<T>(callId: string, start: () => T): T {
+    const state = this.#state;
+    state.ids ??= idsInFlight(state);
+    const free = !state.ids.has(callId);
+    if (free) state.ids.set(callId, undefined);
+    const result = start();
+    if (free) state.ids.delete(callId);
+    return result;
+  }
+
+  questions(): Promise<readonly PendingApproval[]> {
+    return questionsOf(this.#state);
+  }
+
+  checkAnswer(answer: ApprovalAnswer): void {
+    takeAnswer('approval', answer, this.#state.limits.maxInputBytes);
+  }
+
+  resume(
+    token: string,
+    answer: ApprovalAnswer,
+    options?: Pick<CallOptions, 'signal' | 'surface'>,
+  ): Promise<ToolResult> {
+    const { parts } = this.#state.registry;
+    const port = approvalsPort.of(this.#state.registry);
+    if (port === undefined)
+      throw parts.missing('sessionMethods', 'approvals.resume', 'An answer to a suspended call');
+    return port.resume(this.#state, token, answer, options);
+  }
+
+  readToken(token: string): { readonly tool: string; readonly callId: string } | undefined {
+    return approvalsPort.of(this.#state.registry)?.read(token);
+  }
+
+  declareFacts(prefix: string, facts: Readonly<Record<string, JsonValue>>): void {
+    const state = this.#state;
+    const changes = new Map<string, JsonValue>(Object.entries(facts));
+    for (const key of state.declared ?? [])
+      if (key.startsWith(prefix) && !changes.has(key)) changes.set(key, null);
+    declareFacts(state, Object.fromEntries(changes));
+  }
+
+  heard(text: string | FilledForm, origin: 'user' | 'trusted'): void {
+    this.#origins?.heard(this.#state, text, origin);
+  }
+
+  seen(
+    toolName: string,
+    output: JsonValue,
+    about: { readonly callId?: string; readonly input?: JsonValue } = {},
+  ): boolean {
+    return this.#origins?.seen(this.#state, toolName, output, about) === true;
+  }
+
+  approved(value: JsonPrimitive, by: string): void {
+    this.#origins?.approved(this.#state, value, by);
+  }
+
+  get #origins() {
+    return originsPort.of(this.#state.registry);
+  }
+}
