@@ -36,7 +36,7 @@ describe('docs/architecture.md names', () => {
         .matchAll(/`([a-z/-]+)`/g),
     ].map(([, name = '']) => name.replace(/\/$/, ''));
     const there = namesIn('src').flatMap((file) =>
-      ['values', 'core', 'parts', 'assembly', 'executors', 'stores'].includes(file)
+      ['values', 'core', 'extend', 'parts', 'assembly', 'executors', 'stores'].includes(file)
         ? namesIn(`src/${file}`).map((name) => `${file}/${name.replace(/\.ts$/, '')}`)
         : file.replace(/\.ts$/, ''),
     );

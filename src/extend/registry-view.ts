@@ -31,7 +31,9 @@ export interface RuleView {
 
 /** What a registry has, and what a surface may do with it. One object for each registry. */
 export interface RegistryView {
+  /** Whether the registry is closed. */
   readonly closed: boolean;
+  /** The host's logger. */
   readonly logger: Logger | undefined;
   /** Milliseconds that the host's code may take to decide about a call. */
   readonly policyTimeoutMs: number;
@@ -39,6 +41,7 @@ export interface RegistryView {
   readonly epoch: number;
   /** All tools, in the order in which their names were added, with who brought each. */
   readonly tools: readonly { readonly definition: AnyTool; readonly source: string }[];
+  /** The rules of the registry, its scopes and its profiles. */
   readonly rules: readonly RuleView[];
   /** The profiles by id, as they were defined. */
   readonly profiles: ReadonlyMap<string, Profile>;
@@ -66,9 +69,13 @@ export interface RegistryView {
   askedTool(
     request: Pick<ApprovalRequest, 'tool' | 'sessionId' | 'principal'>,
   ): AnyTool | undefined;
-  /** @throws MisuseError for options with which `createSession` would throw. */
+  /**
+   * Checks the options of a session that is created later.
+   * @throws MisuseError for options with which `createSession` would throw.
+   */
   checkSession(options: SessionOptions<never>): void;
   /**
+   * Checks that the registry has the part that a surface needs.
    * @param option The option of a registry that the part reads, such as `approvals`.
    * @param where What needs the part.
    * @throws MisuseError `missing_part` if the registry does not have the part.

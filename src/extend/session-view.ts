@@ -44,6 +44,7 @@ interface FilledForm {
  * not have do nothing, or give undefined, unless they say otherwise.
  */
 export interface SessionView {
+  /** The registry of the session. */
   readonly registry: RegistryView;
   /** Whether the session or its registry is closed. */
   readonly closed: boolean;
@@ -73,7 +74,10 @@ export interface SessionView {
   withTakenId<T>(callId: string, start: () => T): T;
   /** The calls that wait for a person: here and, with `durableApprovals()`, in other processes. */
   questions(): Promise<readonly PendingApproval[]>;
-  /** @throws MisuseError for an answer that cannot count, before it reaches its question. */
+  /**
+   * Checks an answer before it reaches its question.
+   * @throws MisuseError for an answer that cannot count.
+   */
   checkAnswer(answer: ApprovalAnswer): void;
   /**
    * Answers a suspended call, as `session.approvals.resume` does, through a surface. Never rejects.

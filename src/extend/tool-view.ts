@@ -12,6 +12,7 @@ export type RunTool = (input: JsonObject, context: ToolContext) => unknown;
 
 /** What is behind a definition. */
 export interface ToolView {
+  /** The definition itself. */
   readonly definition: AnyTool;
   /** The description that a model is shown, which says whether the tool is deprecated. */
   readonly description: string;

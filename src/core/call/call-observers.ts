@@ -1,4 +1,4 @@
-/** The port behind audit logs: observers are told of every call. It is not in the public list. */
+/** The port behind audit logs: observers are told of every call. */
 
 import type { ApprovalChoice } from '../../api/approval.ts';
 import type { OriginTold } from '../../api/origins.ts';
@@ -16,33 +16,43 @@ import type { Step } from './step.ts';
 export interface CallRecord {
   /** Epoch milliseconds by the registry's `now`. */
   readonly at: number;
+  /** The id of the call, unique in its session. */
   readonly callId: string;
   /** 1, or 2 for a call that was suspended and resumed. */
   readonly attempt: number;
+  /** The id of the call whose handler made this one. */
   readonly parentCallId: string | undefined;
+  /** The id of the session. */
   readonly sessionId: string;
   /** `""` if the session acts for no one. */
   readonly principal: string;
   /** `""` for a direct call. */
   readonly surface: string;
+  /** The name that was called, whether there is such a tool or not. */
   readonly tool: string;
   /** Who brought the tool; undefined for an unknown name, like the next three. */
   readonly source: string | undefined;
   /** Where the tool's calls run. */
   readonly executor: string | undefined;
+  /** The version that the definition gives. */
   readonly version: string | undefined;
+  /** The fingerprint of the definition. */
   readonly fingerprint: string | undefined;
   /** The input as it is now, redacted; null if it is not valid JSON. */
   readonly input: JsonValue;
+  /** The rule or policy that decided. */
   readonly ruleId: string | undefined;
   /** The layer that decided. */
   readonly decidedBy: string | undefined;
+  /** Why it was decided so. */
   readonly reason: string | undefined;
+  /** The question about the call; undefined if nobody was to be asked. */
   readonly approval: ApprovalTold | undefined;
   /** Where the arguments came from; absent if no rule or question needed that. */
   readonly origins?: readonly OriginTold[] | undefined;
   /** How the call ended; undefined if it is about to start. */
   readonly status: CallStatus | undefined;
+  /** The code of the error; undefined for a success. */
   readonly code: string | undefined;
   /** Milliseconds since the call arrived. */
   readonly durationMs: number;

@@ -1,4 +1,4 @@
-/** The port behind telemetry: tracers follow calls while they run. It is not in the public list. */
+/** The port behind telemetry: tracers follow calls while they run. */
 
 import type { TraceContext } from '../../api/context.ts';
 import type { ToolResult } from '../../api/result.ts';
@@ -12,6 +12,7 @@ export type Phase = 'policy' | 'approval' | 'run';
 
 /** What is known about a call when it arrives. */
 export interface CallStart {
+  /** The id of the call, unique in its session. */
   readonly callId: string;
   /** Undefined if the session has no tool of this name. */
   readonly tool: string | undefined;
@@ -21,6 +22,7 @@ export interface CallStart {
   readonly executor: string | undefined;
   /** The tool belongs to the session alone, so its name may come from outside. */
   readonly ownTool: boolean;
+  /** The id of the session. */
   readonly sessionId: string;
   /** `""` if the session acts for no one. */
   readonly principal: string;
@@ -88,6 +90,7 @@ export interface CallTracers {
 
 /** Begins to follow a call. If it throws, that is reported, and the call is not followed. */
 export interface CallTracer {
+  /** Called when a call arrives. Returns what follows it. */
   begin(start: CallStart): CallTrace;
 }
 

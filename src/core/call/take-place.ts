@@ -59,6 +59,25 @@ class PlaceHolders implements Waitable {
 /**
  * Lets the calls of an executor take their places before `execute`, which is then not called.
  * @param most The number of places, if calls wait while all are taken.
+ *
+ * @example
+ * ```ts
+ * import type { Executor } from 'host-tools';
+ * import { offerPlaces } from 'host-tools/extend';
+ *
+ * declare const executor: Executor;
+ * declare function connect(signal: AbortSignal): Promise<{ isOpen: boolean; close(): void }>;
+ * offerPlaces(executor, async (context) => {
+ *   const connection = await connect(context.signal);
+ *   return {
+ *     get lost() {
+ *       return !connection.isOpen;
+ *     },
+ *     run: async (input, own) => executor.execute(input, own),
+ *     release: () => connection.close(),
+ *   };
+ * });
+ * ```
  */
 export function offerPlaces(executor: Executor, take: TakePlace, most?: number): void {
   const holders = most === undefined ? undefined : new PlaceHolders(most);

@@ -25,6 +25,16 @@ export interface Observing {
  * Adds an observer.
  * @param where The function that was called, for messages.
  * @throws MisuseError `invalid_option` if the target is neither a registry nor a session.
+ *
+ * @example
+ * ```ts
+ * import { observeCalls } from 'host-tools/extend';
+ *
+ * const observing = observeCalls('printCalls', registry, {
+ *   ended: ({ tool, status, durationMs }) => console.log(tool, status, durationMs),
+ * });
+ * // later: observing.stop();
+ * ```
  */
 export function observeCalls(where: string, target: unknown, observer: CallObserver): Observing {
   const { registry, session } = statesOf(where, target);

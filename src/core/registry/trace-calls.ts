@@ -7,6 +7,19 @@ import { registryStateOf } from './state-of.ts';
  * Lets a tracer follow the calls that arrive from now on. The returned function stops that. Calls
  * that are already running are followed to their end.
  * @throws MisuseError `invalid_option` if the target is not a registry.
+ *
+ * @example
+ * ```ts
+ * import { traceCalls } from 'host-tools/extend';
+ *
+ * const stop = traceCalls(registry, {
+ *   begin: ({ tool }) => ({
+ *     within: (phase, run) => run(),
+ *     left: (phase) => console.log(`${tool}: ${phase} is over`),
+ *     ended: ({ durationMs, code }) => console.log(`${tool}: ${code ?? 'ok'}, ${durationMs} ms`),
+ *   }),
+ * });
+ * ```
  */
 export function traceCalls(registry: unknown, tracer: CallTracer): () => void {
   const state = registryStateOf(registry);

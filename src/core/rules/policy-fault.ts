@@ -4,8 +4,26 @@
  * Denies the call as `policy_error` with its own reason. Any other exception of a policy gives
  * `policy_threw`. It is logged like any exception, so the message may contain everything that the
  * host needs to know. The model sees only the reason.
+ *
+ * @example
+ * ```ts
+ * import type { Policy } from 'host-tools';
+ * import { PolicyFault } from 'host-tools/extend';
+ *
+ * declare function askEngine(tool: string): Promise<'allow' | 'deny'>;
+ * const policy: Policy = {
+ *   id: 'engine',
+ *   async check({ tool }) {
+ *     const effect = await askEngine(tool.name).catch((cause: unknown) => {
+ *       throw new PolicyFault('engine_unreachable', 'The engine does not answer.', { cause });
+ *     });
+ *     return effect === 'allow' ? undefined : { effect: 'deny', reason: 'engine' };
+ *   },
+ * };
+ * ```
  */
 export class PolicyFault extends Error {
+  /** The name of the class. */
   override readonly name = 'PolicyFault';
   // Private, so that no error of a host can choose a reason by accident.
   readonly #reason: string;
