@@ -227,7 +227,6 @@ const deep: Readonly<Record<string, readonly string[]>> = {
     'core/session/session-options',
     'core/session/session-state',
   ],
-  'surfaces/shared': ['core/call/schema-places', 'core/call/takes-null'],
   'surfaces/testing': ['core/session/session', 'core/tool/definition'],
 };
 
@@ -502,7 +501,6 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'assembly/compile': ['tryRule'],
   'assembly/part-table': ['partTable'],
   'core/call/stages/decide': ['matchOf'],
-  'core/call/takes-null': ['takesNull'],
   'parts/discovery/found-tools': ['finderSlot'],
   'cli/init/starter': ['starterPackages'],
   'cli/validate/validate-checks': ['validateChecks'],
@@ -524,6 +522,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'core/rules/verdict': ['denialText'],
   'executors/sandbox/reaper': ['reaperScript'],
   'surfaces/testing/coordinator/coordinator-hooks': ['hookResultDefaults'],
+  'values/schema/takes-null': ['takesNull'],
   'values/text/glob': ['compileGlob', 'globBudget'],
 };
 

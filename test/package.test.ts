@@ -504,6 +504,17 @@ describe('in an empty project', () => {
     expect(code.length).toBeLessThan(200);
   });
 
+  test.each(examplesOf('docs/extend.md').map((code, index) => [index + 1, code] as const))(
+    'example %i of docs/extend.md runs',
+    async (index, code) => {
+      const { outputText } = ts.transpileModule(code, {
+        compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+      });
+      writeFileSync(join(project, `extend-${index}.mjs`), outputText);
+      await run(project, 'node', [`extend-${index}.mjs`]);
+    },
+  );
+
   describe('an application that is bundled and run elsewhere', () => {
     const folder = (name: string): string => join(work, 'elsewhere', name);
     beforeAll(async () => {
@@ -574,6 +585,15 @@ describe('in an empty project', () => {
  * Runs a program to its end and returns what it printed; anything on its error output or an exit
  * code fails with both texts.
  */
+/** The programs of a page, each of fewer than 60 lines. */
+function examplesOf(page: string): readonly string[] {
+  const all = [...readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)];
+  return all.map(([, code = '']) => {
+    expect(code.split('\n').length).toBeLessThan(60);
+    return code;
+  });
+}
+
 async function run(cwd: string, program: 'node' | 'npm', args: readonly string[]): Promise<string> {
   const command = program === 'node' ? process.execPath : 'npm';
   return await new Promise((resolve, reject) => {
