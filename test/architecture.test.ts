@@ -213,7 +213,7 @@ const deep: Readonly<Record<string, readonly string[]>> = {
     'core/registry/open-sessions',
     'core/registry/state-of',
     'core/rules/rule-use',
-    'core/session/listing',
+    'core/session/view',
     'core/session/questions-of',
     'core/session/session',
     'core/session/session-options',
