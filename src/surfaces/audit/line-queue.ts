@@ -90,8 +90,18 @@ export function createLineQueue(options: QueueOptions): LineQueue {
     waiting.length > maxQueuedLines / 2 || chars > maxQueuedChars / 2;
   const letIn = (most: number): void => {
     clearTimeout(patience);
+    patience = undefined;
     for (const go of callers.splice(0, most)) go();
-    if (callers.length > 0) patience = setTimeout(giveUp, turnMs);
+    if (callers.length > 0) waitForTurn();
+  };
+  const waitForTurn = (): void => {
+    const timer = setTimeout(async () => {
+      // If this process itself was busy for so long, one more turn of the event loop shows what has
+      // been written.
+      await nextTurn();
+      if (patience === timer) giveUp();
+    }, turnMs);
+    patience = timer;
   };
   const giveUp = (): void => {
     stuck = true;
@@ -147,14 +157,18 @@ export function createLineQueue(options: QueueOptions): LineQueue {
   const pump = async (): Promise<{ readonly error: unknown } | undefined> => {
     // Lines of one turn are written together.
     await undefined;
+    let writes = 0;
     const slow = unref(
-      setTimeout(() => {
+      setTimeout(async () => {
+        const before = writes;
+        await nextTurn();
+        if (writes !== before) return;
         if (!failing) failed(new Error(`Nothing was written for ${slowMs / 1_000} s.`));
         failing = true;
       }, slowMs),
     );
     try {
-      for (; waiting.length > 0; slow.refresh()) await writeSome();
+      for (; waiting.length > 0; slow.refresh(), writes++) await writeSome();
       failing = false;
       pauseMs = pausesMs.first;
       if (unsafe) syncing ??= unref(setTimeout(() => void run(true), syncAfterMs));
@@ -210,7 +224,7 @@ export function createLineQueue(options: QueueOptions): LineQueue {
     moreRoom() {
       if (stuck || failing || closed) return undefined;
       if (callers.length === 0 && !isCrowded()) return undefined;
-      if (callers.length === 0) patience = setTimeout(giveUp, turnMs);
+      if (callers.length === 0) waitForTurn();
       return new Promise((resolve) => callers.push(resolve));
     },
     add(line, place, told) {

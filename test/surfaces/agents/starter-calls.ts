@@ -768,11 +768,11 @@ git -C /etc log
 Write HOME/.claude/plans/a.md
 Write HOME/.claude/projects/-x/memory/MEMORY.md
 Write /tmp/a/b.txt
-npm test > /tmp/x.log
+npm test > /tmp/host-tools-none.log
 echo x >> HOME/.claude/plans/a.md
 cat HOME/.claude/plans/a.md
-mkdir -p /tmp/x && cp package.json /tmp/x/
-cat /tmp/x/package.json
+mkdir -p /tmp/host-tools-none && cp package.json /tmp/host-tools-none/
+cat /tmp/host-tools-none/package.json
 `,
     },
   ],

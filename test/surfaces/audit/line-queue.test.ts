@@ -70,3 +70,24 @@ describe('a line that comes while the queue is busy', () => {
     },
   );
 });
+
+test('a process that was busy for so long that calls give up waiting has not stopped writing', async () => {
+  const block = (): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100);
+  let writes = 0;
+  const write = (): Promise<number> =>
+    new Promise((resolve) => {
+      setImmediate(resolve, 1);
+      // After this line was taken, and before the next one is.
+      if (++writes === 3) setImmediate(block);
+    });
+  const { queue, add } = queueOver({ write }, 'batch');
+  for (let line = 0; line < 6_000; line++) void add('x');
+  let isLetIn = false;
+  const waits = queue.moreRoom()?.then(() => {
+    isLetIn = true;
+  });
+  expect(waits).toBeDefined();
+  while (writes < 10) await new Promise((resolve) => void setImmediate(resolve));
+  expect(isLetIn).toBe(false);
+  await Promise.all([waits, queue.close()]);
+});

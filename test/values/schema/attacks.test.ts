@@ -33,7 +33,7 @@ describe('hostile schemas and arguments end closed, and within the time of a tes
       ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', code],
       {
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: 170_000,
       },
     );
     expect(child.stderr).toBe('');
