@@ -29,6 +29,10 @@ export async function joinChunks(
   const bundle = await rollup({
     input: Object.fromEntries(entries.map((entry) => [entry, pathOf(entry)])),
     external: (id) => !id.startsWith('.') && !isAbsolute(id),
+    onwarn: ({ code, message }) => {
+      // Such as chunks that import each other, in which a class may not be there yet.
+      throw new Error(`${code}: ${message}`);
+    },
     plugins: [
       {
         name: 'source maps',
@@ -68,23 +72,33 @@ function chunksOf(
   parts: readonly string[],
   codeOf: (path: string) => string,
 ): ReadonlyMap<string, string> {
-  const inKernel = reachedFrom(kernel, codeOf);
+  const inKernel = new Set(reachedFrom(kernel, codeOf));
   const users = new Map<string, string[]>();
   for (const part of parts)
     for (const path of reachedFrom(part, codeOf))
       if (!inKernel.has(path)) users.set(path, [...(users.get(path) ?? []), part]);
-  const sizes = new Map<string, number>();
-  for (const [path, all] of users) {
-    // The kernel must not load a package for a part.
-    const size = /^import\b[^'"]*["'][^."']/m.test(codeOf(path)) ? smallest : codeOf(path).length;
-    sizes.set(all.join(), (sizes.get(all.join()) ?? 0) + size);
+  const groups = new Map<string, string[]>();
+  for (const [path, all] of users)
+    groups.set(all.join(), [...(groups.get(all.join()) ?? []), path]);
+  // Those that more parts share come first, since the others may import them.
+  const usersOf = ([path]: readonly string[]): number => users.get(path as string)?.length ?? 0;
+  const shared = [...groups.values()]
+    .filter((paths) => usersOf(paths) > 1)
+    .sort((one, other) => usersOf(other) - usersOf(one));
+  for (const paths of shared) {
+    const size = paths.reduce((sum, path) => sum + codeOf(path).length, 0);
+    // The kernel must not load a package for a part, nor import what imports it.
+    const isFree = paths.every(
+      (path) =>
+        !/^import\b[^'"]*["'][^."']/m.test(codeOf(path)) &&
+        [...reachedFrom(path, codeOf)].every((one) => inKernel.has(one) || paths.includes(one)),
+    );
+    if (size >= smallest || !isFree) continue;
+    for (const path of paths) inKernel.add(path);
   }
-  const chunks = new Map([...inKernel].map((path) => [path, 'kernel']));
-  for (const [path, all] of users) {
-    const isSmall = all.length > 1 && (sizes.get(all.join()) as number) < smallest;
-    chunks.set(path, isSmall ? 'kernel' : all.join());
-  }
-  return chunks;
+  const chunkOf = (path: string): string =>
+    inKernel.has(path) ? 'kernel' : (users.get(path) as string[]).join();
+  return new Map([...inKernel, ...users.keys()].map((path) => [path, chunkOf(path)]));
 }
 
 /** The files that a file imports at once, and itself. */
