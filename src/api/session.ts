@@ -262,3 +262,9 @@ export interface ToolSession<S = unknown> {
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/** A session without the methods that parts bring. */
+export type CoreSession<S> = Omit<
+  ToolSession<S>,
+  'authorize' | 'explain' | 'originOf' | 'said' | 'search'
+>;

@@ -13,7 +13,7 @@ import type { CompilePart } from './rules/scalar-tests.ts';
 
 /** A part, as a host passes it to a registry. */
 export interface Part {
-  /** The name of its function, such as `origins`. */
+  /** The name of its function. */
   readonly name: string;
 }
 
@@ -64,7 +64,7 @@ export interface PartSpec {
 /** What an absent part would have read, and how to add it. */
 export interface AbsentPart {
   readonly part: string;
-  /** The line to add, such as ``import { origins } from 'host-tools/origins'``. */
+  /** The line that a host has to add, which imports the part's function. */
   readonly importLine: string;
 }
 

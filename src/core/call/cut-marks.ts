@@ -11,13 +11,6 @@ export function cutMark(originalChars: number, limit: number, exact: boolean): s
   );
 }
 
-/** @param start Where the rest begins; undefined if unknown. */
-export function offloadMark(length: number, handle: string, start: number | undefined): string {
-  const call = JSON.stringify(start === undefined ? { handle } : { handle, start });
-  const shown = start === undefined ? '' : `the first ${start} of `;
-  return `\n${markStart}${shown}${length} characters. Read on with read_tool_output ${call}]`;
-}
-
 /** Finds all marks in a text, and texts that look like one. */
 export const cutMarks = new RegExp(
   String.raw`\n?\[output cut: (?:more than |the first \d+ of )?\d+ characters` +

@@ -1,7 +1,7 @@
 /** Finds the sessions of a registry that are open. */
 
 import type { ToolSession } from '../../api/session.ts';
-import { Session } from '../session/session.ts';
+import { sessionOf } from '../session/session.ts';
 import type { SessionState } from '../session/session-state.ts';
 import type { RegistryState } from './registry-state.ts';
 
@@ -25,5 +25,5 @@ export function openSessions(registry: RegistryState): OpenSession[] {
   }
   return [...states]
     .filter(({ closed }) => !closed)
-    .map((state) => ({ state, session: new Session(state) as ToolSession }));
+    .map((state) => ({ state, session: sessionOf(state) }));
 }

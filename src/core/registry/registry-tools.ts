@@ -9,7 +9,7 @@ import { describe, MisuseError } from '../../values/errors/index.ts';
 import { reading } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import { checkDefinition, showDefinition } from '../session/check-definition.ts';
-import { notifyOrigin, Registration, type ToolTable } from '../session/registration.ts';
+import { giveHandle, Registration, type ToolTable } from '../session/registration.ts';
 import { releaseExecutor, retainExecutor } from '../tool/executors.ts';
 import { ToolEntry } from '../tool/tool-entry.ts';
 import type { ToolsChange } from './gathered-changes.ts';
@@ -146,7 +146,7 @@ export class RegistryTools {
   }
 
   #register(entry: ToolEntry): ToolRegistration {
-    return notifyOrigin(new Registration(this.#table, entry), entry);
+    return giveHandle(new Registration(this.#table, entry), entry);
   }
 
   /** Replaces an entry by another of the same name. */

@@ -17,7 +17,7 @@ import { defineMethods, type PartSet } from '../part.ts';
 import { type UnusedRule, unusedRules } from '../rules/rule-use.ts';
 import { closeSession } from '../session/close.ts';
 import { metricsOf } from '../session/metrics.ts';
-import { Session } from '../session/session.ts';
+import { sessionOf } from '../session/session.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { releaseExecutor } from '../tool/executors.ts';
 import { defineProfile } from './define-profile.ts';
@@ -238,7 +238,7 @@ export class Registry<S = unknown> {
   createSession(options: SessionOptions<S>): ToolSession<S> {
     const state = this.#state;
     this.#checkOpen('create a session');
-    return new Session<S>(openSession(state, options as SessionOptions<never>));
+    return sessionOf<S>(openSession(state, options as SessionOptions<never>));
   }
 
   /** Creates a session and returns its tools. It closes with the registry or its signal. */

@@ -129,7 +129,7 @@ export class Registration implements ToolRegistration, OutsidePlace {
 }
 
 /** Gives a definition from outside its handle, for as long as its entry exists. */
-export function notifyOrigin(registration: Registration, entry: ToolEntry): Registration {
+export function giveHandle(registration: Registration, entry: ToolEntry): Registration {
   const { outside } = entry.internals;
   if (outside !== undefined) {
     entry.place = registration;

@@ -10,7 +10,7 @@ import type { Emitter, ToolEvents } from '../../api/events.ts';
 import type { Hook } from '../../api/hook.ts';
 import type { CallMetrics } from '../../api/metrics.ts';
 import type { ToolRegistration } from '../../api/registry.ts';
-import type { EffectiveTools, HostTool, ToolSession } from '../../api/session.ts';
+import type { CoreSession, EffectiveTools, HostTool, ToolSession } from '../../api/session.ts';
 import type { Approvals } from '../../api/session-approvals.ts';
 import type { Overrides } from '../../api/session-options.ts';
 import type { AnyTool } from '../../api/tool.ts';
@@ -35,7 +35,7 @@ import { closeSession } from './close.ts';
 import { ownFacts } from './declared-facts.ts';
 import { metricsOf } from './metrics.ts';
 import { readHook } from './read-hook.ts';
-import { notifyOrigin, Registration, type ToolTable } from './registration.ts';
+import { giveHandle, Registration, type ToolTable } from './registration.ts';
 import { changeFacts, readOverrides } from './session-options.ts';
 import type { SessionState } from './session-state.ts';
 import { listingOf } from './view.ts';
@@ -57,13 +57,13 @@ export function stateOf(session: unknown): SessionState {
   return state;
 }
 
-export class Session<S> implements ToolSession<S> {
-  // Methods of parts.
-  declare readonly authorize: ToolSession<S>['authorize'];
-  declare readonly explain: ToolSession<S>['explain'];
-  declare readonly originOf: ToolSession<S>['originOf'];
-  declare readonly said: ToolSession<S>['said'];
-  declare readonly search: ToolSession<S>['search'];
+/** A session over its state. {@link defineSessionMethods} adds the methods of parts. */
+export function sessionOf<S>(state: SessionState): ToolSession<S> {
+  const session: CoreSession<S> = new Session<S>(state);
+  return session as ToolSession<S>;
+}
+
+class Session<S> implements CoreSession<S> {
   readonly #state: SessionState;
   #call: CallTool | undefined;
 
@@ -155,7 +155,7 @@ export class Session<S> implements ToolSession<S> {
     retainExecutor(entry, registry);
     state.gone?.delete(name);
     state.touch('session');
-    return notifyOrigin(new Registration(ownTable(state), entry), entry);
+    return giveHandle(new Registration(ownTable(state), entry), entry);
   }
 
   setProfile(id: string): void {

@@ -30,14 +30,14 @@ import { spelling, withOwnNames } from './spellings.ts';
 /**
  * Makes a definition from a config whose types are unknown.
  * @param extras further properties of the definition object, such as a mock's spies
- * @param origin `true` for a definition of the host. `false`, or where it came from, for a
+ * @param from `true` for a definition of the host. `false`, or where it came from, for a
  * definition from outside: RE2 must be able to run its patterns, and it cannot mark fields as
  * secret to hide them from people.
  */
 export function createDefinition(
   given: LooseConfig,
   extras?: PropertyDescriptorMap,
-  origin: boolean | OutsideOrigin = true,
+  from: boolean | OutsideOrigin = true,
 ): AnyTool {
   if (typeof given !== 'object' || given === null)
     throw new MisuseError(
@@ -54,12 +54,7 @@ export function createDefinition(
   const tags = Object.freeze(config.tags);
   const deprecated = readDeprecation(config.deprecated, where);
   const face = { name, description, title, version, category, deprecated, annotations, tags };
-  const { input, output } = readSchemas(
-    config,
-    where,
-    spelling(read, 'parameters'),
-    origin === true,
-  );
+  const { input, output } = readSchemas(config, where, spelling(read, 'parameters'), from === true);
   const { knobs, check } = readPolicy(config, where);
   const asksBy = spelling(read, 'requiresApproval');
   // One literal without spreads: every call reads these members.
@@ -81,8 +76,7 @@ export function createDefinition(
     parallelSafe: config.parallelSafe ?? annotations.readOnly === true,
     resourceKey: config.resourceKey,
     origin:
-      config.origin ??
-      (origin !== true || annotations.openWorld === true ? 'untrusted' : 'trusted'),
+      config.origin ?? (from !== true || annotations.openWorld === true ? 'untrusted' : 'trusted'),
     originGiven: config.origin !== undefined,
     maxOutputChars: config.maxOutputChars,
     outputStrategy: config.outputStrategy,
@@ -90,7 +84,7 @@ export function createDefinition(
     uses: readUses(config.uses, where),
     events: Object.freeze(config.events),
     internal: config.exposure === 'internal',
-    outside: typeof origin === 'boolean' ? undefined : origin,
+    outside: typeof from === 'boolean' ? undefined : from,
   };
   return seal(face, internals, extras);
 }

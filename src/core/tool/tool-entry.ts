@@ -17,9 +17,9 @@ export class ToolEntry {
   readonly internals: ToolInternals;
   /** Who registered the tool: `host`, a scope's source, or `session`. */
   readonly owner: string;
-  /** The source of the tool: its owner, or the origin of a definition from outside. */
+  /** The source of the tool: its owner, or where a definition from outside came from. */
   readonly source: string;
-  /** Keeps the place alive, since the origin of a definition from outside only holds it weakly. */
+  /** Keeps the place alive, since a definition from outside only holds it weakly. */
   place: OutsidePlace | undefined;
   /** Limits concurrent calls in the whole registry, if the definition sets a limit. */
   readonly slots: Semaphore | undefined;

@@ -4,7 +4,7 @@
  */
 
 import type { FoundCall } from '../../core/call/call.ts';
-import { offloadMark } from '../../core/call/cut-marks.ts';
+import { markStart } from '../../core/call/cut-marks.ts';
 import { type Shaped, type Shown, whole } from '../../core/call/output-snapshot.ts';
 import type { OverBudget } from '../../core/call/ports.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
@@ -136,3 +136,10 @@ function aboutOf(call: FoundCall): OffloadedAbout {
 
 /** Stores keep at most 1 000 characters about an output. */
 const longestName = 100;
+
+/** @param start Where the rest begins; undefined if unknown. */
+function offloadMark(length: number, handle: string, start: number | undefined): string {
+  const call = JSON.stringify(start === undefined ? { handle } : { handle, start });
+  const shown = start === undefined ? '' : `the first ${start} of `;
+  return `\n${markStart}${shown}${length} characters. Read on with read_tool_output ${call}]`;
+}
