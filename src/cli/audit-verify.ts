@@ -1,8 +1,7 @@
 /** `audit verify`: checks that no line of an audit log was changed, removed or added. */
 import { resolve } from 'node:path';
 import { type AuditCheck, verifyAudit } from '../surfaces/audit/index.ts';
-import { distinct, noteSiblings } from './audit-files.ts';
-import { readKey, unreadable } from './audit-key.ts';
+import { distinct, noteSiblings, readKey, unreadable } from './audit-files.ts';
 import type { Command } from './command.ts';
 import { untilInterrupted, usageFault } from './fault.ts';
 import { printable } from './printable.ts';

@@ -1,6 +1,8 @@
-/** The address in `--redis`. */
+/** The Redis of a command: the address in `--redis`, and the error if it cannot be reached. */
+
+import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
-import { usageFault } from './fault.ts';
+import { type CliFault, failure, usageFault } from './fault.ts';
 
 /**
  * @param given an address, or the name of an environment variable that has one
@@ -25,4 +27,14 @@ function addressOf(given: string, { env }: CliIo): string {
     `\`--redis\` names the environment variable \`${given.slice(0, 60)}\`, which is not set. Set ` +
       'it to an address such as `redis://127.0.0.1:6379`.',
   );
+}
+
+/**
+ * @param error what the client rejected with
+ * @param seen a code that the client reported before. A client that gives up says only that the
+ * connection is closed
+ */
+export function redisFailure(error: unknown, seen?: string): CliFault {
+  const why = (error as { code?: string }).code ?? seen ?? messageOf(error);
+  return failure(`Cannot reach Redis: ${why.replace(/\.+$/, '')}.`);
 }

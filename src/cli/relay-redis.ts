@@ -5,8 +5,7 @@ import type { RelayBus, RelayStore } from '../surfaces/relay/index.ts';
 import { packageFault } from '../values/packages/missing-package.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, untilInterrupted } from './fault.ts';
-import { redisAddress } from './redis-address.ts';
-import { redisFailure } from './redis-failure.ts';
+import { redisAddress, redisFailure } from './redis-address.ts';
 import type { Screen } from './screen.ts';
 
 /** What the nodes share. */

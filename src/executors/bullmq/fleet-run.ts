@@ -4,10 +4,9 @@ import { CallLink } from '../sandbox/call-link.ts';
 import type { HostMessage } from '../sandbox/messages.ts';
 import { readMessage } from '../sandbox/read-message.ts';
 import { Unconfirmed } from '../sandbox/unconfirmed.ts';
-import { lost, refused } from './faults.ts';
+import { lost, readRefusal, refused } from './faults.ts';
 import type { Letter } from './mailbox.ts';
 import { newJobId } from './names.ts';
-import { readRefusal } from './refusal.ts';
 
 type RunMessage = Extract<HostMessage, { t: 'run' }>;
 

@@ -4,8 +4,8 @@ import { longestTimerMs } from '../../values/options/index.ts';
 import type { HostMessage, SandboxMessage } from '../sandbox/messages.ts';
 import { createOutbox, type Outbox } from '../sandbox/runner/outbox.ts';
 import { Run } from '../sandbox/runner/run.ts';
+import { type Refusal, refusalText } from './faults.ts';
 import type { FleetJob } from './job.ts';
-import { type Refusal, refusalText } from './refusal.ts';
 
 /** The number in all messages; see `FleetRun`. */
 const only = 1;

@@ -1,11 +1,15 @@
 /** The context of a handler in a sandbox. It has everything except the host's `services`. */
-
 import type { ToolResult } from '../../../api/result.ts';
 import type { CallTool, LogLevel, SurfaceClient, ToolContext } from '../../../core.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../values/json/index.ts';
-import type { SentContext } from '../messages.ts';
+import { messageOf } from '../../../values/errors/index.ts';
+import {
+  copyJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../../values/json/index.ts';
+import { maxMessage, type SentContext, valueLimits } from '../messages.ts';
 import type { Asks } from './asks.ts';
-import { sendable } from './sendable.ts';
 
 /** The part of a call that the context uses. */
 export interface ContextPort {
@@ -129,4 +133,18 @@ function refused(toolName: string, message: string): ToolResult {
     error: { code: 'invalid_input', message, retryable: false },
     metadata: { callId: '', toolName, status: 'rejected', durationMs: 0, attempt: 1 },
   };
+}
+
+export const tooLong = `more than ${maxMessage} bytes, which is the most that crosses a sandbox`;
+
+/** Copies a value as JSON, or says why it is not JSON. Never throws. */
+function sendable(value: unknown): { value: JsonValue } | { fault: string } {
+  try {
+    const copy = copyJson(value, valueLimits);
+    if (!copy.ok)
+      return { fault: copy.path === '' ? copy.message : `${copy.message} at ${copy.path}` };
+    return copy.overflow ? { fault: tooLong } : { value: copy.value };
+  } catch (error) {
+    return { fault: messageOf(error) };
+  }
 }

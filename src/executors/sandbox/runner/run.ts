@@ -16,9 +16,8 @@ import {
   valueLimits,
 } from '../messages.ts';
 import { Asks } from './asks.ts';
-import { type ContextPort, SandboxContext } from './context.ts';
+import { type ContextPort, SandboxContext, tooLong } from './context.ts';
 import type { Outbox } from './outbox.ts';
-import { tooLong } from './sendable.ts';
 import { receivedError, sentError } from './sent-error.ts';
 
 /** A handler as its module exports it. */
