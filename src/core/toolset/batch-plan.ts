@@ -5,8 +5,8 @@ import { describe, MisuseError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import { suggestion } from '../../values/options/index.ts';
 import { digest } from './effective.ts';
-import { own, planSpecs } from './shape.ts';
-import { specsByName, type ToolSpec } from './tool-spec.ts';
+import { planSpecs } from './shape.ts';
+import { own, specsByName, type ToolSpec } from './tool-spec.ts';
 
 /**
  * Plans which calls may run in parallel. A call that is not parallel-safe is a group of its own; a

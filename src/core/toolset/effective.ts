@@ -9,8 +9,7 @@ import { sha256 } from '../../values/crypto.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
-import { own, ownMembers } from './shape.ts';
-import { specsByName, type ToolSpec } from './tool-spec.ts';
+import { own, ownMembers, specsByName, type ToolSpec } from './tool-spec.ts';
 
 /** Bounds on what a model sees. */
 export interface EffectiveBudget {

@@ -1,7 +1,6 @@
 /**
  * Checks for JSON from outside. Each checks one value and throws a MisuseError that names the
- * place. Only own members are read, so that a polluted `Object.prototype` adds no field to a tool,
- * a call or an event.
+ * place.
  */
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
@@ -13,8 +12,7 @@ import {
 } from '../../values/json/index.ts';
 import { readMembers } from '../../values/options/index.ts';
 import { checkToolName } from '../../values/text/names.ts';
-
-import type { Block } from './tool-spec.ts';
+import { type Block, own, ownMembers } from './tool-spec.ts';
 
 /**
  * Bounds of an event or a state: deeper than any output, large enough for thousands of tools.
@@ -196,14 +194,4 @@ export function wrong(
     'invalid_option',
     `\`${at}\`: expected ${expected}, got ${said ? String(got) : describe(got)}.`,
   );
-}
-
-/** The object's own member; undefined if it has none. */
-export function own<T extends object, K extends keyof T>(object: T, key: K): T[K] | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-/** The object's own members, in an object without a prototype. */
-export function ownMembers<T extends object>(object: T): T {
-  return Object.assign(Object.create(null), object) as T;
 }

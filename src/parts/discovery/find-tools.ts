@@ -6,7 +6,7 @@ import { shownNameOf } from '../../core/call/shown.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { defineTool } from '../../core/tool/define-tool.ts';
 import { ToolEntry } from '../../core/tool/tool-entry.ts';
-import { own } from '../../core/toolset/shape.ts';
+import { own } from '../../core/toolset/tool-spec.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { shownSchema } from '../../values/schema/to-json-schema.ts';

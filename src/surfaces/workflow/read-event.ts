@@ -10,7 +10,6 @@ import {
   names,
   object,
   optional,
-  own,
   profiles,
   scope,
   text,
@@ -19,6 +18,7 @@ import {
   toolSpecs,
   wrong,
 } from '../../core/toolset/shape.ts';
+import { own } from '../../core/toolset/tool-spec.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { readMembers } from '../../values/options/index.ts';

@@ -5,8 +5,8 @@
 
 import type { Overrides } from '../../api/session-options.ts';
 import { mergeFacts } from '../../core/toolset/facts.ts';
-import { ownMembers } from '../../core/toolset/shape.ts';
 import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
+import { ownMembers } from '../../core/toolset/tool-spec.ts';
 import { describe, isMisuseError, type MisuseError } from '../../values/errors/index.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';

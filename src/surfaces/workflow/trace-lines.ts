@@ -1,6 +1,7 @@
 /** Reads the lines of a trace. */
 
-import { eventLimits, own } from '../../core/toolset/shape.ts';
+import { eventLimits } from '../../core/toolset/shape.ts';
+import { own } from '../../core/toolset/tool-spec.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { suggestion } from '../../values/options/index.ts';

@@ -4,7 +4,8 @@
  */
 
 import { digest } from '../../core/toolset/effective.ts';
-import { eventLimits, own } from '../../core/toolset/shape.ts';
+import { eventLimits } from '../../core/toolset/shape.ts';
+import { own } from '../../core/toolset/tool-spec.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
   canonicalJson,
