@@ -21,7 +21,7 @@ interface Row {
 /** By the entry that a program of three lines imports. `host-tools/core` is to have 68, its goal is 60. */
 const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
   'host-tools': { limit: 240 },
-  'host-tools/core': { limit: 88, goal: 60 },
+  'host-tools/core': { limit: 76, goal: 60 },
 };
 
 /** What the other entries are measured beside, since a host that uses them has it anyway. */
@@ -32,11 +32,11 @@ const parts: Readonly<Record<string, number>> = {
   discovery: 9,
   explain: 5,
   idempotency: 5,
-  'json-schema': 63,
+  'json-schema': 65,
   'look-alikes': 12,
   origins: 30,
   quotas: 10,
-  'rule-review': 12,
+  'rule-review': 13,
   secrets: 60,
   versions: 5,
 };
@@ -65,10 +65,10 @@ const limits: Readonly<Record<string, number>> = {
   policy: 7,
   audit: 10,
   inspector: 90,
-  otel: 3,
+  otel: 5,
   prometheus: 3,
   sandbox: 18,
-  bullmq: 15,
+  bullmq: 16,
   approvals: 39,
   offload: 3,
 };
