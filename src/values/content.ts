@@ -61,7 +61,7 @@ export function makePart(value: ContentPart): Content {
  * });
  * ```
  */
-export const content = /* @__PURE__ */ Object.freeze({
+export const content = Object.freeze({
   /** A text. */
   text: (text: string): Content => makePart({ type: 'text', text: String(text) }),
   /** An image as base64. */
