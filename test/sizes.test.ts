@@ -27,8 +27,9 @@ const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
 /** What the other entries are measured beside, since a host that uses them has it anyway. */
 const kernel = 'host-tools';
 
-/** How much a bundle with `host-tools/core` grows by a part, at most. */
+/** How much a bundle with `host-tools/core` grows by a part, or by the port for surfaces, at most. */
 const parts: Readonly<Record<string, number>> = {
+  extend: 56,
   discovery: 9,
   explain: 5,
   idempotency: 5,
@@ -48,19 +49,19 @@ const parts: Readonly<Record<string, number>> = {
 const limits: Readonly<Record<string, number>> = {
   testing: 40,
   amplifier: 6,
-  workflow: 12,
+  workflow: 13,
   config: 83,
-  mcp: 40,
+  mcp: 42,
   'ai-sdk': 11,
-  openai: 12,
-  anthropic: 12,
+  openai: 13,
+  anthropic: 13,
   gemini: 10,
-  langchain: 7,
+  langchain: 9,
   'claude-agent': 68,
   relay: 81,
   'relay/client': 13,
   redis: 12,
-  cedar: 5,
+  cedar: 6,
   opa: 5,
   policy: 7,
   audit: 10,
@@ -68,7 +69,7 @@ const limits: Readonly<Record<string, number>> = {
   otel: 5,
   prometheus: 3,
   sandbox: 18,
-  bullmq: 16,
+  bullmq: 17,
   approvals: 39,
   offload: 3,
 };
@@ -113,7 +114,7 @@ async function measured(): Promise<Row[]> {
   const sizes: Row[] = [
     { what: 'the tarball', size: statSync(tarball).size / 1_000, limit: 2_400, goal: 1_600 },
     { what: 'the package, unpacked', size: sizeOf(files), limit: 8_000, goal: 6_000 },
-    { what: 'of that, declarations', size: declarations, limit: 560 },
+    { what: 'of that, declarations', size: declarations, limit: 590 },
   ];
   for (const [entry, limit] of Object.entries(programs))
     sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });
