@@ -25,7 +25,8 @@ export async function joinChunks(
     codes.set(path, code);
     return code;
   };
-  const chunks = chunksOf(pathOf(kernel), parts.map(pathOf), codeOf);
+  const others = entries.filter((entry) => entry !== kernel && !parts.includes(entry));
+  const chunks = chunksOf(pathOf(kernel), parts.map(pathOf), others.map(pathOf), codeOf);
   const bundle = await rollup({
     input: Object.fromEntries(entries.map((entry) => [entry, pathOf(entry)])),
     external: (id) => !id.startsWith('.') && !isAbsolute(id),
@@ -73,14 +74,28 @@ function withPureMarks(code: string): string {
 
 /** A file of a few bytes costs as much as one of ten thousand. */
 const smallest = 8_000;
+/** What the kernel hardly notices. */
+const tiny = 1_500;
 
 /** The chunk of each file that the kernel or a part reaches. */
 function chunksOf(
   kernel: string,
   parts: readonly string[],
+  others: readonly string[],
   codeOf: (path: string) => string,
 ): ReadonlyMap<string, string> {
   const inKernel = new Set(reachedFrom(kernel, codeOf));
+  // What a surface asks a part by, such as a slot, must not bring the part along.
+  for (const other of others) {
+    const reached = reachedFrom(other, codeOf);
+    for (const path of reached)
+      if (
+        codeOf(path).length < tiny &&
+        parts.some((part) => !reached.has(part) && reachedFrom(part, codeOf).has(path)) &&
+        importsOf(path, codeOf).every((one) => inKernel.has(one))
+      )
+        inKernel.add(path);
+  }
   const users = new Map<string, string[]>();
   for (const part of parts)
     for (const path of reachedFrom(part, codeOf))
@@ -115,9 +130,14 @@ function reachedFrom(path: string, codeOf: (path: string) => string): ReadonlySe
   const visit = (one: string): void => {
     if (found.has(one)) return;
     found.add(one);
-    for (const [, name] of codeOf(one).matchAll(/^(?:import|export)\b[^'";]*["'](\.[^"']+)["']/gm))
-      visit(resolve(dirname(one), name as string));
+    for (const next of importsOf(one, codeOf)) visit(next);
   };
   visit(path);
   return found;
+}
+
+/** The files that a file imports itself. */
+function importsOf(path: string, codeOf: (path: string) => string): readonly string[] {
+  const names = codeOf(path).matchAll(/^(?:import|export)\b[^'";]*["'](\.[^"']+)["']/gm);
+  return [...names].map(([, name]) => resolve(dirname(path), name as string));
 }

@@ -208,7 +208,7 @@ const deep: Readonly<Record<string, readonly string[]>> = {
     'core/rules/rules',
   ],
   'surfaces/inspector': [
-    'assembly/compile',
+    'core/rules/rules',
     'core/registry/judging-copy',
     'core/registry/open-sessions',
     'core/registry/state-of',

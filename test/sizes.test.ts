@@ -25,11 +25,11 @@ const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
 };
 
 /** What the other entries are measured beside, since a host that uses them has it anyway. */
-const kernel = 'host-tools';
+const kernel = 'host-tools/core';
 
-/** How much a bundle with `host-tools/core` grows by a part, or by the port for surfaces, at most. */
+/** How much a bundle with `host-tools/core` grows by the port for adapters, or by a part, at most. */
 const parts: Readonly<Record<string, number>> = {
-  extend: 56,
+  extend: 10,
   discovery: 9,
   explain: 5,
   idempotency: 5,
@@ -43,35 +43,38 @@ const parts: Readonly<Record<string, number>> = {
 };
 
 /**
- * How much a bundle with the kernel grows by another entry, at most. Beside `host-tools/core`, each is
- * to have at most 80.
+ * How much a bundle with the kernel grows by another entry, at most: 80, with these exceptions. Test
+ * sessions, a relay and a module of the amplifier runtime make registries with all parts, synchronously,
+ * from options of all parts. What comes from an MCP server, an application or a file is checked with
+ * the engine for patterns (60) or read with `yaml` (35). An agent of the Claude Agent SDK brings the
+ * readers of command lines and files beside that engine, and the inspector a trial of rules.
  */
 const limits: Readonly<Record<string, number>> = {
-  testing: 40,
-  amplifier: 6,
-  workflow: 13,
-  config: 83,
-  mcp: 42,
-  'ai-sdk': 11,
-  openai: 13,
-  anthropic: 13,
-  gemini: 10,
-  langchain: 9,
-  'claude-agent': 68,
-  relay: 81,
-  'relay/client': 13,
+  testing: 200,
+  amplifier: 165,
+  workflow: 15,
+  config: 95,
+  mcp: 106,
+  'ai-sdk': 80,
+  openai: 80,
+  anthropic: 80,
+  gemini: 80,
+  langchain: 80,
+  'claude-agent': 135,
+  relay: 242,
+  'relay/client': 14,
   redis: 12,
-  cedar: 6,
-  opa: 5,
-  policy: 7,
-  audit: 10,
-  inspector: 90,
-  otel: 5,
-  prometheus: 3,
-  sandbox: 18,
-  bullmq: 17,
-  approvals: 39,
-  offload: 3,
+  cedar: 7,
+  opa: 7,
+  policy: 20,
+  audit: 15,
+  inspector: 122,
+  otel: 7,
+  prometheus: 4,
+  sandbox: 20,
+  bullmq: 81,
+  approvals: 52,
+  offload: 72,
 };
 
 const { built, tarball, files } = inject('packed');
@@ -114,7 +117,7 @@ async function measured(): Promise<Row[]> {
   const sizes: Row[] = [
     { what: 'the tarball', size: statSync(tarball).size / 1_000, limit: 2_400, goal: 1_600 },
     { what: 'the package, unpacked', size: sizeOf(files), limit: 8_000, goal: 6_000 },
-    { what: 'of that, declarations', size: declarations, limit: 590 },
+    { what: 'of that, declarations', size: declarations, limit: 580 },
   ];
   for (const [entry, limit] of Object.entries(programs))
     sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });

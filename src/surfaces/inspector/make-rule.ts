@@ -1,8 +1,8 @@
 /** Makes a rule from a recorded call, and tries it on all recorded calls. Nothing runs. */
 
-import { compileRules } from '../../assembly/compile.ts';
 import { registryStateOf } from '../../core/registry/state-of.ts';
 import { everyRule } from '../../core/rules/rule-use.ts';
+import { compileRules } from '../../core/rules/rules.ts';
 import type { HostToolRegistry, Rule } from '../../core.ts';
 import { everyQuota } from '../../parts/quotas/quota-state.ts';
 import { reviewOf } from '../../parts/rule-review/review-of.ts';
@@ -124,7 +124,7 @@ export function wholeInputOf({
 
 /** Why the rule is malformed or can never match, as `validate` says; undefined if it can. */
 function faultOf(state: State, rule: Rule): string | undefined {
-  const [compiled] = compileRules([rule], 'registry');
+  const [compiled] = compileRules([rule], 'registry', state.parts);
   if (compiled === undefined) return undefined;
   return reviewOf(state).faultsOf(compiled, false)[0]?.message;
 }
