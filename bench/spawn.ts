@@ -42,14 +42,14 @@ const flagsOf: Record<string, readonly string[]> = {
 };
 
 /** What takes longer hangs. */
-const mostMs = 30 * 60_000;
+const maxMs = 30 * 60_000;
 
 export function runFamily(name: string, folder = outputFolder): Promise<FamilyResult> {
   return new Promise((resolve, reject) => {
     const child = fork(`${folder}worker.js`, [name, benchFolder], {
       execArgv: ['--expose-gc', ...(flagsOf[name] ?? [])],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      timeout: mostMs,
+      timeout: maxMs,
     });
     let result: FamilyResult | undefined;
     child.on('message', (message) => {

@@ -24,7 +24,7 @@ export interface SlackOptions {
 }
 
 /** Slack refuses longer texts. */
-const mostChars = 2_900;
+const maxChars = 2_900;
 
 /** `fetch` answers Slack at the app's request URL for interactivity. */
 export function slackApprovals(
@@ -140,8 +140,8 @@ function question(request: Question, inboxUrl: string): object {
   const shown = visible(
     `${title}\n${message}\n${principal} in ${sessionId}\n${JSON.stringify(input, undefined, 2)}`,
   );
-  const fits = input !== undefined && shown.length <= mostChars;
-  const text = fits ? shown : `${shown.slice(0, mostChars)}…\nToo long for Slack: ${inboxUrl}`;
+  const fits = input !== undefined && shown.length <= maxChars;
+  const text = fits ? shown : `${shown.slice(0, maxChars)}…\nToo long for Slack: ${inboxUrl}`;
   const button = (label: string, decision: string) => ({
     type: 'button',
     action_id: decision,

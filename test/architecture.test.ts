@@ -506,7 +506,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'cli/validate/validate-checks': ['validateChecks'],
   'values/http/lazy-request': ['wholeRequest'],
   'parts/origins/call-origins': ['ofCall'],
-  'parts/origins/identifiers': ['mostIdentifiers'],
+  'parts/origins/identifiers': ['maxIdentifiers'],
   'values/packages/optional-packages': ['optionalPackages'],
   'values/json-schema/compile': ['compileSchema'],
   'values/json-schema/gate': ['untrustedLimits'],

@@ -110,10 +110,10 @@ function isPublic(member: ts.TypeElement | ts.ClassElement): boolean {
  * line between a comment and a declaration makes it the head of the file.
  */
 function speaks(node: ts.Node): boolean {
-  const spoken = ts
+  const decided = ts
     .getJSDocCommentsAndTags(node)
     .filter((found) => ts.isJSDoc(found) && found.comment !== undefined);
-  return spoken.some(
+  return decided.some(
     ({ end }) => !/\n\s*\n/.test(node.getSourceFile().text.slice(end, node.getStart())),
   );
 }

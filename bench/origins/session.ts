@@ -4,7 +4,7 @@ import type { JsonValue } from '../../src/values/json/index.ts';
 import type { Conversation, MakeConversation } from './replay.ts';
 
 /** Recorded outputs are replayed whole. */
-const mostOutput = 1_000_000;
+const maxOutput = 1_000_000;
 
 export const overSession: MakeConversation = (tools, labels): Conversation => {
   let result: JsonValue = null;
@@ -19,7 +19,7 @@ export const overSession: MakeConversation = (tools, labels): Conversation => {
         parameters,
         annotations: { readOnly, openWorld },
         origin,
-        maxOutputChars: mostOutput,
+        maxOutputChars: maxOutput,
         handler: () => result,
       }),
     );

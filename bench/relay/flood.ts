@@ -37,7 +37,7 @@ async function ask({ port, message }: Flood): Promise<void> {
 /** Frames of one socket that are on their way at a time. */
 const atOnce = 4;
 
-async function speak({ port, message, socket }: Flood): Promise<void> {
+async function addDecision({ port, message, socket }: Flood): Promise<void> {
   const { path = '', token = '' } = socket ?? {};
   while (!over)
     await new Promise<void>((resolve) => {
@@ -63,7 +63,7 @@ async function speak({ port, message, socket }: Flood): Promise<void> {
 
 process.once('message', (flood) => {
   const told = flood as Flood;
-  const run = told.socket === undefined ? ask : speak;
+  const run = told.socket === undefined ? ask : addDecision;
   for (let count = 0; count < told.connections; count++)
     run(told).catch((error: unknown) => {
       if (!over) throw error;

@@ -6,14 +6,14 @@ import { Redis } from 'ioredis';
 export const redisMissing = 'the rows of Redis need `redis-server` on the PATH.';
 
 /** How many ports are tried: others on the machine may have one, or take it first. */
-const mostTries = 20;
+const maxTries = 20;
 
 /** Undefined where there is none. */
 export async function startRedis(): Promise<
   { readonly port: number; close(): Promise<void> } | undefined
 > {
   if (spawnSync('redis-server', ['--version']).status !== 0) return undefined;
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     // The system gives these ports to nobody by itself. One that it does could be given to a
     // connection before the server has it.
     const port = 20_000 + Math.floor(Math.random() * 10_000);
@@ -32,7 +32,7 @@ export async function startRedis(): Promise<
       },
     };
   }
-  throw new Error(`Expected redis-server to start on a free port, and ${mostTries} tries failed.`);
+  throw new Error(`Expected redis-server to start on a free port, and ${maxTries} tries failed.`);
 }
 
 /** Whether it is this server that answers, and not another one that has the port. */

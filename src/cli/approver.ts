@@ -5,7 +5,7 @@
 
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../core.ts';
 import { approvalInput, shortLine, unshowableInput } from '../surfaces/shared/approval-input.ts';
-import { toldOrigins } from '../values/text/told-origins.ts';
+import { shownOrigins } from '../values/text/told-origins.ts';
 import type { CliIo } from './cli-io.ts';
 import { columns, printable } from './printable.ts';
 import { discardTyped, readLine } from './read-line.ts';
@@ -58,7 +58,7 @@ async function askOne(
 /** The question comes last, so that it is below an input of any length. */
 function questionOf(request: ApprovalRequest, input: string, screen: Screen): string {
   const { title, risk, tool, ruleId, source, hiddenFields } = request;
-  const { message, origins } = toldOrigins(request);
+  const { message, origins } = shownOrigins(request);
   const rows: (readonly [string, string])[] = [
     ['tool', `${printable(tool.name)} (from ${printable(tool.source)})`],
   ];

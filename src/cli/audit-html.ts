@@ -1,14 +1,14 @@
 /**
  * The report of an audit log as one HTML file, without scripts and without requests to anywhere.
  */
-import { byCount, cut, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
+import { byCount, cut, maxDenied, noted, percent, slowest } from './audit-report-rows.ts';
 import type { AuditSummary, Period } from './audit-summary.ts';
 import { printable } from './printable.ts';
 
 /** Most rows of a table. */
-const mostRows = 25;
+const maxRows = 25;
 /** Most characters of a name in a table. */
-const mostOfName = 200;
+const maxOfName = 200;
 
 /** Every text that comes from the log goes through here, names through `cut` as well. */
 function escaped(text: string): string {
@@ -150,7 +150,7 @@ function table(
   rows: readonly (readonly [string, readonly Cell[]])[],
 ): string {
   if (rows.length === 0) return '';
-  const left = rows.length - mostRows;
+  const left = rows.length - maxRows;
   const cell = (one: Cell): string =>
     'text' in one
       ? `<td class="n">${escaped(one.text)}</td>`
@@ -159,11 +159,11 @@ function table(
   return `<h2>${title}</h2><table><thead><tr>${heads
     .map((head, at) => `<th scope="col"${at === 0 || head === '' ? '' : ' class="n"'}>${head}</th>`)
     .join('')}</tr></thead><tbody>${rows
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .map(
       ([name, cells]) =>
         `<tr><td class="name">` +
-        `${escaped(cut(name, mostOfName)) || '<span class="soft">(none)</span>'}</td>` +
+        `${escaped(cut(name, maxOfName)) || '<span class="soft">(none)</span>'}</td>` +
         `${cells.map(cell).join('')}</tr>`,
     )
     .join('')}</tbody></table>${left > 0 ? `<p class="soft">and ${left} more</p>` : ''}`;
@@ -173,7 +173,7 @@ function toolTable(summary: AuditSummary): string {
   return table(
     'Deny rates of tools',
     ['tool', 'calls', 'denied', 'failed', 'rate', ''],
-    mostDenied(summary).map(([name, { calls, denied, failed }]) => [
+    maxDenied(summary).map(([name, { calls, denied, failed }]) => [
       name,
       [
         { text: String(calls) },

@@ -3,7 +3,7 @@ import type { AuditSummary, ToolSummary } from './audit-summary.ts';
 import { printable } from './printable.ts';
 
 /** Most calls without an end that are named. */
-const mostNamed = 10;
+const maxNamed = 10;
 
 /** A name from the log, safe on a terminal, in at most `most` characters. */
 export function cut(name: string, most = 60): string {
@@ -38,7 +38,7 @@ export function noted(summary: AuditSummary): readonly string[] {
 
 function named(starts: AuditSummary['openStarts']): readonly string[] {
   return starts
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(
       ({ at, tool, callId, sessionId }) =>
         `  ${new Date(at).toISOString()} ${cut(tool)}, call ${cut(callId)} of ${cut(sessionId)}`,
@@ -46,7 +46,7 @@ function named(starts: AuditSummary['openStarts']): readonly string[] {
 }
 
 /** The tools with the most denials, then the most calls, first. */
-export function mostDenied({ byTool }: AuditSummary): [string, Readonly<ToolSummary>][] {
+export function maxDenied({ byTool }: AuditSummary): [string, Readonly<ToolSummary>][] {
   return [...byTool].sort(([, a], [, b]) => b.denied - a.denied || b.calls - a.calls);
 }
 

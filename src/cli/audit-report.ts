@@ -7,7 +7,7 @@ import { messageOf } from '../values/errors/index.ts';
 import { writeOutput } from '../values/files/whole-file.ts';
 import { distinct, noteSiblings, readKey, unreadable } from './audit-files.ts';
 import { auditPage } from './audit-html.ts';
-import { byCount, cut, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
+import { byCount, cut, maxDenied, noted, percent, slowest } from './audit-report-rows.ts';
 import { type AuditSummary, createSummarizer } from './audit-summary.ts';
 import { checksJson, verdictsText } from './audit-verify.ts';
 import type { Command } from './command.ts';
@@ -15,7 +15,7 @@ import { failure, untilInterrupted } from './fault.ts';
 import { printable } from './printable.ts';
 
 /** Most rows of a table on a terminal. */
-const mostRows = 10;
+const maxRows = 10;
 
 export const auditReport: Command = {
   name: 'audit report',
@@ -137,7 +137,7 @@ function textOf(summary: AuditSummary): readonly string[] {
     `${calls} ${calls === 1 ? 'call' : 'calls'}: ${statuses.join(', ') || 'none'}; ` +
       `${percent(denied, calls)} denied.`,
     ...noted(summary),
-    ...section('Tools', ['calls', 'denied', 'rate'], mostDenied(summary), (tool) => [
+    ...section('Tools', ['calls', 'denied', 'rate'], maxDenied(summary), (tool) => [
       String(tool.calls),
       String(tool.denied),
       percent(tool.denied, tool.calls),
@@ -152,7 +152,7 @@ function textOf(summary: AuditSummary): readonly string[] {
       String(person.allowed),
       String(person.rejected),
     ]),
-    ...(byTool.size > mostRows ? ['', `${byTool.size} tools in all; --json has every one.`] : []),
+    ...(byTool.size > maxRows ? ['', `${byTool.size} tools in all; --json has every one.`] : []),
   ];
 }
 
@@ -163,7 +163,7 @@ function section<T>(
   cells: (row: T) => readonly string[],
 ): readonly string[] {
   if (rows.length === 0) return [];
-  const shown = rows.slice(0, mostRows).map(([name, row]) => [cut(name) || '""', ...cells(row)]);
+  const shown = rows.slice(0, maxRows).map(([name, row]) => [cut(name) || '""', ...cells(row)]);
   const table = [[title, ...columns], ...shown];
   const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)));
   return [

@@ -63,17 +63,17 @@ export interface AuditSummary {
 }
 
 /** Most names that are counted separately. The rest counts as {@link others}. */
-const mostNames = 5_000;
+const maxNames = 5_000;
 const others = '(others)';
 /** Most open calls that are remembered at once. */
-const mostOpen = 100_000;
+const maxOpen = 100_000;
 /** Most characters of a name. */
-const mostChars = 512;
+const maxChars = 512;
 /** Most statuses that are counted separately. The log has five. */
-const mostStatuses = 20;
+const maxStatuses = 20;
 /** The latest and, negated, the earliest time that a date can hold. */
 const latestTime = 8.64e15;
-const mostPeriods = 60;
+const maxPeriods = 60;
 const shortestPeriodMs = 60_000;
 
 const deniedCodes = ['policy_denied', 'policy_error', 'approval_denied'];
@@ -131,8 +131,8 @@ export function createSummarizer(): Summarizer {
       count(byPrincipal, strings(line).principal ?? '');
     }
     periods.add(at, resumes ? 0 : 1, denied ? 1 : 0);
-    if (status === 'pending' && suspended.size < mostOpen) suspended.add(key);
-    count(byStatus, status, mostStatuses);
+    if (status === 'pending' && suspended.size < maxOpen) suspended.add(key);
+    count(byStatus, status, maxStatuses);
     if (status === 'failed') tool.failed++;
     if (status !== 'succeeded') count(byReason, reason ?? code ?? status);
     const { durationMs } = line;
@@ -163,7 +163,7 @@ export function createSummarizer(): Summarizer {
       const key = JSON.stringify([sessionId, callId]);
       if (type === 'dropped' && isNumber(line.count)) counts.dropped += line.count;
       if (type === 'recovered') counts.recovered++;
-      if (type === 'start' && starts.size < mostOpen)
+      if (type === 'start' && starts.size < maxOpen)
         starts.set(key, { at, tool, callId, sessionId, asked: line.approval !== undefined });
       if (type === 'call') {
         starts.delete(key);
@@ -200,7 +200,7 @@ function strings(line: LineMembers): Readonly<Record<string, string | undefined>
   for (const name of Object.keys(line)) {
     const value = line[name];
     if (typeof value === 'string' || typeof value === 'number')
-      read[name] = shortened(String(value), mostChars);
+      read[name] = shortened(String(value), maxChars);
   }
   return read;
 }
@@ -210,7 +210,7 @@ function isNumber(value: unknown): value is number {
 }
 
 function entryOf<T>(map: Map<string, T>, name: string, make: () => T): T {
-  const key = map.has(name) || map.size < mostNames ? name : others;
+  const key = map.has(name) || map.size < maxNames ? name : others;
   let entry = map.get(key);
   if (entry === undefined) {
     entry = make();
@@ -219,7 +219,7 @@ function entryOf<T>(map: Map<string, T>, name: string, make: () => T): T {
   return entry;
 }
 
-function count(map: Map<string, number>, name: string, most = mostNames): void {
+function count(map: Map<string, number>, name: string, most = maxNames): void {
   const key = map.has(name) || map.size < most ? name : others;
   map.set(key, (map.get(key) ?? 0) + 1);
 }
@@ -260,7 +260,7 @@ function createPeriods(): {
   return {
     add(time, calls, denied) {
       put(time, calls, denied);
-      while (known.size > 1 && span() > mostPeriods) {
+      while (known.size > 1 && span() > maxPeriods) {
         const before = [...known.values()];
         lengthMs *= 2;
         known = new Map();

@@ -9,7 +9,7 @@ import type { HookEnd } from './hook-run.ts';
 import { answerFd, judgeVariable } from './hook-task.ts';
 
 /** Longest answer, in characters. */
-const mostAnswerChars = 16_000_000;
+const maxAnswerChars = 16_000_000;
 /** How long this process waits for the end of the second one, in milliseconds. */
 const goneMs = 100;
 
@@ -60,7 +60,7 @@ function takeAnswer(judge: ChildProcess, leave: (end: HookEnd) => void, none: ()
   pipe.on('data', (chunk: string) => {
     text += chunk;
     if (text.endsWith('\n')) leave(JSON.parse(text) as HookEnd);
-    else if (text.length > mostAnswerChars) none();
+    else if (text.length > maxAnswerChars) none();
   });
   pipe.on('error', none);
   pipe.on('end', none);

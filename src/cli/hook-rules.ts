@@ -12,7 +12,7 @@ import { replaceFileSync } from '../values/files/whole-file.ts';
 import { packageVersion } from '../values/packages/own-version.ts';
 
 /** Larger files are read each time. */
-const mostBytes = 1_000_000;
+const maxBytes = 1_000_000;
 
 /** What is kept of a file. */
 export interface KeptRules {
@@ -46,7 +46,7 @@ export function keptRules(path: string, folder: string | undefined): KeptRules {
 function digestOf(path: string): string | undefined {
   try {
     const stats = statSync(path);
-    if (!stats.isFile() || stats.size > mostBytes) return undefined;
+    if (!stats.isFile() || stats.size > maxBytes) return undefined;
     const hash = createHash('sha256')
       .update(packageVersion)
       .update(path.endsWith('.json') ? 'j' : 'y');

@@ -4,7 +4,7 @@ import type { HookEnd } from './hook-run.ts';
 import type { HookTask } from './hook-task.ts';
 
 /** Largest event, in bytes. */
-const mostBytes = 16_000_000;
+const maxBytes = 16_000_000;
 
 /**
  * Judges the event. Never rejects.
@@ -32,9 +32,9 @@ function readEvent(stdin: Readable, block: (why: string) => void): Promise<strin
     const chunks: Buffer[] = [];
     stdin.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= mostBytes) return void chunks.push(chunk);
+      if (bytes <= maxBytes) return void chunks.push(chunk);
       stdin.destroy();
-      block(`The event has more than ${mostBytes} bytes.`);
+      block(`The event has more than ${maxBytes} bytes.`);
     });
     stdin.on('error', () => block('The event could not be read.'));
     stdin.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));

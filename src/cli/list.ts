@@ -100,14 +100,14 @@ function serverRow({ name, state, error, tools }: ServerStatus): readonly string
 }
 
 /** Most tools that are named in a hint. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /**
  * A server chooses the names of its tools. So only plain names are shown, and none of them in the
  * example.
  */
 function readersOf(server: string, tools: readonly string[]): string {
-  const named = tools.filter((tool) => /^[\w.-]{1,64}$/.test(tool)).slice(0, mostNamed);
+  const named = tools.filter((tool) => /^[\w.-]{1,64}$/.test(tool)).slice(0, maxNamed);
   const more = tools.length > named.length ? ` and ${tools.length - named.length} more` : '';
   return (
     `  ${server}: it says that these only read: ${named.join(', ')}${more}. They count as ` +

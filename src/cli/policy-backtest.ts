@@ -20,9 +20,9 @@ import type { Screen } from './screen.ts';
 import type { World } from './world.ts';
 
 /** Most changed calls that the text shows. */
-const mostRows = 1_000;
+const maxRows = 1_000;
 /** Most names that a line of the text lists. */
-const mostNames = 20;
+const maxNames = 20;
 /** Most bytes in which the first line is searched. */
 const longestLine = 4_194_304;
 
@@ -130,7 +130,7 @@ function textOf(
   hint: string | undefined,
 ) {
   const rows = changed
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .map(({ callId, toolName, before, after, ruleId = '' }) =>
       [callId, toolName, before, after, ruleId].map(printable),
     );
@@ -188,8 +188,8 @@ function unmatched(rules: readonly (readonly [string, unknown])[]): string[] {
 }
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, mostNames).map(printable).join(', ');
-  return names.length > mostNames ? `${shown} and ${names.length - mostNames} more` : shown;
+  const shown = names.slice(0, maxNames).map(printable).join(', ');
+  return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown;
 }
 
 function counted(count: number, noun: string): string {

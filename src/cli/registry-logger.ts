@@ -13,8 +13,8 @@ import type { Screen } from './screen.ts';
 import { shownPath } from './shown-path.ts';
 
 /** Maximum lines of a stack with its causes, with `--verbose` and without. */
-const mostLines = { verbose: 60, brief: 12 };
-const mostCauses = 4;
+const maxLines = { verbose: 60, brief: 12 };
+const maxCauses = 4;
 
 interface Logger {
   warn(data: object, message?: string): void;
@@ -60,7 +60,7 @@ function wholeStack(thrown: unknown): readonly string[] {
     const [first = '', ...rest] = stack.split('\n');
     return [depth === 0 ? first : `Caused by: ${first}`, ...rest];
   });
-  return lines.slice(0, mostLines.verbose);
+  return lines.slice(0, maxLines.verbose);
 }
 
 /** The frames of the host's own code, and the causes with theirs. */
@@ -73,7 +73,7 @@ function ownFrames(thrown: unknown): readonly string[] {
     });
     return depth === 0 ? frames : [`Caused by: ${first}`, ...frames];
   });
-  return lines.slice(0, mostLines.brief);
+  return lines.slice(0, maxLines.brief);
 }
 
 /** Whether a place is in the host's own code. */
@@ -86,7 +86,7 @@ function stacksOf(thrown: unknown): readonly string[] {
   const stacks: string[] = [];
   try {
     let error = thrown;
-    while (error instanceof Error && stacks.length <= mostCauses) {
+    while (error instanceof Error && stacks.length <= maxCauses) {
       stacks.push(String(error.stack ?? error.message));
       error = error.cause;
     }

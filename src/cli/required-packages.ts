@@ -60,7 +60,7 @@ async function startsServers(command: Command, options: Options, cwd: string): P
 }
 
 /** Longest command line that is repeated. */
-const mostOfLine = 2_000;
+const maxOfLine = 2_000;
 
 /** The words of a command line, for a shell, without what is secret or could not be copied. */
 function shownWords(argv: readonly string[]): string {
@@ -69,5 +69,5 @@ function shownWords(argv: readonly string[]): string {
     hidden.includes(`args[${at}]`) || printable(text) !== text ? '…' : shellWord(text),
   );
   const line = words.join(' ');
-  return line.length > mostOfLine ? '…' : line;
+  return line.length > maxOfLine ? '…' : line;
 }

@@ -176,9 +176,9 @@ async function someServed(
   screen: Screen,
 ): Promise<void> {
   const hasTools = registry.listNames().length > 0;
-  const mostMs = hasTools ? servedWithinMs : servedAtLastMs;
+  const maxMs = hasTools ? servedWithinMs : servedAtLastMs;
   // Servers that were ended before that time, such as by the end of the command, are not slow.
-  if (await gateway.settled(servedWithinMs, mostMs)) return;
+  if (await gateway.settled(servedWithinMs, maxMs)) return;
   const statuses = gateway.statuses();
   const starting = statuses.filter(({ state }) => state === 'starting');
   if (hasTools || starting.length === 0 || statuses.some(({ state }) => state === 'ready')) return;

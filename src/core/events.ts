@@ -76,7 +76,7 @@ export class EventHub implements Emitter<ToolEvents> {
   }
 
   /** Whether an event of this type has a listener. */
-  hears(type: EventType): boolean {
+  hasListener(type: EventType): boolean {
     return this.audience(type) > 0;
   }
 

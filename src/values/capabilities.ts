@@ -73,12 +73,12 @@ function isOffered(value: unknown): boolean {
 }
 
 /** Most facts that are made of one declaration. */
-const mostFacts = 64;
+const maxFacts = 64;
 /** Most characters of a fact's key after the prefix, and of a level. */
-const mostChars = 128;
-const mostDepth = 4;
+const maxChars = 128;
+const maxDepth = 4;
 /** Most members that are read. */
-const mostMembers = 1_000;
+const maxMembers = 1_000;
 
 /**
  * The facts that follow from a declaration of another party, such as
@@ -94,15 +94,15 @@ export function capabilityFacts(prefix: string, declared: unknown): JsonObject {
     : [];
   let looked = 0;
   // Level by level, so that many members of one capability do not displace another.
-  for (let depth = 1; depth <= mostDepth && level.length > 0; depth++) {
+  for (let depth = 1; depth <= maxDepth && level.length > 0; depth++) {
     const next: (readonly [path: string, object: JsonObject])[] = [];
     for (const [start, object] of level)
       for (const name of Object.keys(object)) {
-        if (++looked > mostMembers || facts.size >= mostFacts) return Object.fromEntries(facts);
+        if (++looked > maxMembers || facts.size >= maxFacts) return Object.fromEntries(facts);
         const path = start + name;
         const value = object[name];
         const fact = levelOf(value);
-        if (fact === undefined || path.length > mostChars || !isPlain(name)) continue;
+        if (fact === undefined || path.length > maxChars || !isPlain(name)) continue;
         facts.set(prefix + path, fact);
         if (isJsonObject(value)) next.push([`${path}.`, value]);
       }
@@ -112,12 +112,12 @@ export function capabilityFacts(prefix: string, declared: unknown): JsonObject {
 }
 
 function isPlain(name: string): boolean {
-  return name.length <= mostChars && /^[A-Za-z0-9_][A-Za-z0-9_/:-]*$/.test(name);
+  return name.length <= maxChars && /^[A-Za-z0-9_][A-Za-z0-9_/:-]*$/.test(name);
 }
 
 /** Undefined if it is not offered. */
 function levelOf(value: unknown): JsonPrimitive | undefined {
-  if (typeof value === 'string') return value.length <= mostChars ? value : undefined;
+  if (typeof value === 'string') return value.length <= maxChars ? value : undefined;
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   return value === true || (typeof value === 'object' && value !== null) ? true : undefined;
 }

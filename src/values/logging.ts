@@ -34,7 +34,7 @@ export function logTo(
 }
 
 /** How many levels of `cause` are kept. */
-const mostCauses = 4;
+const maxCauses = 4;
 
 /**
  * The error to log for what was thrown. Without `scrub`, an error is logged as it is, and anything
@@ -45,7 +45,7 @@ export function loggedError(
   thrown: unknown,
   scrub: ((text: string) => string) | undefined,
 ): unknown {
-  return copyOf(thrown, scrub, mostCauses);
+  return copyOf(thrown, scrub, maxCauses);
 }
 
 function copyOf(

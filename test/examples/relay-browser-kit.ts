@@ -91,13 +91,13 @@ export async function wireTo(url: string) {
     isCut = true;
     for (const socket of sockets) socket.destroy();
   };
-  const mend = (): void => {
+  const repair = (): void => {
     isCut = false;
   };
   return later({
     url: at,
     cut,
-    mend,
+    repair,
     close() {
       cut();
       return new Promise((resolve) => server.close(resolve));

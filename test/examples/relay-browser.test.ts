@@ -116,7 +116,7 @@ describe.skipIf(!chromiumAvailable)(
           wire.cut();
           await soon(() => statusOf(page)).toContain('reconnecting');
           const asked = agent.call('add_item', { text: 'Meanwhile' });
-          wire.mend();
+          wire.repair();
           expect(await asked).toMatchObject({ text: 'Meanwhile' });
           await soon(() => statusOf(page)).toBe(`connected (${transport})`);
           expect(await itemsOf(page)).toEqual(['Meanwhile']);
@@ -261,7 +261,7 @@ describe.skipIf(!chromiumAvailable)(
         await context.setOffline(true);
         wire.cut();
         await soon(() => statusOf(page)).toContain('reconnecting');
-        wire.mend();
+        wire.repair();
         await context.setOffline(false);
         await soon(() => statusOf(page)).toBe(`connected (${transport})`);
         expect(await (await agentOf(example)).call('add_item', { text: 'On' })).toMatchObject({

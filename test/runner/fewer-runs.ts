@@ -5,12 +5,12 @@
  */
 import fc from '../../node_modules/fast-check/lib/fast-check.js';
 
-const mostRuns = 600;
+const maxRuns = 600;
 
 const assert = <Ts>(property: fc.IRawProperty<Ts>, parameters: fc.Parameters<Ts> = {}) =>
   fc.assert(property, {
     ...parameters,
-    ...(parameters.numRuns !== undefined && { numRuns: Math.min(parameters.numRuns, mostRuns) }),
+    ...(parameters.numRuns !== undefined && { numRuns: Math.min(parameters.numRuns, maxRuns) }),
   });
 
 export default { ...fc, assert };

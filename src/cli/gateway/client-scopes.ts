@@ -24,7 +24,7 @@ export interface Scopes {
 }
 
 /** Most projects that are named. */
-const mostProjects = 20;
+const maxProjects = 20;
 
 /**
  * Finds the servers.
@@ -44,7 +44,7 @@ export function scopesOf(config: JsonValue, folders: readonly string[], shown: s
     const servers = own(project, 'mcpServers');
     if (!isJsonObject(servers) || Object.keys(servers).length === 0) continue;
     if (path === here) scopes.push({ servers, rank: 0, name: `${shown} for this folder` });
-    else if (notes.length < mostProjects)
+    else if (notes.length < maxProjects)
       notes.push(
         `the project \`${cleanLine(path, 300)}\` has servers of its own, which are left out: ` +
           `${Object.keys(servers)

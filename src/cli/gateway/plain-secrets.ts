@@ -1,7 +1,7 @@
 /** Finds what is probably a secret in plain text. The values themselves are never told. */
 
 const leastSecret = 8;
-const mostOfName = 60;
+const maxOfName = 60;
 
 /** Whether a value under this name is probably a secret, and not the name of a variable. */
 export function looksSecret(name: string, value: string): boolean {
@@ -43,6 +43,6 @@ export function secretInAddress(text: string): string | undefined {
   if (isSecret && !user.includes('${')) return 'its user and password';
   const [, query = ''] = /\?([^#]*)/.exec(text) ?? [];
   for (const [name, value] of new URLSearchParams(query))
-    if (looksSecret(name, value)) return `its parameter \`${name.slice(0, mostOfName)}\``;
+    if (looksSecret(name, value)) return `its parameter \`${name.slice(0, maxOfName)}\``;
   return undefined;
 }

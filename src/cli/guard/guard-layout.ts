@@ -49,7 +49,7 @@ const inProject = [
 ];
 
 /** Most files beside an audit log. Each becomes a mount. */
-const mostBeside = 500;
+const maxBeside = 500;
 
 /** @throws CliFault 1 */
 export function guardLayout(run: GuardRun): GuardLayout {
@@ -154,7 +154,7 @@ function logsOf(run: GuardRun): readonly { log: string; others: readonly Guarded
   return [...installed, ...(run.log === undefined ? [] : [run.log])].map((log) => {
     const folder = dirname(log);
     const names = existsSync(folder) ? readdirSync(folder) : [];
-    if (!existsSync(folder) || isIn(folder, run.user.home) || names.length > mostBeside)
+    if (!existsSync(folder) || isIn(folder, run.user.home) || names.length > maxBeside)
       throw failure(
         `The audit log ${log} needs a folder of its own, because hooks create files beside it: ` +
           'make one, and change `audit.path`.',

@@ -19,7 +19,7 @@ export interface GuardProxy {
 }
 
 /** Most different hosts that are remembered as refused. */
-const mostRefused = 100;
+const maxRefused = 100;
 
 /**
  * @param find Looks a name up. @default by the system
@@ -37,7 +37,7 @@ export function createGuardProxy(hosts: readonly HostPattern[], find?: FindAddre
     reachableAddress(hosts, host, port, find).catch((error: unknown) => {
       const name = `${canonicalHost(host) ?? '?'}:${port}`;
       const isRefused = error instanceof Refusal && error.status === 403;
-      if (isRefused && (refused.has(name) || refused.size < mostRefused))
+      if (isRefused && (refused.has(name) || refused.size < maxRefused))
         refused.set(name, (refused.get(name) ?? 0) + 1);
       throw error;
     });

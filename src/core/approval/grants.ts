@@ -39,7 +39,7 @@ export interface GrantSubject {
 }
 
 /** Most grants per session. The oldest is dropped first. */
-const mostGrants = 1_000;
+const maxGrants = 1_000;
 
 export class Grants {
   readonly #held = new Map<string, Held>();
@@ -58,7 +58,7 @@ export class Grants {
     for (const [other, held] of [...this.#held, ...this.#lastUses])
       if (held.key === key) this.revoke(other);
     if (!allowed) this.#rejections++;
-    if (this.#held.size >= mostGrants) this.#held.delete(this.#held.keys().next().value as string);
+    if (this.#held.size >= maxGrants) this.#held.delete(this.#held.keys().next().value as string);
     const expiresAt = grant.expiresInMs === undefined ? undefined : now + grant.expiresInMs;
     const held: Held = {
       id,

@@ -23,13 +23,13 @@ export function takeAnswer(where: string, answer: unknown, maxInputChars?: numbe
   if (read !== undefined && read.input !== 'unreadable') return read;
   throw new MisuseError(
     'invalid_option',
-    `${where}: expected ${expected}, got ${whatCame(answer)}. The question stays open: answer ` +
+    `${where}: expected ${expected}, got ${describeReceived(answer)}. The question stays open: answer ` +
       'it again.',
   );
 }
 
 /** Describes an invalid answer, by its first wrong field if it has fields. */
-export function whatCame(answer: unknown): string {
+export function describeReceived(answer: unknown): string {
   try {
     if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
       return describe(answer);

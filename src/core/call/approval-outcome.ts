@@ -83,7 +83,7 @@ export function granted(call: Call, approvalId: string, by: string | undefined):
   if (call.ended) return;
   call.approved = true;
   const { session, toolName, callId } = call;
-  if (session.hears('approval:granted'))
+  if (session.hasListener('approval:granted'))
     session.emit(
       'approval:granted',
       { toolName, callId, approvalId, ...(by === undefined ? {} : { by }) },
@@ -101,7 +101,7 @@ export function rejected(
 ): ToolError {
   const { session, toolName, callId } = call;
   const said = message === undefined ? undefined : shownText(call, message);
-  if (!call.ended && session.hears('approval:denied'))
+  if (!call.ended && session.hasListener('approval:denied'))
     session.emit(
       'approval:denied',
       {
@@ -147,7 +147,7 @@ export function invalidAnswer(
 
 export function timedOut(call: Call, approvalId: string): ToolError {
   const { session, toolName, callId } = call;
-  if (session.hears('approval:denied'))
+  if (session.hasListener('approval:denied'))
     session.emit(
       'approval:denied',
       { toolName, callId, approvalId, reason: 'timeout' },

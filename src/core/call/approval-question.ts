@@ -115,7 +115,7 @@ export function promptOf({ definition }: ToolEntry, title?: string): ApprovalPro
  */
 export function announceQuestion(call: FoundCall, request: ApprovalRequest): void {
   const { session } = call;
-  if (!session.hears('approval:required')) return;
+  if (!session.hasListener('approval:required')) return;
   const { input: _, title, summary: _line, message: _words, ...rest } = request;
   const shown = shownToListeners(call);
   const hiddenFields = shown.fields;

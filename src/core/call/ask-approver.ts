@@ -9,7 +9,7 @@ import { inScope } from '../../values/limits/async-scope.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { ApprovalDesk } from '../approval/desk.ts';
 import { type ReadAnswer, readAnswer } from '../approval/request.ts';
-import { whatCame } from '../approval/wrong-answer.ts';
+import { describeReceived } from '../approval/wrong-answer.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import {
   invalidAnswer,
@@ -20,7 +20,7 @@ import {
 } from './approval-outcome.ts';
 import { announceQuestion, requestFor } from './approval-question.ts';
 import type { FoundCall } from './call.ts';
-import { tellSettled } from './end-call.ts';
+import { emitSettled } from './end-call.ts';
 import { reportFault } from './report-fault.ts';
 import type { Next, Step } from './step.ts';
 
@@ -41,7 +41,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
     return rejected(call, undefined, question.reason, undefined, question.message);
   const { request } = question;
   call.more.approval = { id: request.id };
-  call.onEnd(({ metadata }) => tellSettled(call, request.id, metadata.status));
+  call.onEnd(({ metadata }) => emitSettled(call, request.id, metadata.status));
   if (approver === undefined) {
     announceQuestion(call, request);
     return rejected(
@@ -112,7 +112,7 @@ function openQuestion(call: FoundCall, desk: ApprovalDesk, request: ApprovalRequ
     desk.waiting.delete(request.id);
     // Read at once, before anyone else can change it.
     const read = readAnswer(answer, call.session.limits.maxInputBytes);
-    settle(read === undefined ? { wrong: whatCame(answer) } : { read });
+    settle(read === undefined ? { wrong: describeReceived(answer) } : { read });
   };
   const threw = (error: unknown): void => {
     if (!over) fail(error);

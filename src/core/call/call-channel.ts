@@ -54,7 +54,7 @@ function openChannel(): CallChannel | undefined {
 }
 
 /** The channel, if anyone listens. */
-export function heardChannel(): CallChannel | undefined {
+export function subscribedChannel(): CallChannel | undefined {
   if (channel === undefined) return undefined;
   const { start, end, asyncStart, asyncEnd } = channel;
   return start.hasSubscribers ||
@@ -86,9 +86,9 @@ export function publishCall(
       const { callId, status } = metadata;
       const code = outcome.success ? undefined : outcome.error.code;
       // A subscriber may have frozen the message, or have added an accessor to it.
-      tellMember(message, 'callId', callId);
-      tellMember(message, 'status', status);
-      if (code !== undefined) tellMember(message, 'code', code);
+      describeMember(message, 'callId', callId);
+      describeMember(message, 'status', status);
+      if (code !== undefined) describeMember(message, 'code', code);
       asyncStart.publish(message);
       asyncEnd.publish(message);
     });
@@ -97,7 +97,7 @@ export function publishCall(
 }
 
 /** A member that cannot be set is left out: one subscriber must not break what the others get. */
-function tellMember(message: CallMessage, name: keyof CallMessage, value: string): void {
+function describeMember(message: CallMessage, name: keyof CallMessage, value: string): void {
   Reflect.defineProperty(message, name, {
     value,
     configurable: true,

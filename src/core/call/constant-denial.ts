@@ -56,7 +56,8 @@ export function denyAtOnce(session: SessionState, toolName: string): ToolResult 
   try {
     const binding = session.binding(toolName);
     const denial = binding === undefined ? undefined : denialOf(binding);
-    if (binding === undefined || denial === undefined || binding.entry.untold) return undefined;
+    if (binding === undefined || denial === undefined || binding.entry.deprecationNotLogged)
+      return undefined;
     const { entry } = binding;
     const callId = newId(session);
     const error = errorOf(denial.verdict);

@@ -6,15 +6,15 @@ import type { CallStatus } from '../../values/errors/index.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 
 /** Most tools of a registry, and most tools of sessions, that are counted separately. */
-const mostTools = 10_000;
-const mostSessionTools = 1_000;
+const maxTools = 10_000;
+const maxSessionTools = 1_000;
 /** Most places of execution that are counted separately for one name. */
-const mostTwins = 16;
+const maxTwins = 16;
 /** Most rules that are counted separately. Their ids come from hosts, and sessions bring rules. */
-const mostRules = 10_000;
+const maxRules = 10_000;
 /** Most reasons that are counted separately. They come from host code. */
-const mostReasons = 1_000;
-const mostReasonsOfTool = 100;
+const maxReasons = 1_000;
+const maxReasonsOfTool = 100;
 
 /**
  * The upper bounds of the histogram of durations, in milliseconds. What takes longer than the last
@@ -119,8 +119,8 @@ export class Counters {
     const isSessionTool = entry.owner === 'session';
     if (
       isSessionTool
-        ? this.#sessionTools >= mostSessionTools
-        : this.byTool.size - this.#sessionTools >= mostTools
+        ? this.#sessionTools >= maxSessionTools
+        : this.byTool.size - this.#sessionTools >= maxTools
     )
       return this.others;
     if (isSessionTool) this.#sessionTools++;
@@ -138,7 +138,7 @@ export class Counters {
     let one = known;
     for (let seen = 1; one.executor !== runsIn; seen++) {
       if (one.twin === undefined) {
-        if (seen === mostTwins) break;
+        if (seen === maxTwins) break;
         one.twin = new ToolCounts(this, this.up?.tool(entry), runsIn);
       }
       one = one.twin;
@@ -152,7 +152,7 @@ export class Counters {
     if (known !== undefined) return known;
     const count = new RuleCount(this.up?.rule(id));
     this.byRule ??= new Map();
-    if (this.byRule.size < mostRules) this.byRule.set(id, count);
+    if (this.byRule.size < maxRules) this.byRule.set(id, count);
     return count;
   }
 }
@@ -204,14 +204,14 @@ function reasonCount(counts: ToolCounts, reason: string): ReasonCount {
   for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.up) {
     if (one !== counts) {
       one.byReason ??= new Map();
-      addReason(also, one.byReason, reason, mostReasonsOfTool);
+      addReason(also, one.byReason, reason, maxReasonsOfTool);
     }
     one.owner.byReason ??= new Map();
-    addReason(also, one.owner.byReason, reason, mostReasons);
+    addReason(also, one.owner.byReason, reason, maxReasons);
   }
   const count = { count: 0, also };
   counts.byReason ??= new Map();
-  if (counts.byReason.size < mostReasonsOfTool) counts.byReason.set(reason, count);
+  if (counts.byReason.size < maxReasonsOfTool) counts.byReason.set(reason, count);
   return count;
 }
 

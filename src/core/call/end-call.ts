@@ -111,7 +111,7 @@ function settleAccounts(call: Call, result: ToolResult): void {
   count(call, result);
   if (call.announced) {
     if (extra?.resumed !== undefined)
-      tellSettled(call, extra.resumed.approvalId, result.metadata.status);
+      emitSettled(call, extra.resumed.approvalId, result.metadata.status);
     tell(call, result);
     registry.observers?.ended(call, result);
   }
@@ -161,7 +161,7 @@ export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void
   if (grace?.dlList !== undefined) session.registry.deadlines.remove(grace);
   releaseAll(call);
   countLate(session.counters());
-  if (session.hears('tool:late'))
+  if (session.hasListener('tool:late'))
     session.emit(
       'tool:late',
       {
@@ -194,7 +194,7 @@ function tell(call: Call, result: ToolResult): void {
   const { session, toolName, callId } = call;
   const { durationMs, status } = result.metadata;
   if (result.success) {
-    if (session.hears('tool:post') && isFound(call))
+    if (session.hasListener('tool:post') && isFound(call))
       deliver(session, 'tool:post', {
         type: 'tool:post',
         sessionId: session.sessionId,
@@ -212,7 +212,7 @@ function tell(call: Call, result: ToolResult): void {
   const { error } = result;
   if (
     (error.code === 'policy_denied' || error.code === 'policy_error') &&
-    session.hears('policy:violation')
+    session.hasListener('policy:violation')
   ) {
     const { reason = error.code, ruleId, source } = error;
     session.emit(
@@ -227,7 +227,7 @@ function tell(call: Call, result: ToolResult): void {
       call.surfaceName,
     );
   }
-  if (session.hears('tool:error'))
+  if (session.hasListener('tool:error'))
     session.emit(
       'tool:error',
       {
@@ -243,9 +243,9 @@ function tell(call: Call, result: ToolResult): void {
 }
 
 /** @param id The approval request. */
-export function tellSettled(call: Call, id: string, status: CallStatus): void {
+export function emitSettled(call: Call, id: string, status: CallStatus): void {
   const { session, toolName, callId, extra } = call;
-  if (!session.hears('approval:settled')) return;
+  if (!session.hasListener('approval:settled')) return;
   // A later question of the same call has its own answer.
   const told = extra?.approval?.id === id ? extra.approval : undefined;
   const { by, decision } = told ?? {};

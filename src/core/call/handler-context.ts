@@ -120,7 +120,8 @@ export function progress(call: FoundCall, done: number, total?: number, message?
   // Adding a deadline that is already running moves it.
   if (idle !== undefined && idleTimeoutMs !== undefined)
     registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
-  if (!call.session.hears('tool:progress') || !Number.isFinite(done) || !mayEmit(call)) return;
+  if (!call.session.hasListener('tool:progress') || !Number.isFinite(done) || !mayEmit(call))
+    return;
   const { toolName, callId } = call;
   call.session.emit(
     'tool:progress',
@@ -142,7 +143,11 @@ export function progress(call: FoundCall, done: number, total?: number, message?
  * call has ended.
  */
 export function emitEvent(call: FoundCall, name: string, data: unknown): void {
-  if (call.state !== 'running' || typeof name !== 'string' || !call.session.hears('tool:event'))
+  if (
+    call.state !== 'running' ||
+    typeof name !== 'string' ||
+    !call.session.hasListener('tool:event')
+  )
     return;
   const { session, toolName, callId } = call;
   if (!mayEmit(call)) return;

@@ -162,7 +162,7 @@ function vote(call: FoundCall, tally: Tally, gate: Gate, answer: unknown): void 
       answer,
     );
   const { source, id } = gate;
-  tally.spoken = true;
+  tally.decided = true;
   tally.steps?.push({
     source,
     ...(id === undefined ? {} : { ruleId: id }),

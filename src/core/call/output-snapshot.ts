@@ -7,13 +7,13 @@ import { copyJson } from '../../values/json/index.ts';
 import { lostInSandbox } from '../../values/json/lost-data.ts';
 import type { Call } from './call.ts';
 import { shownNameOf } from './shown.ts';
-import { tellLost } from './tell-lost.ts';
+import { logLostCall } from './tell-lost.ts';
 
 /** Deepest nesting of an output. */
 export const maxOutputDepth = 512;
 const maxValues = 5_000_000;
 /** A character that the copy counts as one may take up to twelve, as an escape or a fraction. */
-export const mostCharsEach = 12;
+export const maxCharsEach = 12;
 
 export type Shaped =
   | {
@@ -22,7 +22,7 @@ export type Shaped =
       readonly truncated: ResultMetadata['truncated'];
       /**
        * A lower bound of the snapshot's length as JSON text. The text is at most
-       * {@link mostCharsEach} times as long. Undefined if the output needs no count.
+       * {@link maxCharsEach} times as long. Undefined if the output needs no count.
        */
       readonly leastChars: number | undefined;
       /** The copy stopped at the limit, so `output` is still the handler's own value. */
@@ -61,7 +61,7 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
     };
   }
   const lost = noticesLoss ? (copy.lost ?? lostElsewhere(value)) : undefined;
-  if (lost !== undefined) tellLost(call, lost);
+  if (lost !== undefined) logLostCall(call, lost);
   if (copy.overflow)
     return { ok: true, output: value, truncated: undefined, leastChars: undefined, overflow: true };
   return {

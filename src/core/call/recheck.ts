@@ -11,9 +11,9 @@ import { withdrawn } from './standing-grants.ts';
 import { GoTo, type Next, type Step } from './step.ts';
 
 /** A call is denied if the rules keep changing faster than it can be judged. */
-const mostRounds = 8;
+const maxRounds = 8;
 /** So is a call whose gates, asked once more, have to be waited for again and again. */
-const mostPasses = 8;
+const maxPasses = 8;
 
 /**
  * Checks availability, policy and fingerprint again, until nothing changed in the meantime. A round
@@ -40,7 +40,7 @@ function judgeAgain(call: FoundCall, isPass: boolean): Step {
     more.passes = 0;
     more.kept = undefined;
   }
-  if (more.rounds > mostRounds || more.passes > mostPasses) return unstableError;
+  if (more.rounds > maxRounds || more.passes > maxPasses) return unstableError;
   const binding = session.binding(call.toolName);
   if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call);
   const unavailable = checkAvailable(call);

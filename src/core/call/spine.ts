@@ -3,9 +3,9 @@
 import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { SessionState } from '../session/session-state.ts';
-import { tellDeprecated } from '../tool/deprecation.ts';
+import { logDeprecation } from '../tool/deprecation.ts';
 import { Call, type FoundCall, isFound, type Resumed } from './call.ts';
-import { heardChannel, publishCall } from './call-channel.ts';
+import { publishCall, subscribedChannel } from './call-channel.ts';
 import type { ReadCallOptions } from './call-options.ts';
 import { link, newId } from './calls-in-flight.ts';
 import { denyAtOnce } from './constant-denial.ts';
@@ -29,7 +29,7 @@ export function callTool(
 ): Promise<ToolResult> {
   const { masking } = session.registry.ports;
   const toolName = masking === undefined ? name : masking.name(session, name, input, parent);
-  const channel = heardChannel();
+  const channel = subscribedChannel();
   if (
     channel === undefined &&
     options === undefined &&
@@ -41,13 +41,13 @@ export function callTool(
     if (denied !== undefined) return Promise.resolve(denied);
   }
   if (channel === undefined)
-    return callUnheard(session, toolName, input, options, parent, resumed, callId);
+    return callWithoutTrace(session, toolName, input, options, parent, resumed, callId);
   return publishCall(channel, session, toolName, () =>
-    callUnheard(session, toolName, input, options, parent, resumed, callId),
+    callWithoutTrace(session, toolName, input, options, parent, resumed, callId),
   );
 }
 
-function callUnheard(
+function callWithoutTrace(
   session: SessionState,
   toolName: string,
   input: unknown,
@@ -94,8 +94,8 @@ function takeResolve(resolve: (result: ToolResult) => void): void {
 let taken: (result: ToolResult) => void = () => {};
 
 function begin(call: Call, namedByCaller: boolean): void {
-  const unheard = enter(call, namedByCaller);
-  if (unheard !== undefined) return call.resolve(failureResult(call, unheard));
+  const unreported = enter(call, namedByCaller);
+  if (unreported !== undefined) return call.resolve(failureResult(call, unreported));
   link(call);
   const { ports, tracers } = call.session.registry;
   ports.masking?.begin(call);
@@ -129,7 +129,7 @@ function refuse(call: Call, error: ToolError): void {
 function arrive(call: Call): void {
   let refused: Outcome = admit(call);
   if (refused === undefined && !call.ended) refused = lookup(call);
-  if (call.entry?.untold === true) tellDeprecated(call.session.registry, call.entry);
+  if (call.entry?.deprecationNotLogged === true) logDeprecation(call.session.registry, call.entry);
   if (refused === undefined && isFound(call) && call.binding.drop !== undefined)
     refused = checkAvailable(call);
   if (refused !== undefined) return failCall(call, refused);

@@ -31,7 +31,7 @@ export function takeGrant(call: FoundCall): Grant | undefined {
   if (grant.effect === 'allow') {
     // Until the handler starts, the grant can still be revoked.
     call.more.grant = use;
-    call.onEnd(() => letGo(call));
+    call.onEnd(() => giveUp(call));
   }
   return grant;
 }
@@ -65,6 +65,6 @@ export function withdrawn({ extra, session }: Call): boolean {
 }
 
 /** Once the handler starts or the call ends, revoking the grant no longer affects the call. */
-export function letGo({ extra, session }: Call): void {
+export function giveUp({ extra, session }: Call): void {
   if (extra?.grant !== undefined) session.approvalDesk().grants.release(extra.grant);
 }

@@ -4,10 +4,10 @@ import type { FoundCall } from './call.ts';
 import { countLateSettle } from './end-call.ts';
 import { ran, threw } from './settle.ts';
 import { type RunOptions, run } from './stages/run.ts';
-import { letGo } from './standing-grants.ts';
+import { giveUp } from './standing-grants.ts';
 
 export function start(call: FoundCall): void {
-  if (call.extra?.grant !== undefined) letGo(call);
+  if (call.extra?.grant !== undefined) giveUp(call);
   // After hooks, observers and `tool:error` are shown the canonical input, and the handler may
   // change a parse that shares parts with it.
   const { hooks, registry } = call.session;
@@ -16,7 +16,7 @@ export function start(call: FoundCall): void {
     hooks.length > 0 ||
     registry.observers !== undefined ||
     traces !== undefined ||
-    call.session.hears('tool:error')
+    call.session.hasListener('tool:error')
   )
     call.canonical = cloneJson(call.canonical);
   if (traces === undefined) run(call, plainly);

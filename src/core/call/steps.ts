@@ -11,7 +11,7 @@ import { threw } from './settle.ts';
 import { acquire } from './stages/acquire.ts';
 import { approve } from './stages/approve.ts';
 import { beforeHooks } from './stages/before-hooks.ts';
-import { decide, tellVerdict } from './stages/decide.ts';
+import { announceVerdict, decide } from './stages/decide.ts';
 import { loopGuard } from './stages/loop-guard.ts';
 import { prepare } from './stages/prepare.ts';
 import { validate } from './stages/validate.ts';
@@ -87,11 +87,11 @@ function decideAndTell(call: FoundCall): Step {
   const outcome = decide(call);
   if (outcome instanceof Promise) {
     return outcome.then((settled) => {
-      if (!call.ended) tellVerdict(call);
+      if (!call.ended) announceVerdict(call);
       return settled;
     });
   }
-  if (!call.ended) tellVerdict(call);
+  if (!call.ended) announceVerdict(call);
   return outcome;
 }
 

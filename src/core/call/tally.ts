@@ -10,7 +10,7 @@ export interface Tally {
   ask: Verdict | undefined;
   allow: Verdict | undefined;
   /** Some rule, policy or check has decided, so the default does not apply. */
-  spoken: boolean;
+  decided: boolean;
   /** The answer of each gate, in order. Kept only for `explain`. */
   readonly steps: JsonObject[] | undefined;
   /** Steps that the rules may still take. */
@@ -25,7 +25,7 @@ export function emptyTally(steps: Tally['steps']): Tally {
     deny: undefined,
     ask: undefined,
     allow: undefined,
-    spoken: false,
+    decided: false,
     steps,
     left: maxRuleSteps,
     trial: undefined,

@@ -6,7 +6,7 @@ import type { Call } from './call.ts';
 const told = new WeakMap<object, WeakSet<object>>();
 
 /** Logs it once for each tool of a registry. @param lost the object, or the name of its class */
-export function tellLost(
+export function logLostCall(
   { binding, session, callId, toolName }: Call,
   lost: object | string,
 ): void {

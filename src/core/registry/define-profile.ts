@@ -14,7 +14,7 @@ import { checkKnobs } from './check-knobs.ts';
 import type { RegistryState } from './registry-state.ts';
 
 /** Most characters of a name that a message shows. */
-const mostShown = 200;
+const maxShown = 200;
 
 /** @throws MisuseError `unknown_tool`, `unknown_knob`, `unknown_profile`, `invalid_option`. */
 export function defineProfile(registry: RegistryState, profile: Profile): void {
@@ -112,7 +112,7 @@ function unknownTool(
   return new MisuseError(
     'unknown_tool',
     `Profile \`${id}\`: expected \`tools\` to name registered tools, got ` +
-      `\`${shortened(name, mostShown)}\`.${hint} ${remedy}`,
+      `\`${shortened(name, maxShown)}\`.${hint} ${remedy}`,
   );
 }
 
@@ -120,6 +120,6 @@ function unknownTool(
 function rangeHint(name: string, registry: RegistryState): string | undefined {
   const at = name.lastIndexOf('@');
   if (at <= 0 || !registry.tools.has(name.slice(0, at))) return undefined;
-  const text = JSON.stringify(shortened(name.slice(at + 1), mostShown));
+  const text = JSON.stringify(shortened(name.slice(at + 1), maxShown));
   return ` ${text} is not a range of versions, such as \`^1.2\`.`;
 }

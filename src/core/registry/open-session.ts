@@ -21,8 +21,9 @@ export function openSession(state: RegistryState, options: SessionOptions<never>
   const { signal, idleTimeoutMs } = setup;
   if (signal !== undefined || idleTimeoutMs !== undefined)
     closeAutomatically(session, signal, idleTimeoutMs);
-  if (state.hub.hears('session:start') || state.hub.hears('session:end')) session.watch();
-  if (state.hub.hears('session:start'))
+  if (state.hub.hasListener('session:start') || state.hub.hasListener('session:end'))
+    session.watch();
+  if (state.hub.hasListener('session:start'))
     session.emit('session:start', { profile: setup.profileId ?? '' });
   return session;
 }

@@ -44,7 +44,7 @@ import { readRegistryOptions } from './registry-options.ts';
 const none: readonly never[] = Object.freeze([]);
 
 /** Most names of removed tools that are remembered. */
-const mostRemoved = 10_000;
+const maxRemoved = 10_000;
 
 export class RegistryState {
   readonly parts: PartSet;
@@ -239,7 +239,7 @@ export class RegistryState {
   /** Emits `tools:changed` on the registry only. */
   emitToolsChanged(change: ToolsChange): void {
     if (this.#gathered !== undefined) return this.#gathered.add(change);
-    if (!this.hub.hears('tools:changed')) return;
+    if (!this.hub.hasListener('tools:changed')) return;
     const { added = none, removed = none, modified = none } = change;
     const event = {
       type: 'tools:changed',
@@ -271,7 +271,7 @@ export class RegistryState {
   /** Remembers a removed tool, forgetting the oldest. Called right before the epoch is raised. */
   rememberRemoved(name: string): void {
     this.removed.delete(name);
-    if (this.removed.size >= mostRemoved)
+    if (this.removed.size >= maxRemoved)
       this.removed.delete(this.removed.keys().next().value as string);
     this.removed.set(name, this.epoch + 1);
   }

@@ -42,7 +42,7 @@ export function closeSession(state: SessionState): Promise<void> {
   }
   state.atClose = undefined;
   state.followers = undefined;
-  if (state.hears('session:end')) state.emit('session:end', {});
+  if (state.hasListener('session:end')) state.emit('session:end', {});
   const disposed = Promise.allSettled(disposals);
   // Host code that never returns must not block the closing.
   if (disposals.some((one) => one !== undefined))

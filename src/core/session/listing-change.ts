@@ -9,7 +9,7 @@ import { listingOf } from './view.ts';
 type Listing = ReadonlyMap<string, ToolEntry>;
 
 /** Emits `tools:changed` if the listing differs from the last one, and runs the followers. */
-export function tellListingChange(session: SessionState, reason: ChangeReason): void {
+export function emitListingChange(session: SessionState, reason: ChangeReason): void {
   const { registry, shown: before } = session;
   if (before !== undefined) {
     const after = listingOf(session).entries;

@@ -28,7 +28,7 @@ interface Sum {
 }
 
 /** Most places that are named. */
-const mostExecutors = 100;
+const maxExecutors = 100;
 
 /** @param counters Undefined if no call has ended yet. */
 export function metricsOf(counters: Counters | undefined): CallMetrics {
@@ -77,7 +77,7 @@ function emptySum(): Sum {
 }
 
 function placeOf(places: Map<string, Sum>, executor: string): Sum {
-  const name = places.has(executor) || places.size < mostExecutors ? executor : '_other';
+  const name = places.has(executor) || places.size < maxExecutors ? executor : '_other';
   let sum = places.get(name);
   if (sum === undefined) {
     sum = emptySum();

@@ -26,7 +26,7 @@ import type { CompiledRule } from '../rules/rule.ts';
 import type { Slot } from '../slot.ts';
 import { releaseExecutor } from '../tool/executors.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
-import { tellListingChange } from './listing-change.ts';
+import { emitListingChange } from './listing-change.ts';
 import type { SessionSetup } from './session-setup.ts';
 import { listingOf, type SharedView } from './view.ts';
 
@@ -46,12 +46,12 @@ export class SessionState {
   #epoch: number;
   closed = false;
   /** The registry's epoch at creation. A tool that was removed earlier never existed here. */
-  readonly bornAt: number;
+  readonly createdAt: number;
   /** Names of the session's own tools that were removed. */
   gone: Set<string> | undefined;
   /** The last announced call and its time, which later events can reuse. */
   toldOf: Call | undefined;
-  toldAt = 0;
+  lastAnnouncedAt = 0;
   /** Resolves when closing is done. */
   closing: Promise<void> | undefined;
   seq = 0;
@@ -108,7 +108,7 @@ export class SessionState {
     this.limits = registry.limitsOf(setup.limits, this.profile);
     boundSlots(this);
     this.#epoch = registry.epoch;
-    this.bornAt = registry.epoch;
+    this.createdAt = registry.epoch;
   }
 
   get sessionId(): string {
@@ -167,7 +167,9 @@ export class SessionState {
 
   /** Whether the session had a tool of this name that was removed. */
   knew(name: string): boolean {
-    return (this.registry.removed.get(name) ?? -1) > this.bornAt || this.gone?.has(name) === true;
+    return (
+      (this.registry.removed.get(name) ?? -1) > this.createdAt || this.gone?.has(name) === true
+    );
   }
 
   /** The tool of this name, including internal ones. */
@@ -204,12 +206,12 @@ export class SessionState {
   }
 
   /** Whether the session or the registry has a listener for an event. */
-  hears(type: EventType): boolean {
-    return this.registry.hub.hears(type) || this.hub?.hears(type) === true;
+  hasListener(type: EventType): boolean {
+    return this.registry.hub.hasListener(type) || this.hub?.hasListener(type) === true;
   }
 
   /**
-   * Emits here and on the registry. Callers check {@link hears} first, so that no event is made
+   * Emits here and on the registry. Callers check {@link hasListener} first, so that no event is made
    * without a listener.
    * @param event A new object, whose members are not shared or are frozen.
    * @param surface The name of the surface of the event's call. @default none
@@ -271,7 +273,7 @@ export class SessionState {
   changed(reason: ChangeReason): void {
     this.current();
     if (this.holds > 0) retireHandlers(this);
-    tellListingChange(this, reason);
+    emitListingChange(this, reason);
   }
 
   /** Waiting approvals and grants. Created on first use. */

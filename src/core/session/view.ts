@@ -30,7 +30,7 @@ export interface SharedView {
 }
 
 /** Most shared views that are kept. When another one is needed, all are dropped. */
-const mostViews = 64;
+const maxViews = 64;
 
 /** The shared views of one epoch of the registry. */
 export class SharedViews {
@@ -70,7 +70,7 @@ export class SharedViews {
     let shared = this.#views.get(key);
     if (shared === undefined) {
       shared = { statuses: new Map(), view: undefined };
-      if (this.#views.size >= mostViews) this.#views.clear();
+      if (this.#views.size >= maxViews) this.#views.clear();
       this.#views.set(key, shared);
     }
     return shared;

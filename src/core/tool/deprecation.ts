@@ -43,12 +43,12 @@ export function shownDescription(tool: {
 }
 
 /** Logs the first call to a deprecated tool. It is not called for later ones. */
-export function tellDeprecated(
+export function logDeprecation(
   registry: { warn(data: object, message: string): void },
   entry: ToolEntry,
 ): void {
   const { name, version, deprecated } = entry.definition;
-  entry.untold = false;
+  entry.deprecationNotLogged = false;
   if (deprecated === undefined) return;
   registry.warn(
     { tool: name, ...(version === undefined ? {} : { version }), deprecated },

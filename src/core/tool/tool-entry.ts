@@ -25,7 +25,7 @@ export class ToolEntry {
   readonly slots: Semaphore | undefined;
   enabled = true;
   /** The tool is deprecated, and no call to it has been logged yet. */
-  untold: boolean;
+  deprecationNotLogged: boolean;
   /** No output has been logged as one that lost data. */
   noticesLoss = true;
   removed = false;
@@ -46,7 +46,8 @@ export class ToolEntry {
     this.slots =
       heir?.slots ??
       (maxConcurrency === undefined ? undefined : new Semaphore(maxConcurrency, { waits }));
-    this.untold = definition.deprecated !== undefined && (heir === undefined || heir.untold);
+    this.deprecationNotLogged =
+      definition.deprecated !== undefined && (heir === undefined || heir.deprecationNotLogged);
     if (heir !== undefined) this.enabled = heir.enabled;
   }
 

@@ -41,7 +41,7 @@ const usualLength = 64;
 const longestName = 1_024;
 /** Hexadecimal digits of a suffix at first. More are used if these do not suffice. */
 const firstDigits = 8;
-const mostDigits = 64;
+const maxDigits = 64;
 
 /**
  * Gives every tool a name that the provider accepts. A legal name stays unchanged. In any other
@@ -86,7 +86,7 @@ export function toProviderNames(
     else for (const name of group) contested.push({ name, base, hash: sha256(name) });
   }
   for (const name of shown.values()) taken.add(name);
-  tellApart(contested, taken, rule, shown);
+  distinguish(contested, taken, rule, shown);
   const toProvider = new Map<string, string>();
   const toTool = new Map<string, string>();
   for (const name of given) {
@@ -108,13 +108,13 @@ interface Contested {
  * Lengthens the suffixes of all names together until each is unique, so that the order of the names
  * does not matter.
  */
-function tellApart(
+function distinguish(
   contested: readonly Contested[],
   taken: Set<string>,
   rule: Rule,
   shown: Map<string, string>,
 ): void {
-  const most = Math.min(mostDigits, rule.maxLength - 1 - rule.mark.length);
+  const most = Math.min(maxDigits, rule.maxLength - 1 - rule.mark.length);
   let open = contested;
   for (
     let digits = Math.min(firstDigits, most);
@@ -220,11 +220,11 @@ function readNames(names: readonly string[]): ReadonlySet<string> {
  * another first character.
  */
 function legalBase(name: string, rule: Rule): string {
-  const mended = Array.from(name, (character) =>
+  const repairedValue = Array.from(name, (character) =>
     rule.allowsInside(character) ? character : rule.mark,
   ).join('');
   for (const start of ['', rule.mark, 'tool_', 't']) {
-    const base = cutToFit(start + mended, '', rule);
+    const base = cutToFit(start + repairedValue, '', rule);
     if (base !== undefined) return base;
   }
   throw noName({ name }, rule);

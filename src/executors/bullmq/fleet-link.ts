@@ -8,10 +8,10 @@ import { loadBullmq } from './load-bullmq.ts';
 import { type Letter, type Mailbox, openMailbox } from './mailbox.ts';
 import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf, workerIn } from './names.ts';
 import {
+  notifyScript,
   offerScript,
   serverScript,
   settleScript,
-  tellScript,
   watchScript,
   withdrawScript,
 } from './scripts.ts';
@@ -159,7 +159,7 @@ export class FleetLink {
    */
   async tell(id: string, claim: string, texts: readonly string[], first: number): Promise<void> {
     const keys = [recordOf(this.#root, id), workerBoxOf(this.#root, workerIn(claim))];
-    await this.#opened.run(tellScript, keys, [claim, id, this.#ttl * 4, first, ...texts]);
+    await this.#opened.run(notifyScript, keys, [claim, id, this.#ttl * 4, first, ...texts]);
   }
 
   /**

@@ -15,13 +15,13 @@ export const leasePart = 0.8;
 const lookPart = 0.1;
 
 /** The number of unanswered checks that take a whole `leaseMs`. */
-const mostMissed = 1 / lookPart;
+const maxMissed = 1 / lookPart;
 
 /**
  * The number of checks in a row that must find a lease expired before it counts even though Redis
  * seems to have been away. When each answer is slow, Redis always seems to have been away.
  */
-const mostLapsed = 2 / lookPart;
+const maxLapsed = 2 / lookPart;
 
 /** The part of a {@link FleetLink} that the watch needs. */
 export interface Watched {
@@ -72,7 +72,7 @@ export class FleetWatch {
 
   async #tick(): Promise<void> {
     if (this.#runs.size === 0) return this.stop();
-    if (this.#missed++ > mostMissed) this.#cutOff();
+    if (this.#missed++ > maxMissed) this.#cutOff();
     if (this.#looking) return;
     this.#looking = true;
     try {
@@ -121,7 +121,7 @@ export class FleetWatch {
         return;
       case states.lapsed:
         run.started = true;
-        if (now >= this.#lenientUntil || ++run.lapsed >= mostLapsed)
+        if (now >= this.#lenientUntil || ++run.lapsed >= maxLapsed)
           run.fail(lost('worker_lost', 'The worker that ran the call has died.'));
         return;
       case states.stale:

@@ -129,7 +129,7 @@ return 1`,
  * ARGV: claim, call, ttl of the mailbox, number of the first message, messages.
  * Returns 0 if the worker no longer has the call, otherwise 1.
  */
-export const tellScript: FleetScript = {
+export const notifyScript: FleetScript = {
   name: 'hostToolsFleetTell',
   keys: 2,
   lua: `${post}local r = redis.call('HMGET', KEYS[1], 's', 'w', 't')
@@ -238,7 +238,7 @@ export const fleetScripts: readonly FleetScript[] = [
   offerScript,
   claimScript,
   reportScript,
-  tellScript,
+  notifyScript,
   withdrawScript,
   watchScript,
   renewScript,

@@ -3,8 +3,8 @@
 /** The number of places that are shared at a time. */
 const places = 5;
 /** How many of them one source may have, and all sources together. */
-const mostOfOne = 3;
-const mostOfAll = 4;
+const maxOfOne = 3;
+const maxOfAll = 4;
 
 /**
  * The first hits. Of each five places, a source has at most three and all sources together four, as
@@ -26,7 +26,7 @@ export function fairOrder<T>(
     for (const hit of waiting) {
       const source = sourceOf(hit);
       const count = source === undefined ? 0 : (taken.get(source) ?? 0);
-      const isOver = source !== undefined && (count >= mostOfOne || ofAll >= mostOfAll);
+      const isOver = source !== undefined && (count >= maxOfOne || ofAll >= maxOfAll);
       if (round.length >= places || isOver) later.push(hit);
       else {
         round.push(hit);

@@ -18,7 +18,7 @@ import {
   findToolsName,
 } from './discovery.ts';
 import { findByMeaning, findTools, readTools } from './found-tools.ts';
-import { describeFound, longestQuery, mostFound, wrongQuery } from './search.ts';
+import { describeFound, longestQuery, maxFound, wrongQuery } from './search.ts';
 
 /** Lets a session list few tools, and `find_tools` for the others. @throws MisuseError */
 export function discover(session: SessionState, settings: DiscoverySettings): void {
@@ -81,7 +81,7 @@ const schema: JsonObject = {
     limit: {
       type: 'integer',
       minimum: 1,
-      maximum: mostFound,
+      maximum: maxFound,
       description: 'The most tools to return.',
     },
   },
@@ -97,8 +97,8 @@ function faultsOf(input: JsonObject): { readonly message: string; readonly path:
   const wrong = wrongQuery(own(input, 'query'));
   if (wrong !== undefined) faults.push({ message: wrong, path: ['query'] });
   const limit = own(input, 'limit') ?? 1;
-  if (!Number.isInteger(limit) || (limit as number) < 1 || (limit as number) > mostFound)
-    faults.push({ message: `must be a whole number from 1 to ${mostFound}`, path: ['limit'] });
+  if (!Number.isInteger(limit) || (limit as number) < 1 || (limit as number) > maxFound)
+    faults.push({ message: `must be a whole number from 1 to ${maxFound}`, path: ['limit'] });
   return faults;
 }
 

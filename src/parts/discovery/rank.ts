@@ -21,17 +21,17 @@ const lengthShare = 0.75;
 const similarShare = 0.45;
 
 /** Most different words of a query that are looked up. */
-const mostWords = 64;
+const maxWords = 64;
 /** Most unknown words for which similar words are looked up, which costs much more. */
-const mostGuesses = 8;
+const maxGuesses = 8;
 /** Most places at which one query looks. Beyond this, its most common words do not count. */
-const mostPlaces = 200_000;
+const maxPlaces = 200_000;
 /**
  * Most words that are compared with unknown ones, first by their set of letters and then letter by
  * letter.
  */
-const mostGlances = 500_000;
-const mostComparisons = 10_000;
+const maxGlances = 500_000;
+const maxComparisons = 10_000;
 
 /** All tools of a scope that a query describes, best first. Equal ones are in the scope's order. */
 export function rankTools<T>(scope: Scope<T>, query: string): Hit<T>[] {
@@ -106,7 +106,7 @@ function hitsOf<T>(
 
 /** Adds the scores of a query's words for each tool. */
 function look<T>(scope: Scope<T>, query: string): Found {
-  const asked = distinct(wordsOf(query, 4 * mostWords));
+  const asked = distinct(wordsOf(query, 4 * maxWords));
   const count = scope.tools.length;
   const points = new Float64Array(count);
   const marks = new Int32Array(2 * count);
@@ -119,12 +119,12 @@ function look<T>(scope: Scope<T>, query: string): Found {
     const { stem } = asked[word] as Word;
     if (!addTerm(search, word, termsOf(scope, stem), 1)) unknown.push(word);
   }
-  const left = { glances: mostGlances, comparisons: mostComparisons };
+  const left = { glances: maxGlances, comparisons: maxComparisons };
   let guesses = 0;
   for (const word of unknown) {
     const { stem } = asked[word] as Word;
     if (differenceOf(stem) === 0) continue;
-    if (++guesses > mostGuesses) break;
+    if (++guesses > maxGuesses) break;
     for (const [other, difference] of similarTo(scope, stem, left)) {
       const share = (similarShare * other.length) / (other.length + difference);
       addTerm(search, word, termsOf(scope, other), share);
@@ -195,11 +195,11 @@ function commonest<T>(scope: Scope<T>, asked: readonly Word[]): ReadonlySet<numb
   );
   const left = new Set<number>();
   let places = sizes.reduce((sum, size) => sum + size, 0);
-  if (places <= mostPlaces) return left;
+  if (places <= maxPlaces) return left;
   const common = [...sizes.keys()].sort((a, b) => (sizes[b] as number) - (sizes[a] as number));
   for (const word of common) {
     // One word is always looked up, however common it is.
-    if (places <= mostPlaces || left.size === common.length - 1) break;
+    if (places <= maxPlaces || left.size === common.length - 1) break;
     left.add(word);
     places -= sizes[word] as number;
   }
@@ -231,7 +231,7 @@ function similarTo<T>(
 function distinct(words: readonly Word[]): Word[] {
   const seen = new Map<string, Word>();
   for (const word of words) {
-    if (seen.size >= mostWords) break;
+    if (seen.size >= maxWords) break;
     if (!seen.has(word.stem)) seen.set(word.stem, word);
   }
   return [...seen.values()];

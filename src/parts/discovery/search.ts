@@ -15,10 +15,10 @@ import type { Hit } from './rank.ts';
 
 /** The longest query, in characters, and the most tools of one answer. */
 export const longestQuery = 4_096;
-export const mostFound = 100;
+export const maxFound = 100;
 
 const table = {
-  limit: withDefault(wholeNumber(1, mostFound), 8),
+  limit: withDefault(wholeNumber(1, maxFound), 8),
 } satisfies TableOf<SearchOptions>;
 
 /** @throws MisuseError `invalid_option` */

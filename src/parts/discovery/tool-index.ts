@@ -45,7 +45,7 @@ export interface ToolIndex<T> {
 }
 
 /** Most words of each text of a tool that are indexed. */
-const mostWordsOfATool = 2_000;
+const maxWordsOfATool = 2_000;
 
 /** Up to this many tools may be gone before their entries are removed. */
 const fewGone = 64;
@@ -70,7 +70,7 @@ export function createToolIndex<T extends object>(read: (tool: T) => Searchable)
     version++;
     const counts = new Map<string, number>();
     for (const field of fields)
-      for (const { stem } of wordsOf(text[field], mostWordsOfATool, known))
+      for (const { stem } of wordsOf(text[field], maxWordsOfATool, known))
         counts.set(stem, (counts.get(stem) ?? 0) + weights[field]);
     lengths[id] = counts.size;
     for (const [stem, times] of counts) {

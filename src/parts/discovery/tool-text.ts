@@ -25,7 +25,7 @@ export interface Searchable {
 /** Most characters of a description that count, and of all parameters together. */
 const longestDescription = 4_000;
 const longestDetails = 8_000;
-const mostParameters = 500;
+const maxParameters = 500;
 const deepest = 6;
 
 /** The texts of a tool, cut to the limits of one tool. */
@@ -53,7 +53,7 @@ function readParameters(schema: JsonValue | undefined, found: Found, depth: numb
   const { properties, items } = schema;
   if (isJsonObject(properties)) {
     for (const [name, property] of Object.entries(properties)) {
-      if (found.names.length >= mostParameters || found.characters >= longestDetails) return;
+      if (found.names.length >= maxParameters || found.characters >= longestDetails) return;
       take(name, found, found.names);
       if (!isJsonObject(property)) continue;
       take(property.description, found, found.details);

@@ -32,7 +32,7 @@ export interface Word {
 export type KnownWords = Map<string, Word | null>;
 
 /** If there are more known words than this, they are forgotten. */
-const mostKnown = 50_000;
+const maxKnown = 50_000;
 
 /**
  * The words of a text in order, with repetitions. `getUserById`, `get_user_by_id` and `get user by
@@ -46,7 +46,7 @@ export function wordsOf(text: string, most: number, known: KnownWords = new Map(
     let word = known.get(part);
     if (word === undefined) {
       word = readWord(part.toLowerCase());
-      if (known.size >= mostKnown) known.clear();
+      if (known.size >= maxKnown) known.clear();
       known.set(part, word);
     }
     if (word !== null) words.push(word);

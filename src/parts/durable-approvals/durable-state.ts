@@ -125,7 +125,7 @@ function checkHeads(store: ApprovalStore): void {
 }
 
 /** Logs each kind once for each registry, when a call is suspended or resumed that needs it. */
-export function tellSeparateStores(call: FoundCall): void {
+export function logUnsharedStores(call: FoundCall): void {
   const { session, callId, toolName } = call;
   const { registry, sessionId } = session;
   const { store, logged } = durableOf(registry);

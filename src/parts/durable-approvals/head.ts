@@ -28,9 +28,9 @@ export interface OpenedHead {
 }
 
 /** Most characters of a member that may be long, as JSON. */
-const mostMemberChars = 4_000;
+const maxMemberChars = 4_000;
 /** Most bytes of a head as a text within JSON. */
-const mostHeadBytes = 16_000;
+const maxHeadBytes = 16_000;
 const limits = { maxDepth: 64, maxValues: 8_000 };
 
 const known = new WeakMap<ApprovalRequest, ListedApproval>();
@@ -43,7 +43,7 @@ export function listedOf(request: ApprovalRequest): ListedApproval {
   delete listed.token;
   const leftOut = longMembers.filter((name) => {
     const text = Object.hasOwn(listed, name) ? JSON.stringify(listed[name]) : undefined;
-    if (text === undefined || text.length <= mostMemberChars) return false;
+    if (text === undefined || text.length <= maxMemberChars) return false;
     delete listed[name];
     return true;
   });
@@ -61,12 +61,12 @@ export function sealHead(
 ): string | undefined {
   const text = JSON.stringify({ listed: listedOf(request), principal, bytes });
   const head = `${signer.seal(sealed(text))}.${text}`;
-  return Buffer.byteLength(JSON.stringify(head)) <= mostHeadBytes ? head : undefined;
+  return Buffer.byteLength(JSON.stringify(head)) <= maxHeadBytes ? head : undefined;
 }
 
 /** Undefined unless one of the keys has signed exactly this head. */
 export function openHead(signer: TokenSigner, head: unknown): OpenedHead | undefined {
-  if (typeof head !== 'string' || head.length > mostHeadBytes) return undefined;
+  if (typeof head !== 'string' || head.length > maxHeadBytes) return undefined;
   const dot = head.indexOf('.');
   const text = head.slice(dot + 1);
   if (!signer.isSeal(sealed(text), head.slice(0, dot))) return undefined;

@@ -11,8 +11,8 @@ import { callSummary } from '../../values/text/call-summary.ts';
 import {
   type DurableState,
   durableSlot,
+  logUnsharedStores,
   readApprovals,
-  tellSeparateStores,
 } from './durable-state.ts';
 import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
 import { pendingOf } from './pending-approvals.ts';
@@ -66,7 +66,7 @@ const part = definePart({
       suspend,
       crowded,
       pending: (session) => pendingOf(session),
-      resumed: tellSeparateStores,
+      resumed: logUnsharedStores,
       refusal: ({ principal }, by) =>
         state.fourEyes && isOwnAnswer(principal, by) ? ownAnswer : undefined,
     };

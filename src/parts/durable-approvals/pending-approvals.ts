@@ -62,7 +62,7 @@ export interface Waiting {
 
 /** Most rows that are read at once, and most times. */
 const rowsAtOnce = 1_000;
-const mostReads = 20;
+const maxReads = 20;
 
 /**
  * Counts what waits, without reading inputs if the store has heads.
@@ -79,7 +79,7 @@ export async function waitingOf(session: SessionState, most: number): Promise<Wa
   let bytes = 0;
   let after: ApprovalQuery['after'];
   const pause = createPause();
-  for (let read = 0; read < mostReads && ids.size < most; read++) {
+  for (let read = 0; read < maxReads && ids.size < most; read++) {
     const query = { principal, after, limit: rowsAtOnce };
     const rows = await inTime(
       startOperation(() => store.heads?.(query) ?? []),

@@ -110,7 +110,7 @@ const table = {
 type Place = NonNullable<ApprovalQuery['after']>;
 
 /** Most pages that are read for one list. Records that are not genuine must not cost more. */
-const mostPages = 20;
+const maxPages = 20;
 
 /** The methods of {@link RegistryApprovals}. */
 export const registryApprovals = {
@@ -258,7 +258,7 @@ async function storedOver<T extends PendingApproval | ListedApproval>(
   let { after } = query;
   // A record may hold megabytes, which take time to check.
   const pause = createPause();
-  for (let page = 0; page < mostPages && found.length < limit; page++) {
+  for (let page = 0; page < maxPages && found.length < limit; page++) {
     const asked = { ...query, after };
     const records = await inTime(
       startOperation(() => reading.stored(store, asked)),

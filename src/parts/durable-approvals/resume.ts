@@ -256,7 +256,7 @@ function refuse(
     session.ids?.has(claims.callId) !== true &&
     code !== 'session_closed'
   )
-    tellRefusal(call, claims, result);
+    emitRefusal(call, claims, result);
   else
     session.registry.warn(
       { session: session.sessionId, reason: reason ?? code },
@@ -265,7 +265,7 @@ function refuse(
   return result;
 }
 
-function tellRefusal(
+function emitRefusal(
   call: Call,
   { tool: toolName, callId, id: approvalId }: TokenClaims,
   result: ToolResult,
@@ -279,11 +279,11 @@ function tellRefusal(
   if (error.code === 'approval_denied') countDenied(others);
   const reason = error.reason ?? error.code;
   countReason(others, reason);
-  if (session.hears('tool:pre'))
+  if (session.hasListener('tool:pre'))
     session.emit('tool:pre', { toolName, callId, attempt, input: null }, surface);
-  if (session.hears('approval:denied'))
+  if (session.hasListener('approval:denied'))
     session.emit('approval:denied', { toolName, callId, approvalId, reason }, surface);
-  if (session.hears('tool:error'))
+  if (session.hasListener('tool:error'))
     session.emit(
       'tool:error',
       { toolName, callId, input: null, error: { ...error }, status, durationMs },

@@ -13,7 +13,7 @@ import { Slot } from '../../core/slot.ts';
 import { randomUUID } from '../../values/crypto.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import { durableOf, tellSeparateStores } from './durable-state.ts';
+import { durableOf, logUnsharedStores } from './durable-state.ts';
 import { waitingOf } from './pending-approvals.ts';
 import { sealRecord } from './record.ts';
 import { inTime, startOperation } from './store.ts';
@@ -53,7 +53,7 @@ export async function suspend(call: FoundCall): Promise<Outcome> {
     own.refused = false;
     call.more.approval = { id: question.request.id };
     if (!(await store(call, question.request, own))) return undefined;
-    tellSeparateStores(call);
+    logUnsharedStores(call);
   } catch (error) {
     own.refused = true;
     reportFault(call, error, 'approvals.store', 'the approval store failed');

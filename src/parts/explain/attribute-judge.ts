@@ -17,7 +17,7 @@ import {
   answersOf,
   type KnownAttributes,
   knownAttributes,
-  untoldAttributes,
+  unannouncedAttributes,
 } from './call-attributes.ts';
 
 const gate: Gate = { source: 'tool', what: 'attributes', id: undefined, allowed: undefined };
@@ -104,11 +104,11 @@ export function forgetAnswers(call: FoundCall, isPass: boolean): void {
 function trialJudge(judge: Judge): Judge {
   return (call, { steps }) => {
     const { more } = call;
-    if (untoldAttributes.of(more) === call.canonical) return undefined;
+    if (unannouncedAttributes.of(more) === call.canonical) return undefined;
     if (steps !== undefined && call.parsed === undefined) return undefined;
     const tally = emptyTally(undefined);
     const note = (): void => {
-      if (tally.deny !== undefined) untoldAttributes.set(more, call.canonical);
+      if (tally.deny !== undefined) unannouncedAttributes.set(more, call.canonical);
     };
     const later = judge(call, tally);
     return later === undefined ? note() : later.then(note);

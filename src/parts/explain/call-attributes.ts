@@ -18,7 +18,7 @@ export interface KnownAttributes {
 export const knownAttributes = new Slot<KnownAttributes>();
 
 /** The input for which the attributes that only shadow rules read could not be asked. */
-export const untoldAttributes = new Slot<JsonObject>();
+export const unannouncedAttributes = new Slot<JsonObject>();
 
 export function answersOf({ extra }: Call): KnownAttributes | undefined {
   return extra === undefined ? undefined : knownAttributes.of(extra);

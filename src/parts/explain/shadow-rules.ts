@@ -42,9 +42,9 @@ interface Difference {
 /** The shadow rules that would have decided differently, as far as they count. */
 export const shadowedRules = new Slot<Set<RuleCount>>();
 /** The same, as far as no event has reported them. */
-const untold = new Slot<Difference[]>();
+const deprecationNotLogged = new Slot<Difference[]>();
 
-export const trials: Trials = { attempt: tryRules, compare: compareTried, tell: tellTrials };
+export const trials: Trials = { attempt: tryRules, compare: compareTried, tell: announceTrials };
 
 /** Finds the shadow rules of a layer that match a call. */
 function tryRules(
@@ -87,7 +87,7 @@ function tryRules(
 
 /**
  * Compares the verdict with the one that each shadow rule alone would have caused. Differences are
- * kept for {@link tellTrials}, each once per call.
+ * kept for {@link announceTrials}, each once per call.
  */
 function compareTried(call: Call, tally: Tally, verdict: Verdict): void {
   for (const { rule, count, step } of (tally.trial as Trial).tried) {
@@ -104,9 +104,9 @@ function compareTried(call: Call, tally: Tally, verdict: Verdict): void {
     }
     if (shadowed.has(count)) continue;
     shadowed.add(count);
-    const differences = untold.of(more) ?? [];
+    const differences = deprecationNotLogged.of(more) ?? [];
     differences.push({ rule, wouldBe, was: verdict.effect });
-    untold.set(more, differences);
+    deprecationNotLogged.set(more, differences);
   }
 }
 
@@ -120,14 +120,14 @@ function effectWith(effect: Effect, { deny, ask }: Tally): Effect {
 }
 
 /** Emits `policy:shadow` for the differences that were found since the last time. */
-function tellTrials(call: Call): void {
+function announceTrials(call: Call): void {
   const { extra, session, toolName, callId } = call;
-  const differences = extra === undefined ? undefined : untold.of(extra);
+  const differences = extra === undefined ? undefined : deprecationNotLogged.of(extra);
   if (extra === undefined || differences === undefined) return;
-  untold.delete(extra);
+  deprecationNotLogged.delete(extra);
   for (const { rule, wouldBe, was } of differences) {
     // A listener may have ended the call, and no event follows its end.
-    if (call.ended || !session.hears('policy:shadow')) return;
+    if (call.ended || !session.hasListener('policy:shadow')) return;
     const { id: ruleId, layer: source } = rule;
     session.emit(
       'policy:shadow',

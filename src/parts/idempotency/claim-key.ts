@@ -10,7 +10,7 @@ import { type ToolError, toolError, withCause } from '../../values/errors/index.
 import { askToClaim, type Claimed, releaseKey } from './ask-idempotency-store.ts';
 import { type Claim, claimOf, claimSlot } from './claim.ts';
 import type { Idempotency } from './idempotency-options.ts';
-import { endClaim, hold, inputDigest, letGoOfKey, makeClaim, untilWoken } from './make-claim.ts';
+import { endClaim, hold, inputDigest, makeClaim, releaseClaim, untilWoken } from './make-claim.ts';
 
 /** Milliseconds between two looks of a waiting call that nothing wakes. */
 const firstLookMs = 25;
@@ -29,7 +29,7 @@ export function claimKey(call: FoundCall, idempotency: Idempotency): Step {
       return undefined;
     }
     // A person has changed the input since then.
-    letGoOfKey(call, idempotency, before);
+    releaseClaim(call, idempotency, before);
   }
   const claim = makeClaim(call, idempotency);
   if (before === undefined) call.onEnd((result) => endClaim(call, idempotency, result));

@@ -56,7 +56,7 @@ function renew(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
 }
 
 /** Forgets the claim of a call that continues with another input. */
-export function letGoOfKey(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
+export function releaseClaim(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
   if (!claim.held) return;
   claim.held = false;
   call.session.registry.deadlines.remove(claim);
@@ -68,7 +68,7 @@ export function letGoOfKey(call: FoundCall, idempotency: Idempotency, claim: Cla
 export function endClaim(call: FoundCall, idempotency: Idempotency, result: ToolResult): void {
   const claim = claimOf(call.extra);
   if (claim === undefined) return;
-  if (!call.begun) return letGoOfKey(call, idempotency, claim);
+  if (!call.begun) return releaseClaim(call, idempotency, claim);
   claim.held = false;
   call.session.registry.deadlines.remove(claim);
   const { store, ttlMs, saving } = idempotency;

@@ -49,7 +49,7 @@ function repairText(call: Call): Outcome {
  * After this many texts that are not JSON, the input counts as beyond repair, and the rest is
  * skipped.
  */
-const mostUnreadable = 100;
+const maxUnreadable = 100;
 
 /**
  * Repairs texts that contain JSON, where the schema expects only an object or an array. A value
@@ -63,10 +63,10 @@ function repairMembers(
 ): JsonValue {
   if (!isJsonObject(schema)) return value;
   if (typeof value === 'string') {
-    const mended = wantsContainer(schema) ? container(value, schema, call) : undefined;
-    if (mended === undefined) return value;
+    const repairedValue = wantsContainer(schema) ? container(value, schema, call) : undefined;
+    if (repairedValue === undefined) return value;
     noteRepair(call, path, value.trim() === '' ? 'empty_string' : 'json_string');
-    return repairMembers(call, mended, schema, path);
+    return repairMembers(call, repairedValue, schema, path);
   }
   if (typeof value !== 'object' || value === null) return value;
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
@@ -100,7 +100,7 @@ function repairMembers(
 function container(text: string, schema: JsonObject, call: Call): JsonValue | undefined {
   const { more } = call;
   const isBlank = text.trim() === '';
-  if (!isBlank && (!/^[ \t\r\n]*[[{]/.test(text) || more.unreadable >= mostUnreadable))
+  if (!isBlank && (!/^[ \t\r\n]*[[{]/.test(text) || more.unreadable >= maxUnreadable))
     return undefined;
   const parsed = isBlank ? {} : parseJson(text);
   if (parsed === undefined) more.unreadable++;

@@ -32,7 +32,7 @@ const table = {
 } satisfies TableOf<MemoryOffloadOptions>;
 
 /** Most outputs that are kept, however short they are. */
-const mostOutputs = 100_000;
+const maxOutputs = 100_000;
 
 interface Kept {
   readonly session: string;
@@ -95,7 +95,7 @@ export function memoryOffload(options: MemoryOffloadOptions = {}): OffloadStore 
       const of = sessions.get(session);
       if (of !== undefined) dropOldest(of, session, most - bytes);
       for (const [owner, old] of all.values()) {
-        if (total + bytes <= maxBytes && all.size < mostOutputs) {
+        if (total + bytes <= maxBytes && all.size < maxOutputs) {
           // Expired outputs at the front are removed too.
           const kept = sessions.get(owner)?.outputs.get(old);
           if (kept === undefined || kept.expiresAt > time) break;

@@ -18,7 +18,7 @@ import { head, wellFormed } from '../../values/text/code-points.ts';
 import { indentedLength } from '../../values/text/indented-length.ts';
 import { detached } from '../../values/text/shortened.ts';
 import type { Offload, OffloadedAbout } from './offload-options.ts';
-import { type Outputs, tellUnread, unreadReason } from './unread.ts';
+import { logUnread, type Outputs, unreadReason } from './unread.ts';
 
 type Truncated = NonNullable<Shown['truncated']>;
 
@@ -33,7 +33,7 @@ export function offloaded(
   const { session, binding } = call;
   const { offload } = outputs;
   const unread = unreadReason(session, outputs);
-  if (unread !== undefined) tellUnread(call, unread);
+  if (unread !== undefined) logUnread(call, unread);
   if (offload === undefined || unread !== undefined) return cut;
   const limit = binding.maxOutputChars;
   const parts = contentParts(output);

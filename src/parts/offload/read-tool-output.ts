@@ -19,7 +19,7 @@ import { type Offload, type OffloadedAbout, readerName } from './offload-options
 import { searchText } from './search-text.ts';
 
 /** Most characters that one call reads. */
-const mostRead = 8_000;
+const maxRead = 8_000;
 /** Room for the line that says which part was read. */
 const noteChars = 120;
 
@@ -39,7 +39,7 @@ export function outputReader(offload: Offload): AnyTool {
     title: 'Read a tool output',
     description:
       'Reads an output that was cut, by the handle that the cut output names. Without a pattern, ' +
-      `it returns up to ${mostRead} characters from \`start\`. With a pattern, it returns the ` +
+      `it returns up to ${maxRead} characters from \`start\`. With a pattern, it returns the ` +
       'lines that match, with their positions.',
     parameters: withEngine({
       type: 'object',
@@ -108,7 +108,7 @@ async function readPart(
   const start = between(text, Math.min(asked.start ?? 0, text.length));
   const end = Math.max(start, endOf(text, Math.min(asked.end ?? text.length, text.length)));
   // One character may be two code units long.
-  const room = Math.max(2, Math.min(mostRead, call.binding.maxOutputChars - noteChars));
+  const room = Math.max(2, Math.min(maxRead, call.binding.maxOutputChars - noteChars));
   if (asked.pattern === undefined) {
     const part = end - start > room ? head(text.slice(start, end), room) : text.slice(start, end);
     const stop = start + part.length;

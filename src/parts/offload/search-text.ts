@@ -9,7 +9,7 @@ import { between, head } from '../../values/text/code-points.ts';
 import { compilePattern } from '../../values/text/regex.ts';
 
 /** Most lines in an answer. */
-const mostLines = 50;
+const maxLines = 50;
 /**
  * Characters of a window. A longer line is searched in several windows. Each begins with the last
  * characters of the one before it, so that a match of up to this length is never missed.
@@ -23,7 +23,7 @@ const turnSteps = 2_000_000;
 /** The cost of a line in addition to its characters, in instructions. */
 const lineSteps = 2_000;
 /** Most instructions of one search. After that, the answer says where to continue. */
-const mostSteps = 200_000_000;
+const maxSteps = 200_000_000;
 
 export interface Search {
   readonly pattern: string;
@@ -60,7 +60,7 @@ export async function searchText(
   const found: string[] = [];
   const ranges: TextRange[] = [];
   let [chars, steps, turn, at] = [0, 0, 0, start];
-  while (at < end && found.length < mostLines && steps < mostSteps) {
+  while (at < end && found.length < maxLines && steps < maxSteps) {
     const lineEnd = endOfLine(text, at, end);
     const stop = between(text, Math.min(lineEnd, at + windowChars));
     const line = text.slice(at, stop);

@@ -44,7 +44,7 @@ const told = new WeakSet<object>();
  * without the option. A rule, an override or a fact hides the reader on purpose, so nothing is
  * logged then.
  */
-export function tellUnread({ session, toolName, callId }: FoundCall, reason: string): void {
+export function logUnread({ session, toolName, callId }: FoundCall, reason: string): void {
   const { registry, sessionId, profileId } = session;
   const isMissing = reason === noOffload;
   if (!isMissing && reason !== 'not_in_profile') return;

@@ -7,7 +7,7 @@ export const fewestDigits = 8;
 const fewestInCode = 4;
 /** Fewest characters of a code that has letters and digits, such as the address of a wallet. */
 const fewestInLongCode = 14;
-const mostGroups = 12;
+const maxGroups = 12;
 
 /** Dates and times in a text, which identify no one. */
 const moments = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?Z?)?\b/g;
@@ -58,7 +58,7 @@ export function accountsIn(content: string): string[] {
     const last = run.at(-1)?.end ?? start;
     const gap = start - last > 2 ? '' : text.slice(last, start);
     const group = { start, end: at, digits, isUpper, isLoose: looseGaps.has(gap) };
-    if (run.length >= mostGroups || !follows(text, run, gap, group)) close();
+    if (run.length >= maxGroups || !follows(text, run, gap, group)) close();
     run.push(group);
   }
   close();

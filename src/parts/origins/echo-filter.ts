@@ -14,9 +14,9 @@ const size = 512;
 /** Bits that are set for a word. */
 const bitsEach = 4;
 /** A longer input would fill the filter. */
-const mostChars = 65_536;
+const maxChars = 65_536;
 /** Words of a value that are compared. */
-const mostAtoms = 32;
+const maxAtoms = 32;
 /** Known to everyone. If two words have the same hash, a value only counts as repeated. */
 const seed = 0;
 
@@ -32,7 +32,7 @@ export class EchoFilter {
     const filter = new EchoFilter();
     const texts = input === undefined ? undefined : inputTexts(input);
     const chars = texts?.leaves.reduce((sum, leaf) => sum + leaf.length, 0) ?? 0;
-    if (texts?.isComplete !== true || chars > mostChars) filter.#bits.fill(0xff);
+    if (texts?.isComplete !== true || chars > maxChars) filter.#bits.fill(0xff);
     else
       for (const leaf of texts.leaves)
         for (const { hash } of atomsOf(looseForm(leaf), seed, Number.POSITIVE_INFINITY))
@@ -64,7 +64,7 @@ export class EchoFilter {
     return spellings.some(({ text, kind }) =>
       kind === 'digits'
         ? this.#mayJoin(text)
-        : atomsOf(text, seed, mostAtoms).every(({ hash }) => this.#has(hash)),
+        : atomsOf(text, seed, maxAtoms).every(({ hash }) => this.#has(hash)),
     );
   }
 

@@ -20,7 +20,7 @@ export interface Given {
 }
 
 /** The most characters of an encoded value for each one of the value. */
-const mostEncoded = 12;
+const maxEncoded = 12;
 /** Steps for asking a filter. */
 const filterSteps = 500;
 
@@ -99,7 +99,7 @@ export class Echoes {
     return (
       spellings.some(({ atoms }) => atoms.length > 0) &&
       spellings.every(
-        ({ text }) => text.length <= longestSpelled || text.length > this.#chars * mostEncoded,
+        ({ text }) => text.length <= longestSpelled || text.length > this.#chars * maxEncoded,
       )
     );
   }

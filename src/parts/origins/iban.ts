@@ -17,7 +17,7 @@ const longest = 34;
 const shortest = 15;
 const fewestDigits = 8;
 /** Most letters of a group without digits, such as the code of a bank. */
-const mostLetters = 4;
+const maxLetters = 4;
 /** Most characters between two groups. */
 const widestGap = 2;
 
@@ -74,7 +74,7 @@ function groupEnds(text: string, start: number): GroupEnd[] {
     if (size === 0) break;
     count += size;
     const hasDigit = digits > before;
-    isPlain &&= hasDigit || size <= mostLetters;
+    isPlain &&= hasDigit || size <= maxLetters;
     ends.push({ end: at, count, digits, size, hasDigit, isPlain });
     const gap = at;
     while (at - gap < widestGap && isGap(text.charCodeAt(at))) at++;

@@ -3,14 +3,14 @@ import { accountsIn, fewestDigits } from './accounts.ts';
 import { readingsOf } from './readings.ts';
 
 /** Most identifiers of a text. A text with more is judged as a whole. */
-export const mostIdentifiers = 500;
+export const maxIdentifiers = 500;
 /** Most parts of a text that are checked because they may contain an identifier. */
-const mostParts = 20_000;
+const maxParts = 20_000;
 
 /**
  * The identifiers in a text, each once: URLs and other addresses with a scheme, hosts, e-mail
  * addresses, absolute paths, and numbers of accounts and telephones. Undefined if there are more
- * than {@link mostIdentifiers}, or too many parts that look like one. Linear in the length of the
+ * than {@link maxIdentifiers}, or too many parts that look like one. Linear in the length of the
  * text.
  */
 export function identifiersIn(text: string): string[] | undefined {
@@ -20,13 +20,13 @@ export function identifiersIn(text: string): string[] | undefined {
   for (const reading of readingsOf(text)) {
     for (const part of reading.split(/[\s"<>`\p{Cc}]+/u)) {
       if (!mayHoldOne.test(part)) continue;
-      if (++parts > mostParts) return undefined;
+      if (++parts > maxParts) return undefined;
       for (const one of inPart(part)) found.add(one);
-      if (found.size > mostIdentifiers) return undefined;
+      if (found.size > maxIdentifiers) return undefined;
     }
     for (const one of accountsIn(reading)) {
       found.add(one);
-      if (found.size > mostIdentifiers) return undefined;
+      if (found.size > maxIdentifiers) return undefined;
     }
   }
   return [...found];

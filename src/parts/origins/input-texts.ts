@@ -11,7 +11,7 @@ export interface InputTexts {
 }
 
 /** Most places that are percent-encoded. */
-const mostEncoded = 20_000;
+const maxEncoded = 20_000;
 
 /**
  * The strings, numbers and keys of an input, each key once. A text that is JSON is followed by what
@@ -24,7 +24,7 @@ export function inputTexts(input: JsonValue): InputTexts {
   let isComplete = true;
   let encoded = 0;
   const decoded = (run: string): string => {
-    if (++encoded > mostEncoded) return run;
+    if (++encoded > maxEncoded) return run;
     return Buffer.from(run.replaceAll('%', ''), 'hex').toString();
   };
   const take = (text: string): void => {
@@ -52,5 +52,5 @@ export function inputTexts(input: JsonValue): InputTexts {
   };
   walk(input, 0);
   for (const key of keys) take(key);
-  return { leaves, isComplete: isComplete && encoded <= mostEncoded };
+  return { leaves, isComplete: isComplete && encoded <= maxEncoded };
 }

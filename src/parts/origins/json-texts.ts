@@ -3,12 +3,12 @@ import type { JsonValue } from '../../values/json/index.ts';
 import { isDigit } from './text.ts';
 
 /** Most characters of the texts that are read. Parsing more would block the process. */
-const mostChars = 1_048_576;
+const maxChars = 1_048_576;
 /**
  * Most values in them, keys and containers included. A value costs up to fifty times as much as a
  * character.
  */
-const mostValues = 10_000;
+const maxValues = 10_000;
 /** Values that a text costs at least: one that is malformed makes the parser throw. */
 const leastValues = 20;
 /** Values that are nested deeper are not read. */
@@ -19,8 +19,8 @@ export const unread = Symbol('unread');
 
 /** Reads the texts of one output or input. */
 export class JsonTexts {
-  #chars = mostChars;
-  #values = mostValues;
+  #chars = maxChars;
+  #values = maxValues;
 
   /** The value of a text that is a JSON object or array; undefined for any other text. */
   read(text: string): JsonValue | typeof unread | undefined {

@@ -62,7 +62,7 @@ function isHostName(host: string): boolean {
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Most parent folders of one path that are looked up. */
-const mostFolders = 64;
+const maxFolders = 64;
 
 /**
  * What ends a name or has a meaning for a shell, and white space that does not join two words,
@@ -88,7 +88,7 @@ function foldersOf(value: string): string[] {
   const names = path.split(mark);
   if (names.slice(1, -1).includes('') || names.some((name) => /^\.+$|^ | $/.test(name))) return [];
   const folders: string[] = [];
-  for (let count = names.length - 1; count >= 2 && folders.length < mostFolders; count--)
+  for (let count = names.length - 1; count >= 2 && folders.length < maxFolders; count--)
     folders.push(names.slice(0, count).join(mark));
   // A single word is a folder only with its slash: `docs/`.
   return folders;

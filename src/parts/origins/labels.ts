@@ -46,9 +46,9 @@ export interface Labels<L> {
 }
 
 /** Most parts of a schema that may apply to one value. */
-const mostParts = 100;
+const maxParts = 100;
 /** Most nodes that are kept for the next value. Others are created again. */
-const mostKept = 5_000;
+const maxKept = 5_000;
 
 /**
  * @throws MisuseError `invalid_option` for a path with an empty name.
@@ -77,7 +77,7 @@ export function createLabels<L>(source: LabelSource<L>): Labels<L> {
       if (known !== undefined) return known;
       const parts = node.parts.flatMap((part) => partsBelow(part, key));
       const made = nodeOf(parts, stepsBelow(node.steps, key));
-      if (kept++ < mostKept) node.children.set(name, made);
+      if (kept++ < maxKept) node.children.set(name, made);
       return made;
     },
   };
@@ -115,7 +115,7 @@ function labelOf<L>(
 ): L | undefined {
   const byPath = steps.flatMap(({ label }) => (label === undefined ? [] : [label]));
   if (byPath.length > 0) return strictest(byPath);
-  if (parts.length > mostParts) return ifTooMany;
+  if (parts.length > maxParts) return ifTooMany;
   const found = parts.map(read).filter((label) => label !== undefined);
   return found.length === 0 ? undefined : strictest(found);
 }
@@ -127,7 +127,7 @@ const sameValue = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'];
 function expanded(parts: readonly JsonObject[], document: JsonObject): JsonObject[] {
   const all = new Set(parts);
   for (const part of all) {
-    if (all.size > mostParts) break;
+    if (all.size > maxParts) break;
     const reference = own(part, '$ref') ?? own(part, '$dynamicRef');
     const target =
       typeof reference === 'string' ? followReference(reference, part, document) : undefined;

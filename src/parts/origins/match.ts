@@ -157,7 +157,7 @@ function beginsWord(text: string, start: number): boolean {
   if (sign === '-' && isDigit(first)) return false;
   let at = start - 1;
   while (at > 0 && start - at < longestEdge && joining.has(text[at - 1] as string)) at--;
-  return at === 0 || standsApart(text, at - 1);
+  return at === 0 || isSeparate(text, at - 1);
 }
 
 /** Whether a word may end here, since nothing after it belongs to it. */
@@ -179,11 +179,11 @@ function endsWord(text: string, end: number, kind: Spelling['kind']): boolean {
   }
   let at = end + 1;
   while (at - end < longestEdge && joining.has(text[at] ?? '')) at++;
-  return at >= text.length || standsApart(text, at);
+  return at >= text.length || isSeparate(text, at);
 }
 
 /** Whether the character is space, or punctuation that joins nothing. */
-function standsApart(text: string, at: number): boolean {
+function isSeparate(text: string, at: number): boolean {
   const kind = classOf(text.charCodeAt(at));
   return kind === ideograph || (kind === separator && !joining.has(text[at] as string));
 }

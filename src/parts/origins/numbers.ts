@@ -1,7 +1,7 @@
 /** The usual spellings of a number. */
 
 /** Longer numbers are identifiers, which are not grouped by thousands. */
-const mostDigits = 15;
+const maxDigits = 15;
 
 /**
  * `1000` for `1,000.00`, and the reverse; empty if the value is not a number. Zeros at the end of a
@@ -37,12 +37,12 @@ export function numberSpellings(value: string, isNumeric: boolean): string[] {
 function partsOf(
   value: string,
 ): { readonly sign: string; readonly whole: string; readonly written: string } | undefined {
-  if (value.length > 2 * mostDigits) return undefined;
+  if (value.length > 2 * maxDigits) return undefined;
   const plain = /^(-?)(\d+)(?:\.(\d+))?$/.exec(value);
   const english = plain ?? /^(-?)(\d{1,3}(?:[,' ]\d{3})+)(?:\.(\d+))?$/.exec(value);
   const found = english ?? /^(-?)(\d{1,3}(?:\.\d{3})+|\d+),(\d+)$/.exec(value);
   if (found === null) return undefined;
   const whole = (found[2] as string).replace(/\D/g, '');
-  if (whole.length > mostDigits || /^0\d/.test(whole)) return undefined;
+  if (whole.length > maxDigits || /^0\d/.test(whole)) return undefined;
   return { sign: found[1] as string, whole, written: found[3] ?? '' };
 }

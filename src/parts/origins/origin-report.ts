@@ -2,12 +2,12 @@
 import type { ApprovalRequest } from '../../api/approval.ts';
 import type { JudgedOrigin } from '../../api/origins.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
-import { toldOrigins } from '../../values/text/told-origins.ts';
+import { shownOrigins } from '../../values/text/told-origins.ts';
 import { originSentence } from './words.ts';
 
 /** Most values that a question lists, and most that it says a sentence about. */
-const mostListed = 100;
-const mostSentences = 10;
+const maxListed = 100;
+const maxSentences = 10;
 
 /** Whether a place is in one of the fields with these JSON pointers. */
 export function isHiddenPlace(path: string, pointers: readonly string[]): boolean {
@@ -32,13 +32,13 @@ export function reportedOrigins(
   hidden: readonly string[],
 ): readonly JudgedOrigin[] {
   const listed =
-    judged.length <= mostListed
+    judged.length <= maxListed
       ? judged
       : [
           ...judged.filter(isUntrusted),
           ...judged.filter((one) => isForeign(one) && !isUntrusted(one)),
           ...judged.filter((one) => !isForeign(one)),
-        ].slice(0, mostListed);
+        ].slice(0, maxListed);
   if (hidden.length === 0) return listed;
   return listed.map((one) => (isHiddenPlace(one.path, hidden) ? { ...one, value: redacted } : one));
 }
@@ -64,7 +64,7 @@ export function originWords(
 ): string | undefined {
   const foreign = foreignFirst(reported);
   if (foreign.length === 0) return undefined;
-  const lines = foreign.slice(0, mostSentences).map((one) => sentenceOf(one, holdsSecret));
+  const lines = foreign.slice(0, maxSentences).map((one) => sentenceOf(one, holdsSecret));
   const further = judged.filter(isForeign).length - lines.length;
   if (further > 0) lines.push(furtherWords(further));
   return lines.join('\n');
@@ -81,10 +81,10 @@ export function announcedMessage(
   reported: readonly JudgedOrigin[],
   holdsSecret: (text: string) => boolean,
 ): string | undefined {
-  const { message, origins } = toldOrigins(request);
+  const { message, origins } = shownOrigins(request);
   const foreign = foreignFirst(reported);
   const lines = origins.map((line, index) => {
-    const one = index < mostSentences ? foreign[index] : undefined;
+    const one = index < maxSentences ? foreign[index] : undefined;
     return one === undefined ? line : sentenceOf(one, holdsSecret);
   });
   if (lines.length === 0) return message;

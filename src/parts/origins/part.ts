@@ -29,7 +29,7 @@ import { overheard, rememberSeen } from './overhear.ts';
 import { labelsIn, profileTools } from './profile-tools.ts';
 import { provenance } from './provenance.ts';
 import { notes, question } from './question.ts';
-import { hearChild } from './remember.ts';
+import { observeChild } from './remember.ts';
 import { originOf, said } from './report-texts.ts';
 import { originsPort } from './session-port.ts';
 
@@ -94,7 +94,7 @@ const part = definePart({
     ports.first.push(({ registryRules, sessionRules }) =>
       [...registryRules, ...sessionRules].some(testsOrigins) ? [textsSettled] : none,
     );
-    ports.children.push(hearChild);
+    ports.children.push(observeChild);
     ports.question = question;
     ports.notes = notes;
     ports.provenance = provenance;

@@ -33,7 +33,7 @@ export function plainHost(value: string): string | undefined {
 }
 
 /** How often an address may be percent-encoded. Programs that decode it again are rare. */
-const mostDecodings = 3;
+const maxDecodings = 3;
 
 function decodesPlainly(rest: string): boolean {
   let text = rest;
@@ -45,7 +45,7 @@ function decodesPlainly(rest: string): boolean {
       // The first time, a `%` encodes nothing. Later, the text has a percent sign of its own.
       return times > 0;
     }
-    if (times === mostDecodings || /[\p{Cc}\p{Cf}\p{Cs}\\@]|\/\//u.test(compatible(decoded)))
+    if (times === maxDecodings || /[\p{Cc}\p{Cf}\p{Cs}\\@]|\/\//u.test(compatible(decoded)))
       return false;
     text = decoded;
   }

@@ -4,13 +4,13 @@ import type { FoundCall } from '../../core/call/call.ts';
 import type { Provenance } from '../../core/call/ports.ts';
 import { EchoFilter } from './echo-filter.ts';
 import { ofReader, type ReadBack } from './read-back.ts';
-import { echoesOf, hearUnknown, mayRepeatUntrusted } from './remember.ts';
+import { echoesOf, mayRepeatUntrusted, observeUnknown } from './remember.ts';
 import { labelsOf } from './tool-labels.ts';
 import { omission, wholeWords } from './whole-words.ts';
 
 export const provenance: Provenance = {
   isMixed: mayRepeatUntrusted,
-  mix: hearUnknown,
+  mix: observeUnknown,
   about(call) {
     const { output: labels } = labelsOf(call.binding);
     // A range of the text has no fields, and a labelled field vouches only for its whole value.

@@ -20,7 +20,7 @@ export const question: QuestionPart = {
     const origins = reportedOrigins(request.origins, hidden);
     return { members: { origins }, message: announcedMessage(request, origins, isSecret) };
   },
-  allowed: vouch,
+  allowed: confirm,
 };
 
 export const notes: CallNotes = {
@@ -35,7 +35,7 @@ export const notes: CallNotes = {
  * Once a person has approved a call, each target that the person saw is known in this session.
  * Called when the input is final.
  */
-function vouch(call: FoundCall, by: string): void {
+function confirm(call: FoundCall, by: string): void {
   const origins = originsOf(call);
   if (origins === undefined) return;
   const { session } = call;

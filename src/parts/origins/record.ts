@@ -25,7 +25,7 @@ import {
   visible,
   withSpaces,
 } from './text.ts';
-import { cutOutSteps, vouches } from './vouches.ts';
+import { confirms, cutOutSteps } from './vouches.ts';
 import { isWholeLeaf } from './whole-leaf.ts';
 
 /** Options of {@link createOriginRecord}. */
@@ -196,8 +196,8 @@ export class OriginRecord {
     const isNumeric = typeof value === 'number';
     const spellings = seek(spellingsOf(normalForm(text), isNumeric), this.#seed);
     steps.left -= spellings.length * spellingSteps;
-    if (vouches(this.#user, spellings, steps)) return { origin: 'user' };
-    if (vouches(this.#trustedWords, spellings, steps)) return { origin: 'trusted' };
+    if (confirms(this.#user, spellings, steps)) return { origin: 'user' };
+    if (confirms(this.#trustedWords, spellings, steps)) return { origin: 'trusted' };
     const loose = this.#loosely(text, spellings);
     const trusted = this.#seen(this.#trusted, spellings, loose, steps);
     if (trusted.seen !== undefined) return { origin: 'trusted', seen: trusted.seen };
@@ -228,7 +228,7 @@ export class OriginRecord {
 
   /** Whether the user wrote a text that contains this spelling. */
   userWrote(spelling: Spelling, steps: Steps): boolean {
-    return vouches(this.#user, seek([spelling], this.#seed), steps);
+    return confirms(this.#user, seek([spelling], this.#seed), steps);
   }
 
   /**

@@ -16,7 +16,7 @@ import { shownTexts, textsAlongside, wholeTexts } from './shown-texts.ts';
 import { labelsOf } from './tool-labels.ts';
 
 /** Most characters of the outputs of its child calls that a call is compared with. */
-const mostHeard = 1_000_000;
+const maxHeard = 1_000_000;
 
 /** What a call has read through its child calls, as far as it does not count as trusted. */
 interface Heard {
@@ -57,7 +57,7 @@ function rememberIn(origins: SessionOrigins, call: FoundCall, result: ToolResult
   const heard = heardIn(call);
   const labels = labelsHere(call, result, heard);
   const isTrusted = !labels.mixed && heard === undefined;
-  if (parent !== undefined && isTrusted) return hearEchoes(parent, readBack?.echoes);
+  if (parent !== undefined && isTrusted) return observeEchoes(parent, readBack?.echoes);
   const toolName = readBack?.tool ?? call.toolName;
   const shown = labels.mixed ? shownTexts(result) : wholeTexts(call, result);
   const given = givenTo(call);
@@ -82,12 +82,12 @@ export function echoesOf(call: FoundCall): EchoFilter {
 }
 
 /** A session that remembers nothing cannot know what the child calls of a handler return. */
-export function hearChild(parent: FoundCall): void {
-  if (ofSession.of(parent.session) === undefined) hearUnknown(parent);
+export function observeChild(parent: FoundCall): void {
+  if (ofSession.of(parent.session) === undefined) observeUnknown(parent);
 }
 
 /** What the call repeats is not known. */
-export function hearUnknown({ more }: FoundCall): void {
+export function observeUnknown({ more }: FoundCall): void {
   ofCall.set(more, lost);
 }
 
@@ -147,7 +147,7 @@ const lost: Heard = Object.freeze({ outputs: [], echoes: undefined, lost: true, 
 function heardBy(call: FoundCall): Heard {
   const known = heardIn(call);
   if (known !== undefined) return known;
-  const heard: Heard = { outputs: [], echoes: undefined, lost: false, left: mostHeard };
+  const heard: Heard = { outputs: [], echoes: undefined, lost: false, left: maxHeard };
   ofCall.set(call.more, heard);
   return heard;
 }
@@ -161,7 +161,7 @@ function hear(parent: FoundCall, value: JsonValue): void {
 }
 
 /** What a child call has read back may repeat the input of yet another call. */
-function hearEchoes(parent: FoundCall, echoes: EchoFilter | undefined): void {
+function observeEchoes(parent: FoundCall, echoes: EchoFilter | undefined): void {
   if (echoes === undefined) return;
   const heard = heardBy(parent);
   if (heard.lost) return;

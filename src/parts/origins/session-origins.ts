@@ -14,9 +14,9 @@ import type { Steps } from './text.ts';
 /** Most steps that the lookups of containers may take for one call. */
 const containerSteps = 400_000;
 /** Characters of text that are read and indexed at once. An output of a megabyte has this many. */
-const mostAtOnce = 2_200_000;
+const maxAtOnce = 2_200_000;
 /** Characters that are read in each later turn, which takes a few milliseconds. */
-const mostInTurn = 400_000;
+const maxInTurn = 400_000;
 
 export class SessionOrigins {
   readonly #maxChars: number | undefined;
@@ -138,7 +138,7 @@ export class SessionOrigins {
   #remember(slices: Slices): void {
     this.#waiting.push(slices);
     if (this.#waiting.length > 1) return;
-    this.#work(mostAtOnce);
+    this.#work(maxAtOnce);
     if (this.#waiting.length === 0) return;
     this.#isBehind = true;
     inNextTurn(this.#goOn);
@@ -158,7 +158,7 @@ export class SessionOrigins {
 
   #workInTurn(): void {
     if (!this.#isBehind) return;
-    this.#work(mostInTurn);
+    this.#work(maxInTurn);
     if (this.#waiting.length === 0) this.#caughtUp();
   }
 

@@ -22,16 +22,16 @@ export function seek(spellings: readonly Spelling[], seed: number): Sought[] {
   return spellings.map(({ text, kind }) => ({
     text,
     kind,
-    atoms: kind === 'digits' ? beginningsOf(text, seed) : atomsOf(text, seed, mostAtoms),
+    atoms: kind === 'digits' ? beginningsOf(text, seed) : atomsOf(text, seed, maxAtoms),
   }));
 }
 
 /** Steps for looking at one place. */
 const candidateSteps = 8;
 /** How many atoms of a value are counted to find a rare one. */
-const mostAtoms = 32;
+const maxAtoms = 32;
 /** Most places of the first group of a number. */
-const mostBeginnings = 2_000;
+const maxBeginnings = 2_000;
 
 function isInWord(text: string, at: number): boolean {
   return classOf(text.charCodeAt(at - 1)) === letter && classOf(text.charCodeAt(at)) === letter;
@@ -79,7 +79,7 @@ export class Shelf<T> {
    */
   find(sought: Sought, steps: Steps, visit: Visit<T>): boolean {
     if (this.#size === 0) return true;
-    if (sought.kind === 'digits') return this.#findDigits(sought, steps, mostBeginnings, visit);
+    if (sought.kind === 'digits') return this.#findDigits(sought, steps, maxBeginnings, visit);
     if (sought.kind === 'spread')
       return this.#findDigits(sought, steps, Number.POSITIVE_INFINITY, visit);
     const atom = this.#rarest(sought.atoms, steps);

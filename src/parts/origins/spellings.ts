@@ -63,17 +63,17 @@ function unquoted(value: string): string {
 /** A number with fewer digits is not an account or telephone number. */
 const fewestDigits = 6;
 /** More characters than any account number has. */
-const mostChars = 42;
+const maxChars = 42;
 
 /**
  * The number without spaces, dashes and brackets; undefined if the value does not look like a
  * number.
  */
 function accountDigits(value: string): string | undefined {
-  if (value.length > 2 * mostChars || !/^\+?[a-z0-9 ()\u2010-]+$/.test(value)) return undefined;
+  if (value.length > 2 * maxChars || !/^\+?[a-z0-9 ()\u2010-]+$/.test(value)) return undefined;
   const compact = value.replace(/[^a-z0-9]/g, '');
   const digits = compact.replace(/[^0-9]/g, '').length;
-  if (digits < fewestDigits || compact.length > mostChars) return undefined;
+  if (digits < fewestDigits || compact.length > maxChars) return undefined;
   const isWordy = /[a-z]{7}/.test(compact) && ibanEnd(compact, 0) !== compact.length;
   return isWordy ? undefined : compact;
 }

@@ -16,7 +16,7 @@ export function occurs(
 }
 
 /** Whether one of them surely occurs, and not only in a longer address or number. */
-export function vouches(
+export function confirms(
   shelf: Shelf<undefined>,
   spellings: readonly Sought[],
   steps: Steps,

@@ -11,18 +11,18 @@ export function isWholeLeaf(text: string, range: Range): boolean {
 }
 
 /** Most characters around a value that do not belong to it. */
-const mostOuter = 16;
+const maxOuter = 16;
 
 function isAlone(text: string, { start, end }: Range): boolean {
   let from = start;
   // `#general` is the channel `general`.
   if (text[from - 1] === '#' || text[from - 1] === '@') from--;
   while (from > 0 && text[from - 1] !== leafEnd)
-    if (!isOuter(text.charCodeAt(--from)) || start - from > mostOuter) return false;
+    if (!isOuter(text.charCodeAt(--from)) || start - from > maxOuter) return false;
   let to = end;
   while (to < text.length && text[to] !== leafEnd) {
     const code = text.charCodeAt(to++);
-    if ((!isOuter(code) && code !== 46 && code !== 47) || to - end > mostOuter) return false;
+    if ((!isOuter(code) && code !== 46 && code !== 47) || to - end > maxOuter) return false;
   }
   return true;
 }

@@ -5,7 +5,7 @@ import type { QuotaSpend } from '../../api/quotas.ts';
  * Up to this many reservations are kept one by one. Beyond it, those within a 1 024th of the window
  * are kept as one, which counts until the latest of them has left the window.
  */
-const mostExact = 1_024;
+const maxExact = 1_024;
 
 /** One or more reservations that count until the same moment. */
 export interface Bucket {
@@ -77,7 +77,7 @@ export class Account {
     if (this.#head === this.#buckets.length) return false;
     return (
       newest.at === at ||
-      (this.#buckets.length - this.#head >= mostExact && at - newest.start <= windowMs / mostExact)
+      (this.#buckets.length - this.#head >= maxExact && at - newest.start <= windowMs / maxExact)
     );
   }
 

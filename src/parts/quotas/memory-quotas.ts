@@ -42,7 +42,7 @@ const keepSessionMs = 86_400_000;
  * Most buckets that are checked to compute when the amounts of one call fit. A call may spend under
  * a thousand keys with two thousand buckets each, and must not block the process.
  */
-const mostLooked = 100_000;
+const maxLooked = 100_000;
 
 /** The added amounts, until they are given back. */
 class Reservation {
@@ -146,7 +146,7 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
     return { used, retryAfterMs: account?.fitsIn(amount, max, time, budget) };
   };
   const usesOf = (spends: readonly QuotaSpend[], time: number): readonly QuotaUse[] => {
-    const budget = { left: mostLooked };
+    const budget = { left: maxLooked };
     return spends.map((spend) => useOf(spend, time, budget));
   };
   const fits = ({ key, amount, max }: QuotaSpend, time: number): boolean => {

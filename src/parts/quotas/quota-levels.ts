@@ -5,7 +5,7 @@ import { deniedError, type ToolError, withCause } from '../../values/errors/inde
 import { waitText } from '../../values/text/duration.ts';
 import { isOver, type NoAnswer } from './ask-quota-store.ts';
 import type { CompiledQuota } from './quota.ts';
-import { mostValues } from './quota-reader.ts';
+import { maxValues } from './quota-reader.ts';
 import type { Spending, UnreadableQuota } from './quota-spending.ts';
 import { numberOf } from './units.ts';
 
@@ -93,7 +93,7 @@ export function unreadableText({ quota, unreadable, path }: UnreadableQuota): st
     case 'when':
       return `${start}the arguments are too large. Send less.`;
     case 'too many':
-      return `${start}${place} has more than ${mostValues} values to count for. Send fewer.`;
+      return `${start}${place} has more than ${maxValues} values to count for. Send fewer.`;
   }
 }
 

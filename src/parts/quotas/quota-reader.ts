@@ -2,9 +2,9 @@
 import { readBudget, subjectsAt, sumAt, type Unreadable, unreadable } from './quota-values.ts';
 
 /** Most values of one quota, and most combinations of them, that a call may spend for. */
-export const mostValues = 100;
+export const maxValues = 100;
 /** Most amounts that one call may spend for all of its quotas. */
-export const mostSpendings = 1_000;
+export const maxSpendings = 1_000;
 
 export class QuotaReader {
   /** What was sent. */
@@ -36,7 +36,7 @@ export class QuotaReader {
     const known = this.#subjects.get(name);
     if (known !== undefined) return known;
     const found = subjectsAt(path, this.input, this.parsed, this.#budget);
-    const subjects = found === unreadable ? unreadable : [...found].slice(0, mostValues + 1);
+    const subjects = found === unreadable ? unreadable : [...found].slice(0, maxValues + 1);
     this.#subjects.set(name, subjects);
     return subjects;
   }

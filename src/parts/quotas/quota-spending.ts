@@ -6,7 +6,7 @@ import { judgedOf } from '../../core/call/judged.ts';
 import { type Judged, maxFurtherSteps } from '../../core/rules/judged.ts';
 import { hasOwn } from '../../values/json/own-member.ts';
 import type { CompiledQuota } from './quota.ts';
-import { mostSpendings, mostValues, QuotaReader } from './quota-reader.ts';
+import { maxSpendings, maxValues, QuotaReader } from './quota-reader.ts';
 import { readQuota } from './quota-state.ts';
 import { unreadable } from './quota-values.ts';
 import { subjectKey } from './quotas.ts';
@@ -45,7 +45,7 @@ export function spendingsOf(
     const subjects = subjectsOf(call, quota);
     if (hasOwn(subjects, 'unreadable')) return subjects;
     for (const subject of subjects) {
-      if (spendings.length === mostSpendings) return { quota, unreadable: 'too many' };
+      if (spendings.length === maxSpendings) return { quota, unreadable: 'too many' };
       spendings.push({ quota, spend: spendOf(call, quota, subject, amount) });
     }
   }
@@ -119,7 +119,7 @@ function subjectsOf(call: FoundCall, quota: CompiledQuota): readonly string[] | 
   for (const path of paths) {
     const values = readerOf(call).subjects(path);
     if (values === unreadable) return { quota, unreadable: 'by', path };
-    if (combinations.length * values.length > mostValues)
+    if (combinations.length * values.length > maxValues)
       return { quota, unreadable: 'too many', path };
     combinations = combinations.flatMap((start) => values.map((value) => [...start, value]));
   }

@@ -3,7 +3,7 @@
  * counts.
  */
 import { isJsonObject } from '../../values/json/index.ts';
-import { capped, mostUnits, UnitSum, unitsOf, unitsOfBigInt } from './units.ts';
+import { capped, maxUnits, UnitSum, unitsOf, unitsOfBigInt } from './units.ts';
 
 /**
  * The deepest nesting that is followed. Inputs are at most 64 deep; parsed values may be deeper.
@@ -26,7 +26,7 @@ const longNumberSteps = 15;
 /** Further steps for a value that writes its own JSON, such as a date. */
 const ownJsonSteps = 10;
 /** Most digits of a bigint that is read. Longer ones take long to write as text. */
-const mostNamed = 10n ** 40n;
+const maxNamed = 10n ** 40n;
 
 /** Why a value cannot be read. */
 export const unreadable: unique symbol = Symbol('unreadable');
@@ -83,7 +83,7 @@ function isName(leaf: unknown): leaf is string | number | boolean | bigint {
   return (
     typeof leaf === 'string' ||
     typeof leaf === 'boolean' ||
-    (typeof leaf === 'bigint' && leaf < mostNamed && -leaf < mostNamed) ||
+    (typeof leaf === 'bigint' && leaf < maxNamed && -leaf < maxNamed) ||
     Number.isFinite(leaf)
   );
 }
@@ -120,7 +120,7 @@ function numberIn(text: string, budget: ReadBudget): unknown {
 function amountOf(leaf: unknown): bigint | Unreadable {
   if (typeof leaf === 'bigint') {
     if (leaf < 0n) return unreadable;
-    return leaf >= mostUnits ? mostUnits : capped(unitsOfBigInt(leaf));
+    return leaf >= maxUnits ? maxUnits : capped(unitsOfBigInt(leaf));
   }
   return typeof leaf === 'number' && leaf >= 0 && leaf !== Number.POSITIVE_INFINITY
     ? unitsOf(leaf)

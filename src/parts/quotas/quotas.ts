@@ -25,7 +25,7 @@ import { windowText } from '../../values/text/duration.ts';
 import { globTest, literalsIn } from '../../values/text/glob.ts';
 import { latinForm } from '../../values/text/look-alikes.ts';
 import type { CompiledQuota } from './quota.ts';
-import { mostMax, unitsOf } from './units.ts';
+import { maxMax, unitsOf } from './units.ts';
 
 const quotaKeys = ['id', 'tools', 'when', 'sum', 'max', 'per', 'by', 'over', 'reason'];
 const code = 'invalid_quota';
@@ -101,9 +101,9 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
     id,
   );
   check(
-    typeof max === 'number' && max >= 0 && max <= mostMax,
+    typeof max === 'number' && max >= 0 && max <= maxMax,
     'max',
-    `a number from 0 to ${mostMax}`,
+    `a number from 0 to ${maxMax}`,
     max,
   );
   check(over === 'deny' || over === 'ask', 'over', '`deny` or `ask`', over);
@@ -235,7 +235,7 @@ function readWindow(
 }
 
 const subjectText = '`session`, `principal`, `registry`, { path } or a list of several of them';
-const mostSubjects = 8;
+const maxSubjects = 8;
 
 function readSubjects(
   given: JsonValue | undefined,
@@ -243,7 +243,7 @@ function readSubjects(
 ): Pick<CompiledQuota, 'by' | 'paths'> {
   if (given === 'registry') return { by: [], paths: [] };
   const list: readonly (JsonValue | undefined)[] = Array.isArray(given) ? given : [given];
-  check(list.length > 0 && list.length <= mostSubjects, 'by', subjectText, given);
+  check(list.length > 0 && list.length <= maxSubjects, 'by', subjectText, given);
   const by = new Set<'session' | 'principal'>();
   const paths = new Map<string, readonly string[]>();
   for (const [index, one] of list.entries()) {

@@ -7,17 +7,17 @@
 export const one: bigint = 10n ** 18n;
 
 /** The most that one amount counts as, in units. No quota allows this much. */
-export const mostUnits: bigint = 10n ** 16n * one;
+export const maxUnits: bigint = 10n ** 16n * one;
 
 /** The most that a quota may allow. */
-export const mostMax: number = Number.MAX_SAFE_INTEGER;
+export const maxMax: number = Number.MAX_SAFE_INTEGER;
 
 const decimals = 18;
 
 /** The units of a finite number from 0. Digits beyond the last decimal are rounded up. */
 export function unitsOf(value: number): bigint {
   if (Number.isSafeInteger(value)) return BigInt(value) * one;
-  if (value > mostMax) return mostUnits;
+  if (value > maxMax) return maxUnits;
   // The rest beyond the last decimal is rounded up.
   if (value < 1e-18) return value > 0 ? 1n : 0n;
   const [mantissa = '', exponent = '0'] = String(value).split('e');
@@ -34,9 +34,9 @@ export function unitsOfBigInt(value: bigint): bigint {
   return capped(value * one);
 }
 
-/** At most {@link mostUnits}. */
+/** At most {@link maxUnits}. */
 export function capped(units: bigint): bigint {
-  return units > mostUnits ? mostUnits : units;
+  return units > maxUnits ? maxUnits : units;
 }
 
 /** The number that is nearest to an amount. */
@@ -49,7 +49,7 @@ export function numberOf(units: bigint): number {
 const shortDecimals = 1e6;
 const unitsOfShort: bigint = one / 1_000_000n;
 /** Numbers below it are exact, and so is the sum of two of them. */
-const mostShort = 1e15;
+const maxShort = 1e15;
 
 /**
  * Sums amounts. Those with few decimals are summed as whole numbers, which is a hundred times as
@@ -66,16 +66,16 @@ export class UnitSum {
    */
   addShort(value: number): boolean {
     if (Number.isInteger(value)) {
-      if (!(value >= 0 && value < mostShort)) return false;
+      if (!(value >= 0 && value < maxShort)) return false;
       this.#ones += value;
     } else {
       const millionths = Math.round(value * shortDecimals);
       // Two decimals of at most 15 digits are never the same number, so it prints as this one.
-      if (!(millionths >= 0 && millionths < mostShort && millionths / shortDecimals === value))
+      if (!(millionths >= 0 && millionths < maxShort && millionths / shortDecimals === value))
         return false;
       this.#millionths += millionths;
     }
-    if (this.#ones >= mostShort || this.#millionths >= mostShort) this.#flush();
+    if (this.#ones >= maxShort || this.#millionths >= maxShort) this.#flush();
     return true;
   }
 

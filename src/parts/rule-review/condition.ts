@@ -30,7 +30,7 @@ export type Reading = 'wide' | 'narrow';
 export type Verdict = 'may' | 'no path' | 'always' | 'no value';
 
 /** The steps for one condition of one tool, which take a millisecond or two. */
-const mostSteps = 2_000;
+const maxSteps = 2_000;
 
 /** @param budget Steps for many questions. When they are used up, everything may hold. */
 export function judgeCondition(
@@ -39,7 +39,7 @@ export function judgeCondition(
   reading: Reading,
   budget: { left: number },
 ): Verdict {
-  const steps: Steps = { left: Math.min(mostSteps, budget.left), enums: new Map() };
+  const steps: Steps = { left: Math.min(maxSteps, budget.left), enums: new Map() };
   const before = steps.left;
   const verdict = judge(condition, tool, reading, steps);
   budget.left -= before - steps.left + 1;

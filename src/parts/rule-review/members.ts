@@ -9,7 +9,7 @@ import { followReference } from '../../values/schema/local-reference.ts';
 export type Parts = readonly JsonValue[];
 
 /** Most references that are followed to a default. */
-const mostReferences = 100;
+const maxReferences = 100;
 
 /** What applies to the member of this name; undefined if no object has it. */
 export function memberOf(view: View, name: string, side: Side): Parts | undefined {
@@ -34,7 +34,7 @@ export function defaultsOf(view: View, name: string, { root }: Side): Parts[] {
     return isJsonObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [];
   });
   const found: Parts[] = [];
-  for (let steps = 0; steps < mostReferences; steps++) {
+  for (let steps = 0; steps < maxReferences; steps++) {
     if (pending.length === 0) return found;
     const part = pending.pop();
     if (!isJsonObject(part)) continue;

@@ -34,13 +34,13 @@ interface Table {
 }
 
 /** Steps for one review, which take some tens of milliseconds. */
-const mostSteps = 50_000;
+const maxSteps = 50_000;
 /** Most rules that are reported. They are remembered, so that they are not reviewed again. */
-const mostTold = 1_000;
+const maxTold = 1_000;
 /** Most rules in which nothing was found that are remembered. */
-const mostClean = 1_000;
+const maxClean = 1_000;
 /** Most characters of what is remembered of a rule. */
-const mostKeyChars = 2_000;
+const maxKeyChars = 2_000;
 
 export class RuleReview implements Review {
   /** For commands that report what is wrong with rules in their own way, or have no time for it. */
@@ -126,13 +126,13 @@ export class RuleReview implements Review {
   faultsOf(one: Reviewed, isWhole: boolean): readonly RuleFault[] {
     const table = this.#table();
     const isDue = (isWhole || one.names !== undefined) && this.#isDue(one, table);
-    return isDue ? this.#faultsOf(one, table, { left: mostSteps }) : [];
+    return isDue ? this.#faultsOf(one, table, { left: maxSteps }) : [];
   }
 
   /** What is wrong with those that apply to a tool of a session. */
   faultsIn(session: SessionState, all: readonly Reviewed[]): readonly RuleFault[] {
     const table = this.#table(session);
-    const budget = { left: mostSteps };
+    const budget = { left: maxSteps };
     return all.flatMap((one) =>
       this.#isDue(one, table) ? this.#faultsOf(one, table, budget) : [],
     );
@@ -155,9 +155,9 @@ export class RuleReview implements Review {
     change?: Change,
   ): void {
     const due = all.filter(isDue);
-    if (due.length === 0 || this.#told.size >= mostTold) return;
+    if (due.length === 0 || this.#told.size >= maxTold) return;
     const table = this.#table(session, change);
-    const budget = { left: mostSteps };
+    const budget = { left: maxSteps };
     // Without a session and a change, nothing but the tools of the registry is looked at.
     const clean = session === undefined && change === undefined ? this.#cleanNow() : undefined;
     for (const one of due) {
@@ -177,7 +177,7 @@ export class RuleReview implements Review {
   #cleanNow(): Set<string> {
     const { epoch } = this.#registry;
     const { keys } = this.#clean;
-    if (this.#clean.epoch !== epoch || keys.size >= mostClean) keys.clear();
+    if (this.#clean.epoch !== epoch || keys.size >= maxClean) keys.clear();
     this.#clean.epoch = epoch;
     return keys;
   }
@@ -232,7 +232,7 @@ function keyOf(one: Reviewed): string {
     when.map(({ field, written }) => [field, written]),
     more,
   ]);
-  return `${key.length} ${shortened(key, mostKeyChars)}`;
+  return `${key.length} ${shortened(key, maxKeyChars)}`;
 }
 
 function namesOneOf(names: ReadonlySet<string>): (one: Reviewed) => boolean {

@@ -11,12 +11,12 @@ import { type LookedAtTool, preparedTest, type Reading, routesOf } from './condi
 import { namesAt, reaches } from './reach.ts';
 
 /** Steps for one message. */
-const mostSteps = 2_000;
-const mostTools = 3;
-const mostShown = 200;
-const mostValues = 6;
+const maxSteps = 2_000;
+const maxTools = 3;
+const maxShown = 200;
+const maxValues = 6;
 /** Most tools whose values are described. */
-const mostDescribed = 10;
+const maxDescribed = 10;
 
 /** A condition as it was written, such as `` `when["amount"]: "> 10"` ``. */
 export function conditionText({ field, written }: WrittenCondition): string {
@@ -24,13 +24,13 @@ export function conditionText({ field, written }: WrittenCondition): string {
 }
 
 function jsonText(value: JsonValue): string {
-  return shortened(JSON.stringify(value), mostShown);
+  return shortened(JSON.stringify(value), maxShown);
 }
 
 /** Names of tools, such as `` `a`, `b` and 3 others ``. */
 function toolList(tools: readonly LookedAtTool[]): string {
   const names = [...new Set(tools.map(({ name }) => name))];
-  const shown = names.slice(0, mostTools).map(quoted);
+  const shown = names.slice(0, maxTools).map(quoted);
   const more = names.length - shown.length;
   if (more > 0) shown.push(`${more} ${more === 1 ? 'other' : 'others'}`);
   return shown.length < 2 ? shown.join() : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
@@ -42,7 +42,7 @@ function have(tools: readonly LookedAtTool[], what: string): string {
 }
 
 function quoted(name: string): string {
-  return `\`${shortened(name, mostShown)}\``;
+  return `\`${shortened(name, maxShown)}\``;
 }
 
 /** Why there is nothing at the path, and what was probably meant. */
@@ -51,7 +51,7 @@ export function unknownPathText(
   tools: readonly LookedAtTool[],
   reading: Reading,
 ): string {
-  const steps = { left: mostSteps, enums: new Map() };
+  const steps = { left: maxSteps, enums: new Map() };
   const few = tools.slice(0, 50);
   const isThere = (to: readonly string[], how: Reading): boolean =>
     few.some((tool) => routesOf(tool, to, how, steps).some((route) => reaches(route, () => true)));
@@ -104,12 +104,12 @@ export function wrongValueText(
   reading: Reading,
 ): string {
   const { path, written } = condition;
-  const steps = { left: mostSteps, enums: new Map() };
-  const anything = { left: mostSteps, enums: new Map() };
+  const steps = { left: maxSteps, enums: new Map() };
+  const anything = { left: maxSteps, enums: new Map() };
   if (!mayEverHold(condition, reading, anything)) return 'no value passes these tests together';
   const values = new Set<JsonValue>();
   const words = new Set<string>();
-  for (const tool of tools.slice(0, mostDescribed))
+  for (const tool of tools.slice(0, maxDescribed))
     for (const route of routesOf(tool, path, reading, steps))
       reaches(route, ({ view, whole }) => {
         if (whole !== undefined) words.add('a list');
@@ -117,8 +117,8 @@ export function wrongValueText(
         for (const value of view?.values ?? []) values.add(value);
         return false;
       });
-  const shown = [...values].slice(0, mostValues).map(jsonText);
-  if (values.size > mostValues) shown.push(`one of ${values.size - mostValues} others`);
+  const shown = [...values].slice(0, maxValues).map(jsonText);
+  if (values.size > maxValues) shown.push(`one of ${values.size - maxValues} others`);
   const what = [...shown, ...words].join(' or ') || 'something else';
   const always = isAboutPresence(written) ? ', and always there' : '';
   const meant = meantTest(written, values, words);

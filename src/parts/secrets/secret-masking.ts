@@ -263,7 +263,7 @@ function holder(secrets: Secrets | undefined): (text: string) => boolean {
 }
 
 /** Values that are looked at before the input is read in full. */
-const mostLooked = 500;
+const maxLooked = 500;
 
 const leastSecret = 4;
 
@@ -272,7 +272,7 @@ const leastSecret = 4;
  * the secrets, and almost never holds.
  */
 function sharesText(id: string, input: unknown): boolean {
-  let left = mostLooked;
+  let left = maxLooked;
   const shares = (value: unknown): boolean => {
     if (--left < 0) return true;
     if (typeof value === 'string' || typeof value === 'number') {

@@ -18,7 +18,7 @@ import {
 } from '../../values/text/versions.ts';
 
 /** Most versions of one tool. */
-const mostVersions = 64;
+const maxVersions = 64;
 const none: readonly ToolEntry[] = Object.freeze([]);
 
 export class SeveralVersions implements NameTable {
@@ -65,7 +65,7 @@ export class SeveralVersions implements NameTable {
 
   checkBeside(name: string, one: Beside, others: readonly Beside[]): void {
     const refuse = (why: string, remedy: string) => alreadyRegistered(name, why, remedy);
-    if (others.length >= mostVersions)
+    if (others.length >= maxVersions)
       throw refuse(` in ${others.length} versions`, 'Unregister some of them first.');
     for (const other of others) {
       checkApart(name, one, other);

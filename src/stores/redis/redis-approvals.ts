@@ -62,7 +62,7 @@ const readScript = redisScript(`
 return redis.call('GET', KEYS[2]) or redis.call('GET', KEYS[1])`);
 
 /** Fewest and most ids that are checked together for a page. */
-const [fewestRows, mostRows] = [50, 200];
+const [fewestRows, maxRows] = [50, 200];
 
 /**
  * A store for a registry's approvals, on Redis 6.2 or later. A record is removed when it is taken,
@@ -169,7 +169,7 @@ async function pageFrom(
     (principal === undefined || record.principal === principal);
   const index = sessionId === undefined ? allApprovalsKey(prefix) : approvalsKey(prefix, sessionId);
   const found: JsonObject[] = [];
-  const rowsAtOnce = Math.min(Math.max(limit + 1, fewestRows), mostRows);
+  const rowsAtOnce = Math.min(Math.max(limit + 1, fewestRows), maxRows);
   let last = after;
   let skip = 0;
   for (;;) {

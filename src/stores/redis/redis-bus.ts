@@ -131,10 +131,10 @@ function openChannel(
 
 function tell(channel: Channel | undefined, message: string | undefined): void {
   for (const subscription of [...(channel?.listeners ?? [])])
-    if (channel?.listeners.has(subscription)) tellOne(subscription.listener, message);
+    if (channel?.listeners.has(subscription)) notifyOne(subscription.listener, message);
 }
 
-function tellOne(listener: Listener, message: string | undefined): void {
+function notifyOne(listener: Listener, message: string | undefined): void {
   try {
     // A listener that is an async function may also reject.
     ignoreRejection(listener(message));

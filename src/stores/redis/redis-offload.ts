@@ -8,7 +8,7 @@ import { offloadKey, whole } from './keys.ts';
 import { type RedisOptions, redisSettings } from './options.ts';
 
 /** Most outputs of a session, however short they are. */
-const mostOutputs = 1_000;
+const maxOutputs = 1_000;
 
 /**
  * Keeps an output, and drops the oldest ones that no longer fit. KEYS: the list of the session.
@@ -22,7 +22,7 @@ local all = redis.call('LRANGE', KEYS[1], 0, -1)
 for i = #all, 1, -1 do
   local name, bytes = string.match(all[i], '^(.*) (%d+)$')
   if name ~= ARGV[1] and redis.call('EXISTS', place(name)) == 1 then
-    isFull = isFull or total + bytes > tonumber(ARGV[6]) or count >= ${mostOutputs}
+    isFull = isFull or total + bytes > tonumber(ARGV[6]) or count >= ${maxOutputs}
     if isFull then
       redis.call('DEL', place(name))
     else

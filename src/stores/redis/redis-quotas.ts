@@ -14,9 +14,9 @@ import { nowLua } from './redis-clock.ts';
 const keepSessionMs = 30 * 86_400_000;
 
 /** Most reservations that one run of the script removes because they have left the window. */
-const mostRemoved = 300;
+const maxRemoved = 300;
 /** Most reservations that one run of the script reads to compute when refused amounts fit. */
-const mostLooked = 300;
+const maxLooked = 300;
 
 /**
  * Reserves all amounts or none, or, without an id, only looks. KEYS: times and amounts of each.
@@ -33,7 +33,7 @@ const reserveScript = redisScript(`${nowLua}
 ${amountsLua}
 local id, isLook = ARGV[1], ARGV[1] == ''
 local count = #KEYS / 2
-local found, answer, fits, removals, looks = {}, {0}, true, ${mostRemoved}, ${mostLooked}
+local found, answer, fits, removals, looks = {}, {0}, true, ${maxRemoved}, ${maxLooked}
 
 local function slide(one)
   local last = string.format('%.0f', one.moment - one.window)

@@ -34,7 +34,7 @@ export interface HookWorld {
 }
 
 /** Most characters of an output that are remembered. */
-const mostOutputChars = 1_000_000;
+const maxOutputChars = 1_000_000;
 
 const nothing: Answer = { effect: 'none', reason: '' };
 
@@ -175,7 +175,7 @@ async function end(
   const began = firstOpen(entries, key);
   const approved = began?.asked === true;
   const value = error ?? output;
-  const isShort = JSON.stringify(value).length <= mostOutputChars;
+  const isShort = JSON.stringify(value).length <= maxOutputChars;
   const kept = remembers && isShort ? { output: value } : {};
   await world.session.add({ ended: key, tool, input, approved, ...kept }, false);
   if (world.audit === undefined || toolFor(world, tool) === undefined) return;
@@ -247,13 +247,13 @@ function replay(world: HookWorld, session: ToolSession, entries: readonly Entry[
     if (!('ended' in entry)) continue;
     const { tool, input, output, approved, ended } = entry;
     if (toolFor(world, tool) === undefined) continue;
-    if (approved) vouch(session, tool, input);
+    if (approved) confirm(session, tool, input);
     if (output !== undefined) view.seen(tool, output, { callId: ended, input });
   }
 }
 
 /** Values that a person has approved are known from then on, except for secrets. */
-function vouch(session: ToolSession, tool: string, input: JsonObject): void {
+function confirm(session: ToolSession, tool: string, input: JsonObject): void {
   const view = inspectSession(session);
   for (const { role, value } of session.originOf(tool, input))
     if (role === 'target') view.approved(value, 'the user');

@@ -15,7 +15,7 @@ export class HookFault extends Error {
 }
 
 /** Largest event, in characters. */
-export const mostEventChars = 16_000_000;
+export const maxEventChars = 16_000_000;
 
 /** An event with the members that every agent sends. */
 export interface ReadEvent {

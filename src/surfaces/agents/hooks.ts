@@ -2,7 +2,7 @@
 export type { Agent, HookGroups, UserHome } from './agent.ts';
 export { agents } from './agents.ts';
 export { decide, faultText, type HookWorld } from './decide.ts';
-export { HookFault, mostEventChars, type ReadEvent, readEvent } from './event.ts';
+export { HookFault, maxEventChars, type ReadEvent, readEvent } from './event.ts';
 export type { Place } from './place.ts';
 export { fileQuotas, spentBefore } from './state/file-quotas.ts';
 export { inTurn } from './state/locked.ts';

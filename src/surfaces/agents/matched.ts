@@ -13,8 +13,8 @@ export interface Known {
   readonly facts: ReadonlyMap<string, JsonObject>;
 }
 
-const mostTexts = 5;
-const mostChars = 240;
+const maxTexts = 5;
+const maxChars = 240;
 
 type Condition = CompiledRule['when'][number];
 
@@ -30,8 +30,8 @@ export function matched(rules: readonly CompiledRule[], ruleId: string, known: K
   );
   const texts = new Set([deciding, ...others].flatMap((rule) => textsOf(rule, known)));
   return [...texts]
-    .slice(0, mostTexts)
-    .map((text) => cleanLine(text, mostChars))
+    .slice(0, maxTexts)
+    .map((text) => cleanLine(text, maxChars))
     .join('\n');
 }
 

@@ -1,7 +1,7 @@
 /** The files of a patch in the form of `apply_patch`, the tool of Codex. */
 
 /** Most files of a patch. For rules, a patch with more counts as outside of the project. */
-const mostFiles = 500;
+const maxFiles = 500;
 
 /** What a patch names, and what of it is not understood. */
 export interface PatchFiles {
@@ -27,8 +27,8 @@ export function readPatch(patch: string): PatchFiles {
       faults.push(`a line of a patch that is not understood: ${header.slice(0, 80)}`);
   }
   if (files.length === 0) faults.push('a patch that is not understood');
-  if (files.length > mostFiles) faults.push(`a patch with more than ${mostFiles} files`);
-  return { files: files.slice(0, mostFiles), faults };
+  if (files.length > maxFiles) faults.push(`a patch with more than ${maxFiles} files`);
+  return { files: files.slice(0, maxFiles), faults };
 }
 
 /** Without the white space of Unicode at both ends, to which U+0085 belongs. */

@@ -50,12 +50,12 @@ export function isBelow(path: string, folder: string): boolean {
 }
 
 /** Most parts at the end of a path that may be missing. */
-const mostParts = 64;
+const maxParts = 64;
 
 /** Resolves the symbolic links of the part that exists. Undefined if that is not possible. */
 function realPath(path: string): string | undefined {
   let missing = '';
-  for (let at = path, left = mostParts; left > 0; left--) {
+  for (let at = path, left = maxParts; left > 0; left--) {
     try {
       return join(realpathSync(at), missing);
     } catch {

@@ -44,7 +44,7 @@ export interface Question {
  * Most calls per session. Beyond this, the oldest ones are forgotten, because their clients have
  * probably left.
  */
-const mostAsked = 1_000;
+const maxAsked = 1_000;
 const tables = new WeakMap<ToolSession, Map<string, AskedCall>>();
 
 function tableOf(session: ToolSession): Map<string, AskedCall> {
@@ -92,7 +92,7 @@ export async function askAbout({
     typeof first === 'function' ? { is: 'waiting', answer: first, result, stop } : endedAs(first);
   table.delete(callId);
   table.set(callId, { name, input: text, state });
-  if (table.size > mostAsked) table.delete(table.keys().next().value as string);
+  if (table.size > maxAsked) table.delete(table.keys().next().value as string);
   return state.is !== 'settled';
 }
 

@@ -35,7 +35,7 @@ export async function execute(
   const { session, approvals, surface } = run;
   const { toolCallId: callId, messages, abortSignal: signal } = call;
   run.tagged ||= 'experimental_sandbox' in call;
-  hearUser(run, messages);
+  observeUser(run, messages);
   const input = readArguments(givenArguments(given));
   if (approvals === 'sdk') {
     await takeDenials(session, messages ?? [], false);
@@ -47,7 +47,7 @@ export async function execute(
     if (answered !== undefined) return answered;
   }
   const options = { callId, signal, surface };
-  return standsTwice(run, call)
+  return isRepeated(run, call)
     ? holding(session, callId, () => session.call(name, input, options))
     : session.call(name, input, options);
 }
@@ -62,7 +62,7 @@ export async function needsApproval(
   { toolCallId: callId, messages }: AiSdkCall,
 ): Promise<boolean> {
   const { session, surface } = run;
-  hearUser(run, messages);
+  observeUser(run, messages);
   await takeDenials(session, messages ?? [], false);
   // `execute` accepts or refuses what the messages report as approved.
   if (isReplayed(messages, callId)) return true;
@@ -74,7 +74,7 @@ export async function needsApproval(
 }
 
 /** Remembers what the user wrote, for rules about origins. Each message is read once. */
-function hearUser({ session, heard }: Run, messages: readonly unknown[] | undefined): void {
+function observeUser({ session, heard }: Run, messages: readonly unknown[] | undefined): void {
   if (messages === undefined) return;
   const view = inspectSession(session);
   if (!view.remembersTexts) return;
@@ -86,7 +86,7 @@ function hearUser({ session, heard }: Run, messages: readonly unknown[] | undefi
 }
 
 /** Whether an earlier call of the same answer has the same id. */
-function standsTwice({ seen }: Run, { messages, toolCallId }: AiSdkCall): boolean {
+function isRepeated({ seen }: Run, { messages, toolCallId }: AiSdkCall): boolean {
   if (messages === undefined) return false;
   const ids = seen.get(messages) ?? new Set<string>();
   seen.set(messages, ids);

@@ -11,7 +11,7 @@ export interface AiSdkMessage {
 }
 
 /** Most approvals that are looked up for one list of messages, which may come from a client. */
-const mostLookups = 200;
+const maxLookups = 200;
 
 /** Returns the messages with the results of suspended calls that have ended. See `AiSdkTools`. */
 export async function withOutcomes<M extends AiSdkMessage>(
@@ -21,7 +21,7 @@ export async function withOutcomes<M extends AiSdkMessage>(
   const waiting = messages.flatMap((message) => partsOf(message).filter(isWaiting));
   const ended = new Map<unknown, object>();
   await Promise.all(
-    waiting.slice(-mostLookups).map(async (part) => {
+    waiting.slice(-maxLookups).map(async (part) => {
       const output = await endOf(session, part);
       if (output !== undefined) ended.set(part, { ...part, output });
     }),

@@ -11,7 +11,7 @@ import { readBodyText } from '../../values/http/body.ts';
 import { headerOf } from '../../values/http/direct-body.ts';
 import { type JsonValue, wireText } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
-import { toldOrigins } from '../../values/text/told-origins.ts';
+import { shownOrigins } from '../../values/text/told-origins.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/page.ts';
 import { answeredBy } from '../shared/answered.ts';
@@ -31,13 +31,13 @@ export interface InboxRequest {
 type Approvals = HostToolRegistry<never>['approvals'];
 
 /** Most characters of a list. It contains at least one approval. */
-const mostChars = 4_000_000;
+const maxChars = 4_000_000;
 /** Milliseconds that an answer waits for the end of the call that it allows. */
 const waitMs = 10_000;
 /** Most answered approvals that are remembered, to distinguish them from unknown ones. */
-const mostAnswered = 1_000;
+const maxAnswered = 1_000;
 /** Most characters of an id. */
-const mostOfId = 512;
+const maxOfId = 512;
 
 const unknownId = 'No call waits for approval under this id.';
 const answeredBefore = 'The approval was answered before.';
@@ -128,7 +128,7 @@ export function createInboxAnswers(
     const outcome = await outcomeOf(id, () => approvals.answer(id, given), sent.value.decision);
     if (!outcome.ok && !before) answered.delete(id);
     const [oldest] = answered;
-    if (answered.size > mostAnswered && oldest !== undefined) answered.delete(oldest);
+    if (answered.size > maxAnswered && oldest !== undefined) answered.delete(oldest);
     return outcome.status === 404 && before ? refuse(409, answeredBefore) : outcome;
   };
 }
@@ -156,7 +156,7 @@ async function list(
   for (const one of found.slice(0, limit)) {
     const text = shown(one);
     chars += text.length;
-    if (chars > mostChars && texts.length > 0) break;
+    if (chars > maxChars && texts.length > 0) break;
     texts.push(text);
   }
   const last = texts.length < found.length ? found[texts.length - 1] : undefined;
@@ -192,7 +192,7 @@ function viewOf(asked: PendingApproval | ListedApproval, allowEdits: boolean): V
     // Records of earlier versions have none.
     summary: asked.summary ?? callSummary(asked.tool.name, asked.input ?? {}, asked.hiddenFields),
     leftOut: leftOutOf(asked),
-    originWords: toldOrigins(asked).origins,
+    originWords: shownOrigins(asked).origins,
     // Hidden fields are not in the input that was shown, so an edit of it would lose them.
     editable: allowEdits && asked.hiddenFields.length === 0,
   };
@@ -209,7 +209,7 @@ function idIn(path: string): string | undefined {
   if (part === undefined) return undefined;
   try {
     const id = decodeURIComponent(part);
-    return id.length <= mostOfId ? id : undefined;
+    return id.length <= maxOfId ? id : undefined;
   } catch {
     return undefined;
   }

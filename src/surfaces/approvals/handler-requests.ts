@@ -7,8 +7,8 @@ import { excessOf } from '../../values/text/json-bounds.ts';
 /** Most bytes of an answer in a request. Its `input` may be as large as that of a call. */
 export const maxBytes = 2_097_152;
 const bounds = { maxDepth: 64, maxValues: 50_000 } as const;
-const mostOfMessage = 4_000;
-const mostListed = 200;
+const maxOfMessage = 4_000;
+const maxListed = 200;
 
 /** The decision of a person, without the person. */
 export interface SentAnswer {
@@ -38,8 +38,8 @@ export function readSent(body: string): Read<SentAnswer> {
   ) as Record<string, unknown>;
   if (!decisions.includes(decision as string))
     return { fault: `Expected \`decision\` to be one of ${decisions.join(', ')}.` };
-  if (message !== undefined && (typeof message !== 'string' || message.length > mostOfMessage))
-    return { fault: `Expected \`message\` to be a text of at most ${mostOfMessage} characters.` };
+  if (message !== undefined && (typeof message !== 'string' || message.length > maxOfMessage))
+    return { fault: `Expected \`message\` to be a text of at most ${maxOfMessage} characters.` };
   if (input !== undefined && !isJsonObject(input))
     return { fault: 'Expected `input` to be a JSON object.' };
   const read = { decision, ...(message === undefined || message === '' ? {} : { message }) };
@@ -52,8 +52,8 @@ export function readQuery(query: URLSearchParams): Read<PendingOptions & { limit
   if (unknown !== undefined)
     return { fault: `Unknown filter \`${unknown.slice(0, 60)}\`${suggestion(unknown, filters)}` };
   const limit = query.get('limit') ?? '50';
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > mostListed)
-    return { fault: `Expected \`limit\` to be a whole number from 1 to ${mostListed}.` };
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxListed)
+    return { fault: `Expected \`limit\` to be a whole number from 1 to ${maxListed}.` };
   const given = query.get('after');
   const after = given === null ? undefined : /^(\d{1,15})\.(.{1,1024})$/s.exec(given);
   if (after === null) return { fault: 'Expected `after` to be the `next` of another answer.' };

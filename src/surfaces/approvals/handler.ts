@@ -78,7 +78,7 @@ const table = {
 } satisfies TableOf<ApprovalsHandlerOptions>;
 
 /** Most characters of the name of a person. */
-const mostOfName = 1_024;
+const maxOfName = 1_024;
 
 /**
  * Makes a handler of web-standard requests that lists the approvals of all sessions, shows one, and
@@ -186,7 +186,7 @@ async function nameOf(
     if (name === undefined || isName(name)) return name;
     // The message leaves the value out, because it may be a credential.
     throw new TypeError(
-      `Expected \`authenticate\` to give undefined or a text of 1 to ${mostOfName} characters.`,
+      `Expected \`authenticate\` to give undefined or a text of 1 to ${maxOfName} characters.`,
     );
   } catch (error) {
     const source = 'approvals handler';
@@ -196,7 +196,7 @@ async function nameOf(
 }
 
 function isName(name: unknown): name is string {
-  return typeof name === 'string' && name.length <= mostOfName && isNamed(name);
+  return typeof name === 'string' && name.length <= maxOfName && isNamed(name);
 }
 
 function readOrigin(origin: string): string {

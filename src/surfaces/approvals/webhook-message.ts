@@ -14,16 +14,16 @@ export interface WebhookMessage {
 }
 
 /** Most characters of a message. Receivers commonly take less than a megabyte. */
-const mostChars = 200_000;
-/** Most characters of a text in a message that would be longer than {@link mostChars}. */
-const mostOfText = 2_000;
+const maxChars = 200_000;
+/** Most characters of a text in a message that would be longer than {@link maxChars}. */
+const maxOfText = 2_000;
 
 type Required = ToolEvents['approval:required'];
 
 export function messageOfRequired(event: Required): WebhookMessage {
   const body = bodyOf('approval.required', event, { request: sentRequest(event.request) });
   return messageOf(
-    body.length <= mostChars
+    body.length <= maxChars
       ? body
       : bodyOf('approval.required', event, { request: shortened(event.request) }),
   );
@@ -64,9 +64,9 @@ function shortened(request: Required['request']): object {
     principal,
     callId,
     tool: { name: tool.name, source: tool.source, fingerprint: tool.fingerprint },
-    title: head(title, mostOfText),
+    title: head(title, maxOfText),
     summary,
-    message: message && head(message, mostOfText),
+    message: message && head(message, maxOfText),
     risk,
     ruleId,
     source,

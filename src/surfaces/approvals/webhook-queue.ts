@@ -35,9 +35,9 @@ export type WebhookFetch = (
 const pausesMs = [1_000, 4_000, 16_000, 64_000, 256_000];
 /** Milliseconds for one attempt. */
 const attemptMs = 10_000;
-const mostMessages = 1_000;
-const mostChars = 16_000_000;
-const mostAtOnce = 8;
+const maxMessages = 1_000;
+const maxChars = 16_000_000;
+const maxAtOnce = 8;
 const source = 'webhook';
 const gone = 410;
 
@@ -166,7 +166,7 @@ export function createWebhookQueue(receiver: Receiver): WebhookQueue {
     }
   };
   const pump = (): void => {
-    while (active < mostAtOnce) {
+    while (active < maxAtOnce) {
       const delivery = ready.shift();
       if (delivery === undefined) return;
       if (!waiting.has(delivery)) continue;
@@ -178,7 +178,7 @@ export function createWebhookQueue(receiver: Receiver): WebhookQueue {
 
   return {
     push(message, registry) {
-      if (waiting.size >= mostMessages || chars + message.body.length > mostChars) {
+      if (waiting.size >= maxMessages || chars + message.body.length > maxChars) {
         // Logged once until there is room again, so that many messages do not cause many log
         // entries.
         if (!full) {

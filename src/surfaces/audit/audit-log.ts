@@ -66,7 +66,7 @@ export function startLog(parts: LogParts): AuditLog {
     for (const one of each.values()) one.report(error, message);
   };
   const chain = createChain(parts);
-  const losses = { all: 0, untold: 0, since: 0, at: 0 };
+  const losses = { all: 0, deprecationNotLogged: 0, since: 0, at: 0 };
   let closing: Promise<void> | undefined;
   let isOver = false;
 
@@ -78,10 +78,10 @@ export function startLog(parts: LogParts): AuditLog {
     return true;
   };
   /** Adds the line about lost lines, if there are any and it has room. */
-  const tellLosses = (): void => {
-    const { untold: count, since, at } = losses;
+  const logLosses = (): void => {
+    const { deprecationNotLogged: count, since, at } = losses;
     if (count === 0 || !queue.hasRoom(shortLine)) return;
-    if (add({ type: 'dropped', at, count, since }, at)) losses.untold = 0;
+    if (add({ type: 'dropped', at, count, since }, at)) losses.deprecationNotLogged = 0;
   };
   const queue = createLineQueue({
     writer: parts.writer,
@@ -90,29 +90,30 @@ export function startLog(parts: LogParts): AuditLog {
     failed: (error) => report(error, 'the audit log cannot be written'),
     // While it is being closed, calls that go on would keep it busy.
     emptied: () => {
-      if (closing === undefined) tellLosses();
+      if (closing === undefined) logLosses();
     },
   });
   const lose = (at: number, count: number, why: unknown): void => {
-    if (losses.untold === 0) {
+    if (losses.deprecationNotLogged === 0) {
       losses.since = at;
       report(why, 'the audit log loses lines');
     }
     losses.at = at;
     losses.all += count;
-    losses.untold += count;
+    losses.deprecationNotLogged += count;
   };
   const record = (told: CallRecord, written?: Told): boolean => {
     const { at } = told;
     let why: unknown;
     try {
-      tellLosses();
-      if (losses.untold === 0 && add(callLine(told, argumentsOf), at, written)) return true;
+      logLosses();
+      if (losses.deprecationNotLogged === 0 && add(callLine(told, argumentsOf), at, written))
+        return true;
     } catch (error) {
       why = error;
     }
     lose(at, 1, why ?? new Error('Too many lines wait to be written.'));
-    if (queue.isEmpty()) tellLosses();
+    if (queue.isEmpty()) logLosses();
     return false;
   };
   const observer: CallObserver = {
@@ -140,7 +141,7 @@ export function startLog(parts: LogParts): AuditLog {
     const missing = [...calls.values()].filter((hasStart) => !(required && hasStart)).length;
     const at = Math.max(...[...attached].map((one) => one.now()));
     if (missing > 0) lose(at, missing, new Error('It was closed while calls were running.'));
-    tellLosses();
+    logLosses();
     isOver = true;
   };
   /** Counts what can no longer be written, and ends the log. */
@@ -148,19 +149,19 @@ export function startLog(parts: LogParts): AuditLog {
     isOver = true;
     const count = queue.abandon();
     losses.all += count;
-    if (count + losses.untold > 0)
+    if (count + losses.deprecationNotLogged > 0)
       report(new Error('It ended before all lines were written.'), 'the audit log loses lines');
-    losses.untold = 0;
+    losses.deprecationNotLogged = 0;
     parts.release();
   };
   const stopWaiting = atProcessEnd(() => {
-    tellLosses();
+    logLosses();
     queue.writeNow();
     end();
   });
   const finish = async (): Promise<void> => {
     try {
-      tellLosses();
+      logLosses();
       await queue.flush();
       if (!isOver) loseRunning();
     } finally {
@@ -183,7 +184,7 @@ export function startLog(parts: LogParts): AuditLog {
       return losses.all;
     },
     flush() {
-      tellLosses();
+      logLosses();
       return closing ?? queue.flush();
     },
     close() {

@@ -7,7 +7,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { logAt } from './log-files.ts';
 
 /** Most logs side by side, and so most processes that record with one path. */
-export const mostSiblings = 100;
+export const maxSiblings = 100;
 
 /** The path of the log of this number, from 2. The log itself has the number 1. */
 export function siblingOf(path: string, number: number): string {
@@ -24,7 +24,7 @@ export function siblingsOf(path: string): readonly string[] {
   } catch {
     return [];
   }
-  return Array.from({ length: mostSiblings - 1 }, (_, at) => siblingOf(basename(path), at + 2))
+  return Array.from({ length: maxSiblings - 1 }, (_, at) => siblingOf(basename(path), at + 2))
     .filter((name) => names.has(name))
     .map((name) => join(dirname(path), name))
     .filter((file) => logAt(file) !== undefined);

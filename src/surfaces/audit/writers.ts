@@ -32,7 +32,7 @@ export interface LineWriter {
 }
 
 /** How long the end of the process waits for a write that another thread has begun. */
-const mostWaitMs = 2_000;
+const maxWaitMs = 2_000;
 const waitStepMs = 5;
 
 /** Gives a function each line, without its line break, one at a time. */
@@ -173,7 +173,7 @@ function bytesOf(lines: readonly QueuedLine[]): Buffer {
 /** Waits until a file has so many bytes. False if that takes too long. */
 function growsTo(path: string, end: number): boolean {
   const cell = new Int32Array(new SharedArrayBuffer(4));
-  for (let waited = 0; waited < mostWaitMs; waited += waitStepMs) {
+  for (let waited = 0; waited < maxWaitMs; waited += waitStepMs) {
     if (statSync(path).size >= end) return true;
     Atomics.wait(cell, 0, 0, waitStepMs);
   }

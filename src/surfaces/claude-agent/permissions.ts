@@ -73,7 +73,7 @@ export interface PermissionParts {
 }
 
 /** Most calls that are open at a time. */
-const mostOpen = 10_000;
+const maxOpen = 10_000;
 const limits = { maxDepth: 64, maxValues: 1_000_000 };
 
 export function permissionsOf(parts: PermissionParts): Permissions {
@@ -136,9 +136,9 @@ function decideOnce(
   if (before?.tool === tool && (before.asked === asked || before.may === asked))
     return before.decision;
   if (before !== undefined) abandon(before);
-  if (open.size >= mostOpen) {
+  if (open.size >= maxOpen) {
     forgetDenied(open);
-    if (open.size >= mostOpen) return denied(`More than ${mostOpen} calls have not ended.`);
+    if (open.size >= maxOpen) return denied(`More than ${maxOpen} calls have not ended.`);
   }
   const round = before === undefined ? 0 : before.round + 1;
   const callId = round === 0 ? id : `${id}~${round}`;

@@ -13,14 +13,14 @@ import {
   type LoadedFile,
   type LoadedProfile,
   loadedFiles,
+  logFault,
   nothingLoaded,
-  tellFault,
 } from './loaded-files.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf } from './profile-entry.ts';
 import { profilesOf, removeProfiles, together } from './registry-profiles.ts';
 import type { FileReport, LoadFailure } from './report.ts';
-import { tellSeconds } from './tell-seconds.ts';
+import { logSeconds } from './tell-seconds.ts';
 import { isOpen } from './try-hosted.ts';
 
 /** The error of an edit that failed, with the entries that failed. */
@@ -42,7 +42,7 @@ export function applyFile(
 ): FileReport | RefusedEdit {
   for (const tool of file.tools)
     if ('thrown' in tool && tool.thrown !== undefined)
-      tellFault(
+      logFault(
         registry,
         tool.thrown.value,
         { file: file.path, toolName: tool.name },
@@ -61,7 +61,7 @@ export function applyFile(
     together(registry, () => commit(registry, file, before, trial)),
   );
   if (file.sections === 'all') host?.take(trial.hosted);
-  tellSeconds(registry, file);
+  logSeconds(registry, file);
   return {
     file: file.path,
     loaded: [...trial.tools.values()].map(({ definition }) => definition.name),

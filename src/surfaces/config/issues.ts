@@ -8,7 +8,7 @@ import type { Located } from './places.ts';
 type Issue = z.core.$ZodIssue;
 
 /** Maximum issues that are named. The others are counted. */
-const mostNamed = 4;
+const maxNamed = 4;
 /** Maximum length of a message, in characters. */
 const longest = 2_000;
 
@@ -62,8 +62,8 @@ function isSpelt({ path, text }: PartFault, other: PartFault): boolean {
 }
 
 function joined(texts: readonly string[]): string {
-  const rest = texts.length - mostNamed;
-  return `${texts.slice(0, mostNamed).join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
+  const rest = texts.length - maxNamed;
+  return `${texts.slice(0, maxNamed).join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }
 
 /**
@@ -89,9 +89,9 @@ export function shortened(name: string): string {
 
 /** Names the first unknown keys, each with the nearest known one, and counts the others. */
 export function unknownKeys(keys: readonly string[], known: readonly string[]): string {
-  const rest = keys.length - mostNamed;
+  const rest = keys.length - maxNamed;
   return `${keys
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map((key) => unknownKey(key, known))
     .join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }

@@ -14,7 +14,7 @@ import {
 } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { checkRegistry } from './load-host-tools.ts';
-import { loadedFiles, tellFault } from './loaded-files.ts';
+import { loadedFiles, logFault } from './loaded-files.ts';
 import { ModuleFault } from './module-fault.ts';
 import { recordRegistry } from './recording-registry.ts';
 import type { LoadFailure, LoadReport } from './report.ts';
@@ -114,7 +114,7 @@ async function moduleOf(
     if (thrown === undefined)
       throw new MisuseError('invalid_file', `Cannot load \`${specifier}\`: ${message}.`);
     const { value: cause } = thrown;
-    tellFault(registry, cause, { module: specifier }, 'a module could not be loaded');
+    logFault(registry, cause, { module: specifier }, 'a module could not be loaded');
     // The fault's own message begins with the path, too.
     const said = `Cannot load the module ${path}: ${faultText(cause, path)}.`;
     throw new MisuseError('invalid_file', said, { cause });
@@ -133,7 +133,7 @@ async function runSetUp(
     return recording.names();
   } catch (error) {
     await recording.undo();
-    tellFault(registry, error, { module: module.path }, 'the set-up of a module failed');
+    logFault(registry, error, { module: module.path }, 'the set-up of a module failed');
     throw refused(
       module,
       `its set-up failed: ${faultText(error, module.path)}; everything it had registered was ` +

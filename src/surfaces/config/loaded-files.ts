@@ -75,7 +75,7 @@ export function behind(given: HostToolRegistry<never>): HostToolRegistry<never> 
 }
 
 /** Logs what a module or a listener of the host threw, with the registry's logger. */
-export function tellFault(
+export function logFault(
   given: HostToolRegistry<never>,
   thrown: unknown,
   where: object,

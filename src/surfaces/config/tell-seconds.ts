@@ -7,10 +7,10 @@ import { behind } from './loaded-files.ts';
 import type { PreparedFile } from './prepared-file.ts';
 
 /** Maximum places that are named. */
-const mostNamed = 4;
+const maxNamed = 4;
 
 /** Logs it once for each load. */
-export function tellSeconds(
+export function logSeconds(
   registry: HostToolRegistry<never>,
   { path, tools, servers }: PreparedFile,
 ): void {
@@ -27,8 +27,8 @@ export function tellSeconds(
     ),
   ];
   if (places.length === 0) return;
-  const more = places.length > mostNamed ? ` and ${places.length - mostNamed} more` : '';
-  const named = `${places.slice(0, mostNamed).join(', ')}${more}`;
+  const more = places.length > maxNamed ? ` and ${places.length - maxNamed} more` : '';
+  const named = `${places.slice(0, maxNamed).join(', ')}${more}`;
   inspectRegistry(behind(registry)).warn(
     { file: path },
     `\`timeout\` without a unit is read as seconds (${named}); ` +

@@ -15,7 +15,7 @@ const frame = /(?:\s|\()(file:\/\/[^)]+?|\/[^)]+?|[A-Za-z]:\\[^)]+?):(\d+):(\d+)
 /** The line that Node writes above an error about a text that cannot be parsed or linked. */
 const heading = /^(file:\/\/.+|\/.+|[A-Za-z]:\\.+):(\d+)$/;
 /** Maximum number of frames that are read. */
-const mostFrames = 20;
+const maxFrames = 20;
 
 /**
  * The places of a stack, innermost first.
@@ -28,7 +28,7 @@ export function placesOf(thrown: unknown): readonly ThrownPlace[] {
   if (top !== undefined) return [{ path: top, line: Number(at) }];
   return lines
     .filter((line) => /^\s+at /.test(line))
-    .slice(0, mostFrames)
+    .slice(0, maxFrames)
     .flatMap((line) => placeOfFrame(line) ?? []);
 }
 

@@ -18,7 +18,7 @@ import { applyFile } from './apply-file.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { checkRegistry } from './load-host-tools.ts';
-import { loadedFiles, tellFault } from './loaded-files.ts';
+import { loadedFiles, logFault } from './loaded-files.ts';
 import { prepareFile } from './prepared-file.ts';
 import { pathOf, readFile, signatureOf } from './read-file.ts';
 import type { FileReport } from './report.ts';
@@ -117,7 +117,7 @@ const pollMs = 1_000;
  * An edit is read at the latest this many times `debounceMs` after its first sign, even if the
  * signs continue.
  */
-const mostDebounces = 10;
+const maxDebounces = 10;
 
 class Watching {
   report: FileReport | undefined;
@@ -203,7 +203,7 @@ class Watching {
     const { debounceMs } = this.#options;
     const now = performance.now();
     this.#since ??= now;
-    const left = this.#since + mostDebounces * debounceMs - now;
+    const left = this.#since + maxDebounces * debounceMs - now;
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
@@ -266,12 +266,7 @@ class Watching {
     ...args: Args
   ): void {
     const failed = (thrown: unknown): void =>
-      tellFault(
-        this.#registry,
-        thrown,
-        { file: this.#file },
-        'a listener of a watched file failed',
-      );
+      logFault(this.#registry, thrown, { file: this.#file }, 'a listener of a watched file failed');
     try {
       const answer = listener?.(...args);
       if (isThenable(answer)) answer.then(undefined, failed);

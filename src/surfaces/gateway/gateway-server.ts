@@ -134,7 +134,7 @@ export function startServer(parts: ServerParts): GatewayServer {
   };
 }
 
-function tellOffers(state: State): void {
+function logOffers(state: State): void {
   for (const kind of ['prompts', 'resources'] as const)
     if (exposes(state.entry, kind)) state.changed(kind);
 }
@@ -172,7 +172,7 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
     if (state.closed) return await imported.close();
     state.imported = imported;
     state.connection = open;
-    tellOffers(state);
+    logOffers(state);
     listed(state);
   } catch (error) {
     fail(state, messageOf(error), connection);
@@ -201,13 +201,14 @@ function listed(state: State): void {
   state.state = 'ready';
   state.error = undefined;
   const { seen } = state;
-  const unheard = takeNames(state, imported);
+  const unreported = takeNames(state, imported);
   state.seen = new Map(imported.tools.map((tool) => [tool.name, tool.fingerprint]));
   const ofEntry =
     seen === undefined
       ? entryFaults(state.entry, imported, [...state.listedNames], prefixOf(state))
       : [];
-  for (const fault of [...unheard, ...ofEntry]) ports.note(`warning: server \`${name}\`: ${fault}`);
+  for (const fault of [...unreported, ...ofEntry])
+    ports.note(`warning: server \`${name}\`: ${fault}`);
   if (seen !== undefined)
     for (const change of listingChanges(seen, state.seen, imported))
       ports.note(`server \`${name}\`: ${change}`);
@@ -274,7 +275,7 @@ function turnOff(state: State, error: string): void {
 async function closeServer(state: State): Promise<void> {
   state.closed = true;
   state.connection = undefined;
-  tellOffers(state);
+  logOffers(state);
   state.cancel?.();
   state.stop.abort();
   const { registry, held } = state;

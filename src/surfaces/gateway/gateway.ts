@@ -46,7 +46,7 @@ export interface Gateway {
    * Resolves to false if that time is over first.
    * @param withoutMs the same as long as no server is ready. @default mostMs
    */
-  settled(mostMs: number, withoutMs?: number): Promise<boolean>;
+  settled(maxMs: number, withoutMs?: number): Promise<boolean>;
   /** Ends the servers, then the logs. @throws the errors of logs that cannot be written. */
   close(): Promise<void>;
 }
@@ -105,7 +105,7 @@ export function createGateway(
       return state.approvals.kept;
     },
     statuses: () => [...state.servers.values()].map(({ server }) => server.status()),
-    settled: (mostMs, withoutMs = mostMs) => settled(state, mostMs, withoutMs),
+    settled: (maxMs, withoutMs = maxMs) => settled(state, maxMs, withoutMs),
     close: () => closeAll(state),
   };
 }
@@ -225,13 +225,13 @@ function addSecret({ secrets, registry }: State, value: string): void {
 
 async function settled(
   { servers, ports }: State,
-  mostMs: number,
+  maxMs: number,
   withoutMs: number,
 ): Promise<boolean> {
   const running = [...servers.values()].map(({ server }) => server);
   const ended = Promise.all(running.map(({ first }) => first));
-  const inTime = await within(ports, mostMs, ended);
-  if (inTime || withoutMs <= mostMs) return inTime;
+  const inTime = await within(ports, maxMs, ended);
+  if (inTime || withoutMs <= maxMs) return inTime;
   const oneReady = Promise.any(
     running.map(async ({ first, status }) => {
       await first;
@@ -241,7 +241,7 @@ async function settled(
   // It rejects when the attempts of all servers have ended without success.
   return await within(
     ports,
-    withoutMs - mostMs,
+    withoutMs - maxMs,
     oneReady.catch(() => {}),
   );
 }

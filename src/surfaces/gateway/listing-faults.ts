@@ -9,7 +9,7 @@ import type { ServerStatus } from './server-status.ts';
 import { exposes } from './server-wishes.ts';
 
 /** Most tools that are named because of their schemas. */
-const mostNamed = 10;
+const maxNamed = 10;
 
 /**
  * One line for each tool that is left out, and one about parts of schemas that only the server
@@ -22,11 +22,11 @@ export function listingFaults(
   const lines = failed.map(({ name, reason }) => `\`${name}\` is left out: ${reason}`);
   if (warnings.length === 0) return lines;
   const names = [...new Set(warnings.map(({ name }) => `\`${name}\``))];
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';
   return [
     ...lines,
     'only the server checks parts of the schemas of ' +
-      `${names.slice(0, mostNamed).join(', ')}${more}. \`host-tools list\` names the parts`,
+      `${names.slice(0, maxNamed).join(', ')}${more}. \`host-tools list\` names the parts`,
   ];
 }
 

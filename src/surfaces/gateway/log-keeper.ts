@@ -4,7 +4,7 @@ import { type HostToolRegistry, isMisuseError } from '../../core.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { createAuditLog } from '../audit/index.ts';
-import { mostSiblings, siblingOf } from '../audit/sibling-logs.ts';
+import { maxSiblings, siblingOf } from '../audit/sibling-logs.ts';
 import type { AuditEntry } from '../config/server-format.ts';
 import type { GatewayPorts } from './ports.ts';
 
@@ -65,7 +65,7 @@ export function createLogKeeper(parts: KeeperParts): LogKeeper {
   return {
     ready: (file, audit) => ready(state, file, audit),
     problem(file, audit) {
-      const error = open(state, file, audit, audit.exclusive === true ? 1 : mostSiblings);
+      const error = open(state, file, audit, audit.exclusive === true ? 1 : maxSiblings);
       return error === undefined ? undefined : reasonOf(error);
     },
     take: (file, audit) => take(state, file, audit),
@@ -81,13 +81,13 @@ export function createLogKeeper(parts: KeeperParts): LogKeeper {
 }
 
 async function ready(state: State, file: string, audit: AuditEntry): Promise<void> {
-  const mostMs = audit.exclusive === true ? exclusiveWaitMs : waitMs;
-  for (let waited = 0; waited < mostMs && !state.closed; waited += pauseMs) {
+  const maxMs = audit.exclusive === true ? exclusiveWaitMs : waitMs;
+  for (let waited = 0; waited < maxMs && !state.closed; waited += pauseMs) {
     if (!isInUse(open(state, file, audit, 1))) return;
     if (waited === 0 && audit.exclusive === true)
       state.ports.note(
         `Another process still has the audit log \`${audit.path}\`. Waiting up to ` +
-          `${mostMs / 1_000} seconds for it.`,
+          `${maxMs / 1_000} seconds for it.`,
       );
     await state.ports.pause(pauseMs);
   }

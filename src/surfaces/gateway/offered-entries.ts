@@ -11,9 +11,9 @@ export interface OfferedEntry {
   readonly shown: JsonObject;
 }
 
-const mostOfKey = 2_048;
-const mostOfText = 4_096;
-const mostArguments = 64;
+const maxOfKey = 2_048;
+const maxOfText = 4_096;
+const maxArguments = 64;
 const keys = { prompts: 'name', resources: 'uri', resourceTemplates: 'uriTemplate' } as const;
 
 /**
@@ -29,13 +29,13 @@ export function offeredEntry(
   const given = raw as JsonObject;
   const key = own(given, keys[which]);
   const name = own(given, 'name');
-  if (typeof key !== 'string' || key === '' || cleanLine(key, mostOfKey) !== key) return undefined;
+  if (typeof key !== 'string' || key === '' || cleanLine(key, maxOfKey) !== key) return undefined;
   if (typeof name !== 'string') return undefined;
   const shown: Record<string, unknown> = { ...described(given) };
   if (which === 'prompts') {
     shown.name = prefix + key;
     const args = own(given, 'arguments');
-    if (Array.isArray(args)) shown.arguments = args.slice(0, mostArguments).flatMap(argument);
+    if (Array.isArray(args)) shown.arguments = args.slice(0, maxArguments).flatMap(argument);
   } else {
     shown[keys[which]] = key;
     shown.name = cleanLine(name, 256);
@@ -60,7 +60,7 @@ function described(given: JsonObject): JsonObject {
   const [title, description] = [own(given, 'title'), own(given, 'description')];
   return {
     ...(typeof title === 'string' ? { title: cleanLine(title, 256) } : {}),
-    ...(typeof description === 'string' ? { description: cleanText(description, mostOfText) } : {}),
+    ...(typeof description === 'string' ? { description: cleanText(description, maxOfText) } : {}),
   };
 }
 

@@ -34,7 +34,7 @@ interface Listing {
 }
 
 /** Most entries of a list, for all servers together. */
-const mostEntries = 1_000;
+const maxEntries = 1_000;
 
 /** Longer than 60 lines, since its short functions share the listings. */
 export function createPassedLists(parts: PassedParts): PassedLists {
@@ -129,7 +129,7 @@ async function listAll(
       const name = which === 'prompts' ? (entry.name as string) : key;
       const server = asked[index] as GatewayServer;
       const isForeign = which === 'prompts' && foreignName(server, servers(), name) !== undefined;
-      if (isForeign || owners.has(name) || owners.size >= mostEntries) continue;
+      if (isForeign || owners.has(name) || owners.size >= maxEntries) continue;
       owners.set(name, { server, key });
       shown.push(entry);
     }

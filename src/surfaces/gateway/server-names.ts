@@ -75,9 +75,9 @@ export interface NamesState {
 export function takeNames(state: NamesState, imported: ImportedMcpTools): readonly string[] {
   state.conflicts = registerTools(state, imported);
   const faults = listingFaults([...imported.failed, ...state.conflicts], imported.warnings);
-  const unheard = faults.filter((fault) => !state.told.has(fault));
+  const unreported = faults.filter((fault) => !state.told.has(fault));
   state.told = new Set(faults);
-  return unheard;
+  return unreported;
 }
 
 /** Gives up a name that another server has before this one. */

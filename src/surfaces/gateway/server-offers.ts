@@ -11,7 +11,7 @@ import { type OfferedEntry, offeredEntry } from './offered-entries.ts';
 /** The longest time that one server may delay a list of all servers. */
 const listMs = 5_000;
 const askMs = 60_000;
-const mostOfError = 1_000;
+const maxOfError = 1_000;
 
 const lists: Readonly<Record<PassedList, ServerList>> = {
   prompts: {
@@ -60,7 +60,7 @@ export async function askServer(
       signal,
     );
   } catch (error) {
-    throw new Error(cleanText(messageOf(error), mostOfError), { cause: error });
+    throw new Error(cleanText(messageOf(error), maxOfError), { cause: error });
   }
   const member = method === 'prompts/get' ? 'messages' : 'contents';
   const given = isJsonObject(result) ? (result as JsonObject) : {};

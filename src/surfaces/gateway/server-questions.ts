@@ -25,8 +25,8 @@ export interface Questions extends ServerQuestions {
 }
 
 /** Most questions of one server that wait for an answer at the same time. */
-const mostOpen = 4;
-const mostOfMessage = 4_096;
+const maxOpen = 4;
+const maxOfMessage = 4_096;
 const formBounds = { maxDepth: 16, maxValues: 2_000, maxChars: 65_536 } as const;
 const sampleBounds = { maxDepth: 40, maxValues: 20_000, maxChars: 1_048_576 } as const;
 /**
@@ -58,7 +58,7 @@ export function createQuestions(parts: QuestionParts): Questions {
   const calls = new Set<ToolContext>();
   let open = 0;
   const counted = async (ask: () => Promise<JsonObject>): Promise<JsonObject> => {
-    if (open >= mostOpen) throw refused('too many questions wait for an answer');
+    if (open >= maxOpen) throw refused('too many questions wait for an answer');
     open++;
     try {
       return await ask();
@@ -138,7 +138,7 @@ async function sample(
 function shownText(message: unknown, scrub: QuestionParts['scrub']): string {
   if (typeof message !== 'string') return '';
   const scrubbed = scrub(cleanText(message, 4 * formBounds.maxChars));
-  return cleanText(String(scrubbed), mostOfMessage);
+  return cleanText(String(scrubbed), maxOfMessage);
 }
 
 /** A private copy without a prototype, within bounds. */

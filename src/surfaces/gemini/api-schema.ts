@@ -27,7 +27,7 @@ const shownForAnything = [
 ] as const;
 
 /** A reference inside a referenced schema doubles the schema, so the result needs a limit. */
-const mostSchemas = 5_000;
+const maxSchemas = 5_000;
 
 /** One conversion: the whole schema, the losses so far, and how many more schemas it may create. */
 interface Conversion {
@@ -49,7 +49,7 @@ interface At {
  */
 export function toGeminiApiSchema(schema: JsonObject): ConvertedSchema {
   const root = toObjectRoot(schema);
-  const conversion: Conversion = { schema, losses: [...root.losses], left: mostSchemas };
+  const conversion: Conversion = { schema, losses: [...root.losses], left: maxSchemas };
   return {
     schema: convert(conversion, root.schema, { path: '', within: [] }),
     losses: conversion.losses,

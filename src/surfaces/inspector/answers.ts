@@ -10,7 +10,7 @@ import type { Refusal } from '../pages/inspector-question-wire.ts';
 import type { SessionStatus } from '../pages/inspector-session-wire.ts';
 import type { Viewer } from '../pages/inspector-wire.ts';
 import { createQuestions, type Questions } from './approvals.ts';
-import { type CallLog, createCallLog, mostCalls } from './call-log.ts';
+import { type CallLog, createCallLog, maxCalls } from './call-log.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { createMakers, type Makers } from './makers.ts';
 import { recordCalls } from './record-calls.ts';
@@ -66,7 +66,7 @@ export function createAnswers(registry: HostToolRegistry<never>, allowCalls: boo
   const feed = createFeed({
     log,
     monotonic,
-    hello: { type: 'hello', run: randomUUID(), version: packageVersion, allowCalls, mostCalls },
+    hello: { type: 'hello', run: randomUUID(), version: packageVersion, allowCalls, maxCalls },
     state: async () => view.read(await questions.read()),
   });
   const stop = recordCalls(registry, log, feed.changed);

@@ -17,18 +17,18 @@ import { durableSlot } from '../../parts/durable-approvals/durable-state.ts';
 import { isInboxStore } from '../../parts/durable-approvals/store.ts';
 import { type JsonObject, type JsonValue, wireText } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
-import { toldOrigins } from '../../values/text/told-origins.ts';
+import { shownOrigins } from '../../values/text/told-origins.ts';
 import type { AnswerRequest, QuestionSchema } from '../pages/inspector-question-wire.ts';
 import type { ApprovalLine } from '../pages/inspector-wire.ts';
 import { answeredBy } from '../shared/answered.ts';
 import { schemaOfAsked } from '../shared/tool-schema.ts';
 
 /** Most questions that are shown. */
-const mostShown = 100;
+const maxShown = 100;
 /** Most characters of them together. At least one is shown. */
-const mostChars = 2_000_000;
+const maxChars = 2_000_000;
 /** Most sessions whose questions are requested. */
-const mostAsked = 1_000;
+const maxAsked = 1_000;
 /** Milliseconds that an answer waits to find out how the call ends, or whether it was refused. */
 const endMs = 2_000;
 
@@ -135,11 +135,11 @@ function fromInbox({ approvals }: HostToolRegistry<never>): Source {
   const wholes = new Map<string, PendingApproval>();
   return {
     async pending() {
-      const rows = [...(await approvals.list({ limit: mostShown + 1 }))].sort(byAge);
+      const rows = [...(await approvals.list({ limit: maxShown + 1 }))].sort(byAge);
       const asked: PendingApproval[] = [];
       let chars = 0;
       for (const row of rows) {
-        if (chars > mostChars) break;
+        if (chars > maxChars) break;
         const whole = isWhole(row) ? row : (wholes.get(row.id) ?? (await approvals.get(row.id)));
         // It was answered meanwhile.
         if (whole === undefined) continue;
@@ -164,7 +164,7 @@ function fromSessions(registry: HostToolRegistry<never>): Source {
   const state = registryStateOf(registry);
   const everyone = (): ToolSession[] =>
     openSessions(state)
-      .slice(-mostAsked)
+      .slice(-maxAsked)
       .map(({ session }) => session);
   return {
     async pending() {
@@ -211,11 +211,11 @@ function shownOf(
   const sorted = [...all].sort(byAge);
   const shown: ApprovalLine[] = [];
   let chars = 0;
-  for (const asked of sorted.slice(0, mostShown)) {
+  for (const asked of sorted.slice(0, maxShown)) {
     const line = lineOf(asked, canEdit(asked));
     chars += line.input.length + line.title.length + (line.message?.length ?? 0);
     // Each question is shown completely, because a person judges it, so fewer of them are shown.
-    if (chars > mostChars && shown.length > 0) break;
+    if (chars > maxChars && shown.length > 0) break;
     shown.push(line);
   }
   return { shown, more: more + sorted.length - shown.length, unread };
@@ -240,7 +240,7 @@ function lineOf(asked: PendingApproval, editable: boolean): ApprovalLine {
     layer: asked.source,
     input: wireText(input),
     hiddenFields,
-    originWords: toldOrigins(asked).origins,
+    originWords: shownOrigins(asked).origins,
     origins: (asked.origins ?? []).map(({ path, origin, seen, approvedBy }) => ({
       path,
       origin,

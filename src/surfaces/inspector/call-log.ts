@@ -9,15 +9,15 @@ import { boundedCopy, boundedJson } from './bounded-json.ts';
 import { previewOf } from './input-preview.ts';
 
 /** Most calls that are kept. */
-export const mostCalls = 10_000;
+export const maxCalls = 10_000;
 /** Most characters of inputs, results and other contents of all calls together. */
-const mostChars = 32_000_000;
+const maxChars = 32_000_000;
 /** Most characters of one input or one result. */
-const mostOfOne = 16_384;
+const maxOfOne = 16_384;
 /** Most reports of a handler that are kept for one call, and most characters of each. */
-const [mostTold, mostOfTold] = [50, 1_024];
+const [maxTold, maxOfTold] = [50, 1_024];
 /** Most stages of one call. A call that is judged again and again has many. */
-const mostStages = 60;
+const maxStages = 60;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 type Kept = Writable<NonNullable<CallDetail['kept']>>;
@@ -78,9 +78,9 @@ export function createCallLog(monotonic: () => number): CallLog {
     if (call.kept === undefined) return;
     call.chars += by;
     chars += by;
-    while (chars > mostChars && oldestKept <= last) letGo(oldestKept++);
+    while (chars > maxChars && oldestKept <= last) giveUp(oldestKept++);
   };
-  const letGo = (n: number): void => {
+  const giveUp = (n: number): void => {
     const call = calls.get(n);
     if (call?.kept === undefined) return;
     call.kept = undefined;
@@ -90,7 +90,7 @@ export function createCallLog(monotonic: () => number): CallLog {
   const forget = (n: number): void => {
     const call = calls.get(n);
     if (call === undefined) return;
-    letGo(n);
+    giveUp(n);
     calls.delete(n);
     const key = keyOf(call.line.sessionId, call.line.callId);
     if (newest.get(key) === call) newest.delete(key);
@@ -102,7 +102,7 @@ export function createCallLog(monotonic: () => number): CallLog {
   const since = (call: KeptCall): number => Math.max(0, monotonic() - call.startedAt);
   const keep: CallLog['keep'] = (call, member, value) => {
     if (call.kept === undefined) return;
-    const { json, whole } = boundedCopy(value, mostOfOne);
+    const { json, whole } = boundedCopy(value, maxOfOne);
     grow(call, json.length - (call.kept[member]?.length ?? 0));
     if (call.kept !== undefined) call.kept[member] = json;
     if (member === 'input') call.isWhole = whole;
@@ -110,7 +110,7 @@ export function createCallLog(monotonic: () => number): CallLog {
   return {
     add(arrival, input) {
       const n = ++last;
-      if (n > mostCalls) forget(n - mostCalls);
+      if (n > maxCalls) forget(n - maxCalls);
       const call: KeptCall = {
         line: { n, ...arrival, preview: previewOf(input), phase: 'gates' },
         startedAt: monotonic(),
@@ -131,15 +131,15 @@ export function createCallLog(monotonic: () => number): CallLog {
     all: () => calls.values(),
     stage(call, name, note) {
       const { kept } = call;
-      if (kept === undefined || kept.stages.length >= mostStages) return;
-      const own = note.slice(0, mostOfTold);
+      if (kept === undefined || kept.stages.length >= maxStages) return;
+      const own = note.slice(0, maxOfTold);
       kept.stages = [...kept.stages, { name, ms: since(call), note: own }];
       grow(call, own.length + 60);
     },
     told(call, name, data) {
       const { kept } = call;
-      if (kept === undefined || kept.told.length >= mostTold) return;
-      const text = boundedJson(data, mostOfTold);
+      if (kept === undefined || kept.told.length >= maxTold) return;
+      const text = boundedJson(data, maxOfTold);
       kept.told = [...kept.told, { ms: since(call), name: name.slice(0, 200), data: text }];
       grow(call, text.length + 100);
     },

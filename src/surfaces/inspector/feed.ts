@@ -8,9 +8,9 @@ import type { CallLine, FeedMessage, InspectorState } from '../pages/inspector-w
 import type { CallLog } from './call-log.ts';
 
 /** Most pages at once. */
-const mostReaders = 16;
+const maxReaders = 16;
 /** Most calls of one message. */
-const mostOfMessage = 500;
+const maxOfMessage = 500;
 /** Milliseconds between checks for changes, between states, and between signs of life. */
 const [tickMs, stateMs, beatMs] = [100, 1_000, 15_000];
 
@@ -40,7 +40,7 @@ interface Reader {
   wake: () => void;
   /** The number of the last state that it got. */
   has: number;
-  toldAt: number;
+  lastAnnouncedAt: number;
   readonly end: () => void;
 }
 
@@ -74,7 +74,7 @@ export function createFeed({ log, hello, monotonic, state }: FeedSource): Feed {
       if (
         reader.changes.size > 0 ||
         reader.has !== current.version ||
-        now - reader.toldAt >= beatMs
+        now - reader.lastAnnouncedAt >= beatMs
       )
         reader.wake();
   };
@@ -93,7 +93,7 @@ export function createFeed({ log, hello, monotonic, state }: FeedSource): Feed {
   const next = (reader: Reader): string | undefined => {
     const lines: CallLine[] = [];
     for (const n of reader.changes) {
-      if (lines.length === mostOfMessage) break;
+      if (lines.length === maxOfMessage) break;
       reader.changes.delete(n);
       const line = log.get(n)?.line;
       if (line !== undefined) lines.push(line);
@@ -103,11 +103,11 @@ export function createFeed({ log, hello, monotonic, state }: FeedSource): Feed {
       reader.has = current.version;
       return current.text;
     }
-    return monotonic() - reader.toldAt >= beatMs ? lineOf({ type: 'beat' }) : undefined;
+    return monotonic() - reader.lastAnnouncedAt >= beatMs ? lineOf({ type: 'beat' }) : undefined;
   };
   return {
     open() {
-      if (readers.size >= mostReaders) return undefined;
+      if (readers.size >= maxReaders) return undefined;
       const followed = log.follow();
       let reader: Reader | undefined;
       return new ReadableStream<Uint8Array>(
@@ -117,7 +117,7 @@ export function createFeed({ log, hello, monotonic, state }: FeedSource): Feed {
               changes: followed.changes,
               wake() {},
               has: 0,
-              toldAt: monotonic(),
+              lastAnnouncedAt: monotonic(),
               end: () => {
                 followed.stop();
                 leave(own);
@@ -135,7 +135,7 @@ export function createFeed({ log, hello, monotonic, state }: FeedSource): Feed {
               if (!readers.has(own)) return;
               const chunk = next(own);
               if (chunk !== undefined) {
-                own.toldAt = monotonic();
+                own.lastAnnouncedAt = monotonic();
                 controller.enqueue(encoder.encode(chunk));
                 return;
               }

@@ -7,7 +7,7 @@ import { boundedJson } from './bounded-json.ts';
 /** Most characters of a preview. All lines of calls are sent to each page. */
 const most = 120;
 /** Most members that are looked at. */
-const mostMembers = 20;
+const maxMembers = 20;
 
 /**
  * Writes arguments such as `path: /etc/passwd, lines: 20`. Line breaks and other white space become
@@ -20,7 +20,7 @@ export function previewOf(input: JsonValue): string {
   let length = 0;
   for (const name in input) {
     if (!Object.hasOwn(input, name)) continue;
-    if (length > most || parts.length === mostMembers) {
+    if (length > most || parts.length === maxMembers) {
       parts.push('…');
       break;
     }

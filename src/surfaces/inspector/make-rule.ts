@@ -34,7 +34,7 @@ type MadeRule = {
 };
 
 /** Most changed calls that the page lists. */
-const mostListed = 20;
+const maxListed = 20;
 
 /** Why nothing can be made, for the person. */
 export interface CannotMake {
@@ -76,7 +76,7 @@ export function createRuleMaker(
       const { calls, changed, summary, byRule } = await backtest(records, {
         registry,
         after: [...ownRules(state), rule],
-        maxChanged: mostListed,
+        maxChanged: maxListed,
       });
       const { judged, changes, unknown, invalid, redacted: hidden, unasked } = summary;
       return {

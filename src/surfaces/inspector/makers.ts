@@ -13,7 +13,7 @@ import { createTestMaker } from './make-test.ts';
 import type { SessionList } from './session-list.ts';
 
 /** Most rules that are tried at once. A request for one more is refused. */
-const mostTrials = 4;
+const maxTrials = 4;
 
 /** Makes rules and policy tests from calls by their numbers. */
 export interface Makers {
@@ -43,7 +43,7 @@ export function createMakers(
     async rule(request, signal) {
       const call = callOf(request.n);
       if ('cannot' in call) return call;
-      if (trials >= mostTrials)
+      if (trials >= maxTrials)
         return { cannot: 'Other rules are being tried. Try again in a moment.' };
       trials++;
       const ending = AbortSignal.any([signal, closing.signal]);

@@ -20,7 +20,7 @@ const most = {
   toolNames: 12,
 } as const;
 /** Most characters of each part of a rule's conditions. All rules are sent again and again. */
-const mostOfCondition = 160;
+const maxOfCondition = 160;
 
 /** Reads a registry, as often as needed. */
 export interface RegistryView {
@@ -106,7 +106,7 @@ function concernsOf(registry: HostToolRegistry<never>): Concerns {
 
 function conditionsOf({ conditions }: Concern['rule']): string {
   return Object.entries(conditions)
-    .map(([name, test]) => `${name} ${boundedJson(test ?? null, mostOfCondition)}`)
+    .map(([name, test]) => `${name} ${boundedJson(test ?? null, maxOfCondition)}`)
     .join(', ');
 }
 

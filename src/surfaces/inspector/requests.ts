@@ -62,7 +62,7 @@ export function readAnswer(body: JsonObject): AnswerRequest | undefined {
 const effects = ['allow', 'ask', 'deny'] as const;
 const fieldTests = ['equals', 'glob', 'gte', 'lte'] as const;
 /** Most values that one rule tests, and most characters of a glob. */
-const [mostTests, longestGlob] = [40, 1_000];
+const [maxTests, longestGlob] = [40, 1_000];
 
 function oneOf<T>(known: readonly T[], value: unknown): T | undefined {
   return known.find((one) => one === value);
@@ -79,7 +79,7 @@ export function readRule(body: JsonObject): RuleRequest | undefined {
   const effect = oneOf(effects, textIn(body, 'effect', 5));
   const { principal, fields } = body;
   if (n === undefined || effect === undefined || typeof principal !== 'boolean') return undefined;
-  if (!Array.isArray(fields) || fields.length > mostTests) return undefined;
+  if (!Array.isArray(fields) || fields.length > maxTests) return undefined;
   const read = (fields as readonly JsonValue[]).map(readField);
   return read.includes(undefined)
     ? undefined

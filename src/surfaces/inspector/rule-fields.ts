@@ -16,13 +16,13 @@ export interface InputField {
 }
 
 /** Most values that are offered. */
-const mostFields = 40;
+const maxFields = 40;
 /** Most values that are looked at, and the deepest nesting. */
-const [mostValues, maxDepth] = [1_000, 8];
+const [maxValues, maxDepth] = [1_000, 8];
 /** Most characters of a text that a rule compares. */
 const longest = 1_000;
 /** Most characters of a value that are shown. */
-const mostShown = 200;
+const maxShown = 200;
 
 /**
  * Lists the values, in their order.
@@ -35,12 +35,12 @@ export function fieldsOf(
 ): { readonly fields: readonly InputField[]; readonly more: number } {
   const known = new Set<string>();
   const fields: InputField[] = [];
-  let [left, more] = [mostValues, 0];
+  let [left, more] = [maxValues, 0];
   const add = (path: readonly string[], value: JsonPrimitive): void => {
     const key = JSON.stringify([path, typeof value === 'string' ? value.slice(0, longest) : value]);
     if (known.has(key)) return;
     known.add(key);
-    if (fields.length === mostFields) more++;
+    if (fields.length === maxFields) more++;
     else fields.push(fieldOf(path, value, isPossible));
   };
   const walk = (value: JsonValue, path: readonly string[]): void => {
@@ -88,7 +88,7 @@ function globOf(text: string): string {
 export function shownField({ path, value, tests, glob, why }: InputField): RuleField {
   return {
     path: path.join('.'),
-    value: shortened(JSON.stringify(value), mostShown),
+    value: shortened(JSON.stringify(value), maxShown),
     tests,
     ...(glob === undefined ? {} : { glob }),
     ...(why === undefined ? {} : { why }),

@@ -5,8 +5,8 @@ import { boundedJson } from './bounded-json.ts';
 import { verdictOf } from './tool-views.ts';
 
 /** Most sessions at once: one for each profile and principal. */
-const mostSessions = 20;
-const mostOfOutput = 60_000;
+const maxSessions = 20;
+const maxOfOutput = 60_000;
 
 /** Makes calls. */
 export interface CallRunner {
@@ -32,7 +32,7 @@ export function createCallRunner(registry: HostToolRegistry<never>): CallRunner 
     } as never) as ToolSession;
     sessions.set(key, session);
     const oldest = sessions.entries().next().value;
-    if (sessions.size > mostSessions && oldest !== undefined) {
+    if (sessions.size > maxSessions && oldest !== undefined) {
       sessions.delete(oldest[0]);
       await oldest[1].close();
     }
@@ -54,7 +54,7 @@ export function createCallRunner(registry: HostToolRegistry<never>): CallRunner 
           code: result.error.code,
           message: result.error.message,
         };
-      const output = boundedJson(result.output as never, mostOfOutput);
+      const output = boundedJson(result.output as never, maxOfOutput);
       return { success: true, status, durationMs, output };
     },
     async explain(request) {

@@ -6,7 +6,7 @@ import type { HostToolRegistry } from '../../core.ts';
 import type { SessionLine } from '../pages/inspector-session-wire.ts';
 
 /** Most sessions that are remembered. */
-const mostSessions = 500;
+const maxSessions = 500;
 
 type Line = { -readonly [K in keyof SessionLine]: SessionLine[K] };
 
@@ -46,7 +46,7 @@ export function listSessions(registry: HostToolRegistry<never>): SessionList {
     };
     lines.set(line.key, line);
     byId.set(sessionId, line);
-    if (lines.size > mostSessions) forgetOne();
+    if (lines.size > maxSessions) forgetOne();
     return line;
   };
   /** The oldest session that has ended, or the oldest one if none has. */
@@ -68,7 +68,7 @@ export function listSessions(registry: HostToolRegistry<never>): SessionList {
     line.status = status;
   };
   for (const { state: one } of openSessions(state))
-    if (lines.size < mostSessions) add(one.sessionId, one.actor, one.profileId ?? '');
+    if (lines.size < maxSessions) add(one.sessionId, one.actor, one.profileId ?? '');
   const stops = [
     registry.events.on('session:start', ({ sessionId, principal, profile, at }) => {
       add(sessionId, principal, profile, { startedAt: at, status: 'open' });

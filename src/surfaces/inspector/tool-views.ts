@@ -15,9 +15,9 @@ import type { FoundView, ToolDetail, ToolListing, VerdictView } from '../pages/i
 import { boundedJson } from './bounded-json.ts';
 
 /** Most tools of a list. */
-const mostTools = 2_000;
+const maxTools = 2_000;
 /** Most characters of a schema, of knobs, and of each gate's answer. */
-const mostOfSchema = 60_000;
+const maxOfSchema = 60_000;
 
 const flagNames = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
 
@@ -42,7 +42,7 @@ export function listTools(session: SessionState, status: SessionStatus): ToolLis
     closed: status === 'closed' || status === 'dropped',
     status,
     facts: Object.keys(session.facts).slice(0, 200),
-    shown: names.slice(0, mostTools).flatMap((name) => {
+    shown: names.slice(0, maxTools).flatMap((name) => {
       const binding = session.binding(name);
       if (binding === undefined) return [];
       const { definition, internals } = binding.entry;
@@ -56,7 +56,7 @@ export function listTools(session: SessionState, status: SessionStatus): ToolLis
         ...foundOf(session, name),
       };
     }),
-    hidden: dropped.slice(0, mostTools).map(({ name, code }) => ({
+    hidden: dropped.slice(0, maxTools).map(({ name, code }) => ({
       name,
       code,
       unlockedBy: prerequisites
@@ -138,7 +138,7 @@ function flagsOf(annotations: object | undefined): readonly string[] {
   return flagNames.filter((name) => given?.[name] === true);
 }
 
-function bounded(value: unknown, maxChars = mostOfSchema): JsonValue {
+function bounded(value: unknown, maxChars = maxOfSchema): JsonValue {
   return JSON.parse(boundedJson(value as JsonValue, maxChars)) as JsonValue;
 }
 

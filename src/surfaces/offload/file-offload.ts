@@ -31,7 +31,7 @@ const where = 'fileOffload';
 const sweepMs = 60_000;
 
 /** Most outputs of a session, however short they are. */
-const mostOutputs = 1_000;
+const maxOutputs = 1_000;
 
 /**
  * A store for a registry's `offload` in a folder, with a folder for each session and a file for
@@ -92,7 +92,7 @@ async function makeRoom(
   for (const file of files.toReversed()) {
     const isOver = file.expiresAt <= time || folder.isOf(file, key);
     if (!isOver) {
-      isFull ||= total + file.bytes > maxBytes || count >= mostOutputs;
+      isFull ||= total + file.bytes > maxBytes || count >= maxOutputs;
       if (!isFull) {
         total += file.bytes;
         count++;

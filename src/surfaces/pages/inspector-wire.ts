@@ -185,7 +185,7 @@ export type FeedMessage =
       readonly version: string;
       readonly allowCalls: boolean;
       /** Most calls that are kept. */
-      readonly mostCalls: number;
+      readonly maxCalls: number;
     }
   | { readonly type: 'calls'; readonly calls: readonly CallLine[] }
   | { readonly type: 'state'; readonly state: InspectorState }

@@ -83,7 +83,7 @@ export function policyDocument(call: PolicySubject): PolicyDocument {
  * slowest engine, takes to read a value. It runs in the host's thread, and reads a document of this
  * cost in about 50 ms.
  */
-const mostCost = 20_000;
+const maxCost = 20_000;
 const cost = {
   /** The cost of a list item. */
   item: 1,
@@ -103,7 +103,7 @@ const cost = {
 /**
  * The parsers of the engines are recursive. An input has at most 64 levels; facts may have more.
  */
-const mostDepth = 80;
+const maxDepth = 80;
 
 /**
  * Says why a document must not reach an engine; undefined if it may. A lone surrogate is refused,
@@ -111,7 +111,7 @@ const mostDepth = 80;
  * that the tool gets.
  */
 export function documentFault(document: PolicyDocument): string | undefined {
-  const walk: Walk = { left: mostCost, path: [] };
+  const walk: Walk = { left: maxCost, path: [] };
   const fault = faultIn(document as unknown as JsonObject, walk, 0);
   return fault === undefined ? undefined : `${fault} (at ${placeOf(walk.path)})`;
 }
@@ -139,7 +139,7 @@ function faultIn(value: JsonValue, walk: Walk, depth: number): string | undefine
   if (typeof value === 'number')
     return Number.isInteger(value) ? undefined : spend(walk, cost.fraction);
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depth >= mostDepth) return `nested deeper than ${mostDepth} levels`;
+  if (depth >= maxDepth) return `nested deeper than ${maxDepth} levels`;
   return Array.isArray(value)
     ? faultInList(value, walk, depth)
     : faultInObject(value as JsonObject, walk, depth);
@@ -184,5 +184,5 @@ function textFault(text: string, walk: Walk): string | undefined {
 
 function spend(walk: Walk, amount: number): string | undefined {
   walk.left -= amount;
-  return walk.left < 0 ? `larger than the budget of ${mostCost}` : undefined;
+  return walk.left < 0 ? `larger than the budget of ${maxCost}` : undefined;
 }

@@ -68,7 +68,7 @@ const table = {
 
 const who = 'backtest';
 /** Most names of unknown tools that are listed. */
-const mostUnknown = 1_000;
+const maxUnknown = 1_000;
 /** Milliseconds of work after which other work of the process gets a turn. */
 const sliceMs = 20;
 /** The same limit as for the input of a call. */
@@ -207,7 +207,7 @@ function note(
 ): void {
   if (was === 'unknown' || is === 'unknown') {
     tally.unknown++;
-    if (unknown.size < mostUnknown) unknown.add(toolName.slice(0, 1_024));
+    if (unknown.size < maxUnknown) unknown.add(toolName.slice(0, 1_024));
     return;
   }
   // One of the sides refused the call before its rules were asked, and the other one did so then or

@@ -35,12 +35,12 @@ export interface Side {
 export type { Judgement };
 
 /** Most sessions that are kept for further calls. Creating one again changes nothing. */
-const mostSessions = 1_000;
+const maxSessions = 1_000;
 /**
  * Most characters of their keys, which contain the facts. A thousand large ones would fill the
  * memory.
  */
-const mostKeyChars = 8_388_608;
+const maxKeyChars = 8_388_608;
 
 /** @param services What `attributes` get as `context.services`. */
 export function createSide(
@@ -65,7 +65,7 @@ export function createSide(
       (facts === undefined ? '' : canonicalJson(facts));
     const known = sessions.get(key);
     if (known !== undefined) return known;
-    if (sessions.size >= mostSessions || keyChars + key.length > mostKeyChars) {
+    if (sessions.size >= maxSessions || keyChars + key.length > maxKeyChars) {
       sessions.clear();
       keyChars = 0;
     }

@@ -28,7 +28,7 @@ export interface LineListener {
   /** The line is up. */
   up(): void;
   /** As in {@link Line}. */
-  speak(send: (frame: string) => void): void;
+  addDecision(send: (frame: string) => void): void;
   /** Every event except goodbyes. */
   event(event: LineEvent): void;
 }
@@ -130,7 +130,7 @@ function lineOf(state: State): Line {
     },
     up: () => noteUp(state),
     receive: (event) => receive(state, event),
-    speak: listener.speak,
+    addDecision: listener.addDecision,
     retry(ms) {
       memory.leastMs = ms;
     },

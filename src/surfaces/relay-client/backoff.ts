@@ -18,11 +18,11 @@ const leastCapMs = 250;
 export function backoffMs(
   failures: number,
   random: () => number,
-  mostMs = Number.POSITIVE_INFINITY,
+  maxMs = Number.POSITIVE_INFINITY,
 ): number {
   const plain = Math.min(
     maxBackoffMs,
-    Math.max(leastCapMs, mostMs) / 1.25,
+    Math.max(leastCapMs, maxMs) / 1.25,
     1_000 * 2 ** (Math.max(1, failures) - 1),
   );
   return Math.round(plain * (0.75 + 0.5 * random()));
@@ -37,12 +37,9 @@ export function retryMs(
   failures: number,
   random: () => number,
   retryAfterMs: number | undefined,
-  mostMs?: number,
+  maxMs?: number,
 ): number {
-  return Math.max(
-    backoffMs(failures, random, mostMs),
-    Math.min(maxRetryAfterMs, retryAfterMs ?? 0),
-  );
+  return Math.max(backoffMs(failures, random, maxMs), Math.min(maxRetryAfterMs, retryAfterMs ?? 0));
 }
 
 /**

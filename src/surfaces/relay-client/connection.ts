@@ -174,7 +174,7 @@ function linkListener(state: State, stay: Stay, connection: RelayConnection): Li
       report(state, { error, retryInMs });
     },
     over: (error) => over(state, stay.life, error),
-    speak: stay.delivery.socket,
+    addDecision: stay.delivery.socket,
     event: (event) => receive(state, stay, event),
   };
 }

@@ -51,9 +51,9 @@ export interface DeliveryWorld {
 }
 
 /** Most answers in transit at which further calls may begin. */
-const mostUnderWay = 1_000;
+const maxUnderWay = 1_000;
 /** Most bytes of answers in transit at which further calls may begin. */
-const mostBytesUnderWay = 64 * 1_048_576;
+const maxBytesUnderWay = 64 * 1_048_576;
 /** Milliseconds to wait for the socket's confirmation. */
 const confirmMs = 5_000;
 /** Larger answers go by POST, because a frame delays the ones after it. */
@@ -102,7 +102,7 @@ export function createDelivery(world: DeliveryWorld): Delivery {
       return parcels.size;
     },
     get isFull() {
-      return parcels.size >= mostUnderWay || state.bytes >= mostBytesUnderWay;
+      return parcels.size >= maxUnderWay || state.bytes >= maxBytesUnderWay;
     },
   };
 }

@@ -30,7 +30,7 @@ export interface Line {
   /** An event arrived. */
   receive(event: LineEvent): void;
   /** Frames can be sent on this line. Called before `up`. */
-  speak(send: (frame: string) => void): void;
+  addDecision(send: (frame: string) => void): void;
   /** The relay says how long to wait before the next attempt. */
   retry(ms: number): void;
 }

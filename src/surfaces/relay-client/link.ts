@@ -19,7 +19,7 @@ export interface LinkListener {
   /** No line will come up again. */
   over(error: RelayClientError): void;
   /** Frames can be sent. Undefined if they no longer can. */
-  speak(send: ((frame: string) => void) | undefined): void;
+  addDecision(send: ((frame: string) => void) | undefined): void;
   event(event: LineEvent): void;
 }
 
@@ -90,10 +90,10 @@ export async function keepLink(world: LinkWorld, listener: LinkListener): Promis
     const transport = transports[state.index] as Transport;
     const ending = await attempt(life, transport, state.memory, {
       up: () => listener.up(transport.name),
-      speak: listener.speak,
+      addDecision: listener.addDecision,
       event: listener.event,
     });
-    listener.speak(undefined);
+    listener.addDecision(undefined);
     if (life.ended) return;
     if (ending.fault === 'over' || isFinal(ending.error)) return listener.over(ending.error);
     const waitMs = waitAfter(state, ending, world);
@@ -121,10 +121,10 @@ function waitAfter(state: State, ending: Ending, { random, transports }: LinkWor
   if (lowers(state, ending, transports.length)) return 0;
   // Calls may be waiting for an application that was connected. With a pause of at most half a
   // lease there is time for another attempt before they end.
-  const mostMs = state.wasUp ? memory.leaseMs / 2 : undefined;
+  const maxMs = state.wasUp ? memory.leaseMs / 2 : undefined;
   return (
     goodbyeWait(ending, state.short) ??
-    retryMs(state.failures, random, Math.max(memory.leastMs, retryInMs ?? 0), mostMs)
+    retryMs(state.failures, random, Math.max(memory.leastMs, retryInMs ?? 0), maxMs)
   );
 }
 

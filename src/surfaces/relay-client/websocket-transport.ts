@@ -72,7 +72,7 @@ function talk(line: Line, socket: RelayWebSocket): Promise<void> {
     };
     socket.addEventListener('open', () => {
       opened = true;
-      line.speak((frame) => socket.send(frame));
+      line.addDecision((frame) => socket.send(frame));
     });
     socket.addEventListener('close', lost);
     // Some environments send no `close` after an `error`.

@@ -92,17 +92,17 @@ function tell(
   wake: Wake | undefined,
   report: (error: unknown) => void,
 ): void {
-  tellAll(general, wake, report);
+  notifyAll(general, wake, report);
   if (special.size === 0) return;
   const colon = wake === undefined ? -1 : wake.indexOf(':');
   if (wake === undefined || colon === -1)
-    for (const listeners of [...special.values()]) tellAll(listeners, wake, report);
-  else tellAll(special.get(firstWord(wake, colon + 1)) ?? noListeners, wake, report);
+    for (const listeners of [...special.values()]) notifyAll(listeners, wake, report);
+  else notifyAll(special.get(firstWord(wake, colon + 1)) ?? noListeners, wake, report);
 }
 
 const noListeners: ReadonlySet<WakeListener> = new Set();
 
-function tellAll(
+function notifyAll(
   listeners: ReadonlySet<WakeListener>,
   wake: Wake | undefined,
   report: (error: unknown) => void,

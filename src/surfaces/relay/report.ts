@@ -44,7 +44,7 @@ export function createReport(logger: RelayLogger): Report {
   };
 }
 
-const mostLines = 40;
+const maxLines = 40;
 
 /**
  * Prepares an error for the log, with its stack and its causes and without anything that could be a
@@ -61,7 +61,7 @@ export function faultOf(error: unknown): unknown {
 function scrub(text: string): string {
   const hidden = text.replace(/[\w-]{32,}/g, '[hidden]').replace(/\/\/[^\s/@]+@/g, '//[hidden]@');
   return hidden
-    .split('\n', mostLines)
+    .split('\n', maxLines)
     .map((line) => cleanLine(line, 500))
     .join('\n    ');
 }

@@ -39,7 +39,7 @@ export function sameHash(one: string, other: string): boolean {
 
 /** Names of sessions that were logged lately. */
 const logNames = new Map<string, string>();
-const mostLogNames = 1_000;
+const maxLogNames = 1_000;
 
 /**
  * Makes a short name of a session for logs. It identifies the session but does not reveal its code.
@@ -48,7 +48,7 @@ export function logName(code: string): string {
   let name = logNames.get(code);
   if (name === undefined) {
     name = hashOf(code).slice(0, 6);
-    if (logNames.size >= mostLogNames) logNames.clear();
+    if (logNames.size >= maxLogNames) logNames.clear();
     logNames.set(code, name);
   }
   return name;

@@ -6,7 +6,7 @@ import type { SharedPatterns } from '../../values/json-schema/pattern-budget.ts'
 import { cleanLine, cleanSchema } from './outside-text.ts';
 
 /** Most parts of one schema that are noted one by one. */
-const mostNotes = 20;
+const maxNotes = 20;
 
 /** A part of a tool's schemas that is not checked here. */
 export interface UncheckedPart {
@@ -53,9 +53,9 @@ function read(foreign: ForeignSchema): JsonObject {
   const { schema, left } = gateSchema(foreign.schema, foreign.patterns);
   if (!isJsonObject(schema))
     throw new MisuseError('invalid_schema', 'Expected a schema object, got a boolean.');
-  for (const { path, message } of left.slice(0, mostNotes)) note(foreign, path, message);
-  if (left.length > mostNotes)
-    note(foreign, '', `${left.length - mostNotes} other parts, for such reasons`);
+  for (const { path, message } of left.slice(0, maxNotes)) note(foreign, path, message);
+  if (left.length > maxNotes)
+    note(foreign, '', `${left.length - maxNotes} other parts, for such reasons`);
   return cleanSchema(schema);
 }
 

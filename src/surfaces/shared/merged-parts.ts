@@ -14,9 +14,9 @@ const mergeable = [
   'allOf',
 ];
 /** The most references that are followed, and parts within parts. A cycle always exceeds it. */
-const mostNested = 16;
+const maxNested = 16;
 /** The most parts and properties that one merge looks at, unless its caller has its own budget. */
-const mostWork = 10_000;
+const maxWork = 10_000;
 
 /**
  * A budget of steps. Each call takes one step, or as many as it is given, and returns whether that
@@ -58,7 +58,7 @@ interface Merge {
 export function mergedParts(
   schema: JsonObject,
   root: JsonObject,
-  spend: () => boolean = budgetOf(mostWork),
+  spend: () => boolean = budgetOf(maxWork),
 ): JsonObject | undefined {
   const { allOf, ...rest } = schema;
   if (!Array.isArray(allOf)) return undefined;
@@ -73,7 +73,7 @@ export function mergedParts(
     closed: [],
     declaring: 0,
   };
-  if (!collect(merge, schema, mostNested) || !closedAgrees(merge)) return undefined;
+  if (!collect(merge, schema, maxNested) || !closedAgrees(merge)) return undefined;
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([keyword]) => isWord(keyword))),
     type: 'object',

@@ -11,12 +11,12 @@ import { budgetOf, isWord, mergedParts } from './merged-parts.ts';
 /** Keywords that providers refuse at the top, whatever their value. */
 const refused = ['anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not', '$ref'] as const;
 /** The deepest nesting of alternatives. It also ends a cycle. */
-const mostNested = 16;
+const maxNested = 16;
 
 /**
  * The most schemas, properties and names from which one root is gathered, counted with repetition.
  */
-const mostWork = 50_000;
+const maxWork = 50_000;
 
 /** What the steps of gathering one root share. */
 interface Gathering {
@@ -44,8 +44,8 @@ export function toObjectRoot(schema: JsonObject): ConvertedSchema {
   const same = sameRoot(schema);
   if (same !== undefined) return { schema: same, losses: [] };
   const losses: SchemaLoss[] = [];
-  const spend = budgetOf(mostWork);
-  const gathered = gather(schema, '', { root: schema, losses, spend }, mostNested);
+  const spend = budgetOf(maxWork);
+  const gathered = gather(schema, '', { root: schema, losses, spend }, maxNested);
   if (!spend(0)) return onlyAnObject([], 'its alternatives repeat too much');
   losses.push(...rootLosses(schema));
   const made = mergedRoot(schema, gathered);
@@ -105,7 +105,7 @@ function mergedRoot(schema: JsonObject, { properties, required, closed }: Gather
 /** An object root that accepts the same; undefined if there is none. */
 function sameRoot(schema: JsonObject): JsonObject | undefined {
   let at: JsonObject | undefined = schema;
-  for (let left = mostNested; left > 0 && at !== undefined; left--) {
+  for (let left = maxNested; left > 0 && at !== undefined; left--) {
     if (at.type === 'object' && refused.every((keyword) => at?.[keyword] === undefined)) return at;
     if (typeof at.$ref === 'string') at = withTarget(at, schema);
     else if (at.allOf !== undefined) at = mergedParts(at, schema);

@@ -196,13 +196,13 @@ function freeName(pointer: string, taken: ReadonlyMap<string, unknown>): string 
 
 const ofObjects = new WeakMap<JsonObject, boolean>();
 /** The most references and alternatives that are followed, since a cycle has no end. */
-const mostSteps = 200;
+const maxSteps = 200;
 
 /** Whether a schema accepts only objects. Computed once per schema. */
 export function isOfObjects(schema: JsonObject): boolean {
   let known = ofObjects.get(schema);
   if (known === undefined) {
-    let left = mostSteps;
+    let left = maxSteps;
     const holds = (at: JsonValue | undefined): boolean => {
       if (!isJsonObject(at) || left-- <= 0) return false;
       const { type, $ref, allOf } = at;

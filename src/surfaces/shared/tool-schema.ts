@@ -4,7 +4,7 @@ import { inspectRegistry } from '../../extend.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 
 /** Most characters of a schema that is sent. */
-const mostChars = 60_000;
+const maxChars = 60_000;
 
 /**
  * The JSON schema of the input of the tool that a person is asked about. Undefined if this registry
@@ -17,5 +17,5 @@ export function schemaOfAsked(
   const schema = inspectRegistry(registry).askedTool(request)?.parameters;
   if (schema === undefined) return undefined;
   const text = JSON.stringify(schema);
-  return text.length <= mostChars ? (JSON.parse(text) as JsonValue) : undefined;
+  return text.length <= maxChars ? (JSON.parse(text) as JsonValue) : undefined;
 }

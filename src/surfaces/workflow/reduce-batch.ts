@@ -24,7 +24,7 @@ import type {
  * How many unknown names of a batch get a suggestion. Each one is compared with all known names,
  * and a model that invents more will not benefit from suggestions.
  */
-const mostHints = 32;
+const maxHints = 32;
 
 /**
  * Plans the calls of the model and asks the host to run the first group. A batch without a call to
@@ -39,7 +39,7 @@ export function openBatch(
   // them.
   const known = new Map([...state.tools, ...run.tools].map((tool) => [tool.name, tool]));
   const plan = planOf(observed, known, callable(run));
-  let hints = mostHints;
+  let hints = maxHints;
   const calls = plan.calls.map(({ accepted, code }, index): BatchCall => {
     const call = observed[index] as ToolCall;
     const error = accepted

@@ -5,9 +5,9 @@ const empty = new Set(['', 'All promises were rejected']);
 /** Names that say no more than that something was thrown. */
 const vague = new Set(['', 'Error', 'Object']);
 /** Most levels of inner errors and causes. A cycle always exceeds it. */
-const mostLevels = 4;
+const maxLevels = 4;
 /** Most inner errors of one error that are read. */
-const mostInner = 5;
+const maxInner = 5;
 const longestPart = 500;
 
 /** The message of an error, if it has one of its own. May throw. */
@@ -24,12 +24,12 @@ export function ownMessage(thrown: unknown): string | undefined {
  * `AggregateError [ECONNREFUSED]: connect ECONNREFUSED ::1:5432`. Undefined if they say nothing, or
  * if reading them throws.
  */
-export function messageFromParts(thrown: unknown, levels = mostLevels): string | undefined {
+export function messageFromParts(thrown: unknown, levels = maxLevels): string | undefined {
   if (typeof thrown !== 'object' || thrown === null || levels === 0) return undefined;
   try {
     const { name, code, message, errors, cause } = thrown as Readonly<Record<string, unknown>>;
     const type = nameOf(thrown, name);
-    const inner = [...(Array.isArray(errors) ? errors.slice(0, mostInner) : []), cause]
+    const inner = [...(Array.isArray(errors) ? errors.slice(0, maxInner) : []), cause]
       .map((one) => (ownMessage(one) ?? messageFromParts(one, levels - 1))?.slice(0, longestPart))
       .filter((text) => text !== undefined);
     const codeText =

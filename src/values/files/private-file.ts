@@ -27,11 +27,11 @@ export function readPrivateFile(path: string, doubt: string): Buffer | undefined
  * @returns false if it would then have more than so many bytes
  * @throws Error as {@link readPrivateFile} does
  */
-export function appendPrivateFile(path: string, bytes: Buffer, mostBytes: number): boolean {
+export function appendPrivateFile(path: string, bytes: Buffer, maxBytes: number): boolean {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
   const doubt = 'so they can change what it says. Remove it and begin anew';
   return withFile(path, flags, doubt, (fd) => {
-    if (fstatSync(fd).size + bytes.length > mostBytes) return false;
+    if (fstatSync(fd).size + bytes.length > maxBytes) return false;
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
     return true;
   });

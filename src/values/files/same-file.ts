@@ -3,13 +3,13 @@ import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /** As many links as systems follow. */
-const mostLinks = 40;
+const maxLinks = 40;
 
 /**
  * Where a path leads once its links are followed. Nothing needs to be there: the rest of the path
  * is kept as it is.
  */
-export function placeOf(path: string, links = mostLinks): string {
+export function placeOf(path: string, links = maxLinks): string {
   const given = resolve(path);
   try {
     return realpathSync(given);

@@ -5,10 +5,10 @@
 
 /**
  * Reads a whole body, once.
- * @returns the body; undefined when it is larger than `mostBytes`. Rejects when the client goes
+ * @returns the body; undefined when it is larger than `maxBytes`. Rejects when the client goes
  * away before the end.
  */
-export type ReadDirectly = (mostBytes: number) => Promise<Uint8Array | undefined>;
+export type ReadDirectly = (maxBytes: number) => Promise<Uint8Array | undefined>;
 
 const read: unique symbol = Symbol('read directly');
 const header: unique symbol = Symbol('header');

@@ -96,7 +96,7 @@ function markRequest(request: Request, incoming: IncomingMessage): void {
   const header = headerFinder(incoming);
   markDirect(
     request,
-    (mostBytes) => readBody(incoming, mostBytes, header('content-length')),
+    (maxBytes) => readBody(incoming, maxBytes, header('content-length')),
     header,
     incoming.rawHeaders,
   );
@@ -139,11 +139,11 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
 
 function readBody(
   incoming: IncomingMessage,
-  mostBytes: number,
+  maxBytes: number,
   length: string | null,
 ): Promise<Uint8Array | undefined> {
   // Node's parser has checked that this is a number, and does not read beyond it.
-  if (Number(length ?? 0) > mostBytes) return Promise.resolve(undefined);
+  if (Number(length ?? 0) > maxBytes) return Promise.resolve(undefined);
   if (incoming.readableDidRead || incoming.destroyed)
     return Promise.reject(new TypeError('The body was read before, or the client has gone away.'));
   return new Promise((resolve, reject) => {
@@ -152,7 +152,7 @@ function readBody(
     const onData = (chunk: Buffer): void => {
       size += chunk.byteLength;
       chunks.push(chunk);
-      if (size <= mostBytes) return;
+      if (size <= maxBytes) return;
       incoming.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
       incoming.pause();
       resolve(undefined);

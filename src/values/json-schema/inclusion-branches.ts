@@ -6,7 +6,7 @@ import { kindsOf, type Side, type Steps, textOf } from './inclusion-values.ts';
 type Get = (schema: JsonValue, name: string) => JsonValue | undefined;
 
 /** Most branches that are compared pairwise. */
-const mostBranches = 100;
+const maxBranches = 100;
 
 /**
  * Whether no value fits two of the branches, because of their types or a property that
@@ -16,7 +16,7 @@ export function areApart(branches: readonly JsonValue[], { dialect }: Side, step
   const get: Get = (schema, name) =>
     isJsonObject(schema) ? keyword(schema, name, dialect) : undefined;
   return (
-    branches.length <= mostBranches &&
+    branches.length <= maxBranches &&
     branches.every((one, index) =>
       branches.slice(index + 1).every((other) => differ(one, other, get, steps)),
     )

@@ -53,9 +53,9 @@ interface Goal extends Leaf {
 }
 
 /** The steps of one comparison, which take some ten milliseconds. */
-const mostSteps = 3_000;
-const mostDepth = 200;
-const mostObstacles = 100;
+const maxSteps = 3_000;
+const maxDepth = 200;
+const maxObstacles = 100;
 const none: readonly never[] = Object.freeze([]);
 const nothingTaken: ReadonlySet<JsonValue> = new Set();
 
@@ -69,14 +69,14 @@ export function obstaclesTo(narrow: JsonObject, wide: JsonObject): Obstacles {
   const proof: Proof = {
     narrow: { root: narrow, dialect: from },
     wide: { root: wide, dialect: to },
-    steps: { left: mostSteps, enums: new Map() },
+    steps: { left: maxSteps, enums: new Map() },
     ids: new Map(),
     open: new Set(),
     depth: 0,
   };
   const found = prove([narrow], wide, '', nothingTaken, proof);
   if (proof.steps.left < 0) return [undecided('', 'size', undefined, undefined)];
-  return found.slice(0, mostObstacles);
+  return found.slice(0, maxObstacles);
 }
 
 /** @param taken The choices of the narrower side of which one branch is among `parts`. */
@@ -88,7 +88,7 @@ function prove(
   proof: Proof,
 ): Obstacles {
   if (wide === true) return none;
-  if (--proof.steps.left < 0 || proof.depth > mostDepth)
+  if (--proof.steps.left < 0 || proof.depth > maxDepth)
     return [undecided(path, 'size', undefined, undefined)];
   const key =
     taken.size > 0
@@ -148,7 +148,7 @@ function proveValues(
     const answer = accepts(wide, value, side, steps);
     if (answer === undefined) found.push(undecided(path, 'values', value, undefined));
     else if (!answer) found.push(refused(path, 'values', value, undefined));
-    if (found.length >= mostObstacles) break;
+    if (found.length >= maxObstacles) break;
   }
   return found;
 }

@@ -33,7 +33,7 @@ const dependent: Readonly<Record<string, readonly string[]>> = {
   maxContains: ['contains'],
 };
 /** The most steps that comparing the alternatives of one document takes. */
-const mostSteps = 100_000;
+const maxSteps = 100_000;
 /** The longest pattern, in characters, that is added to the description. */
 const longestNote = 200;
 
@@ -115,7 +115,7 @@ export function repair(
 ): readonly string[] {
   const loose = [...loosened, ...unsure];
   if (typeof document === 'boolean' || loose.length === 0) return [];
-  const steps: Steps = { left: mostSteps, enums: new Map() };
+  const steps: Steps = { left: maxSteps, enums: new Map() };
   const narrowed = (schema: JsonObject, wider: ReadonlySet<JsonObject>): readonly string[] =>
     narrowedBy(schema, wider, (branches) =>
       areApart(

@@ -137,7 +137,7 @@ function compileSchema(schema: JsonObject): readonly SecretNode[] {
   for (const node of live) prune(node, live);
   let tested = 0;
   for (const { patterns } of live)
-    for (const pattern of patterns) if (++tested > mostPatterns) pattern.test = () => true;
+    for (const pattern of patterns) if (++tested > maxPatterns) pattern.test = () => true;
   return [...nodes.values()].slice(0, 1).filter((node) => live.has(node));
 }
 
@@ -209,7 +209,7 @@ function targetsOf(
  * How many patterns of a schema are tested against keys. Any further pattern is taken to match
  * every key, since compiling one can take two milliseconds.
  */
-const mostPatterns = 8;
+const maxPatterns = 8;
 const patternSteps = 50_000;
 
 /**

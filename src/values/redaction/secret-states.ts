@@ -39,7 +39,7 @@ export interface SecretStates {
  * The most nodes in all kept states. Nodes can be combined in more ways than memory can hold;
  * beyond this number, states are dropped and computed again.
  */
-const mostKept = 200_000;
+const maxKept = 200_000;
 /** Steps for each node that a new state is made from. */
 const nodeSteps = 5;
 
@@ -73,7 +73,7 @@ export function createStates(root: readonly SecretNode[]): SecretStates {
     const known = states.get(key);
     if (known !== undefined) return known;
     kept += relevant.length + 1;
-    if (kept > mostKept) {
+    if (kept > maxKept) {
       states = new Map();
       first = undefined;
       kept = relevant.length + 1;

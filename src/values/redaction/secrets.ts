@@ -4,12 +4,12 @@ import { createSearch, type Form, longestPrefix, type Search } from './search.ts
 import { type Spelling, spellings } from './spellings.ts';
 
 /** The most secrets of a call together with the calls that it makes. */
-const mostSecrets = 500;
+const maxSecrets = 500;
 /**
  * The most characters in the prefixes of all spellings. They determine the size of the automaton
  * and the time it takes to build.
  */
-const mostCharacters = 50_000;
+const maxCharacters = 50_000;
 const leastSecretLength = 4;
 const leastSecretDigits = 6;
 /**
@@ -92,7 +92,7 @@ export class Secrets {
 
   #add(text: string): void {
     if (this.#lost || this.#texts.has(text)) return;
-    if (this.#texts.size === mostSecrets) return this.lose();
+    if (this.#texts.size === maxSecrets) return this.lose();
     this.#texts.add(text);
     this.#search = undefined;
   }
@@ -113,7 +113,7 @@ function formsOf(texts: ReadonlySet<string>): Form[] | undefined {
       seen.add(start);
       const prefix = start.slice(0, longestPrefix);
       characters += prefix.length;
-      if (characters > mostCharacters) return undefined;
+      if (characters > maxCharacters) return undefined;
       forms.push({
         prefix,
         whole:

@@ -5,13 +5,13 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { followReference } from './local-reference.ts';
-import { listOf, mostReferences, nullReader } from './takes-null.ts';
+import { listOf, maxReferences, nullReader } from './takes-null.ts';
 
 /**
  * Most schemas and members that are looked at for one input. Nulls beyond this limit stay in the
  * input, and validation refuses them.
  */
-const mostSteps = 400_000;
+const maxSteps = 400_000;
 
 export interface Place {
   /** The schemas, with everything that they consist of. */
@@ -39,7 +39,7 @@ export class SchemaPlaces {
   readonly #takesNull: (schema: JsonValue) => boolean;
   readonly #ids = new Map<JsonObject, number>();
   readonly #places = new Map<string, Place>();
-  #left = mostSteps;
+  #left = maxSteps;
 
   constructor(root: JsonObject) {
     this.#root = root;
@@ -130,7 +130,7 @@ export function alternatives(schema: JsonObject, root: JsonObject): JsonObject[]
 function alternativesOf(schemas: readonly JsonObject[], root: JsonObject): JsonObject[] {
   const found = new Set<JsonObject>(schemas);
   let level: readonly JsonObject[] = [...found];
-  for (let left = mostReferences; left > 1 && level.length > 0; left--) {
+  for (let left = maxReferences; left > 1 && level.length > 0; left--) {
     const next: JsonObject[] = [];
     for (const one of level) {
       for (const part of partsOf(one, root)) {

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts'
 import { followReference } from './local-reference.ts';
 
 /** Most references that are followed from one place. Only a circle makes a longer chain. */
-export const mostReferences = 16;
+export const maxReferences = 16;
 
 /**
  * What a schema says about null: that it is a value, that only other values are allowed, or
@@ -26,7 +26,7 @@ export function nullReader(root: JsonObject): (schema: JsonValue) => boolean {
   return (schema) => {
     const read = new Map<JsonObject, NullVerdict | undefined>();
     let whole = true;
-    const verdict = verdictOf(schema, mostReferences);
+    const verdict = verdictOf(schema, maxReferences);
     // If a circle or the limit stopped the reading, the inner verdicts hold only for this place.
     if (whole) for (const [one, said] of read) if (said !== undefined) known.set(one, said);
     if (verdict !== undefined && isJsonObject(schema)) known.set(schema, verdict);

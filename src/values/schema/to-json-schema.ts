@@ -145,7 +145,7 @@ function convert(
       io: direction,
       target: 'draft-2020-12',
       unrepresentable: 'any',
-      override: (place) => mend(place, direction),
+      override: (place) => repair(place, direction),
     }) as JsonObject;
   if (kind === 'zod3') return convertZod3(schema, direction);
   const standard = (
@@ -176,7 +176,7 @@ function convert(
  * Restores the descriptions that a foreign copy of zod keeps in its own registry, describes dates
  * as strings, and an integer as a number if the result of its checks may be a fraction.
  */
-function mend(
+function repair(
   place: { zodSchema: unknown; jsonSchema: Record<string, unknown> },
   direction: Direction,
 ): void {

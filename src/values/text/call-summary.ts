@@ -7,14 +7,14 @@ import { head, tail } from './code-points.ts';
 import { escapeUnseen } from './unseen.ts';
 
 /** Most members that are looked at, and most levels of objects. */
-const mostMembers = 64;
-const mostDepth = 3;
+const maxMembers = 64;
+const maxDepth = 3;
 /** Most characters of a value, of a name, and of the line after the name of the tool. */
-const mostOfValue = 40;
-const mostOfName = 30;
-const mostOfLine = 160;
+const maxOfValue = 40;
+const maxOfName = 30;
+const maxOfLine = 160;
 /** Most numbers and flags after the target. */
-const mostExtras = 2;
+const maxExtras = 2;
 /** What parts of a line are joined with, what looks like it, and white space other than a space. */
 const likeWords = /,\s|\bto\s|["“”]|[·•∙⋅・･‧᛫]|\s{2}|(?! )\s/iu;
 /** A text on one line is counted from this many characters. */
@@ -90,24 +90,24 @@ function inputWords(input: JsonObject, hidden: readonly string[] = []): string {
     .join(' ');
   const extras = members
     .filter(({ name, value }) => name !== first?.name && isExtra(value))
-    .slice(0, mostExtras)
+    .slice(0, maxExtras)
     .map(({ name, value }) => `${nameWords(name)} ${String(value)}`);
   const people = recipientWords(members, to);
   const begun = [line, people].filter((part) => part !== '').join(' · ');
   const parts = [begun, ...extras].filter((part) => part !== '').join(', ');
   const sizes = sizesOf(members, first, to);
-  return cut([parts, ...sizes].filter((part) => part !== '').join(' · '), mostOfLine);
+  return cut([parts, ...sizes].filter((part) => part !== '').join(' · '), maxOfLine);
 }
 
 /** Members of the input, then those of its objects. */
 function membersOf(input: JsonObject, hidden: ReadonlySet<string>): Member[] {
   const found: Member[] = [];
   let level: (readonly [string, JsonObject])[] = [['', input]];
-  for (let depth = 0; depth < mostDepth && level.length > 0; depth++) {
+  for (let depth = 0; depth < maxDepth && level.length > 0; depth++) {
     const inner: [string, JsonObject][] = [];
     for (const [path, object] of level)
       for (const name of Object.keys(object)) {
-        if (found.length + inner.length >= mostMembers) return found;
+        if (found.length + inner.length >= maxMembers) return found;
         const value = object[name] as JsonValue;
         const pointer = `${path}/${escapePointer(name)}`;
         if (hidden.has(pointer)) continue;
@@ -149,7 +149,7 @@ function targetIn(members: readonly Member[], to: readonly Member[]): Member | u
 }
 
 /** Whether a value can be told in a few words. @param levels how many levels are looked at */
-function isTold(value: JsonValue, levels = mostDepth): boolean {
+function isTold(value: JsonValue, levels = maxDepth): boolean {
   const isInner = (one: JsonValue): boolean => levels > 0 && isTold(one, levels - 1);
   if (Array.isArray(value)) return value.some((one) => !Array.isArray(one) && isInner(one));
   if (isJsonObject(value))
@@ -173,7 +173,7 @@ function valueWords(value: JsonValue): string {
   const [line = ''] = text.split('\n', 1);
   // More lines may say something else.
   const more = line.length < text.length ? '…' : '';
-  return quoted(cut(`${oneLine(line.trim())}${more}`, mostOfValue));
+  return quoted(cut(`${oneLine(line.trim())}${more}`, maxOfValue));
 }
 
 /** A text must not look like the words that come after it. */
@@ -193,13 +193,13 @@ function textOf(value: JsonValue): string {
 function addressIn(object: JsonObject): JsonValue | undefined {
   const [, found] =
     Object.entries(object)
-      .slice(0, mostMembers)
+      .slice(0, maxMembers)
       .find(([name, value]) => addresses.has(wordsOf(name).at(-1) ?? '') && isTold(value)) ?? [];
   return found;
 }
 
 function nameWords(name: string): string {
-  return quoted(cut(oneLine(name), mostOfName));
+  return quoted(cut(oneLine(name), maxOfName));
 }
 
 /** How many people get something, copies included, if it is more than one. */

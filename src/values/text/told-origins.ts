@@ -7,14 +7,14 @@ export interface ToldOrigins {
 }
 
 /** Most sentences of a message. A line about further values comes after them. */
-const mostSentences = 10;
+const maxSentences = 10;
 
 /**
  * The sentences are the last lines of the message, one for each value that is `untrusted` or
  * `unknown`. A surface that shows a text on one line must show them separately. Otherwise a message
  * with a model's words could imitate them, and a long message could push them out of sight.
  */
-export function toldOrigins({
+export function shownOrigins({
   message,
   origins = [],
 }: {
@@ -26,7 +26,7 @@ export function toldOrigins({
   ).length;
   if (message === undefined || foreign === 0) return { message, origins: [] };
   const lines = message.split('\n');
-  const start = lines.length - (foreign > mostSentences ? mostSentences + 1 : foreign);
+  const start = lines.length - (foreign > maxSentences ? maxSentences + 1 : foreign);
   // A host may make its own request, for a test.
   if (start < 0) return { message, origins: [] };
   return {

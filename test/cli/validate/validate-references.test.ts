@@ -153,8 +153,8 @@ describe('profiles whose tools offload, and which do not list the reader, are a 
   ])('%s: the message says what to write, and that passes', async (_, more, said) => {
     expect(await warningsOf('offload.yaml', `${offloads}${more}\n`)).toEqual([said]);
     const entry = /Add `([^`]+)`/.exec(said)?.[1] as string;
-    const mended = more.replace(/push(?:: null)?/, `$&, ${entry}`);
-    expect(await warningsOf('offload.yaml', `${offloads}${mended}\n`)).toEqual([]);
+    const repairedValue = more.replace(/push(?:: null)?/, `$&, ${entry}`);
+    expect(await warningsOf('offload.yaml', `${offloads}${repairedValue}\n`)).toEqual([]);
   });
 
   test('a profile that extends such a one is not named again', async () => {

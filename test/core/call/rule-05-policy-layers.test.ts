@@ -136,12 +136,12 @@ describe('deny > ask > allow, over all layers', () => {
           fc.option(effect, { nil: undefined }),
           fc.boolean(),
           async (given, registryDefault, profileDefault, requiresApproval) => {
-            const spoken = Object.values(given) as Effect[];
+            const decided = Object.values(given) as Effect[];
             const silent =
-              spoken.length === 0
+              decided.length === 0
                 ? strictest([registryDefault ?? 'allow', profileDefault ?? 'allow'])
                 : 'allow';
-            const expected = strictest([...spoken, silent, requiresApproval ? 'ask' : 'allow']);
+            const expected = strictest([...decided, silent, requiresApproval ? 'ask' : 'allow']);
             const { effect: came } = await verdict({
               says: given as Partial<Record<Layer, Effect>>,
               ...(registryDefault === undefined ? {} : { registryDefault }),

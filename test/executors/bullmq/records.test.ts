@@ -6,11 +6,11 @@ import {
   claimScript,
   type FleetScript,
   fleetScripts,
+  notifyScript,
   offerScript,
   renewScript,
   reportScript,
   serverScript,
-  tellScript,
   watchScript,
   withdrawScript,
 } from '../../../src/executors/bullmq/scripts.ts';
@@ -149,7 +149,7 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
               const texts = textsOf(one.first, one.count);
               const args = [one.by, 'c', 60_000, one.first, ...texts];
               const has = state === 'claimed' && owner === one.by;
-              expect(await run(tellScript, [record, `${root}told`], args)).toBe(has ? 1 : 0);
+              expect(await run(notifyScript, [record, `${root}told`], args)).toBe(has ? 1 : 0);
               if (has) take(told, texts);
               break;
             }

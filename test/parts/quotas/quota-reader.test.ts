@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { mostValues, QuotaReader } from '../../../src/parts/quotas/quota-reader.ts';
+import { maxValues, QuotaReader } from '../../../src/parts/quotas/quota-reader.ts';
 import { unreadable } from '../../../src/parts/quotas/quota-values.ts';
 import { one } from '../../../src/parts/quotas/units.ts';
 
@@ -47,7 +47,7 @@ describe('the quotas of a call', () => {
 
   test('name one value more than a call may spend for, and stop', () => {
     const reader = new QuotaReader({ a: many(20_000, (index) => index) }, undefined);
-    expect(reader.subjects(['a'])).toHaveLength(mostValues + 1);
+    expect(reader.subjects(['a'])).toHaveLength(maxValues + 1);
   });
 
   test('ignore huge integers', () => {

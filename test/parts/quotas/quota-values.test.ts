@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { subjectsAt, sumAt, unreadable } from '../../../src/parts/quotas/quota-values.ts';
-import { mostUnits, numberOf } from '../../../src/parts/quotas/units.ts';
+import { maxUnits, numberOf } from '../../../src/parts/quotas/units.ts';
 
 const path = (text: string): string[] => text.split('.');
 
@@ -84,7 +84,7 @@ describe('a sum', () => {
 
   test('what is beyond all quotas still counts as more than any of them allows', () => {
     for (const value of [1e308, Number.MAX_VALUE, 10n ** 100n, [1e16, 1e16]])
-      expect(sumAt(['a'], {}, { a: value })).toBe(mostUnits);
+      expect(sumAt(['a'], {}, { a: value })).toBe(maxUnits);
   });
 
   test('the larger of what was sent and what the handler gets', () => {

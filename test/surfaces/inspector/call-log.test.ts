@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCallLog, mostCalls } from '../../../src/surfaces/inspector/call-log.ts';
+import { createCallLog, maxCalls } from '../../../src/surfaces/inspector/call-log.ts';
 
 const arrival = (callId: string, sessionId = 's') => ({
   at: 1,
@@ -29,13 +29,13 @@ describe('the log of calls', () => {
   test('keeps the newest ten thousand calls', () => {
     const log = createCallLog(() => 0);
     const { changes } = log.follow();
-    for (let at = 1; at <= mostCalls + 5; at++) log.add(arrival(`c${at}`), null);
+    for (let at = 1; at <= maxCalls + 5; at++) log.add(arrival(`c${at}`), null);
     expect([log.get(5), log.get(6)?.line.callId, log.find('s', 'c5')]).toEqual([
       undefined,
       'c6',
       undefined,
     ]);
-    expect(changes.size).toBe(mostCalls);
+    expect(changes.size).toBe(maxCalls);
   });
 
   test('lets go of what was in the oldest calls when it is too much, and keeps their lines', () => {

@@ -182,7 +182,7 @@ describe('the id of an event', () => {
         },
       },
       memory,
-      { up() {}, speak() {}, event: ({ event }) => heard.push(event) },
+      { up() {}, addDecision() {}, event: ({ event }) => heard.push(event) },
     );
     expect([memory.lastId, heard]).toEqual([kept, ['heartbeat']]);
     life.end(undefined);

@@ -48,7 +48,7 @@ export interface NodeOptions {
   readonly heartbeatMs?: number;
   readonly requestTimeoutMs?: number;
   /** Most characters of definitions of the live sessions. */
-  readonly mostChars?: number;
+  readonly maxChars?: number;
   /** Bytes of the results that a session keeps. */
   readonly resultBytes?: number;
   /** @default Date.now */
@@ -83,7 +83,7 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
       leaseMs = 200,
       heartbeatMs = 30_000,
       requestTimeoutMs = 5_000,
-      mostChars,
+      maxChars,
       resultBytes = defaultLimits.resultBytesPerSession,
       now = Date.now,
     } = {}) {
@@ -107,7 +107,7 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
       };
       const own = createHub(bus, () => {});
       const calls = createCalls(settings, own);
-      const live = createLiveSessions(session, settings, own, calls, mostChars);
+      const live = createLiveSessions(session, settings, own, calls, maxChars);
       const requests = createRequests(settings, own, live, calls);
       const streams = createEventStreams(settings, own, calls);
       const node = { settings, hub: own, calls, live, requests, streams, lines };

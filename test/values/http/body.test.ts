@@ -204,7 +204,7 @@ describe('a body that cannot be read', () => {
 });
 
 describe('a body that the server reads directly', () => {
-  const directly = (read: (mostBytes: number) => Promise<Uint8Array | undefined>): Request => {
+  const directly = (read: (maxBytes: number) => Promise<Uint8Array | undefined>): Request => {
     const request = requestOf(null);
     markDirect(request, read);
     return request;

@@ -14,10 +14,10 @@ function requestOf(make: typeof lazyRequest, parts: IncomingParts = {}): Request
   return make(incomingOf(parts), responseOf(new FakeOutgoing()));
 }
 
-function readDirectly(request: Request, mostBytes: number): Promise<Uint8Array | undefined> {
+function readDirectly(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
   const read = directBody(request);
   if (read === undefined) throw new Error('Expected the request to have a direct body');
-  return read(mostBytes);
+  return read(maxBytes);
 }
 
 describe.each(makers)('a request of %s', (_name, make) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ApprovalRequest, JudgedOrigin } from '../../../src/index.ts';
-import { toldOrigins } from '../../../src/values/text/told-origins.ts';
+import { shownOrigins } from '../../../src/values/text/told-origins.ts';
 
 const judged = (path: string, origin: JudgedOrigin['origin']): JudgedOrigin => ({
   path,
@@ -13,11 +13,11 @@ const request = (message: string | undefined, origins?: readonly JudgedOrigin[])
 
 test('the last lines are about origins, and the ones before are the host’s', () => {
   const origins = [judged('a', 'user'), judged('b', 'untrusted'), judged('c', 'unknown')];
-  expect(toldOrigins(request('Pays.\nReally.\nOf b.\nOf c.', origins))).toEqual({
+  expect(shownOrigins(request('Pays.\nReally.\nOf b.\nOf c.', origins))).toEqual({
     message: 'Pays.\nReally.',
     origins: ['Of b.', 'Of c.'],
   });
-  expect(toldOrigins(request('Of b.\nOf c.', origins))).toEqual({
+  expect(shownOrigins(request('Of b.\nOf c.', origins))).toEqual({
     message: undefined,
     origins: ['Of b.', 'Of c.'],
   });
@@ -26,16 +26,16 @@ test('the last lines are about origins, and the ones before are the host’s', (
 test('a line about further values belongs to them', () => {
   const origins = Array.from({ length: 12 }, () => judged('a', 'unknown'));
   const lines = Array.from({ length: 11 }, (_, index) => `line ${index}`);
-  expect(toldOrigins(request(['Pays.', ...lines].join('\n'), origins))).toEqual({
+  expect(shownOrigins(request(['Pays.', ...lines].join('\n'), origins))).toEqual({
     message: 'Pays.',
     origins: lines,
   });
 });
 
 test('a message of a request without foreign values is left as it is', () => {
-  expect(toldOrigins(request('Pays.'))).toEqual({ message: 'Pays.', origins: [] });
-  expect(toldOrigins(request('Pays.', [judged('a', 'user')])).origins).toEqual([]);
-  expect(toldOrigins(request(undefined, [judged('a', 'unknown')])).origins).toEqual([]);
+  expect(shownOrigins(request('Pays.'))).toEqual({ message: 'Pays.', origins: [] });
+  expect(shownOrigins(request('Pays.', [judged('a', 'user')])).origins).toEqual([]);
+  expect(shownOrigins(request(undefined, [judged('a', 'unknown')])).origins).toEqual([]);
   const short = request('Pays.', [judged('a', 'unknown'), judged('b', 'unknown')]);
-  expect(toldOrigins(short)).toEqual({ message: 'Pays.', origins: [] });
+  expect(shownOrigins(short)).toEqual({ message: 'Pays.', origins: [] });
 });

@@ -28,7 +28,7 @@ const defaultLimits = { maxDepth, maxValues, maxChars: defaultMaxBytes };
  * Deepest nesting of calls that host code makes inside the gates of other calls. Beyond it, the
  * stack could overflow in the middle of the library's own code.
  */
-const mostNested = 64;
+const maxNested = 64;
 
 /**
  * Claims the call's id. A call that is refused here emits no event. A closed session emits none,
@@ -59,10 +59,10 @@ export function enter(call: Call, namedByCaller: boolean): ToolError | undefined
 
 /** @param nesting How many calls are being started at the moment, including this one. */
 export function nestingProblem(nesting: number): ToolError | undefined {
-  if (nesting <= mostNested) return undefined;
+  if (nesting <= maxNested) return undefined;
   return toolError(
     'tool_cycle',
-    `Calls were made inside the gates of other calls, more than ${mostNested} deep. A hook, ` +
+    `Calls were made inside the gates of other calls, more than ${maxNested} deep. A hook, ` +
       'policy or listener calls itself.',
     { reason: 'too_deep' },
   );
@@ -167,7 +167,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 function announce(call: Call): void {
   const { session } = call;
-  if (!session.hears('tool:pre')) {
+  if (!session.hasListener('tool:pre')) {
     call.announced = true;
     return;
   }
@@ -191,6 +191,6 @@ function announce(call: Call): void {
   if (call.ended) return;
   call.announced = true;
   session.toldOf = call;
-  session.toldAt = event.at;
+  session.lastAnnouncedAt = event.at;
   deliver(session, 'tool:pre', event);
 }

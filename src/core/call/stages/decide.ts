@@ -42,11 +42,11 @@ function conclude(call: Call, verdict: Verdict): Outcome {
 }
 
 /** Announces the verdict and what shadow rules would have made of it. */
-export function tellVerdict(call: Call): void {
+export function announceVerdict(call: Call): void {
   const { session } = call;
   const { observers, ports } = session.registry;
-  if (observers !== undefined || session.hears('policy:check')) ports.notes?.settle(call);
-  tellCheck(call);
+  if (observers !== undefined || session.hasListener('policy:check')) ports.notes?.settle(call);
+  emitPolicyCheck(call);
   ports.trials?.tell(call);
 }
 
@@ -54,9 +54,9 @@ export function tellVerdict(call: Call): void {
  * Emits `policy:check`. It is separate from {@link decide}, since a call that is judged again emits
  * no second event.
  */
-function tellCheck(call: Call): void {
+function emitPolicyCheck(call: Call): void {
   const { session, toolName, callId, verdict } = call;
-  if (verdict === undefined || !session.hears('policy:check')) return;
+  if (verdict === undefined || !session.hasListener('policy:check')) return;
   const { effect, ruleId, source, reason } = verdict;
   const { sessionId, registry } = session;
   const event: {
@@ -67,7 +67,7 @@ function tellCheck(call: Call): void {
     principal: session.actor,
     surface: call.surfaceName,
     // In the turn in which the call was announced, the time has not changed.
-    at: session.toldOf === call && !call.waited ? session.toldAt : registry.now(),
+    at: session.toldOf === call && !call.waited ? session.lastAnnouncedAt : registry.now(),
     seq: ++session.seq,
     toolName,
     callId,
@@ -125,10 +125,10 @@ function conclusionOf(binding: Binding, tally: Tally): Verdict {
   const { steps } = tally;
   // The usual cases need no copy.
   if (steps === undefined && tally.deny !== undefined) return tally.deny;
-  if (steps === undefined && (tally.spoken || binding.default === 'allow'))
+  if (steps === undefined && (tally.decided || binding.default === 'allow'))
     return tally.ask ?? tally.allow ?? allowed;
   if (tally.deny !== undefined) return { ...tally.deny, steps };
-  if (!tally.spoken && binding.default !== 'allow') {
+  if (!tally.decided && binding.default !== 'allow') {
     steps?.push({ source: 'default', effect: binding.default });
     if (binding.default === 'deny')
       return makeVerdict('deny', {
@@ -191,7 +191,7 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
         if (!match) continue;
       }
       if (steps === undefined) noteMatch(call, rule, counts, index);
-      if (tally.deny === undefined) speak(call, tally, rule, verdicts[index]);
+      if (tally.deny === undefined) addDecision(call, tally, rule, verdicts[index]);
     }
     if (shadows.length > 0)
       call.session.registry.ports.trials?.attempt(call, tally, shadows, shadowCounts);
@@ -225,14 +225,14 @@ function nowhere(): undefined {
 }
 
 /** Adds the decision of a rule that matched. */
-function speak(
+function addDecision(
   { entry }: FoundCall,
   tally: Tally,
   { id: ruleId, layer: source, effect }: CompiledRule,
   verdict: Verdict | undefined,
 ): void {
   tally.steps?.push({ source, ruleId, effect });
-  tally.spoken = true;
+  tally.decided = true;
   if (effect === 'deny') tally.deny = verdict;
   else if (effect === 'allow') tally.allow ??= verdict;
   else tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: promptOf(entry) });

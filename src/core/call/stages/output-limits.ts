@@ -21,8 +21,8 @@ import type { FoundCall } from '../call.ts';
 import { cutMark } from '../cut-marks.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
 import {
+  maxCharsEach,
   maxOutputDepth,
-  mostCharsEach,
   type Shaped,
   type Shown,
   snapshotOf,
@@ -32,7 +32,7 @@ import { schemaError } from '../report-fault.ts';
 import { shownNameOf } from '../shown.ts';
 
 /** Longest output whose text the engine writes as a whole. Longer ones are written in pieces. */
-const mostWritten = 1_000_000;
+const maxWritten = 1_000_000;
 
 /** Validates an output against its schema. The result is a snapshot of what the schema parsed. */
 export function checkOutput(call: FoundCall, shaped: Shown): Shaped | Promise<Shaped> {
@@ -145,8 +145,8 @@ function endsOf(strategy: Strategy): 'head' | 'head_tail' {
  */
 function fits(output: unknown, leastChars: number, limit: number): boolean {
   return (
-    leastChars * mostCharsEach <= limit ||
-    (leastChars <= Math.min(limit, mostWritten) && JSON.stringify(output).length <= limit)
+    leastChars * maxCharsEach <= limit ||
+    (leastChars <= Math.min(limit, maxWritten) && JSON.stringify(output).length <= limit)
   );
 }
 

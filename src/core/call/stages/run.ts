@@ -31,7 +31,7 @@ export function run(call: FoundCall, options: RunOptions): void {
   const made = binding.handler?.now;
   const started = call.options?.surface?.started;
   if (started !== undefined) {
-    tellStarted(call, started);
+    notifyStarted(call, started);
     if (call.ended) return;
   }
   if (binding.begins !== undefined) for (const tell of binding.begins) tell(call);
@@ -62,7 +62,7 @@ export function run(call: FoundCall, options: RunOptions): void {
 }
 
 /** Tells the surface that the handler starts. If the surface throws, the call is not affected. */
-function tellStarted(call: FoundCall, started: () => unknown): void {
+function notifyStarted(call: FoundCall, started: () => unknown): void {
   try {
     ignoreRejection(started());
   } catch (error) {
@@ -94,7 +94,7 @@ function follow(call: FoundCall, options: RunOptions, promise: Promise<unknown>)
   if (
     extra !== undefined ||
     session.registry.observers !== undefined ||
-    session.hears('tool:error')
+    session.hasListener('tool:error')
   )
     call.keepScope();
   promise.then(

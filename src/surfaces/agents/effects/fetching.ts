@@ -18,7 +18,7 @@ const usualTools = new Set(
 );
 
 /** Most folders above that may have `node_modules`. */
-const mostAbove = 16;
+const maxAbove = 16;
 
 /** Options of the runners that take the next word. */
 const valued = /^(?:-p|--package|-w|--workspace|--prefix|-C|--cache|--userconfig|--registry)$/;
@@ -91,7 +91,7 @@ function isKnown(spec: string, places: readonly Place[]): boolean {
 
 function isInstalled(name: string, folder: string): boolean {
   let at = folder;
-  for (let left = mostAbove; left > 0; left--) {
+  for (let left = maxAbove; left > 0; left--) {
     const modules = join(at, 'node_modules');
     if (existsSync(join(modules, '.bin', name))) return true;
     if (existsSync(join(modules, name, 'package.json'))) return true;

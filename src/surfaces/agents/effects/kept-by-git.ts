@@ -3,8 +3,8 @@ import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /** Largest index that is read, in bytes. */
-const mostBytes = 16_000_000;
-const mostAbove = 64;
+const maxBytes = 16_000_000;
+const maxAbove = 64;
 
 /** One file in the index, as it was when git last saw it. */
 interface Entry {
@@ -45,7 +45,7 @@ export class KeptByGit {
 /** The folder of a repository, and the one with its index. */
 function repositoryOf(path: string): { root: string; git: string } | undefined {
   let root = dirname(path);
-  for (let left = mostAbove; left > 0; left--) {
+  for (let left = maxAbove; left > 0; left--) {
     const git = join(root, '.git');
     if (existsSync(git)) {
       if (lstatSync(git).isDirectory()) return { root, git };
@@ -63,7 +63,7 @@ function repositoryOf(path: string): { root: string; git: string } | undefined {
 /** Reads versions 2 and 3 of the index. Others, and broken ones, hold nothing here. */
 function readIndex(path: string): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>();
-  const data = readRegularFile(path, mostBytes);
+  const data = readRegularFile(path, maxBytes);
   const version = data.readUInt32BE(4);
   if (data.toString('latin1', 0, 4) !== 'DIRC' || (version !== 2 && version !== 3)) return entries;
   let at = 12;

@@ -31,7 +31,7 @@ export interface LineFacts extends ShellFacts {
 }
 
 /** Most reasons that are kept for one effect or kind. */
-const mostReasons = 4;
+const maxReasons = 4;
 
 /**
  * What a command line does.
@@ -213,7 +213,7 @@ class EffectsReader {
   #explain(of: string, text: string): void {
     const texts = this.#because.get(of);
     if (texts === undefined) this.#because.set(of, [text]);
-    else if (texts.length < mostReasons && !texts.includes(text)) texts.push(text);
+    else if (texts.length < maxReasons && !texts.includes(text)) texts.push(text);
   }
 }
 
@@ -259,7 +259,7 @@ function looks(program: string, words: readonly string[]): boolean {
 }
 
 /** Most parts of a word that may be paths of their own. */
-const mostPieces = 256;
+const maxPieces = 256;
 
 /** A word may be a path as a whole, or after `=`, `@` or `:`. */
 function textsOf(word: string): readonly string[] {
@@ -267,7 +267,7 @@ function textsOf(word: string): readonly string[] {
   // The value may follow several letters: `-sT.env`.
   const [letters = ''] = /^-[A-Za-z]{1,6}(?=.)/.exec(word) ?? [];
   for (let at = 2; at <= letters.length; at++) texts.add(word.slice(at));
-  return [...texts].slice(0, mostPieces);
+  return [...texts].slice(0, maxPieces);
 }
 
 /** For a question: in one line, and not too long. */

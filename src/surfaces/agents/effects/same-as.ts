@@ -7,11 +7,11 @@ interface Same {
 }
 
 /** Most names that are followed. */
-const mostNames = 4;
+const maxNames = 4;
 
 export function sameAs(program: string, words: readonly string[]): Same {
   let same: Same = { program: plainName(program), words };
-  for (let left = mostNames; left > 0; left--) {
+  for (let left = maxNames; left > 0; left--) {
     const next = nextName(same);
     if (next === undefined) break;
     same = { program: plainName(next.program), words: next.words };

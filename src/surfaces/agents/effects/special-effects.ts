@@ -138,12 +138,12 @@ function findsToDelete(words: Words, files: Files): boolean {
 }
 
 /** Of more files, a person looks at the list, whatever they are. */
-const mostRemoved = 50;
+const maxRemoved = 50;
 
 /** A file that is missing may appear while the line runs. */
 function removes(words: Words, files: Files, isAlone: boolean): readonly Found[] {
   const operands = operandsOf(words);
-  if (operands.length > mostRemoved) return found('deletes', 'removes many files');
+  if (operands.length > maxRemoved) return found('deletes', 'removes many files');
   const lost = operands.find((word) => !files.isKept(word) && !(isAlone && !files.exists(word)));
   return lost === undefined ? [] : found('deletes', `removes \`${lost.slice(0, 80)}\``);
 }

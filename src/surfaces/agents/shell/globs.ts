@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import type { Piece } from './words.ts';
 
 /** Most files that a pattern may stand for, and most entries of folders that are looked at. */
-const mostFound = 200;
-const mostEntries = 5_000;
+const maxFound = 200;
+const maxEntries = 5_000;
 /** Most parts of a pattern. Each is compared with each name in a folder. */
-const mostPieces = 256;
+const maxPieces = 256;
 
 /**
  * The names that a shell would insert, which begin as the pattern does. Undefined if there are too
  * many. More may be found than the shell inserts, never less.
  */
 export function expandGlob(pattern: readonly Piece[], cwd: string): readonly string[] | undefined {
-  if (pattern.length > mostPieces) return undefined;
+  if (pattern.length > maxPieces) return undefined;
   const segments = segmentsOf(pattern);
   const [first] = segments;
   let found: readonly string[] = [''];
-  let left = mostEntries;
+  let left = maxEntries;
   for (const [index, segment] of segments.entries()) {
     const isLast = index === segments.length - 1;
     const next = new Set<string>();
@@ -41,11 +41,11 @@ export function expandGlob(pattern: readonly Piece[], cwd: string): readonly str
       if (left < 0) return undefined;
       for (const name of names) if (matches(segment, name)) next.add(add(name));
     }
-    if (next.size > mostEntries) return undefined;
+    if (next.size > maxEntries) return undefined;
     found = [...next];
   }
   const real = found.filter((name) => existsSync(name.startsWith('/') ? name : join(cwd, name)));
-  return real.length > mostFound ? undefined : real;
+  return real.length > maxFound ? undefined : real;
 }
 
 function isDeep(piece: Piece | undefined): boolean {

@@ -18,7 +18,7 @@ export interface Invocation {
 }
 
 /** Most words that are looked at. */
-const mostWords = 2_000;
+const maxWords = 2_000;
 
 export function invocationOf(program: string, words: readonly string[]): Invocation {
   const valued = optionsWithValue.get(program);
@@ -26,7 +26,7 @@ export function invocationOf(program: string, words: readonly string[]): Invocat
   const letters = new Set<string>();
   const options: string[] = [];
   let onlyOperands = false;
-  for (let at = 0; at < Math.min(words.length, mostWords); at++) {
+  for (let at = 0; at < Math.min(words.length, maxWords); at++) {
     const text = words[at] as string;
     if (onlyOperands || !text.startsWith('-') || text === '-') {
       const before = words[at - 1] ?? '';

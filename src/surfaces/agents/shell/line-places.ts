@@ -5,9 +5,9 @@ import { longestPath, type PathFacts, type Place, pathFacts } from '../place.ts'
 import { most, tooMany } from './limits.ts';
 
 /** Most folders of which every combination is considered. */
-const mostFolders = 16;
+const maxFolders = 16;
 /** Most parts of a word that may be paths of their own. */
-const mostPieces = 256;
+const maxPieces = 256;
 
 export class LinePlaces {
   readonly paths = new Set<string>();
@@ -49,9 +49,9 @@ export class LinePlaces {
       }
       return found[0];
     };
-    const before = this.folders.slice(0, mostFolders);
+    const before = this.folders.slice(0, maxFolders);
     const cwd = add(this.#last, most['changes of the folder']);
-    for (const place of before) add(place, mostFolders);
+    for (const place of before) add(place, maxFolders);
     if (cwd !== undefined) this.#last = { ...this.#last, cwd };
   }
 
@@ -87,8 +87,8 @@ export class LinePlaces {
     const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !/^file:/i.test(word);
     const texts = new Set([word, ...word.split(/[=@:,]/).filter((text) => text !== '')]);
     if (/^-[A-Za-z]./.test(word)) texts.add(word.slice(2));
-    if (texts.size > mostPieces) this.#unclear('a word with too many parts');
-    for (const text of [...texts].slice(0, mostPieces))
+    if (texts.size > maxPieces) this.#unclear('a word with too many parts');
+    for (const text of [...texts].slice(0, maxPieces))
       for (const place of this.folders) {
         const facts = this.#lookUp(text, place);
         if (facts === undefined) continue;
@@ -102,7 +102,7 @@ export class LinePlaces {
 }
 
 /** Most parent folders that are checked, as in git. */
-const mostAbove = 64;
+const maxAbove = 64;
 
 /**
  * Whether git, started there, would use a bare repository: a folder with `HEAD`, `objects` and
@@ -110,7 +110,7 @@ const mostAbove = 64;
  * repository may even contain such a folder.
  */
 function isBare({ cwd }: Place): boolean {
-  for (let at = cwd, left = mostAbove; left > 0; left--) {
+  for (let at = cwd, left = maxAbove; left > 0; left--) {
     if (existsSync(join(at, '.git'))) return false;
     if (['HEAD', 'objects', 'refs'].every((name) => existsSync(join(at, name)))) return true;
     const above = dirname(at);

@@ -18,9 +18,9 @@ import { roughCommands, type ShellParser } from './shell-parser.ts';
 import { isDecisive, isSpecial, isZshArray, namesSetBy } from './variables.ts';
 import { zshExpansion, zshRedirect } from './zsh.ts';
 
-const mostWhy = 8;
+const maxWhy = 8;
 /** How often the bodies of loops are read. */
-const mostTimes = 256;
+const maxTimes = 256;
 
 type Loop = Extract<SyntaxNode, { type: 'For' }>;
 
@@ -90,7 +90,7 @@ export class LineReader implements Collected {
   }
 
   unclear(why: string): void {
-    if (this.#why.size < mostWhy) this.#why.add(why);
+    if (this.#why.size < maxWhy) this.#why.add(why);
   }
 
   script(text: string, inSameShell = false): void {
@@ -205,7 +205,7 @@ export class LineReader implements Collected {
       if (texts === undefined) return false;
       values.push(...texts);
     }
-    const isOften = this.#times * values.length > mostTimes;
+    const isOften = this.#times * values.length > maxTimes;
     if (wordlist === undefined || isOften || !/^[a-z]\w*$/i.test(name) || isSpecial(name))
       return false;
     if (this.#values.variables.has(name)) this.#values.set.add(name);

@@ -124,10 +124,10 @@ export class LineWords {
 }
 
 /** Most words before a pattern, each of which would be looked at again for each pattern. */
-const mostBefore = 100;
+const maxBefore = 100;
 
 function isBlindOf([program, ...words]: readonly string[]): boolean {
-  return program !== undefined && words.length <= mostBefore && isBlind(program, words);
+  return program !== undefined && words.length <= maxBefore && isBlind(program, words);
 }
 
 /** Words such as `<(sort x)` of a program that only looks: it reads what the command prints. */

@@ -37,7 +37,7 @@ const odd = /[^\x21-\x7e]/;
 /** In how many characters of a word a program is looked for. */
 const longestGuess = 1_000;
 /** How deeply commands may be nested in each other's arguments. */
-const mostNested = 24;
+const maxNested = 24;
 
 /**
  * Reads a program with its arguments, and the programs that it starts in turn.
@@ -47,7 +47,7 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   const [first, ...args] = words;
   if (first === undefined || first === '') return;
   const program = basename(first);
-  if (depth > mostNested) to.tooDeep();
+  if (depth > maxNested) to.tooDeep();
   // A program at this path may be anything, whatever its name is. Rules see both names.
   if (first.includes('/') && !ofTheSystem.test(first)) to.add(first, args);
   // Some file systems treat `GIT` as `git`. zsh starts `git` for `=git` and for `zf_git`.

@@ -25,7 +25,7 @@ export interface Scope {
 }
 
 /** Most words that braces are expanded to. */
-const mostWords = 64;
+const maxWords = 64;
 
 /** Reads a word. `{a,b}` makes several words of it. */
 export function readWords(word: Word, scope: Scope): readonly KnownWord[] {
@@ -40,7 +40,7 @@ export function readWords(word: Word, scope: Scope): readonly KnownWord[] {
     // Copying the lists for each part would take quadratic time in a long word.
     if (choices.length === 1) for (const list of lists) list.push(...choices);
     else lists = lists.flatMap((list) => choices.map((one) => [...list, one]));
-    if (lists.length > mostWords) return [readWord(word, scope)];
+    if (lists.length > maxWords) return [readWord(word, scope)];
   }
   return lists.map((list) => readParts(list, scope));
 }
@@ -74,7 +74,7 @@ function alternatives(text: string): readonly string[] | undefined {
   const [first, last] = [Number(from), Number(to)];
   const count = Math.abs(last - first) + 1;
   const step = last < first ? -1 : 1;
-  if (count > mostWords) return undefined;
+  if (count > maxWords) return undefined;
   return Array.from({ length: count }, (_, at) => String(first + at * step));
 }
 

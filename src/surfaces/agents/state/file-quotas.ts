@@ -19,9 +19,9 @@ interface Sum {
  * Most amounts under one key. Older ones are combined into one, which counts as long as the newest
  * of them.
  */
-const mostSpent = 1_000;
+const maxSpent = 1_000;
 /** Most keys. A call that would need another one is refused. */
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 /** How long the sum of a session is kept after its last call. */
 const keepSessionMs = 86_400_000;
 
@@ -40,7 +40,7 @@ export function fileQuotas(file: string, until: number, now: () => number): Quot
         const uses = spends.map((spend) => useOf(sums, spend, at));
         if (uses.some(({ retryAfterMs }) => retryAfterMs !== 0)) return { refused: uses };
         for (const spend of spends) add(sums, spend, at);
-        if (sums.size > mostKeys) throw new HookFault(`${file} counts for too many values.`);
+        if (sums.size > maxKeys) throw new HookFault(`${file} counts for too many values.`);
         replaceFileSync(file, JSON.stringify([...sums]), { durable: false });
         return { reservation: { spends, at } };
       }),
@@ -77,7 +77,7 @@ function useOf(
 
 function add(sums: Map<string, Sum>, { key, amount, windowMs }: QuotaSpend, at: number): void {
   const spent: Spent[] = [...(sums.get(key)?.spent ?? []), [at, String(amount)]];
-  while (spent.length > mostSpent) {
+  while (spent.length > maxSpent) {
     const [one, two] = spent.splice(0, 2) as [Spent, Spent];
     spent.unshift([two[0], String(BigInt(one[1]) + BigInt(two[1]))]);
   }

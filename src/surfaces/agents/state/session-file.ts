@@ -34,7 +34,7 @@ export type Entry =
     };
 
 /** Largest file, in bytes. Further entries are not remembered. */
-const mostBytes = 16_000_000;
+const maxBytes = 16_000_000;
 /** Room for entries that must be remembered in any case. */
 const reservedBytes = 1_000_000;
 
@@ -59,7 +59,7 @@ export function sessionFile(file: string, until: number): SessionFile {
       locked(lock, until, () => {
         requireRegularFile(file);
         const line = Buffer.from(`${JSON.stringify(entry)}\n`);
-        const most = mostBytes + (needed ? reservedBytes : 0);
+        const most = maxBytes + (needed ? reservedBytes : 0);
         if (!appendPrivateFile(file, line, most) && needed)
           throw new HookFault(`${file} is full. Begin a new session of the agent.`);
       }),

@@ -9,7 +9,7 @@ export type OAuthFetch = (url: string | URL, init?: RequestInit) => Promise<Resp
 
 const mostBytes = 1_048_576;
 const requestMs = 30_000;
-const mostRedirects = 5;
+const maxRedirects = 5;
 
 /**
  * Answers must be small and arrive soon. Redirects are followed only within an origin, and only to
@@ -33,7 +33,7 @@ export function oauthFetch(server: URL): OAuthFetch {
       const target = response.headers.get('location');
       // The SDK follows redirects itself where it needs them.
       const isFollowed = init?.redirect === undefined && /^30[78]$/.test(String(response.status));
-      if (!isFollowed || target === null || followed === mostRedirects) return response;
+      if (!isFollowed || target === null || followed === maxRedirects) return response;
       const next = URL.canParse(target, at.href) ? new URL(target, at) : undefined;
       if (next?.origin !== at.origin) return response;
       await response.body?.cancel();

@@ -35,7 +35,7 @@ const longestPauseMs = 30_000;
 /**
  * Most listings in a row. A server that reports a change during each of them waits for the pause.
  */
-const mostRounds = 2;
+const maxRounds = 2;
 
 interface State extends RelistingOptions {
   running: Promise<void> | undefined;
@@ -93,7 +93,7 @@ function refresh(state: State): Promise<void> {
 }
 
 async function listRounds(state: State): Promise<void> {
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     state.stale = false;
     await state.list();
     if (!state.stale) return;

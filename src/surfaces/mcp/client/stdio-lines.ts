@@ -117,12 +117,12 @@ export function lineReader(
 /** No line with more characters is searched for a message. */
 const longestSearched = 1_048_576;
 /** Most characters that the search of one line reads, over all places where it looks. */
-const mostSearched = 16 * longestSearched;
+const maxSearched = 16 * longestSearched;
 
 /** The message with which a line ends. Undefined if it ends with none. */
 function messageAtEnd(text: string, limits: JsonBounds): string | undefined {
   if (text.length > longestSearched || !text.includes('"jsonrpc"')) return undefined;
-  let left = mostSearched;
+  let left = maxSearched;
   for (const { index } of text.matchAll(/\{\s*"/g)) {
     const rest = text.slice(index);
     left -= rest.length;

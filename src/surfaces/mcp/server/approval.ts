@@ -2,7 +2,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import { sanitizeText } from '../../../core/serialize.ts';
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest } from '../../../core.ts';
-import { toldOrigins } from '../../../values/text/told-origins.ts';
+import { shownOrigins } from '../../../values/text/told-origins.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../shared/approval-input.ts';
 
 /** The key of the question among the inputs that a result asks for. */
@@ -71,7 +71,7 @@ export function approvalAnswer(result: unknown, always: boolean): ApprovalChoice
 
 function messageOf(request: ApprovalRequest, input: string): string {
   const { title, risk, tool, source, ruleId, hiddenFields } = request;
-  const { message, origins } = toldOrigins(request);
+  const { message, origins } = shownOrigins(request);
   const lines = [
     shown(title),
     ...(message === undefined ? [] : [shown(message)]),

@@ -23,7 +23,7 @@ import {
 import type { CallContext } from './call-context.ts';
 import { learnCapabilities } from './client-facts.ts';
 import { pageOf } from './list.ts';
-import { answerPassedOn, capabilitiesWith, tellPassedOn } from './passing.ts';
+import { answerPassedOn, capabilitiesWith, notifyPassedOn } from './passing.ts';
 import type { Sdk } from './sdk.ts';
 
 /** How a server introduces itself. */
@@ -146,7 +146,7 @@ export function createInstance(
       return handle(params, ctx);
     }),
   );
-  const stopTelling = tellPassedOn(server, passed, () => heard.changes);
+  const stopTelling = notifyPassedOn(server, passed, () => heard.changes);
   const dispose = (): void => {
     stop();
     stopTelling();

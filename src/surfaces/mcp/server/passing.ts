@@ -63,9 +63,13 @@ export function answerPassedOn(
  * Tells the client about changes. The returned function ends that.
  * @param hears whether the client may hear of them yet
  */
-export function tellPassedOn(server: Server, passed: PassedOn, hears: () => boolean): () => void {
+export function notifyPassedOn(
+  server: Server,
+  passed: PassedOn,
+  hasListener: () => boolean,
+): () => void {
   return passed.onChanged((kind) => {
-    if (server.transport === undefined || !hears()) return;
+    if (server.transport === undefined || !hasListener()) return;
     const told =
       kind === 'prompts' ? server.sendPromptListChanged() : server.sendResourceListChanged();
     told.catch(() => {});

@@ -53,9 +53,9 @@ interface Finder {
 /** Milliseconds that a store may take. */
 const storeMs = 10_000;
 /** Most sessions that are begun again at once. */
-const mostAtOnce = 1_000;
+const maxAtOnce = 1_000;
 /** Most characters of a record. A session with a larger one is lost with its process. */
-const mostChars = 16_384;
+const maxChars = 16_384;
 
 export function createSessionFinder(
   sessions: McpSessions,
@@ -80,7 +80,7 @@ async function saveSession(
     ...(principal === undefined ? {} : { principal }),
     initialize: params,
   };
-  if (sessionStore === undefined || JSON.stringify(record).length > mostChars) return undefined;
+  if (sessionStore === undefined || JSON.stringify(record).length > maxChars) return undefined;
   return (await ask(settings, async () => sessionStore.save(id, record))).refused?.();
 }
 
@@ -100,7 +100,7 @@ async function findSession(
     const found = sessions.find(id, principal);
     if (found !== undefined) return found;
     if (settings.sessionStore === undefined || !isSessionId(id)) return unknown();
-    if (resuming.size >= mostAtOnce) return tooMany();
+    if (resuming.size >= maxAtOnce) return tooMany();
     work = resume(finder, id, principal, source).finally(() => resuming.delete(key));
     resuming.set(key, work);
   }

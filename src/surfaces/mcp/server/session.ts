@@ -181,11 +181,11 @@ async function handle(state: State, request: Request, body: unknown): Promise<Re
   const listens = request.method === 'GET';
   const anew = listens && (await isElsewhere(state, request));
   // A stream that is resumed may belong to a call, and such a stream does not report changes.
-  const hears = listens && (anew || request.headers.get('last-event-id') === null);
+  const hasListener = listens && (anew || request.headers.get('last-event-id') === null);
   const done = (): void => {
     use.busy--;
     use.idleSince = performance.now();
-    if (hears) state.heard = instance.changes();
+    if (hasListener) state.heard = instance.changes();
   };
   try {
     const response = bounded(

@@ -224,15 +224,15 @@ function failed(faults: readonly string[]): PolicyFault {
   );
 }
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 function forbiddenText(ids: readonly string[]): string {
   // The engine returns them in an order that differs from run to run.
   const named = [...ids]
     .sort()
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map((id) => `\`${id.slice(0, 100)}\``);
-  const rest = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
+  const rest = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : '';
   const noun = ids.length === 1 ? 'policy' : 'policies';
   const list = named.join(', ') + rest;
   return `The call was denied by the ${noun} ${list}. Do not retry it unchanged.`;

@@ -17,7 +17,7 @@ import {
 
 /** Pages of 64 KB: how many the package gives to a policy, and the most that a policy may use. */
 const firstPages = 5;
-const mostPages = 4_096;
+const maxPages = 4_096;
 
 /**
  * Loads a policy.
@@ -77,12 +77,12 @@ function instantiate(sdk: OpaSdk, module: WasmModule): LoadedPolicy {
   for (let initial = firstPages; ; initial *= 2) {
     const memory = Object.assign(Object.create(null) as WasmMemory, {
       initial,
-      maximum: mostPages,
+      maximum: maxPages,
     });
     try {
       return sdk.loadPolicySync(module, memory);
     } catch (error) {
-      if (!(error instanceof webAssembly.LinkError) || initial * 2 > mostPages) throw error;
+      if (!(error instanceof webAssembly.LinkError) || initial * 2 > maxPages) throw error;
     }
   }
 }

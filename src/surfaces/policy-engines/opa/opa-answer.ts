@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from '../../../values/json/index.ts';
 import { shortened } from '../../../values/text/shortened.ts';
 
 /** Models and people read these texts. */
-const mostChars = 2_000;
+const maxChars = 2_000;
 const members: readonly string[] = ['effect', 'reason', 'message', 'prompt'];
 
 /**
@@ -47,7 +47,7 @@ function textIn(result: JsonObject, name: string): string | undefined {
   if (!Object.hasOwn(result, name)) return undefined;
   const value = result[name];
   if (typeof value !== 'string') throw nonsense(`a \`${name}\` that is not a string`);
-  return shortened(value, mostChars);
+  return shortened(value, maxChars);
 }
 
 function wordOf(reason: string | undefined): string {

@@ -7,7 +7,7 @@ import { opaFault } from './opa-answer.ts';
 export type OpaFetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Decisions are small. Anything larger is not the answer of a policy. */
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 
 /**
  * Asks for a decision.
@@ -69,7 +69,7 @@ async function textOf(response: Response): Promise<string> {
       const { done, value } = await reader.read();
       if (done) return text + decoder.decode();
       bytes += value.byteLength;
-      if (bytes > mostBytes) throw new Error(`its answer is larger than ${mostBytes} bytes`);
+      if (bytes > maxBytes) throw new Error(`its answer is larger than ${maxBytes} bytes`);
       text += decoder.decode(value, { stream: true });
     }
   } finally {

@@ -56,7 +56,7 @@ const usualChars = 1_000;
  * @param textOf makes the JSON of the document
  * @param versionOf the index of the `set` that writes the document
  */
-export function tellingOf(
+export function messageOf(
   { bus }: Pick<RelaySettings, 'bus'>,
   wake: 'log:application' | `call:${string}`,
   textOf: () => string,
@@ -76,7 +76,7 @@ export interface Carried<D> {
   readonly version: number;
 }
 
-/** Reads the document from a message that {@link tellingOf} made; undefined if it carries none. */
+/** Reads the document from a message that {@link messageOf} made; undefined if it carries none. */
 export function carriedBy<D>(
   message: Wake | undefined,
   wake: 'log:application' | `call:${string}`,

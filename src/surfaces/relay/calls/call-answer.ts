@@ -1,7 +1,7 @@
 /** Takes an application's answer to a call. The first one wins. */
 import type { CallAnswer, CallDocument } from '../ports/documents.ts';
-import { applyAndWake, tellingOf } from './apply-and-wake.ts';
-import { type FoundCall, findCall, mostTries, withoutArgs, writeCall } from './call-documents.ts';
+import { applyAndWake, messageOf } from './apply-and-wake.ts';
+import { type FoundCall, findCall, maxTries, withoutArgs, writeCall } from './call-documents.ts';
 import type { CallParts } from './call-parts.ts';
 import { busy } from './session-document.ts';
 import { checkUse, countedFirst, type Use } from './use.ts';
@@ -25,7 +25,7 @@ export async function answerCall(
   // has changed since then, the write is refused, and the call is read after all.
   let found: FoundCall | undefined = state.delivered.get(key);
   state.delivered.delete(key);
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     found ??= await findCall(settings.store, code, id);
     if (found?.document.state !== 'open') {
       await countAlone(parts, code, use);
@@ -35,7 +35,7 @@ export async function answerCall(
     const op = writeCall(id, { document, version: found.version });
     const ops = [...countedFirst(use), op];
     const applied = await applyAndWake(parts, code, ops, [
-      tellingOf(settings, `call:${id}`, () => op.value, ops.length - 1),
+      messageOf(settings, `call:${id}`, () => op.value, ops.length - 1),
     ]);
     if (applied.results !== undefined) return true;
     checkUse(use, applied);

@@ -137,7 +137,7 @@ export async function takeOffered(
 }
 
 /** The most calls whose stored state a node remembers. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /**
  * Remembers the stored state of a call, so that its answer can be written without reading the call
@@ -150,7 +150,7 @@ function remember(
   { document, version }: FoundCall,
 ): void {
   delivered.set(`${code} ${id}`, { document: withoutArgs(document), version });
-  if (delivered.size <= mostRemembered) return;
+  if (delivered.size <= maxRemembered) return;
   const [oldest] = delivered.keys();
   delivered.delete(oldest as string);
 }

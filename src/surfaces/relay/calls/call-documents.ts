@@ -6,7 +6,7 @@ import type { StoredValue } from '../ports/stored.ts';
 import { busy } from './session-document.ts';
 
 /** The most tries to change a call. Other nodes may change it at the same time. */
-export const mostTries = 20;
+export const maxTries = 20;
 
 /** A document, and the version that the next write has to name. */
 export interface FoundCall {
@@ -51,7 +51,7 @@ export async function changeCall(
   next: (document: CallDocument) => CallDocument | undefined,
   write: (op: SetCall) => Promise<boolean>,
 ): Promise<CallDocument | undefined> {
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const found = await findCall(store, code, id);
     if (found === undefined) return undefined;
     const document = next(found.document);

@@ -65,7 +65,7 @@ const logGrown: Telling = { wake: 'log:application' };
  * Adds an entry to the application's log and wakes its connections. Rejects with a connection fault
  * when the session is gone.
  */
-export async function tellApplication(
+export async function notifyApplication(
   parts: CallParts,
   code: string,
   record: LogRecord,

@@ -5,10 +5,16 @@ import { connectionFault, isFault } from '../../shared/executor-fault.ts';
 import type { WakeListener } from '../hub.ts';
 import { type CallAnswer, type CallDocument, keys, type LogRecord } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
-import { applyAndWake, carriedBy, tellingOf } from './apply-and-wake.ts';
+import { applyAndWake, carriedBy, messageOf } from './apply-and-wake.ts';
 import { endedCall, type FoundCall, writeCall } from './call-documents.ts';
 import { outcomeOf } from './call-outcome.ts';
-import { type CallParts, endCall, forgetDropped, logEntry, tellApplication } from './call-parts.ts';
+import {
+  type CallParts,
+  endCall,
+  forgetDropped,
+  logEntry,
+  notifyApplication,
+} from './call-parts.ts';
 import { type BegunWait, waitForAnswer } from './call-wait.ts';
 import { passOnReport } from './progress-wakes.ts';
 
@@ -121,7 +127,7 @@ async function send(
         { op: 'set', key: keys.call(id), value: JSON.stringify(document), version: 0 },
         logEntry({ kind: 'call', id, attempt: 1 }),
       ],
-      [tellingOf(settings, 'log:application', () => JSON.stringify({ id, ...document }), 0)],
+      [messageOf(settings, 'log:application', () => JSON.stringify({ id, ...document }), 0)],
     ),
   );
   if (applied.results === undefined) return false;
@@ -142,7 +148,7 @@ async function announce(
     parts,
     stop,
     () => endCall(parts, code, id, reasonOf(stop), isUndelivered(attempt)),
-    () => tellApplication(parts, code, entry),
+    () => notifyApplication(parts, code, entry),
   );
 }
 

@@ -76,7 +76,7 @@ export interface Calls {
    */
   ending(code: string, id: string): StoreOp | undefined;
   /** Undoes {@link keep}. */
-  letGo(code: string, id: string): void;
+  giveUp(code: string, id: string): void;
   /**
    * Ends a call whose result is kept elsewhere, or not at all.
    * @param reason the reason that the application gets if it has not answered
@@ -116,7 +116,7 @@ export function createCalls(settings: RelaySettings, hub: Hub): Calls {
       const answered = state.answered.get(`${code} ${id}`);
       return answered && writeCall(id, { ...answered, document: endedCall(answered.document) });
     },
-    letGo(code, id) {
+    giveUp(code, id) {
       state.kept.delete(`${code} ${id}`);
       state.answered.delete(`${code} ${id}`);
     },

@@ -13,7 +13,7 @@ const atOnce = 64;
  * The most sessions whose ids are kept. Documents whose ids are forgotten are removed with their
  * session.
  */
-const mostSessions = 1_000;
+const maxSessions = 1_000;
 
 /**
  * Gathers the ids of dropped entries of one kind.
@@ -35,6 +35,6 @@ export function gather(
   dropped.delete(code);
   if (ids.length >= atOnce) return ids;
   dropped.set(code, ids);
-  if (dropped.size > mostSessions) dropped.delete(dropped.keys().next().value as string);
+  if (dropped.size > maxSessions) dropped.delete(dropped.keys().next().value as string);
   return undefined;
 }

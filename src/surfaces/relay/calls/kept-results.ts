@@ -17,7 +17,7 @@ export interface StoredResult {
  */
 export const countedBytes = 16_384;
 /** The most tries to store the list. Calls may end on other nodes at the same time. */
-const mostTries = 20;
+const maxTries = 20;
 
 /** A result in the stored list. */
 type Kept = readonly [id: string, bytes: number, entry: number];
@@ -39,13 +39,13 @@ export interface ResultCounts {
  */
 export function createResultCounts(
   store: Pick<RelayStore, 'get' | 'set'>,
-  mostBytes: number,
+  maxBytes: number,
 ): ResultCounts {
   const running = new Map<string, Promise<void>>();
   const waiting = new Map<string, Batch>();
   const run = (code: string, results: readonly StoredResult[]): Promise<void> => {
     waiting.delete(code);
-    const counting = countResults(store, code, results, mostBytes).finally(() => {
+    const counting = countResults(store, code, results, maxBytes).finally(() => {
       if (running.get(code) === counting) running.delete(code);
     });
     running.set(code, counting);
@@ -77,11 +77,11 @@ async function countResults(
   store: Pick<RelayStore, 'get' | 'set'>,
   code: string,
   results: readonly StoredResult[],
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<void> {
   const added = results.map(({ id, bytes, entry }): Kept => [id, bytes, entry]);
   const newest = Math.max(...results.map(({ entry }) => entry));
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const [stored] = await store.get(code, [keys.keptResults]);
     const before = stored === undefined ? [] : (JSON.parse(stored.value) as readonly Kept[]);
     // A result without an entry in the log was removed with it.
@@ -91,7 +91,7 @@ async function countResults(
     let sum = 0;
     const from = all.findLastIndex(([, size]) => {
       sum += size;
-      return sum > mostBytes;
+      return sum > maxBytes;
     });
     const left = all.slice(Math.min(from + 1, all.length - 1));
     for (const [old] of all.slice(0, all.length - left.length))

@@ -42,12 +42,12 @@ export async function closeLive(
 /** Closes unused sessions, longest unused first, while definitions take too much memory. */
 export async function makeRoom(parts: LiveSessionParts): Promise<void> {
   const { alive } = parts.state;
-  const { mostChars } = parts;
+  const { maxChars } = parts;
   let chars = 0;
   for (const entry of alive.values()) chars += entry.chars;
-  if (chars <= mostChars) return;
+  if (chars <= maxChars) return;
   for (const entry of [...alive.values()].sort((one, other) => one.usedAt - other.usedAt)) {
-    if (chars <= mostChars) return;
+    if (chars <= maxChars) return;
     if (entry.chars === 0 || !isUnused(entry, freshMs) || !forget(alive, entry)) continue;
     chars -= entry.chars;
     await closeLive(parts, entry.code);

@@ -26,6 +26,6 @@ export interface LiveSessionParts {
   readonly calls: Calls;
   readonly registry: HostToolRegistry;
   /** The most characters of the definitions of all live sessions. */
-  readonly mostChars: number;
+  readonly maxChars: number;
   readonly state: LiveState;
 }

@@ -57,7 +57,7 @@ const sweepMs = 60_000;
  * take ten times as much memory. Above this limit, unused sessions close sooner, longest unused
  * first.
  */
-const mostLiveChars = 64 * 1_024 * 1_024;
+const maxLiveChars = 64 * 1_024 * 1_024;
 
 /**
  * Makes the live sessions of a node.
@@ -68,14 +68,14 @@ export function createLiveSessions(
   settings: RelaySettings,
   hub: Hub,
   calls: Calls,
-  mostChars = mostLiveChars,
+  maxChars = maxLiveChars,
 ): LiveSessions {
   const registry = sessionRegistry(options, settings);
   const view = inspectRegistry(registry);
   // The options are checked here, so that a mistake shows before an agent's first call.
   view.checkSession(governedSessionOptions(options, 'session') as SessionOptions<never>);
   const state: LiveState = { entries: new Map(), alive: new Map(), sweeping: false, ended: false };
-  const parts: LiveSessionParts = { options, settings, hub, calls, registry, mostChars, state };
+  const parts: LiveSessionParts = { options, settings, hub, calls, registry, maxChars, state };
   const sweep = setInterval(() => closeIdle(parts), sweepMs);
   // The timer must not keep the process alive.
   sweep.unref?.();

@@ -34,7 +34,7 @@ export interface NodeLease {
 }
 
 /** The most milliseconds that a node's lease lasts. */
-const mostLeaseMs = 3_000;
+const maxLeaseMs = 3_000;
 /**
  * Milliseconds after which the session of a dead node expires. A node that is alive extends its
  * own.
@@ -51,7 +51,7 @@ export function createNodeLease(
   hub: Pick<Hub, 'watch'>,
   look: (code: string, id: string) => void,
 ): NodeLease {
-  const leaseMs = Math.min(mostLeaseMs, longest);
+  const leaseMs = Math.min(maxLeaseMs, longest);
   const name = keys.node(node);
   let epoch: number | undefined;
   /** When the session of the lease ends; 0 if that is not known. */

@@ -13,7 +13,7 @@ import { type RequestStatus, statusOf } from './request-status.ts';
 import { busy } from './session-document.ts';
 
 /** The most tries. The node that runs the request may write its document at the same time. */
-const mostTries = 20;
+const maxTries = 20;
 
 /**
  * Cancels a request. A request that is done keeps its result, so cancelling it again changes
@@ -28,7 +28,7 @@ export async function cancelRequest(
 ): Promise<RequestStatus | undefined> {
   const { documents, calls, state, hub } = parts;
   const { code } = session;
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const found = await documents.find(code, id);
     if (found === undefined) return undefined;
     if (found.document.status === 'done') {

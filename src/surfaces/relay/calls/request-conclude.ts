@@ -6,7 +6,7 @@ import type { FoundRequest, RequestDocuments } from './request-documents.ts';
 import { type RequestParts, warn } from './request-parts.ts';
 
 /** After so many takeovers, a result that cannot be stored is replaced by an error that says so. */
-const mostTaken = 3;
+const maxTaken = 3;
 
 /**
  * Stores the result.
@@ -61,7 +61,7 @@ async function finish(
     return await documents.finish(code, id, found, result, ending);
   } catch (error) {
     const { taken = 0, tool, createdAt } = found.document;
-    if (taken < mostTaken) throw error;
+    if (taken < maxTaken) throw error;
     const unkept = unkeptResult(id, tool, now() - createdAt);
     return documents.finish(code, id, found, unkept, ending);
   }

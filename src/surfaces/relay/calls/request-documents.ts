@@ -98,9 +98,9 @@ interface Kept extends Change {
  * Makes the documents of requests. Each method rejects when the store does.
  * @param mostBytes the most bytes of the results of a session
  */
-export function createRequestDocuments(change: Change, mostBytes: number): RequestDocuments {
+export function createRequestDocuments(change: Change, maxBytes: number): RequestDocuments {
   const { store } = change.settings;
-  const results = createResultCounts(store, mostBytes);
+  const results = createResultCounts(store, maxBytes);
   const kept: Kept = { ...change, results, done: [], missing: new Set(), dropped: new Map() };
   return {
     create: (code, id, document, dueMs, use) => create(kept, code, id, document, dueMs, use),

@@ -84,7 +84,7 @@ async function runAndConclude(
     state.running.delete(key);
     state.started.delete(key);
     state.aborts.delete(key);
-    calls.letGo(code, id);
+    calls.giveUp(code, id);
     unlisten();
     release();
   }

@@ -20,7 +20,7 @@ export interface RequestStatus {
 const answeredMs = 900;
 
 /** The most tries to end a request whose approval was not answered. Other nodes may do so too. */
-const mostTries = 20;
+const maxTries = 20;
 
 /**
  * Finds the status of a request. Undefined for an unknown request.
@@ -31,7 +31,7 @@ export async function statusOf(
   code: string,
   requestId: string,
 ): Promise<RequestStatus | undefined> {
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const { found, call } = await findPair(parts, code, requestId);
     if (found === undefined) return undefined;
     if (!isUnanswered(parts, found.document))

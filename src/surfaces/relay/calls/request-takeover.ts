@@ -10,7 +10,7 @@ import { type FoundRequest, requestIn } from './request-documents.ts';
 import { isOwn, type RequestParts, requestKey, warn } from './request-parts.ts';
 import { beginRequest } from './request-run.ts';
 
-const mostAtOnce = 16;
+const maxAtOnce = 16;
 /**
  * Milliseconds after which a scheduled request that is not stored is looked up again. This goes on
  * until its session ends, because the request may be stored late.
@@ -23,13 +23,13 @@ export async function takeOverDue(parts: RequestParts): Promise<void> {
   if (!lease.isSteady() || state.closing) return;
   let due: readonly DueItem[];
   do {
-    due = await settings.store.due(mostAtOnce, lease.leaseMs);
+    due = await settings.store.due(maxAtOnce, lease.leaseMs);
     for (const { session, key } of state.closing ? [] : due)
       await takeUp(parts, session, key, false).catch((error: unknown) =>
         warn(parts, error, 'relay: a request could not be taken over'),
       );
     // The store postpones the requests that it has returned, so this loop ends.
-  } while (due.length === mostAtOnce && !state.closing);
+  } while (due.length === maxAtOnce && !state.closing);
 }
 
 /**

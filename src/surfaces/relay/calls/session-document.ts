@@ -10,7 +10,7 @@ import type { RelaySettings } from '../settings.ts';
  * expired.
  */
 export const keptAfterwardsMs = 600_000;
-const mostTries = 20;
+const maxTries = 20;
 
 /** A new session with its tokens, which are shown only once. */
 export interface CreatedSession {
@@ -28,7 +28,7 @@ export async function createSessionDocument({
   const [sessionToken, agentToken] = [newToken(), newToken()];
   const createdAt = Math.floor(now());
   const expiresAt = createdAt + ttlMs;
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const code = newCode();
     const tokens = { application: [hashOf(sessionToken)], agent: [hashOf(agentToken)] };
     const document: SessionDocument = {
@@ -58,7 +58,7 @@ export async function changeSession(
   code: string,
   next: (document: SessionDocument) => SessionDocument | undefined,
 ): Promise<SessionDocument | undefined> {
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const [stored] = await store.get(code, [keys.session]);
     if (stored === undefined) return undefined;
     const before = JSON.parse(stored.value) as SessionDocument;

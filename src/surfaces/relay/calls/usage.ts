@@ -19,9 +19,9 @@ export interface Usage {
 /** Milliseconds after a call until the counts are stored. */
 const flushMs = 1_000;
 /** The most names in a session's counts. The names that were counted first are removed first. */
-const mostNames = 2_000;
+const maxNames = 2_000;
 /** The most tries to add counts. Other nodes may add theirs at the same time. */
-const mostTries = 5;
+const maxTries = 5;
 
 interface State {
   readonly store: RelayStore;
@@ -70,10 +70,10 @@ async function add(
   code: string,
   counts: ReadonlyMap<string, number>,
 ): Promise<void> {
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const { counts: all, version } = await stored(store, code);
     for (const [tool, calls] of counts) all.set(tool, (all.get(tool) ?? 0) + calls);
-    const kept = Object.fromEntries([...all].slice(-mostNames));
+    const kept = Object.fromEntries([...all].slice(-maxNames));
     if ((await store.set(code, keys.usage, JSON.stringify(kept), version)) !== undefined) return;
   }
 }

@@ -62,14 +62,14 @@ export interface LogReading {
 }
 
 /** The most changes of tools that a client gets one by one when it connects. */
-const mostUpdates = 100;
+const maxUpdates = 100;
 /**
  * The most offers that wait for the next read. Further offers are not lost, since the log has all
  * calls.
  */
-const mostOffers = 16;
+const maxOffers = 16;
 /** The most tries to store the place. Other connections may store theirs at the same time. */
-const mostTries = 3;
+const maxTries = 3;
 
 /** The state of a reader. */
 interface Progress {
@@ -115,7 +115,7 @@ export async function openLogReader(reading: LogReading): Promise<LogReader> {
   return {
     next: () => readAll(progress),
     offer(offer) {
-      if (progress.offers.length < mostOffers) progress.offers.push(offer);
+      if (progress.offers.length < maxOffers) progress.offers.push(offer);
     },
     markStale() {
       progress.stale = true;
@@ -212,7 +212,7 @@ async function* readEntries(
   const updates = reads.filter(({ id, record }) => record.kind === 'tools' && id > progress.known);
   // If too many changes happened while the client did not listen, they become one event in the
   // place of the first.
-  const folds = catchingUp && updates.length > mostUpdates;
+  const folds = catchingUp && updates.length > maxUpdates;
   let toolsChanged = false;
   for (const read of await withoutDoneCalls(lookup, reads, calls.claimed)) {
     const isFold = folds && read === updates[0];
@@ -271,7 +271,7 @@ function isSkipped({ known, isFresh, catchingUp }: Progress, { id, record }: Log
 
 async function remember(progress: Progress, upTo = progress.place): Promise<void> {
   const { store, code, side } = progress.reading;
-  for (let tries = 0; upTo > progress.remembered && tries < mostTries; tries++) {
+  for (let tries = 0; upTo > progress.remembered && tries < maxTries; tries++) {
     const there = await readCursor(progress.reading);
     if (
       there.place >= upTo ||

@@ -22,7 +22,7 @@ import {
 } from './source.ts';
 
 /** The most events of one poll that are not in a log. */
-const mostPassing = 100;
+const maxPassing = 100;
 
 /** One poll and its state. */
 interface Poll {
@@ -113,7 +113,7 @@ function onChange(poll: Poll, now: () => number): (connected: boolean) => void {
 
 /** Keeps an event that is not in a log, and ends the wait. */
 function pass(poll: Poll, event: StreamEvent): void {
-  if (poll.passing.length < mostPassing) poll.passing.push(event);
+  if (poll.passing.length < maxPassing) poll.passing.push(event);
   poll.wake();
 }
 

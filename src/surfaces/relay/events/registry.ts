@@ -13,7 +13,7 @@ import type { ConnectionParts, EndReason } from './source.ts';
  * The most streams and polls of one side of a session on a node. The limit keeps one token from
  * taking all connections of the node.
  */
-const mostOfSession = 1_024;
+const maxOfSession = 1_024;
 
 /** Makes the streams of a node. */
 export function createEventStreams(settings: RelaySettings, hub: Hub, calls: Calls): EventStreams {
@@ -29,11 +29,11 @@ export function createEventStreams(settings: RelaySettings, hub: Hub, calls: Cal
       if (closed) throw leaving();
       const whose = `${code} ${side}`;
       const count = counts.get(whose) ?? 0;
-      if (count >= mostOfSession)
+      if (count >= maxOfSession)
         throw relayError(
           429,
           'rate_limit_exceeded',
-          `This side of the session already has ${mostOfSession} open streams and polls on this ` +
+          `This side of the session already has ${maxOfSession} open streams and polls on this ` +
             'node. Close some of them.',
           {
             code: 'STREAM_LIMIT',

@@ -11,7 +11,7 @@ import type { RelayStore } from '../ports/store.ts';
 /** A change with more definitions than this is large. */
 const manyTools = 50;
 /** How many changes a node keeps, and for how many milliseconds. */
-const mostKept = 8;
+const maxKept = 8;
 const keptMs = 1_000;
 
 /** The changes of one node. */
@@ -79,7 +79,7 @@ function keep(kept: Shared['kept'], key: string, data: Promise<JsonObject>): voi
   );
   setTimeout(forget, keptMs).unref?.();
   for (const [oldest] of kept) {
-    if (kept.size <= mostKept) break;
+    if (kept.size <= maxKept) break;
     kept.delete(oldest);
   }
 }

@@ -87,7 +87,7 @@ export async function openEventSource(
   let left = false;
 
   /** Releases the lease. The wake-up tells agents that no application is connected. */
-  const letGo = (): void => {
+  const giveUp = (): void => {
     lease?.release().then(
       (released) => released && hub.wake(code, 'lease'),
       () => {},
@@ -117,7 +117,7 @@ export async function openEventSource(
     take: async (offers, place) =>
       lease && !left ? calls.take(code, offers, { epoch: lease.epoch, client }, place) : undefined,
   }).catch((error: unknown) => {
-    letGo();
+    giveUp();
     throw error;
   });
   return {
@@ -128,7 +128,7 @@ export async function openEventSource(
       if (left) return;
       left = true;
       reader.remember().catch(() => {});
-      letGo();
+      giveUp();
     },
   };
 }

@@ -18,7 +18,7 @@ import type { RelaySettings } from '../settings.ts';
 import type { Registered, RegistrationOptions } from '../tools/registration.ts';
 import { readTools, writeTools } from '../tools/tools-document.ts';
 
-const mostTries = 20;
+const maxTries = 20;
 const sides = ['application', 'agent'] as const;
 
 /** The parts of a node that a change of tools needs. */
@@ -46,7 +46,7 @@ export async function changeTools<R extends object>(
   work: ToolsWork<R>,
 ): Promise<R & { toolsRevision: number }> {
   const { store, now, pinDefinitions, limits } = settings;
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const found = await readTools(store, code);
     const before = found?.document;
     const at = Math.floor(now());

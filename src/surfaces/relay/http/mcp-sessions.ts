@@ -19,7 +19,7 @@ type Index = readonly string[];
  * as long as its node.
  */
 const kept = 100;
-const mostTries = 20;
+const maxTries = 20;
 
 /** Makes the store of MCP sessions for a relay session. Its methods reject when `store` does. */
 export function mcpSessionStore(store: RelayStore, code: string): McpSessionStore {
@@ -61,7 +61,7 @@ async function changeIndex(
   stays: boolean,
   record: string | undefined,
 ): Promise<boolean> {
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const [stored] = await store.get(code, [keys.mcpSessions]);
     const index = stored === undefined ? [] : (JSON.parse(stored.value) as Index);
     const next = [...index.filter((one) => one !== hash), ...(stays ? [hash] : [])];

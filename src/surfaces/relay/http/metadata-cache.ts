@@ -9,11 +9,11 @@ import type { SessionDocument } from '../ports/documents.ts';
 import { describeSession, type MetadataVersion, type WrittenMetadata } from './metadata.ts';
 
 /** Most characters of text that a node keeps. ETags are kept when texts are dropped. */
-const mostTextChars = 32 * 1_024 * 1_024;
+const maxTextChars = 32 * 1_024 * 1_024;
 /** With more tools than this, other requests get a turn before the metadata is written. */
 const manyTools = 50;
 /** Most sessions and versions whose ETags a node keeps. */
-const mostPages = 10_000;
+const maxPages = 10_000;
 
 /** Metadata whose text may have been dropped. */
 export interface KeptMetadata extends Pick<WrittenMetadata, 'headers'> {
@@ -54,18 +54,18 @@ interface Page {
 interface KeptTexts {
   /** Characters by page. The page that was read longest ago comes first. */
   readonly lengths: Map<Page, number>;
-  readonly mostChars: number;
+  readonly maxChars: number;
   chars: number;
 }
 
 /** Makes the cache of a node. */
 export function createMetadataCache(
   live: Pick<LiveSessions, 'describe' | 'epoch' | 'listed'>,
-  { chars = mostTextChars, pages: most = mostPages }: MetadataCacheLimits = {},
+  { chars = maxTextChars, pages: most = maxPages }: MetadataCacheLimits = {},
 ): MetadataCache {
   // The page that was read longest ago comes first.
   const pages = new Map<string, Page>();
-  const texts: KeptTexts = { lengths: new Map(), mostChars: chars, chars: 0 };
+  const texts: KeptTexts = { lengths: new Map(), maxChars: chars, chars: 0 };
   return {
     async read(document, version, isKnown) {
       const key = `${document.code} ${version}`;
@@ -143,7 +143,7 @@ function keep(texts: KeptTexts, page: Page, length: number): void {
   texts.lengths.set(page, length);
   texts.chars += length;
   for (const [oldest] of texts.lengths) {
-    if (texts.chars <= texts.mostChars) return;
+    if (texts.chars <= texts.maxChars) return;
     forget(texts, oldest);
     oldest.kept = oldest.kept.then((kept) => ({ ...kept, written: undefined }));
   }

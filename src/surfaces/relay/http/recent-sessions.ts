@@ -10,7 +10,7 @@ import { type AccessRequest, type Admitted, authorize, findSession, sideOf } fro
 /** Milliseconds for which a session counts as read. */
 const recentMs = 10_000;
 /** Most sessions that are kept. */
-const mostKept = 10_000;
+const maxKept = 10_000;
 
 /** Finds sessions like `access.ts`, but reads each of them only once in a while. */
 export interface RecentSessions {
@@ -38,7 +38,7 @@ export function recentSessions({
   };
   const keep = (document: SessionDocument): void => {
     kept.set(document.code, { document, until: performance.now() + recentMs });
-    if (kept.size > mostKept) kept.delete(kept.keys().next().value as string);
+    if (kept.size > maxKept) kept.delete(kept.keys().next().value as string);
   };
   return {
     async authorize(asked) {

@@ -10,9 +10,9 @@ const secondMs = 1_000;
 const share = 20;
 /** Milliseconds between two requests of a slowed client. */
 const leastGapMs = 50;
-const mostGapMs = 1_000;
+const maxGapMs = 1_000;
 /** Milliseconds that a request waits at most. */
-const mostWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /** What a node remembers of a client that was refused. */
 interface Refused {
@@ -74,7 +74,7 @@ export function createRefusalPace({
       const known = clients.get(client);
       const at = now();
       if (known === undefined || at >= known.slowUntil || signal.aborted) return undefined;
-      known.nextAt = Math.min(Math.max(at, known.nextAt) + known.gapMs, at + mostWaitMs);
+      known.nextAt = Math.min(Math.max(at, known.nextAt) + known.gapMs, at + maxWaitMs);
       return wait(known.nextAt - at);
     },
     refused(client, workMs) {
@@ -92,8 +92,8 @@ export function createRefusalPace({
       known.count++;
       if (known.count <= freeRefusals) return;
       // Longer than the gap, so that the next refusal finds the client still slow.
-      known.slowUntil = at + secondMs + mostGapMs;
-      known.gapMs = Math.min(mostGapMs, Math.max(leastGapMs, share * workMs));
+      known.slowUntil = at + secondMs + maxGapMs;
+      known.gapMs = Math.min(maxGapMs, Math.max(leastGapMs, share * workMs));
     },
     get size() {
       return clients.size;

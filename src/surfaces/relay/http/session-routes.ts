@@ -18,7 +18,7 @@ import { answer } from './responses.ts';
 import { createTicket } from './tickets.ts';
 
 /** The longest life of a session that the options allow. */
-const mostTtlSeconds = 2_000_000;
+const maxTtlSeconds = 2_000_000;
 
 /** Makes the handlers of the routes without a token. */
 export function openSessionRoutes({
@@ -112,13 +112,13 @@ function readTtl({ ttlSeconds, ...rest }: JsonObject): number {
     unknown === undefined &&
     typeof ttlSeconds === 'number' &&
     ttlSeconds >= 1 &&
-    ttlSeconds <= mostTtlSeconds
+    ttlSeconds <= maxTtlSeconds
   )
     return ttlSeconds;
   throw relayError(
     400,
     'invalid_request',
-    `Expected the body to be \`{ ttlSeconds }\` with a number from 1 to ${mostTtlSeconds}, got ` +
+    `Expected the body to be \`{ ttlSeconds }\` with a number from 1 to ${maxTtlSeconds}, got ` +
       `${unknown === undefined ? describe(ttlSeconds) : 'other members'}.`,
   );
 }

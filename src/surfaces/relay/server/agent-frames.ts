@@ -18,7 +18,7 @@ import type { SocketFrame } from './socket-port.ts';
  * Most calls of one socket that have not passed their checks yet. Such a call may wait for an
  * approver, and the socket continues to read frames while it does.
  */
-const mostUnchecked = 256;
+const maxUnchecked = 256;
 
 /** One socket of an agent. */
 interface AgentSocket {
@@ -66,20 +66,20 @@ async function request(
   if (draining.aborted) throw leaving();
   const requestId = requiredId(body, 'an id of your own, by which you know the result');
   const { tool, args } = readRequest(body);
-  if (socket.unchecked >= mostUnchecked)
+  if (socket.unchecked >= maxUnchecked)
     throw relayError(
       429,
       'rate_limit_exceeded',
-      `More than ${mostUnchecked} calls of this socket wait for their checks. Wait for some of ` +
+      `More than ${maxUnchecked} calls of this socket wait for their checks. Wait for some of ` +
         'them.',
       { code: 'REQUEST_RATE_LIMIT', headers: { 'Retry-After': '1' } },
     );
   socket.unchecked++;
-  const letGo = (): void => {
+  const giveUp = (): void => {
     socket.unchecked--;
   };
   const call = { requestId, tool, args, use: limits.uses.request };
-  await submit(socket, session, call, { reply, letGo });
+  await submit(socket, session, call, { reply, giveUp });
 }
 
 /** Submits a call. Resolves when a new call is stored, or when a known call has been answered. */
@@ -87,7 +87,7 @@ function submit(
   { parts: { requests, counters, report } }: AgentSocket,
   session: SessionDocument,
   call: Omit<AgentCall, 'wait'>,
-  { reply, letGo }: { readonly reply: Reply; readonly letGo: () => void },
+  { reply, giveUp }: { readonly reply: Reply; readonly giveUp: () => void },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let isStored = false;
@@ -100,7 +100,7 @@ function submit(
     };
     requests.submit(session, { ...call, wait: false, onStored }).then(
       (given) => {
-        letGo();
+        giveUp();
         if ('result' in given) {
           counters.called(given.result);
           // The event with the result may have been sent long ago.
@@ -109,7 +109,7 @@ function submit(
         resolve();
       },
       (error: unknown) => {
-        letGo();
+        giveUp();
         if (!isStored || isKnown) reject(error);
         // A relay error means that the node or the session ends, which also ends the stream.
         else if (!isRelayError(error)) report('internal', error);

@@ -36,7 +36,7 @@ export function nodeListener(
       });
       const sent = send(answered, incoming, outgoing, unread);
       if (sent !== undefined) await sent;
-      letGo(incoming);
+      giveUp(incoming);
     } catch {
       // The body of a dropped stream ends with an error.
       outgoing.destroy();
@@ -125,7 +125,7 @@ function rawOf(headers: Readonly<Record<string, string>>, { complete }: Incoming
  * Discards the rest of a body that was not read, which would otherwise block the connection. A
  * client that takes too long is disconnected.
  */
-function letGo(incoming: IncomingMessage): void {
+function giveUp(incoming: IncomingMessage): void {
   if (incoming.complete || incoming.destroyed) return;
   incoming.resume();
   const timer = setTimeout(() => incoming.socket.destroy(), unwantedMs);

@@ -55,7 +55,7 @@ const keepAliveTimeout = 65_000;
  * Most unanswered requests of one connection. Only a client that wants to fill the memory with
  * waiting answers sends more.
  */
-const mostAhead = 16;
+const maxAhead = 16;
 
 /**
  * Milliseconds that the relay may take to close. It has a limit of its own; this one applies if
@@ -108,7 +108,7 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
     { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout },
     (incoming, outgoing) => {
       const open = openOf(incoming.socket);
-      if (open.size >= mostAhead) return void incoming.socket.destroy();
+      if (open.size >= maxAhead) return void incoming.socket.destroy();
       open.add(outgoing);
       running.add(outgoing);
       if (closing !== undefined) outgoing.shouldKeepAlive = false;

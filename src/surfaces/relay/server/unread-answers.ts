@@ -17,13 +17,13 @@ export interface UnreadAnswers {
 const unreadMs = 30_000;
 const fewBytes = 65_536;
 /** Most bytes that wait for all clients together. */
-const mostBytesOfAll = 256 * 1_048_576;
+const maxBytesOfAll = 256 * 1_048_576;
 
 /**
  * Starts with no answers. When the limit is exceeded, the answers that have waited longest are
  * destroyed.
  */
-export function createUnreadAnswers(mostBytes = mostBytesOfAll): UnreadAnswers {
+export function createUnreadAnswers(maxBytes = maxBytesOfAll): UnreadAnswers {
   // Keys are in insertion order, so the oldest comes first.
   const waiting = new Map<ServerResponse, number>();
   let bytes = 0;
@@ -36,7 +36,7 @@ export function createUnreadAnswers(mostBytes = mostBytesOfAll): UnreadAnswers {
     waiting.set(outgoing, size);
     bytes += size;
     for (const [oldest] of waiting) {
-      if (bytes <= mostBytes) return;
+      if (bytes <= maxBytes) return;
       release(oldest);
       oldest.destroy();
     }

@@ -44,9 +44,9 @@ const closeCodes = {
  * Most frames of one socket that are processed at the same time. Beyond that, the socket is not
  * read, so that only frames that have already arrived wait.
  */
-const mostAtOnce = 16;
+const maxAtOnce = 16;
 /** Unreadable frames after which the socket is closed. */
-const mostFaults = 5;
+const maxFaults = 5;
 /** Milliseconds that a client has to close its side. */
 const closingMs = 5_000;
 /** Most bytes of a reason. The protocol sets this limit. */
@@ -63,7 +63,7 @@ interface Serving extends SocketAdmission {
   readonly socket: WebSocket;
   readonly logger: RelayLogger;
   readonly backpressure: Backpressure;
-  /** Functions that process the frames which wait for one of {@link mostAtOnce} places. */
+  /** Functions that process the frames which wait for one of {@link maxAtOnce} places. */
   readonly waiting: (() => Promise<void>)[];
   /** The stream, once it is open. */
   opened: OpenStream | undefined;
@@ -231,7 +231,7 @@ function send(serving: Serving, event: StreamEvent): boolean {
 /** Tells the client about a frame that cannot be read. */
 function refuseFrame(serving: Serving, error: string, message: string): void {
   send(serving, { event: 'error', data: { error, message } });
-  if (++serving.faults >= mostFaults)
+  if (++serving.faults >= maxFaults)
     close(serving, closeCodes.misuse, 'Too many frames that cannot be read.');
 }
 
@@ -251,7 +251,7 @@ function takeNext(serving: Serving): void {
   const { socket, waiting } = serving;
   const [take] = waiting;
   if (take === undefined) return socket.resume();
-  if (serving.taking >= mostAtOnce) return socket.pause();
+  if (serving.taking >= maxAtOnce) return socket.pause();
   waiting.shift();
   serving.taking++;
   take()

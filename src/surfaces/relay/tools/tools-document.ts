@@ -17,11 +17,11 @@ export interface FoundTools {
 }
 
 /** Most attempts to read while other writers change the document. */
-const mostTries = 20;
+const maxTries = 20;
 
 /** Reads the document. Undefined before a registration and for an unknown session. */
 export async function readTools(store: RelayStore, code: string): Promise<FoundTools | undefined> {
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const [stored] = await store.get(code, [keys.tools]);
     if (stored === undefined) return undefined;
     const { definitionsKey, ...rest } = JSON.parse(stored.value) as KeptTools;

@@ -69,7 +69,7 @@ function takes(rules: StrictRules, keyword: string, constraint: JsonValue): bool
   if (keyword === 'format') return rules.formats.includes(String(constraint));
   if (keyword === 'pattern') return isLinearPattern(String(constraint));
   return (
-    typeof constraint === 'number' && (keyword !== 'minItems' || constraint <= rules.mostMinItems)
+    typeof constraint === 'number' && (keyword !== 'minItems' || constraint <= rules.maxMinItems)
   );
 }
 

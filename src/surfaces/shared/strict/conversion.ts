@@ -10,7 +10,7 @@ import type { StrictRules } from './rules.ts';
  * The most places, keywords and values that are looked at for one schema. They count again wherever
  * a reference in `allOf` repeats them.
  */
-export const mostWork = 50_000;
+export const maxWork = 50_000;
 
 /** One conversion. Its parts call back through `convert`, so that they do not import each other. */
 export interface StrictConversion {
@@ -57,7 +57,7 @@ export function openConversion(
     definitions: new Map(),
     open: new Set([document]),
     takesNull: nullReader(document),
-    spend: budgetOf(mostWork),
+    spend: budgetOf(maxWork),
     convert: (schema, path) => convert(conversion, schema, path),
     nullable: false,
     depth: 0,

@@ -12,7 +12,7 @@ import { convertUnion } from './unions.ts';
 import { convertValues } from './values.ts';
 
 /** The deepest nesting of places, so that the conversion does not overflow the stack. */
-const mostNested = 400;
+const maxNested = 400;
 
 /** Converts a place and everything below it. */
 export function convertPlace(
@@ -23,7 +23,7 @@ export function convertPlace(
   // After one refusal the result is never shown, so the rest is not converted.
   if (conversion.refusals.length > 0) return {};
   const steps = isJsonObject(schema) ? 1 + Object.keys(schema).length : 1;
-  if (!conversion.spend(steps) || conversion.depth >= mostNested)
+  if (!conversion.spend(steps) || conversion.depth >= maxNested)
     return refuse(conversion, path, 'it is nested too deeply');
   conversion.depth++;
   const made = isJsonObject(schema)

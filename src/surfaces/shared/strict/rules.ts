@@ -19,7 +19,7 @@ export interface StrictRules {
   /** The accepted values of `format`. */
   readonly formats: readonly string[];
   /** The highest accepted value of `minItems`. */
-  readonly mostMinItems: number;
+  readonly maxMinItems: number;
   /** Sizes beyond which a request would be refused. */
   readonly limits: StrictLimits;
 }
@@ -65,7 +65,7 @@ export const openaiStrictRules: StrictRules = Object.freeze({
     array: ['minItems', 'maxItems'],
   },
   formats,
-  mostMinItems: unlimited,
+  maxMinItems: unlimited,
   limits: {
     depth: 10,
     properties: 5_000,
@@ -85,7 +85,7 @@ export const anthropicStrictRules: StrictRules = Object.freeze({
   recursion: false,
   keywords: { string: ['pattern', 'format'], number: [], array: ['minItems'] },
   formats: [...formats, 'uri'],
-  mostMinItems: 1,
+  maxMinItems: 1,
   limits: {
     depth: unlimited,
     properties: unlimited,

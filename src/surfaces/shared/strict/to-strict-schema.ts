@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../core.ts';
 import type { ConvertedSchema } from '../listing.ts';
 import { toObjectRoot } from '../object-root.ts';
-import { mostWork, openConversion } from './conversion.ts';
+import { maxWork, openConversion } from './conversion.ts';
 import { beyondLimits } from './limits.ts';
 import { convertPlace } from './places.ts';
 import type { StrictRules } from './rules.ts';
@@ -24,7 +24,7 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
     return loose(
       root,
       rules,
-      `it has more than ${mostWork} places, keywords and values, counted wherever they are ` +
+      `it has more than ${maxWork} places, keywords and values, counted wherever they are ` +
         'repeated',
     );
   const [refusal] = refusals;

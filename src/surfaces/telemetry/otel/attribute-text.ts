@@ -4,14 +4,14 @@ import { shortened } from '../../../values/text/shortened.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 
 /** Most characters of a text that is attached to a span. */
-const mostChars = 256;
+const maxChars = 256;
 /** Most characters of the arguments and of the result, as JSON. */
-const mostContentChars = 65_536;
+const maxContentChars = 65_536;
 
 /** Most bytes of a tool's description. */
-const mostDescriptionBytes = 1_024;
+const maxDescriptionBytes = 1_024;
 /** Most descriptions that are kept. */
-const mostDescriptions = 1_000;
+const maxDescriptions = 1_000;
 
 /** The form of most texts, which need no replacement. Quick to test. */
 const plain = /^[ -~]*$/;
@@ -21,7 +21,7 @@ const plain = /^[ -~]*$/;
  * characters, which could forge lines where spans are shown as text, become U+FFFD.
  */
 export function brief(text: string): string {
-  const short = shortened(text, mostChars);
+  const short = shortened(text, maxChars);
   return plain.test(short) ? short : short.replace(/[\p{Surrogate}\p{Cc}]/gu, '\uFFFD');
 }
 
@@ -34,7 +34,7 @@ export function repeatedBrief(): (text: string) => string {
   let shown = '';
   return (text) => {
     // A long text is not kept.
-    if (text.length > mostChars) return brief(text);
+    if (text.length > maxChars) return brief(text);
     if (text !== last) {
       shown = brief(text);
       last = text;
@@ -52,8 +52,8 @@ export function describer(): (text: string) => string {
   return (text) => {
     const known = cleaned.get(text);
     if (known !== undefined) return known;
-    if (cleaned.size >= mostDescriptions) cleaned.clear();
-    const clean = cleanText(text, mostDescriptionBytes);
+    if (cleaned.size >= maxDescriptions) cleaned.clear();
+    const clean = cleanText(text, maxDescriptionBytes);
     cleaned.set(text, clean);
     return clean;
   };
@@ -61,13 +61,13 @@ export function describer(): (text: string) => string {
 
 /** {@link brief} for people. Line breaks and tabs stay. */
 export function briefMessage(text: string): string {
-  return shortened(text, mostChars).replace(/(?![\n\t])[\p{Surrogate}\p{Cc}]/gu, '\uFFFD');
+  return shortened(text, maxChars).replace(/(?![\n\t])[\p{Surrogate}\p{Cc}]/gu, '\uFFFD');
 }
 
 /** A value as JSON, of at most 65 536 characters. */
 export function contentText(value: JsonValue | object): string {
   const json = wireText(value);
-  if (json.length <= mostContentChars) return json;
+  if (json.length <= maxContentChars) return json;
   // A cut may leave a lone surrogate.
-  return shortened(json, mostContentChars).replace(/\p{Surrogate}$/u, '\uFFFD');
+  return shortened(json, maxContentChars).replace(/\p{Surrogate}$/u, '\uFFFD');
 }

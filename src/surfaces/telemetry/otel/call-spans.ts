@@ -130,7 +130,7 @@ export class CallSpans implements CallTrace {
     } finally {
       try {
         tell(span, end, content ? end.message : undefined);
-        if (content && span.isRecording()) tellContent(span, end);
+        if (content && span.isRecording()) setContent(span, end);
       } finally {
         span.end();
       }
@@ -164,7 +164,7 @@ function tell(span: Span, told: Told, message?: string): void {
 }
 
 /** The arguments and the result, redacted. */
-function tellContent(span: Span, end: CallEnd): void {
+function setContent(span: Span, end: CallEnd): void {
   span.setAttribute('gen_ai.tool.call.arguments', contentText(end.input()));
   const output = end.output();
   if (output !== undefined) span.setAttribute('gen_ai.tool.call.result', contentText(output));

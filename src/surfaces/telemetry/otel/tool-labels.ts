@@ -2,7 +2,7 @@
 import { repeatedBrief } from './attribute-text.ts';
 
 /** Most tools of sessions that have their own label. Clients may bring them. */
-const mostOwnTools = 1_000;
+const maxOwnTools = 1_000;
 
 /** The label of names that no tool has: a model can make up any number of them. */
 const unknownTool = '_unknown';
@@ -22,7 +22,7 @@ export function createToolLabels(): ToolLabels {
     of(tool, isOwn) {
       if (tool === undefined) return unknownTool;
       if (!isOwn || own.has(tool)) return brief(tool);
-      if (own.size >= mostOwnTools) return otherTool;
+      if (own.size >= maxOwnTools) return otherTool;
       own.add(tool);
       return brief(tool);
     },

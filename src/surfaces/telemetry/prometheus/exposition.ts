@@ -25,7 +25,7 @@ export interface HistogramMetric {
 }
 
 /** Most characters of a label's value. */
-const mostChars = 256;
+const maxChars = 256;
 
 export function metricText({ name, help, type, values }: Metric): string {
   let text = head(name, help, type);
@@ -54,7 +54,7 @@ export function histogramText({ name, help, values }: HistogramMetric): string {
  * characters. Two texts may become the same.
  */
 export function labelValue(text: string): string {
-  return text.slice(0, mostChars).replace(/[\p{Surrogate}\p{Cc}]/gu, '\uFFFD');
+  return text.slice(0, maxChars).replace(/[\p{Surrogate}\p{Cc}]/gu, '\uFFFD');
 }
 
 function head(name: string, help: string, type: string): string {

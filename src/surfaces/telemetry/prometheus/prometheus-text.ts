@@ -9,11 +9,11 @@ import type {
 import { histogramText, type Labels, labelValue, metricText } from './exposition.ts';
 
 /** Most tools of the registry, and most tools of sessions, that have labels of their own. */
-const mostTools = 500;
-const mostSessionTools = 100;
+const maxTools = 500;
+const maxSessionTools = 100;
 /** Most reasons and most rules that have labels of their own. */
-const mostReasons = 200;
-const mostRules = 1_000;
+const maxReasons = 200;
+const maxRules = 1_000;
 
 /** Names that no tool has, and tools beyond what the registry counts separately. */
 const unknown = '_unknown';
@@ -68,7 +68,7 @@ interface ToolRow {
 export function prometheusText<S = unknown>(registry: HostToolRegistry<S>): string {
   const metrics = registry.metrics();
   const rows = [...toolRows(metrics, (name) => registry.get(name) !== undefined)];
-  const reasons = summed(Object.entries(metrics.byReason), mostReasons);
+  const reasons = summed(Object.entries(metrics.byReason), maxReasons);
   return [
     ...callTexts(rows),
     ...executorTexts(Object.entries(metrics.byExecutor)),
@@ -127,7 +127,7 @@ function ruleTexts(rules: readonly (readonly [string, RuleMetrics])[]): string[]
   const ofRules = (key: 'matched' | 'shadow') =>
     summed(
       rules.map(([id, counts]) => [id, counts[key]] as const),
-      mostRules,
+      maxRules,
     );
   return [
     metricText({
@@ -183,7 +183,7 @@ function toolRows(
   const rows = new Map<string, ToolRow>();
   // Sessions may bring tools that clients name. They must not use up the room for the registry's
   // tools.
-  const left = { registry: mostTools, session: mostSessionTools };
+  const left = { registry: maxTools, session: maxSessionTools };
   const rest = emptyRow();
   for (const status of statuses) rest.byStatus[status] = metrics[status];
   rest.denied = metrics.denied;

@@ -34,7 +34,7 @@ async function listen(
 }
 
 /** Waits until each listener has heard at least `count` messages. */
-async function hears(count: number, ...ears: readonly Ear[]): Promise<void> {
+async function hasListener(count: number, ...ears: readonly Ear[]): Promise<void> {
   await eventually(`${count} messages arrive`, () =>
     ears.every(({ heard }) => heard.length >= count),
   );
@@ -55,7 +55,7 @@ const rules: PortRuleBodies<RelayBus> = {
   'every listener hears what is sent, also on the node that sends': async (bus) => {
     const ears = [await listen(bus, 'c'), await listen(bus, 'c')];
     assert.equal(await bus.publish('c', 'hello'), undefined);
-    await hears(1, ...ears);
+    await hasListener(1, ...ears);
     await settle(bus, 'c', ...ears);
     for (const { heard } of ears) assert.deepEqual(heard, ['hello', 'end']);
   },
@@ -73,7 +73,7 @@ const rules: PortRuleBodies<RelayBus> = {
     for (const round of upTo(20)) {
       const ear = await listen(bus, `c${round}`);
       await bus.publish(`c${round}`, 'now');
-      await hears(1, ear);
+      await hasListener(1, ear);
       ear.stop();
     }
   },
@@ -92,14 +92,14 @@ const rules: PortRuleBodies<RelayBus> = {
     });
     const second = await listen(bus, 'c');
     await bus.publish('c', 'one');
-    await hears(2, first, second);
+    await hasListener(2, first, second);
     await Promise.all(sent);
     for (const { heard } of [first, second]) assert.deepEqual(heard, ['one', 'two']);
   },
   'a listener that has stopped hears nothing more, and the others go on': async (bus) => {
     const [gone, stays] = [await listen(bus, 'c'), await listen(bus, 'c')];
     await bus.publish('c', 'one');
-    await hears(1, gone, stays);
+    await hasListener(1, gone, stays);
     gone.stop();
     gone.stop();
     await settle(bus, 'c', stays);
@@ -119,7 +119,7 @@ const rules: PortRuleBodies<RelayBus> = {
     for (const round of upTo(10)) {
       const ear = await listen(bus, 'c');
       await bus.publish('c', `${round}`);
-      await hears(1, ear);
+      await hasListener(1, ear);
       assert.deepEqual(ear.heard, [`${round}`]);
       ear.stop();
     }
@@ -127,7 +127,7 @@ const rules: PortRuleBodies<RelayBus> = {
     assert.ok(one !== undefined && two !== undefined);
     one.stop();
     await bus.publish('c', 'again');
-    await hears(1, two);
+    await hasListener(1, two);
     assert.deepEqual(one.heard, []);
   },
   'stopping one listener while another begins leaves the other listening': async (bus) => {
@@ -137,7 +137,7 @@ const rules: PortRuleBodies<RelayBus> = {
       old.stop();
       const fresh = await begun;
       await bus.publish('c', `${round}`);
-      await hears(1, fresh);
+      await hasListener(1, fresh);
       fresh.stop();
     }
   },
@@ -166,7 +166,7 @@ const rules: PortRuleBodies<RelayBus> = {
     const after = await listen(bus, 'c');
     await bus.publish('c', 'one');
     await bus.publish('c', 'two');
-    await hears(2, before, throwing, after);
+    await hasListener(2, before, throwing, after);
     for (const { heard } of [before, throwing, after]) assert.deepEqual(heard, ['one', 'two']);
   },
   'listeners may begin and stop as they hear': async (bus) => {
@@ -177,7 +177,7 @@ const rules: PortRuleBodies<RelayBus> = {
     });
     const second = await listen(bus, 'c');
     await bus.publish('c', 'one');
-    await hears(1, second);
+    await hasListener(1, second);
     await eventually('the first has heard', () => begun.length > 0);
     const [third] = await Promise.all(begun);
     assert.ok(third !== undefined);
@@ -194,7 +194,7 @@ const rules: PortRuleBodies<RelayBus> = {
   'any string is a message': async (bus) => {
     const ear = await listen(bus, 'c');
     for (const message of portNames) await bus.publish('c', message);
-    await hears(portNames.length, ear);
+    await hasListener(portNames.length, ear);
     assert.deepEqual(ear.heard, portNames);
   },
   'a message may have as many characters as the bus says': async (bus) => {
@@ -207,7 +207,7 @@ const rules: PortRuleBodies<RelayBus> = {
   'with many channels and listeners at once, each hears its own messages': async (bus) => {
     const ears = await atOnce(200, (index) => listen(bus, `c${index % 50}`));
     await atOnce(50, (index) => bus.publish(`c${index}`, `${index}`));
-    await hears(1, ...ears);
+    await hasListener(1, ...ears);
     for (const [index, { heard }] of ears.entries()) assert.deepEqual(heard, [`${index % 50}`]);
     for (const { stop } of ears) stop();
   },

@@ -110,7 +110,7 @@ export function recordTape(session: ToolSession): TapeRecording {
 function hear(recorder: Recorder, event: AnyEvent): void {
   switch (event.type) {
     case 'tool:pre':
-      return hearStart(recorder, event);
+      return recordStart(recorder, event);
     case 'policy:check': {
       // From here on only a reviewer can change the input, and then the gates run again.
       const heard = recorder.open.get(event.callId);
@@ -118,13 +118,13 @@ function hear(recorder: Recorder, event: AnyEvent): void {
     }
     case 'tool:post':
     case 'tool:error':
-      return hearEnd(recorder, event);
+      return recordEnd(recorder, event);
     case 'tools:changed':
       return noteVisibleTools(recorder);
   }
 }
 
-function hearStart({ state, heard, open }: Recorder, event: ToolEvents['tool:pre']): void {
+function recordStart({ state, heard, open }: Recorder, event: ToolEvents['tool:pre']): void {
   const call = liveCall(state, event.callId);
   const one: HeardCall = { started: event, call, content: false };
   heard.push(one);
@@ -139,7 +139,7 @@ function hearStart({ state, heard, open }: Recorder, event: ToolEvents['tool:pre
   };
 }
 
-function hearEnd(
+function recordEnd(
   recorder: Recorder,
   event: ToolEvents['tool:post'] | ToolEvents['tool:error'],
 ): void {

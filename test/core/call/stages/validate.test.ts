@@ -15,7 +15,7 @@ const parameters = {
 };
 
 /** Calls a tool that answers its input. */
-async function mended(input: unknown) {
+async function repairedValue(input: unknown) {
   const { session } = setup([define('t', { parameters, handler: (given: unknown) => given })], {
     repair: 'safe',
     limits: { maxInputBytes: 10_000_000 },
@@ -50,7 +50,7 @@ describe('a text that holds JSON is read', () => {
     ['63 levels deep', { a: nested(63) }],
     ['50 000 values long, with those around it', { a: list(49_998) }],
   ])('where it is at most %s', async (_, input) => {
-    const { error, repaired } = await mended(input);
+    const { error, repaired } = await repairedValue(input);
     expect(error).toBeUndefined();
     expect(repaired).toEqual([{ path: 'a', rule: 'json_string' }]);
   });
@@ -61,22 +61,24 @@ describe('a text that holds JSON is read', () => {
     ['50 001 values long', { a: list(50_000) }, asText],
     ['50 001 values long, with those around it', { a: list(49_999) }, tooLarge],
   ])('and not where it is %s', async (_, input, error) => {
-    const result = await mended(input);
+    const result = await repairedValue(input);
     expect(result).toMatchObject(error);
     if (error === asText) expect(result.error?.reason).toBeUndefined();
   });
 
   test('where all arguments came as one, within the same bounds', async () => {
-    expect((await mended(`{"a":${list(49_998)}}`)).error).toBeUndefined();
-    expect((await mended(`{"a":${list(49_999)}}`)).error).toMatchObject({
+    expect((await repairedValue(`{"a":${list(49_998)}}`)).error).toBeUndefined();
+    expect((await repairedValue(`{"a":${list(49_999)}}`)).error).toMatchObject({
       reason: 'not_an_object',
     });
-    expect((await mended(`{"a":${nested(62)}}`)).error).toBeUndefined();
-    expect((await mended(`{"a":${nested(63)}}`)).error).toMatchObject({ reason: 'not_an_object' });
+    expect((await repairedValue(`{"a":${nested(62)}}`)).error).toBeUndefined();
+    expect((await repairedValue(`{"a":${nested(63)}}`)).error).toMatchObject({
+      reason: 'not_an_object',
+    });
   });
 
   test('in a list, too, beside other elements', async () => {
-    const { output, repaired } = await mended({ list: ['[1]', [2], '[3]'] });
+    const { output, repaired } = await repairedValue({ list: ['[1]', [2], '[3]'] });
     expect(output).toEqual({ list: [[1], [2], [3]] });
     expect(repaired).toEqual([
       { path: 'list.0', rule: 'json_string' },
@@ -86,7 +88,8 @@ describe('a text that holds JSON is read', () => {
 
   test('after 99 that hold none, and not after 100', async () => {
     const mendedAfter = async (count: number): Promise<unknown> =>
-      (await mended({ list: [...Array.from({ length: count }, () => '[x'), '[1]'] })).repaired;
+      (await repairedValue({ list: [...Array.from({ length: count }, () => '[x'), '[1]'] }))
+        .repaired;
     expect(await mendedAfter(99)).toEqual([{ path: 'list.99', rule: 'json_string' }]);
     expect(await mendedAfter(100)).toBeUndefined();
   });

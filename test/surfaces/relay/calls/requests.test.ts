@@ -205,7 +205,7 @@ test('a call that takes longer than the idle time keeps its session open', async
 test('if live sessions have too many definitions, unused ones close, longest unused first, and open again at their next use', async () => {
   vi.useFakeTimers();
   const definition = relayed('large', { description: 'x'.repeat(5_000) });
-  const node = world.node({ mostChars: 16_000, leaseMs: 60_000, requestTimeoutMs: 600_000 });
+  const node = world.node({ maxChars: 16_000, leaseMs: 60_000, requestTimeoutMs: 600_000 });
   const sessions = [
     await world.session([definition]),
     await world.session([definition]),
@@ -240,7 +240,7 @@ test('a live session is not closed to free memory while it reads its tools', asy
   const watched = watchedStore();
   world = relayWorld(watched.store);
   const definition = relayed('large', { description: 'x'.repeat(5_000) });
-  const node = world.node({ mostChars: 6_000, leaseMs: 600_000 });
+  const node = world.node({ maxChars: 6_000, leaseMs: 600_000 });
   const [slow, quick] = [await world.session([definition]), await world.session([definition])];
   let go = (): void => {};
   watched.holdUp('get', () => new Promise<void>((resolve) => (go = resolve)));
@@ -560,9 +560,9 @@ describe('suspended approvals', () => {
 
 test('a call that was just approved is not ended by earlier work of its first node', async () => {
   const store = memoryStore();
-  let letGo = (): void => {};
+  let giveUp = (): void => {};
   const held = new Promise<void>((resolve) => {
-    letGo = resolve;
+    giveUp = resolve;
   });
   let isSlow = true;
   const get: typeof store.get = async (code, wanted) => {
@@ -587,7 +587,7 @@ test('a call that was just approved is not ended by earlier work of its first no
   const approvalId = String(agent.of('approval-required')[0]?.data.approvalId);
   await node.requests.decide(session, approvalId, 'allow_once');
   await vi.waitFor(() => expect(application.of('tool-request')).toHaveLength(1));
-  letGo();
+  giveUp();
   await new Promise((resolve) => setImmediate(resolve));
   await node.calls.answer(session.code, 'r', { result: 'ran' });
   await vi.waitFor(() =>

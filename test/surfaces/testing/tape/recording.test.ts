@@ -530,7 +530,7 @@ describe('a recording', () => {
     const open = session.call('read', { n: 2 });
     stop();
     stop();
-    expect(stateOf(session).hub?.hears('tool:post')).toBe(false);
+    expect(stateOf(session).hub?.hasListener('tool:post')).toBe(false);
     await open;
     await session.call('read', { n: 3 });
     expect(told(tape())).toEqual(['read {"n":1} → "Success"']);
@@ -542,7 +542,7 @@ describe('a recording', () => {
     const call = session.call('hangs');
     await session.close();
     await call;
-    expect(stateOf(session).hub?.hears('tool:post')).toBe(false);
+    expect(stateOf(session).hub?.hasListener('tool:post')).toBe(false);
     stop();
     expect(told(tape())).toEqual(['hangs {} → session_closed']);
   });

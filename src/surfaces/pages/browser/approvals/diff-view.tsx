@@ -4,7 +4,7 @@ import { several } from '../parts/words.ts';
 import { type ChangedParts, changedParts, type DiffLine, nearChanges } from './input-diff.ts';
 
 /** Most characters that are shown beside a change within a line. */
-const mostBeside = 120;
+const maxBeside = 120;
 
 export function DiffView({ lines: all }: { readonly lines: readonly DiffLine[] }): JSX.Element {
   const lines = nearChanges(all);
@@ -76,19 +76,19 @@ function partsOf(lines: readonly { readonly kind: string }[]): Map<number, Chang
 }
 
 function shortMiddle(text: string): JSX.Element | string {
-  if (text.length <= 4 * mostBeside) return text;
+  if (text.length <= 4 * maxBeside) return text;
   return (
     <>
-      {text.slice(0, mostBeside)}
-      <Skipped count={text.length - 2 * mostBeside} />
-      {text.slice(-mostBeside)}
+      {text.slice(0, maxBeside)}
+      <Skipped count={text.length - 2 * maxBeside} />
+      {text.slice(-maxBeside)}
     </>
   );
 }
 
 function shortStart(text: string): JSX.Element | string {
-  if (text.length <= 2 * mostBeside) return text;
-  const kept = text.slice(-mostBeside);
+  if (text.length <= 2 * maxBeside) return text;
+  const kept = text.slice(-maxBeside);
   return (
     <>
       <Skipped count={text.length - kept.length} />
@@ -98,8 +98,8 @@ function shortStart(text: string): JSX.Element | string {
 }
 
 function shortEnd(text: string): JSX.Element | string {
-  if (text.length <= 2 * mostBeside) return text;
-  const kept = text.slice(0, mostBeside);
+  if (text.length <= 2 * maxBeside) return text;
+  const kept = text.slice(0, maxBeside);
   return (
     <>
       {kept}

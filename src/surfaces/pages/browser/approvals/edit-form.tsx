@@ -28,7 +28,7 @@ export interface Edit {
 }
 
 /** Most lines that are in sight at once. */
-const mostRows = 40;
+const maxRows = 40;
 
 export function useEdit(
   asked: WaitingApproval,
@@ -88,7 +88,7 @@ export function EditForm({
           <textarea
             class="field json-field"
             aria-label="Input to run instead, as JSON"
-            rows={Math.min(mostRows, edited.text.split('\n').length + 2)}
+            rows={Math.min(maxRows, edited.text.split('\n').length + 2)}
             spellcheck={false}
             autocomplete="off"
             value={edited.text}

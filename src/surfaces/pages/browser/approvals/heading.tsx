@@ -13,12 +13,12 @@ function hasOwnTitle({ title, tool }: Asked): boolean {
 }
 
 /** Most characters of a title. It may quote the model, which must not push the input away. */
-const mostOfTitle = 300;
+const maxOfTitle = 300;
 
 function titleOf({ title }: Asked): string {
-  const left = title.length - mostOfTitle;
+  const left = title.length - maxOfTitle;
   if (left <= 0) return title;
-  return `${head(title, mostOfTitle)}… (${several(left, 'more character')})`;
+  return `${head(title, maxOfTitle)}… (${several(left, 'more character')})`;
 }
 
 /** For titles of parts and names of buttons. */

@@ -40,7 +40,7 @@ const pauseMs = 3_000;
 const hiddenPauseMs = 15_000;
 /** A list that takes long is requested less often. */
 const pausePerMs = 10;
-const mostPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
 /** The approvals handler. It is asked again and again. */
 export function handlerServer(token: PageToken): InboxServer {
@@ -81,7 +81,7 @@ async function listen(
     const took = performance.now() - from;
     const least = document.hidden ? hiddenPauseMs : pauseMs;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.min(mostPauseMs, Math.max(least, took * pausePerMs)));
+      const timer = setTimeout(resolve, Math.min(maxPauseMs, Math.max(least, took * pausePerMs)));
       onWait(() => {
         clearTimeout(timer);
         resolve();
@@ -91,9 +91,9 @@ async function listen(
 }
 
 /** Most approvals that are requested. */
-const mostListed = 200;
+const maxListed = 200;
 /** Milliseconds after which a list that does not arrive counts as lost. */
-const mostMs = 30_000;
+const maxMs = 30_000;
 
 /** A redirect, such as to a login page, is an answer like any other. */
 const direct = { redirect: 'manual' } as const;
@@ -112,9 +112,9 @@ function authorization(token: string): Record<string, string> {
 /** Rejects with {@link Refused}. */
 async function askList(token: string): Promise<Listed> {
   const quiet = new AbortController();
-  const timer = setTimeout(() => quiet.abort(), mostMs);
+  const timer = setTimeout(() => quiet.abort(), maxMs);
   try {
-    const response = await send(`approvals?limit=${mostListed}`, {
+    const response = await send(`approvals?limit=${maxListed}`, {
       ...direct,
       headers: authorization(token),
       signal: quiet.signal,

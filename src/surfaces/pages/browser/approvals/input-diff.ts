@@ -16,7 +16,7 @@ export interface LeftOut {
  * If two texts differ by more than this many lines, everything between the common ends counts as
  * different.
  */
-const mostEdits = 500;
+const maxEdits = 500;
 
 /** The lines of both texts, with removed and new lines beside those that are the same. */
 export function diffLines(before: string, after: string): DiffLine[] {
@@ -73,7 +73,7 @@ function between(a: readonly string[], b: readonly string[]): DiffLine[] {
     x = fromX;
     y = fromY;
   }
-  return goneFirst(found.reverse());
+  return removedFirst(found.reverse());
 }
 
 /**
@@ -82,7 +82,7 @@ function between(a: readonly string[], b: readonly string[]): DiffLine[] {
  */
 function waysOf(a: readonly string[], b: readonly string[]): Int32Array[] | undefined {
   const ways: Int32Array[] = [];
-  for (let edits = 0; edits <= mostEdits; edits++) {
+  for (let edits = 0; edits <= maxEdits; edits++) {
     const before = ways[edits - 1];
     const reached = new Int32Array(2 * edits + 1);
     ways.push(reached);
@@ -114,7 +114,7 @@ function at(reached: Int32Array, edits: number, diagonal: number): number {
 }
 
 /** In a run of changes, removed lines come before new ones, so that they can be paired. */
-function goneFirst(lines: readonly DiffLine[]): DiffLine[] {
+function removedFirst(lines: readonly DiffLine[]): DiffLine[] {
   const ordered: DiffLine[] = [];
   let added: DiffLine[] = [];
   for (const line of lines) {

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { several } from '../parts/words.ts';
 
-const mostShown = 4;
+const maxShown = 4;
 
 export function Concerned({
   tools,
@@ -17,8 +17,8 @@ export function Concerned({
     <span title={names.join(', ')}>
       {several(tools, 'tool')}
       <span class="soft">
-        : {names.slice(0, mostShown).join(', ')}
-        {tools > mostShown ? ' …' : ''}
+        : {names.slice(0, maxShown).join(', ')}
+        {tools > maxShown ? ' …' : ''}
       </span>
     </span>
   );

@@ -104,7 +104,7 @@ function merge(
   }
   const merged = [...order, ...added];
   if (added.length > 0 && (order.at(-1) ?? 0) > Math.min(...added)) merged.sort((a, b) => a - b);
-  const over = merged.length - (hello?.mostCalls ?? 10_000);
+  const over = merged.length - (hello?.maxCalls ?? 10_000);
   for (const n of merged.slice(0, Math.max(0, over))) calls.delete(n);
   return over > 0 ? merged.slice(over) : merged;
 }

@@ -31,24 +31,24 @@ export interface Fold {
 }
 
 /** A text on one line with more characters than this is a block. */
-const mostOfLine = 160;
+const maxOfLine = 160;
 /** What is folded leaves out at least a few lines. */
 const foldedFrom = { lines: 24, chars: 2_500, members: 24 } as const;
 const shown = { lines: 16, chars: 2_000, members: 16 } as const;
 /** Objects with more values, or within this many others, are shown as JSON. */
-const mostValues = 300;
-const mostDepth = 4;
+const maxValues = 300;
+const maxDepth = 4;
 
 export function shapeOf(value: unknown, pointer: string, depth = 0): Shape {
   if (typeof value === 'string')
-    return value.includes('\n') || value.length > mostOfLine
+    return value.includes('\n') || value.length > maxOfLine
       ? { kind: 'block', text: value, isJson: false }
       : { kind: 'line', value };
   if (typeof value !== 'object' || value === null) return { kind: 'line', value };
   const entries = Object.entries(value);
   if (entries.length === 0) return { kind: 'line', value };
   // An input itself is never JSON, so that its long texts stay readable.
-  if (depth > 0 && (depth >= mostDepth || valuesIn(value) > mostValues))
+  if (depth > 0 && (depth >= maxDepth || valuesIn(value) > maxValues))
     return { kind: 'block', text: visibleJson(value), isJson: true };
   const members = entries.map(([name, member]) => ({
     name,
@@ -63,7 +63,7 @@ function valuesIn(value: unknown, from = 0): number {
   let count = from + 1;
   if (typeof value !== 'object' || value === null) return count;
   for (const one of Object.values(value)) {
-    if (count > mostValues) break;
+    if (count > maxValues) break;
     count = valuesIn(one, count);
   }
   return count;

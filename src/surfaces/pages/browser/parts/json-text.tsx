@@ -4,7 +4,7 @@ import { Scroll } from './scroll.tsx';
 import { visibleJson } from './visible.ts';
 
 /** Above this many characters there are no colours. */
-const mostColoured = 40_000;
+const maxColoured = 40_000;
 const token =
   /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
@@ -19,7 +19,7 @@ export function JsonText({
   const text = visibleJson(value);
   return (
     <Scroll name="json" label={label}>
-      <pre>{text.length > mostColoured ? text : coloured(text)}</pre>
+      <pre>{text.length > maxColoured ? text : coloured(text)}</pre>
     </Scroll>
   );
 }

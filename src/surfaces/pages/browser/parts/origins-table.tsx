@@ -21,10 +21,10 @@ const meaning: Readonly<Record<string, string>> = {
 };
 
 /** Most characters of a value in the table. */
-const mostOfValue = 200;
+const maxOfValue = 200;
 
 function shortened(text: string): string {
-  return text.length <= mostOfValue ? text : `${head(text, mostOfValue)}…`;
+  return text.length <= maxOfValue ? text : `${head(text, maxOfValue)}…`;
 }
 
 export function OriginsTable({

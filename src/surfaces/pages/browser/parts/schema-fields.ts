@@ -20,9 +20,9 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const longNames = /body|content|text|message|description|query|code|patch/i;
 /** A text with more characters, or with line breaks, needs a field of several lines. */
-const mostOfLine = 80;
+const maxOfLine = 80;
 /** Most fields of a form. An input with more is edited as JSON. */
-const mostFields = 60;
+const maxFields = 60;
 
 function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -31,7 +31,7 @@ function isSchema(value: unknown): value is Schema {
 /** The fields of a schema; undefined if it does not describe an object with known members. */
 export function fieldsOf(schema: unknown): readonly Field[] | undefined {
   const members = membersOf(schema);
-  if (members === undefined || members.length > mostFields) return undefined;
+  if (members === undefined || members.length > maxFields) return undefined;
   return members.map(({ name, schema: own, required }) =>
     fieldOf(name, own, required, own.default as JsonValue | undefined),
   );
@@ -44,7 +44,7 @@ export function fieldsOf(schema: unknown): readonly Field[] | undefined {
 export function fieldsFor(schema: unknown, input: JsonObject): readonly Field[] | undefined {
   const members = new Map(membersOf(schema)?.map((member) => [member.name, member]));
   const names = new Set([...Object.keys(input), ...members.keys()]);
-  if (names.size > mostFields) return undefined;
+  if (names.size > maxFields) return undefined;
   return [...names].map((name) => {
     const { schema: own = {}, required = false } = members.get(name) ?? {};
     return fieldOf(name, own, required, Object.hasOwn(input, name) ? input[name] : undefined);
@@ -126,7 +126,7 @@ function kindOf(
     const given = initial as string;
     // A field would hide such characters, and change some of them.
     if (visibleText(given) !== given) return 'json';
-    return given.length > mostOfLine || given.includes('\n') || longNames.test(name)
+    return given.length > maxOfLine || given.includes('\n') || longNames.test(name)
       ? 'long'
       : 'text';
   }
