@@ -99,9 +99,9 @@ function chunksOf(
   codeOf: (path: string) => string,
 ): ReadonlyMap<string, string> {
   const inKernel = new Set(reachedFrom(kernel, codeOf));
+  const reachedByOthers = others.map((other) => reachedFrom(other, codeOf));
   // What a surface asks a part by, such as a slot, must not bring the part along.
-  for (const other of others) {
-    const reached = reachedFrom(other, codeOf);
+  for (const reached of reachedByOthers) {
     for (const path of reached)
       if (
         codeOf(path).length < tiny &&
@@ -133,8 +133,16 @@ function chunksOf(
     if (size >= smallest || !isFree) continue;
     for (const path of paths) inKernel.add(path);
   }
-  const chunkOf = (path: string): string =>
-    inKernel.has(path) ? 'kernel' : (users.get(path) as string[]).join();
+  const chunkOf = (path: string): string => {
+    if (inKernel.has(path)) return 'kernel';
+    const name = (users.get(path) as string[]).join();
+    const rest = (groups.get(name) as string[]).filter((one) => !inKernel.has(one));
+    // Of a chunk, a surface may need a few functions.
+    const isNeededAlone = reachedByOthers.some(
+      (reached) => reached.has(path) && rest.some((one) => !reached.has(one)),
+    );
+    return isNeededAlone ? `${name} for surfaces` : name;
+  };
   return new Map([...inKernel, ...users.keys()].map((path) => [path, chunkOf(path)]));
 }
 

@@ -23,8 +23,8 @@ export function takeAnswer(where: string, answer: unknown, maxInputChars?: numbe
   if (read !== undefined && read.input !== 'unreadable') return read;
   throw new MisuseError(
     'invalid_option',
-    `${where}: expected ${expected}, got ${describeReceived(answer)}. The question stays open: answer ` +
-      'it again.',
+    `${where}: expected ${expected}, got ${describeReceived(answer)}. ` +
+      'The question stays open: answer it again.',
   );
 }
 

@@ -211,8 +211,8 @@ export class SessionState {
   }
 
   /**
-   * Emits here and on the registry. Callers check {@link hasListener} first, so that no event is made
-   * without a listener.
+   * Emits here and on the registry. Callers check {@link hasListener} first, so that no event is
+   * made without a listener.
    * @param event A new object, whose members are not shared or are frozen.
    * @param surface The name of the surface of the event's call. @default none
    */
