@@ -258,6 +258,7 @@ const surfaces: Readonly<
 const others: Readonly<Record<string, string>> = {
   index: 'a direct call, with which the others are compared',
   core: 'a direct call, too',
+  extend: 'what surfaces are made with',
   testing: 'the suite itself',
   workflow: 'a host calls its session itself',
   amplifier: 'a coordinator mounts tools, and has a suite of its own',

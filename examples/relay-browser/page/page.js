@@ -5,7 +5,7 @@
 import { connectRelay } from './relay-client.js';
 
 const byId = (id) => document.getElementById(id);
-const mostItems = 500;
+const maxItems = 500;
 
 /** The list. It outlives a reload of the page. */
 let items = JSON.parse(sessionStorage.getItem('items') ?? '[]');
@@ -18,8 +18,8 @@ const shown = (wanted) =>
   items.filter(({ done }) => wanted === 'all' || done === (wanted === 'done'));
 
 function add(text) {
-  if (items.length >= mostItems)
-    throw new Error(`The list is full: it has ${mostItems} items. Clear what is done first.`);
+  if (items.length >= maxItems)
+    throw new Error(`The list is full: it has ${maxItems} items. Clear what is done first.`);
   const item = { id: Math.max(0, ...items.map(({ id }) => id)) + 1, text, done: false };
   change([...items, item]);
   return item;
