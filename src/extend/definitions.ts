@@ -4,6 +4,7 @@ import { registryOptionNames, sessionOptionNames } from '../assembly/part-table.
 import { createDefinition as create, toolFieldNames } from '../core/tool/define-tool.ts';
 import type { OutsideOrigin } from '../core/tool/definition.ts';
 import type { AnyTool } from '../core.ts';
+import { readMembers } from '../values/options/index.ts';
 
 /** What a definition gets in addition to its config. */
 interface DefinitionExtras {
@@ -19,7 +20,7 @@ interface DefinitionExtras {
 /**
  * Makes a definition as `defineTool` does, from a config whose types are not known when it is
  * compiled.
- * @throws MisuseError `invalid_definition`, `invalid_schema`
+ * @throws MisuseError `invalid_definition`, `invalid_schema`; `invalid_option` for an unknown extra
  *
  * @example
  * ```ts
@@ -38,7 +39,8 @@ interface DefinitionExtras {
  * ```
  */
 export function createDefinition(config: object, extras: DefinitionExtras = {}): AnyTool {
-  return create(config as Parameters<typeof create>[0], extras.members, extras.from);
+  const { from, members } = readMembers('createDefinition', extras, ['from', 'members']);
+  return create(config as Parameters<typeof create>[0], members, from);
 }
 
 /**

@@ -1,5 +1,11 @@
 /** Watches the calls of a registry or a session. */
 import { describe, MisuseError } from '../../values/errors/index.ts';
+import {
+  checkOption,
+  checkSpelling,
+  withMethods,
+  wrongOption,
+} from '../../values/options/index.ts';
 import { type CallObserver, CallObservers } from '../call/call-observers.ts';
 import { stateOf } from '../session/session.ts';
 import { registryStateOf } from './state-of.ts';
@@ -24,7 +30,8 @@ export interface Observing {
 /**
  * Adds an observer.
  * @param where The function that was called, for messages.
- * @throws MisuseError `invalid_option` if the target is neither a registry nor a session.
+ * @throws MisuseError `invalid_option` if the target is neither a registry nor a session, or if the
+ * observer lacks `ended`, has a misspelt method, or one that is not a function.
  *
  * @example
  * ```ts
@@ -38,6 +45,7 @@ export interface Observing {
  */
 export function observeCalls(where: string, target: unknown, observer: CallObserver): Observing {
   const { registry, session } = statesOf(where, target);
+  checkObserver(where, observer);
   registry.observers ??= new CallObservers();
   return {
     registry,
@@ -53,6 +61,17 @@ export function observeCalls(where: string, target: unknown, observer: CallObser
     report: (error, message) => registry.hostFault(error, { source: 'audit' }, message),
   };
 }
+
+/** @throws MisuseError `invalid_option` for an observer that would not be called as it is meant. */
+function checkObserver(where: string, observer: CallObserver): void {
+  checkOption(where, 'observer', observer, withMethods<CallObserver>(['ended']));
+  checkSpelling(where, observer, ['ended', ...optional]);
+  for (const name of optional)
+    if (observer[name] !== undefined && typeof observer[name] !== 'function')
+      throw wrongOption(where, name, 'a function', observer[name]);
+}
+
+const optional = ['starting', 'moreRoom', 'refuses'] as const;
 
 function statesOf(
   where: string,

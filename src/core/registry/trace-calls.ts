@@ -1,4 +1,5 @@
 /** Lets tracers follow the calls of a registry. */
+import { checkOption, withMethods } from '../../values/options/index.ts';
 import type { CallTracer } from '../call/call-tracers.ts';
 import { Tracers } from '../call/traced.ts';
 import { registryStateOf } from './state-of.ts';
@@ -6,7 +7,8 @@ import { registryStateOf } from './state-of.ts';
 /**
  * Lets a tracer follow the calls that arrive from now on. The returned function stops that. Calls
  * that are already running are followed to their end.
- * @throws MisuseError `invalid_option` if the target is not a registry.
+ * @throws MisuseError `invalid_option` if the target is not a registry, or the tracer lacks
+ * `begin`.
  *
  * @example
  * ```ts
@@ -23,6 +25,7 @@ import { registryStateOf } from './state-of.ts';
  */
 export function traceCalls(registry: unknown, tracer: CallTracer): () => void {
   const state = registryStateOf(registry);
+  checkOption('traceCalls', 'tracer', tracer, withMethods<CallTracer>(['begin']));
   state.tracers = new Tracers([...(state.tracers?.all ?? []), tracer]);
   let there = true;
   return () => {

@@ -279,4 +279,10 @@ describe('detaching', () => {
   test('anything but a registry is refused', () => {
     expect(() => traceCalls({}, recorder().tracer)).toThrow(/HostToolRegistry/);
   });
+
+  test('what would follow nothing is refused', () => {
+    const { registry } = setup([define('t')]);
+    for (const tracer of [{}, undefined, { begins: () => undefined }])
+      expect(() => traceCalls(registry, tracer as never)).toThrow(/`tracer`.*`begin`/);
+  });
 });
