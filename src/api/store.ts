@@ -1,27 +1,29 @@
 /**
  * The port through which everything is kept that must outlive a process: suspended calls, quotas,
- * outcomes of idempotency keys, offloaded outputs, sessions of the relay and of MCP, and the audit log.
+ * outcomes of idempotency keys, offloaded outputs, sessions of the relay and of MCP, and the audit
+ * log.
  */
 import type { MaybePromise } from '../values/maybe-promise.ts';
 
 /**
- * A database with one kind of step: several operations on one space, all or none. A driver has these
- * few methods; what is kept, and under which names, is decided by the features that use it.
+ * A database with one kind of step: several operations on one space, all or none. A driver has
+ * these few methods; what is kept, and under which names, is decided by the features that use it.
  *
  * Every {@link apply} is atomic, also for callers in other processes, and what has been answered is
- * kept. Clocks are the store's: a time to live starts when the operation takes place. `storeConformance`
- * of `host-tools/testing` checks a driver.
+ * kept. Clocks are the store's: a time to live starts when the operation takes place.
+ * `storeConformance` of `host-tools/testing` checks a driver.
  */
 export interface Store {
   /**
-   * Carries out 1 to 1 000 operations on one space, in their order and in one atomic step. Each sees
-   * the effects of those before it. If one does not fit, none takes place, and the answer says which.
-   * All names and values are strings: names have 1 to 2 000 characters, values at most 8 MB in UTF-8.
+   * Carries out 1 to 1 000 operations on one space, in their order and in one atomic step. Each
+   * sees the effects of those before it. If one does not fit, none takes place, and the answer says
+   * which. All names and values are strings: names have 1 to 2 000 characters, values at most 8 MB
+   * in UTF-8.
    *
    * A store in this process may answer at once; others return a promise.
-   * @throws MisuseError `invalid_operation` for an operation that no store can carry out: a name that
-   * is empty or too long, a lone surrogate, a number out of its range, an operation that this kind of
-   * space does not have. It is thrown or rejected before anything is sent.
+   * @throws MisuseError `invalid_operation` for an operation that no store can carry out: a name
+   * that is empty or too long, a lone surrogate, a number out of its range, an operation that this
+   * kind of space does not have. It is thrown or rejected before anything is sent.
    * @throws Error if the store cannot be reached, is full or is broken. Such a step may still have
    * taken place.
    */
@@ -30,8 +32,9 @@ export interface Store {
     operations: T,
   ): MaybePromise<Store.Outcome<T>>;
   /**
-   * Makes items due in `delayMs`, a whole number from 0, and removes the items in `done` in the same
-   * step. An item that is scheduled again moves. Items belong to no space and outlive all of them.
+   * Makes items due in `delayMs`, a whole number from 0, and removes the items in `done` in the
+   * same step. An item that is scheduled again moves. Items belong to no space and outlive all of
+   * them.
    */
   schedule(
     items: readonly Store.Item[],
@@ -39,14 +42,16 @@ export interface Store {
     done?: readonly Store.Item[],
   ): MaybePromise<void>;
   /**
-   * Takes due items, oldest first, at most `limit` (1 to 1 000). Each is postponed by `delayMs` in the
-   * same step, so that only one of several callers gets it, and another one if that caller dies.
+   * Takes due items, oldest first, at most `limit` (1 to 1 000). Each is postponed by `delayMs` in
+   * the same step, so that only one of several callers gets it, and another one if that caller
+   * dies.
    */
   due(limit: number, delayMs: number): MaybePromise<readonly Store.Item[]>;
   /**
    * Listens to the messages of a space from the moment when the promise resolves. Messages of one
-   * sender arrive in their order. The listener gets `undefined` when some may have been lost, such as
-   * after a reconnection; it must read the store then. A listener that throws does not affect others.
+   * sender arrive in their order. The listener gets `undefined` when some may have been lost, such
+   * as after a reconnection; it must read the store then. A listener that throws does not affect
+   * others.
    * @returns stops listening; idempotent
    */
   listen(space: Store.Space, listener: (message: string | undefined) => void): Promise<() => void>;
@@ -60,7 +65,9 @@ export interface Store {
    * feature that needs one of them refuses the store when it is given. @default none
    */
   readonly lacks?: readonly Store.Operation['op'][] | undefined;
-  /** What the store is, for messages and logs, such as `PostgreSQL`. Never an address or a secret. */
+  /**
+   * What the store is, for messages and logs, such as `PostgreSQL`. Never an address or a secret.
+   */
   readonly kind: string;
   /**
    * Makes the tables of this version, or upgrades older ones. Safe from many processes at once.
@@ -72,8 +79,8 @@ export interface Store {
   /** Resolves if the store answers. */
   ping(): MaybePromise<void>;
   /**
-   * Frees what the store itself holds, such as timers and connections that it made, but nothing that
-   * the host made. Idempotent.
+   * Frees what the store itself holds, such as timers and connections that it made, but nothing
+   * that the host made. Idempotent.
    */
   close(): Promise<void>;
 }
@@ -82,9 +89,10 @@ export interface Store {
 // biome-ignore lint/style/noNamespace: the port stays one name, where a module would export thirty.
 export declare namespace Store {
   /**
-   * A named group of data. A shared space always exists, and what is in it goes when its own time is
-   * over. A session is a space with an end: it exists from `open` to its end or to `drop`, and all that
-   * is in it goes then. Writing to a session that does not exist does not fit; reading finds nothing.
+   * A named group of data. A shared space always exists, and what is in it goes when its own time
+   * is over. A session is a space with an end: it exists from `open` to its end or to `drop`, and
+   * all that is in it goes then. Writing to a session that does not exist does not fit; reading
+   * finds nothing.
    */
   type Space = { readonly shared: string } | { readonly session: string };
 
@@ -141,9 +149,9 @@ export declare namespace Store {
   }
 
   /**
-   * Starts the time to live of a document again. Its value, version and lists stay. It does not fit if
-   * the document is gone or has another version. A document with a time to live is a lease: who wrote
-   * it holds it, the version tells this holding from any other, and `touch` renews it.
+   * Starts the time to live of a document again. Its value, version and lists stay. It does not fit
+   * if the document is gone or has another version. A document with a time to live is a lease: who
+   * wrote it holds it, the version tells this holding from any other, and `touch` renews it.
    */
   interface Touch {
     readonly op: 'touch';
@@ -153,7 +161,9 @@ export declare namespace Store {
     readonly ttlMs: number;
   }
 
-  /** Removes a document. True if it was removed; a missing one, or another version, fits as well. */
+  /**
+   * Removes a document. True if it was removed; a missing one, or another version, fits as well.
+   */
   interface Delete {
     readonly op: 'delete';
     readonly key: string;
@@ -164,13 +174,15 @@ export declare namespace Store {
   }
 
   /**
-   * Reads the documents of a list in the order of their ends, those without an end last, then of their
-   * keys' UTF-8 bytes. Shared spaces only.
+   * Reads the documents of a list in the order of their ends, those without an end last, then of
+   * their keys' UTF-8 bytes. Shared spaces only.
    */
   interface List {
     readonly op: 'list';
     readonly list: string;
-    /** Where to go on: the end and the key of the last document that was read. @default the start */
+    /**
+     * Where to go on: the end and the key of the last document that was read. @default the start
+     */
     readonly after?: { readonly expiresAt: number | null; readonly key: string } | undefined;
     /** From 1 to 1 000. */
     readonly limit: number;
@@ -188,7 +200,10 @@ export declare namespace Store {
     readonly value: string;
     /** How many of the newest entries the log keeps, 1 to 100 000. @default all */
     readonly keep?: number | undefined;
-    /** The id of the newest entry, 0 for an empty log. The operation does not fit otherwise. @default any */
+    /**
+     * The id of the newest entry, 0 for an empty log. The operation does not fit otherwise.
+     * @default any
+     */
     readonly after?: number | undefined;
   }
 
@@ -202,8 +217,8 @@ export declare namespace Store {
   }
 
   /**
-   * Counts one use of a key in a window that starts with its first use. Does not fit if `limit` uses
-   * were counted in it; the answer says when it ends.
+   * Counts one use of a key in a window that starts with its first use. Does not fit if `limit`
+   * uses were counted in it; the answer says when it ends.
    */
   interface Count {
     readonly op: 'count';
@@ -214,7 +229,10 @@ export declare namespace Store {
     readonly windowMs: number;
   }
 
-  /** A sum over a window that slides: an amount counts until it is `windowMs` old. Shared spaces only. */
+  /**
+   * A sum over a window that slides: an amount counts until it is `windowMs` old. Shared spaces
+   * only.
+   */
   interface Sliding {
     /** The key of the sum. It occurs once in a step. */
     readonly key: string;
@@ -240,11 +258,11 @@ export declare namespace Store {
   }
 
   /**
-   * Adds an amount to a sum, exactly. Does not fit if the sum would be over `max`; the answer has the
-   * use of every `add` of the step then.
+   * Adds an amount to a sum, exactly. Does not fit if the sum would be over `max`; the answer has
+   * the use of every `add` of the step then.
    *
-   * A store keeps 1 024 amounts of a sum one by one. Beyond that, those of a 1 024th of the window may
-   * count together until the last of them is old enough, so that a sum is never too small.
+   * A store keeps 1 024 amounts of a sum one by one. Beyond that, those of a 1 024th of the window
+   * may count together until the last of them is old enough, so that a sum is never too small.
    */
   interface Add extends Sliding {
     readonly op: 'add';
@@ -264,7 +282,9 @@ export declare namespace Store {
     readonly op: 'sum';
   }
 
-  /** Sends a message to those who {@link Store.listen} to the space, once the step has taken place. */
+  /**
+   * Sends a message to those who {@link Store.listen} to the space, once the step has taken place.
+   */
   interface Publish {
     readonly op: 'publish';
     readonly message: string;
@@ -296,8 +316,8 @@ export declare namespace Store {
   interface Document {
     readonly value: string;
     /**
-     * A whole number from 1 that grows with each write. A document that was removed, or is over, and
-     * is written again never has a version that it had before.
+     * A whole number from 1 that grows with each write. A document that was removed, or is over,
+     * and is written again never has a version that it had before.
      */
     readonly version: number;
     /** Milliseconds until it goes, above 0; undefined if it has no end of its own. */
@@ -332,8 +352,8 @@ export declare namespace Store {
     /** The sum without the amount. */
     readonly used: bigint;
     /**
-     * Milliseconds until the amount fits if nothing else is added, never too short: 0 if it fits now,
-     * undefined if waiting does not help.
+     * Milliseconds until the amount fits if nothing else is added, never too short: 0 if it fits
+     * now, undefined if waiting does not help.
      */
     readonly retryAfterMs: number | undefined;
   }
