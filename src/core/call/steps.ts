@@ -26,6 +26,13 @@ export function stepsOf({ binding }: FoundCall): readonly CallStep[] {
 
 function makeSteps({ drop, masking, gates, entry }: FoundCall['binding']): readonly CallStep[] {
   const { handler } = entry.internals;
+  if (
+    drop !== 'denied' &&
+    masking === undefined &&
+    handler !== undefined &&
+    gates.every((gate) => gate.start === undefined)
+  )
+    return ordinary;
   return [
     hooks,
     // A tool that a rule hides must not reveal its schema. The next gate refuses any input.
@@ -83,7 +90,7 @@ const policy: CallStep = {
 };
 
 /** Decides, and announces the verdict, even if it is a denial. */
-function decideAndTell(call: FoundCall): Step {
+export function decideAndTell(call: FoundCall): Step {
   const outcome = decide(call);
   if (outcome instanceof Promise) {
     return outcome.then((settled) => {
@@ -136,3 +143,16 @@ const running: CallStep = {
     return undefined;
   },
 };
+
+/** The steps of a tool that no part has a gate for, and whose handler runs here. */
+export const ordinary: readonly CallStep[] = Object.freeze([
+  hooks,
+  validation,
+  guard,
+  policy,
+  approval,
+  slots,
+  again,
+  audit,
+  running,
+]);
