@@ -5,11 +5,16 @@ import { linesOf } from '../surfaces/audit/read-log.ts';
 import { type ChainCheck, createCheck } from '../surfaces/audit/verify-audit.ts';
 import { messageOf } from '../values/errors/index.ts';
 import { writeOutput } from '../values/files/whole-file.ts';
-import { distinct, noteSiblings, readKey, unreadable } from './audit-files.ts';
-import { auditPage } from './audit-html.ts';
-import { byCount, cut, maxDenied, noted, percent, slowest } from './audit-report-rows.ts';
+import { auditPage, byCount, cut, maxDenied, noted, percent, slowest } from './audit-html.ts';
 import { type AuditSummary, createSummarizer } from './audit-summary.ts';
-import { checksJson, verdictsText } from './audit-verify.ts';
+import {
+  checksJson,
+  distinct,
+  noteSiblings,
+  readKey,
+  unreadable,
+  verdictsText,
+} from './audit-verify.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted } from './fault.ts';
 import { printable } from './printable.ts';

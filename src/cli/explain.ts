@@ -10,7 +10,7 @@ import type {
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
 import { columns, headline, jsonText, printable } from './printable.ts';
-import { readInput } from './read-json.ts';
+import { readInput } from './read-text.ts';
 
 export const explain: Command = {
   name: 'explain',

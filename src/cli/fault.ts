@@ -1,4 +1,4 @@
-/** Errors that end a command early: one line for the user, and the exit code. */
+/** Errors that end a command early: one line for the user, and the exit code; and what each code means. */
 
 /** The exit code: 1 for a failure, 2 for a wrong command line. */
 export type FaultExit = 1 | 2;
@@ -40,3 +40,11 @@ export function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Prom
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }
+
+/** Exit codes with their meanings. `docs/command-line.md` and the help have the same table. */
+export const exitCodes = {
+  0: 'done',
+  1: 'the call or the check failed, or something that it needs cannot be read, loaded or reached',
+  2: 'the command line was wrong',
+  130: 'interrupted twice, or while a tool or a module blocked the process: nothing was waited for',
+} as const;

@@ -1,5 +1,6 @@
 /** The second process of a hook. It may hang or crash: the first one sees to how the hook ends. */
 import { Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { messageOf } from '../values/errors/index.ts';
 import type { HookEnd } from './hook-run.ts';
 import { answerFd, type HookTask, judgeVariable } from './hook-task.ts';
@@ -18,4 +19,26 @@ export async function hookAnswer(host: NodeJS.Process, task: HookTask): Promise<
   host.on('uncaughtException', (error) => block(`The hook failed: ${messageOf(error)}.`));
   host.on('unhandledRejection', (error) => block(`The hook failed: ${messageOf(error)}.`));
   answer(await judgeEvent(host.stdin, task, block));
+}
+
+// Ends the second process of a hook if the first one is gone, even if a module never yields.
+
+/** Milliseconds between two looks. */
+const lookMs = 500;
+
+/** The code of a thread. It is a string because it is not a file of the package. */
+const watcher = `
+const { parent, lookMs } = require('node:worker_threads').workerData;
+setInterval(() => {
+  if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL');
+}, lookMs);
+`;
+
+/**
+ * Starts to watch. A hook without modules needs no such thread, which would cost each hook some
+ * time. Its code yields, so it notices the end of the pipe.
+ */
+export function endWithParent(host: NodeJS.Process): void {
+  const workerData = { parent: Number(host.env[judgeVariable]), lookMs };
+  new Worker(watcher, { eval: true, execArgv: [], workerData }).unref();
 }

@@ -5,9 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../surfaces/agents/state/state-folder.ts';
-import { noteCheck } from './guard/check-mark.ts';
-import { compiledName, mayNameModules } from './guard/guard-folder.ts';
-import { guardTask } from './guard/guard-task.ts';
+import { compiledName, guardTask, mayNameModules, noteCheck } from './guard/guard-folder.ts';
 import { judgeHere } from './hook-here.ts';
 import { hookProcess } from './hook-process.ts';
 import type { HookTask } from './hook-task.ts';

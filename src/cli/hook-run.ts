@@ -2,6 +2,9 @@
  * Judges one event of a coding agent. No error may end as "no answer", because that lets the call
  * run.
  */
+
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { registryStateOf } from '../core/registry/state-of.ts';
@@ -27,10 +30,12 @@ import {
   stateFolder,
 } from '../surfaces/agents/hooks.ts';
 import type { RulesOnly } from '../surfaces/config/for-hooks.ts';
+import { readPrivateFile } from '../values/files/private-file.ts';
+import { replaceFileSync } from '../values/files/whole-file.ts';
 import { wireText } from '../values/json/index.ts';
+import { packageVersion } from '../values/packages/own-version.ts';
 import { didYouMean, nearestNames } from '../values/text/names.ts';
 import { CliFault, usageFault } from './fault.ts';
-import { type KeptRules, keptRules } from './hook-rules.ts';
 import { hookTimeoutMs } from './hook-timeout.ts';
 import { type Options, parseLine } from './options.ts';
 import { printable } from './printable.ts';
@@ -222,4 +227,61 @@ function placeOf(
   // The model can choose the folder of a command, and with it `cwd` of the event. The hook itself
   // is started in the folder of the session.
   return { cwd: resolve(cwd, eventCwd), project: resolve(cwd, given || '.'), home };
+}
+
+// Keeps the rules of files that have loaded, so that the next hook need not parse and check them
+// again.
+
+/** Larger files are read each time. */
+const maxBytes = 1_000_000;
+
+/** What is kept of a file. */
+export interface KeptRules {
+  /** Undefined if nothing is kept of the file as it is now. */
+  readonly content: RulesOnly | undefined;
+  /** Keeps the rules for later hooks. Never throws. */
+  keep(content: RulesOnly | undefined): void;
+}
+
+/** @param folder Only its owner can use it. Undefined if nothing is kept. */
+export function keptRules(path: string, folder: string | undefined): KeptRules {
+  const digest = folder === undefined ? undefined : digestOf(path);
+  if (folder === undefined || digest === undefined) return { content: undefined, keep: () => {} };
+  const file = join(folder, `rules-${digest}`);
+  return {
+    content: readKept(file),
+    keep(content) {
+      // The file may have changed since.
+      if (content === undefined || digestOf(path) !== digest) return;
+      try {
+        replaceFileSync(file, JSON.stringify(content), { durable: false });
+        forgetOld(folder, Date.now());
+      } catch {
+        // The next hook reads the file again.
+      }
+    },
+  };
+}
+
+/** Undefined for a file that is to be read as usual, which reports what is wrong with it. */
+function digestOf(path: string): string | undefined {
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile() || stats.size > maxBytes) return undefined;
+    const hash = createHash('sha256')
+      .update(packageVersion)
+      .update(path.endsWith('.json') ? 'j' : 'y');
+    return hash.update(readFileSync(path)).digest('hex').slice(0, 40);
+  } catch {
+    return undefined;
+  }
+}
+
+function readKept(file: string): RulesOnly | undefined {
+  try {
+    const bytes = readPrivateFile(file, 'so it is not used');
+    return bytes === undefined ? undefined : (JSON.parse(bytes.toString('utf8')) as RulesOnly);
+  } catch {
+    return undefined;
+  }
 }

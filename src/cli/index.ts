@@ -18,10 +18,7 @@ function isHook([first, second, ...rest]: readonly string[]): boolean {
 }
 
 async function judgeHere(task: HookTask): Promise<void> {
-  const [{ hookAnswer }, { endWithParent }] = await Promise.all([
-    import('./hook-answer.ts'),
-    import('./hook-orphan.ts'),
-  ]);
+  const { endWithParent, hookAnswer } = await import('./hook-answer.ts');
   endWithParent(process);
   await hookAnswer(process, task);
 }
@@ -45,8 +42,7 @@ async function startHook(): Promise<void> {
 
 async function startCommand(): Promise<void> {
   // Loaded here, because a hook needs none of it.
-  const { takeLifeline } = await import('./lifeline.ts');
-  const { supervise } = await import('./supervise.ts');
+  const { supervise, takeLifeline } = await import('./lifeline.ts');
   const lifeline = takeLifeline(process);
   // It runs none of the host's code, and passes signals on.
   const isGuard = process.argv[2] === 'guard';

@@ -9,11 +9,18 @@ import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
-import { type Change, changeLines, changeOf } from './mcp-pin-changes.ts';
-import { type PinnedTool, pinnedOf, readPinFile, writePinFile } from './mcp-pin-file.ts';
+import {
+  type Change,
+  changeLines,
+  changeOf,
+  type PinnedTool,
+  pinnedOf,
+  readPinFile,
+  writePinFile,
+} from './mcp-pin-file.ts';
 import type { Options } from './options.ts';
 import { printable } from './printable.ts';
-import { discardTyped, readLine } from './read-line.ts';
+import { discardTyped, readLine } from './read-text.ts';
 import type { Screen } from './screen.ts';
 
 export const mcpPin: Command = {

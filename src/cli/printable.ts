@@ -1,7 +1,9 @@
 /**
  * Makes text from outside safe to show: characters that a terminal would obey, hide or reorder
- * become escapes.
+ * become escapes. Paths are shown as a user would type them.
  */
+
+import { relative } from 'node:path';
 import { type JsonValue, wireText } from '../values/json/index.ts';
 import { escapeUnseen } from '../values/text/unseen.ts';
 
@@ -61,4 +63,10 @@ export function columns(rows: readonly (readonly string[])[], indent = ''): stri
     );
     return `${indent}${cells.join('  ')}`.trimEnd();
   });
+}
+
+/** Relative to `cwd` if it is inside, otherwise unchanged. */
+export function shownPath(path: string, cwd: string): string {
+  const near = relative(cwd, path);
+  return near === '' || near.startsWith('..') ? path : near;
 }

@@ -8,9 +8,8 @@ import {
 } from '../surfaces/config/thrown-place.ts';
 import { messageOf } from '../values/errors/index.ts';
 import { ownFolder } from '../values/packages/own-folder.ts';
-import { jsonText } from './printable.ts';
+import { jsonText, shownPath } from './printable.ts';
 import type { Screen } from './screen.ts';
-import { shownPath } from './shown-path.ts';
 
 /** Maximum lines of a stack with its causes, with `--verbose` and without. */
 const maxLines = { verbose: 60, brief: 12 };

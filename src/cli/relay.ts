@@ -12,9 +12,8 @@ import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
 import { openGateway } from './open-gateway.ts';
 import { jsonText } from './printable.ts';
-import { readRelayFile } from './relay-file.ts';
 import { openRelayRedis, type RelayRedis } from './relay-redis.ts';
-import { relaySettings } from './relay-settings.ts';
+import { readRelayFile, relaySettings } from './relay-settings.ts';
 import type { Screen } from './screen.ts';
 import { openWorld } from './world.ts';
 

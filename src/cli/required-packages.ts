@@ -10,7 +10,7 @@ import { isInstalled } from '../values/packages/missing-package.ts';
 import type { OptionalPackage } from '../values/packages/optional-packages.ts';
 import type { Command } from './command.ts';
 import { failure } from './fault.ts';
-import { secretArguments } from './gateway/plain-secrets.ts';
+import { secretArguments } from './gateway/common-entry.ts';
 import type { Options } from './options.ts';
 import { printable } from './printable.ts';
 

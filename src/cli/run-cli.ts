@@ -11,13 +11,14 @@ import { type CliIo, writeOut } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { CliFault, failure, usageFault } from './fault.ts';
-import { kindOfFile, optionOf } from './file-kinds.ts';
 import {
+  checkOptions,
   commandHelp,
   commandHelpJson,
   generalHelp,
   generalHelpJson,
   groupHelp,
+  unknownOption,
   usageOf,
 } from './help.ts';
 import { openGateway } from './open-gateway.ts';
@@ -28,8 +29,8 @@ import { registryLogger } from './registry-logger.ts';
 import { requirePackages } from './required-packages.ts';
 import { requireSafeOutputs } from './safe-outputs.ts';
 import { createScreen, type Screen } from './screen.ts';
+import { kindOfFile, optionOf } from './sources.ts';
 import { openWorld, type World } from './world.ts';
-import { checkOptions, unknownOption } from './wrong-option.ts';
 
 /** Milliseconds that clean-ups of tools have at the end of a run. */
 const graceMs = 5_000;

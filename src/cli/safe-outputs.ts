@@ -7,7 +7,7 @@ import { isFileOf, logAt, logBeside } from '../surfaces/audit/log-files.ts';
 import { isSameFile } from '../values/files/same-file.ts';
 import { usageFault } from './fault.ts';
 import type { FileUse } from './options.ts';
-import { shownPath } from './shown-path.ts';
+import { shownPath } from './printable.ts';
 
 /**
  * @param files What the command reads and writes, with paths that are relative to `cwd`.

@@ -2,9 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { userInfo } from 'node:os';
-import type { ToolSession } from '../core.ts';
+import type { HostToolRegistry, ToolSession } from '../core.ts';
 import { createMcpHandler, serveMcpStdio, toNodeListener } from '../surfaces/mcp/index.ts';
+import { prometheusContentType, prometheusText } from '../surfaces/telemetry/prometheus/index.ts';
 import { messageOf } from '../values/errors/index.ts';
+import { isHostAllowed, isOriginAllowed, type OriginPolicy } from '../values/http/origin-guard.ts';
 import { packageVersion } from '../values/packages/own-version.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
@@ -12,7 +14,6 @@ import { untilInterrupted, usageFault } from './fault.ts';
 import { listen, untilAborted } from './listen.ts';
 import type { Screen } from './screen.ts';
 import { approvalsPath, serveApprovals } from './serve-approvals.ts';
-import { metricsHandler } from './serve-metrics.ts';
 import type { SessionWish, World } from './world.ts';
 
 /** The address to listen at. */
@@ -226,4 +227,34 @@ function readAddress(text: string): Address {
         `\`${text.slice(0, 60)}\`.`,
     );
   return { host: bracketed ?? plain?.toLowerCase() ?? '127.0.0.1', port };
+}
+
+/** Answers requests for the counts, to the same hosts and origins as MCP requests. */
+function metricsHandler(
+  registry: HostToolRegistry,
+  allowedHosts: readonly string[],
+): { fetch(request: Request): Promise<Response> } {
+  const policy: OriginPolicy = {
+    allowedHosts: new Set(allowedHosts),
+    allowedOrigins: undefined,
+    unlistedHosts: 'loopback',
+    unlistedOrigins: 'loopback',
+    spelling: 'normalized',
+  };
+  const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+  const plain = (status: number, text: string, more: Record<string, string> = {}): Response =>
+    new Response(text, { status, headers: { 'Content-Type': 'text/plain', ...common, ...more } });
+  return {
+    async fetch(request) {
+      if (!isHostAllowed(request, policy)) return plain(403, 'This Host is not allowed here.\n');
+      if (!isOriginAllowed(request, policy))
+        return plain(403, 'This Origin is not allowed here.\n');
+      const { method } = request;
+      if (method !== 'GET' && method !== 'HEAD')
+        return plain(405, 'Expected GET or HEAD.\n', { Allow: 'GET, HEAD' });
+      return plain(200, method === 'HEAD' ? '' : prometheusText(registry), {
+        'Content-Type': prometheusContentType,
+      });
+    },
+  };
 }

@@ -1,9 +1,8 @@
 /** How the command line reads what `--host-tools` and `--host-tools-module` name. */
-import { isAbsolute, resolve } from 'node:path';
+import { extname, isAbsolute, resolve } from 'node:path';
 import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, usageFault } from './fault.ts';
-import { kindOfFile, optionOf } from './file-kinds.ts';
 import type { Source } from './options.ts';
 import { requireFile } from './read-text.ts';
 
@@ -32,3 +31,23 @@ export function moduleOf(name: string, cwd: string): string {
 function isPath(name: string): boolean {
   return /^\.{1,2}(?:[/\\]|$)/.test(name) || isAbsolute(name);
 }
+
+// Tells modules from host-tools files by their endings.
+
+/** Endings of modules. */
+export const moduleEndings: readonly string[] = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'];
+/** Endings of files of tools, profiles and rules. */
+export const configEndings: readonly string[] = ['.yaml', '.yml', '.json'];
+
+/** The kind of a file by its ending; undefined for other endings. */
+export function kindOfFile(path: string): 'file' | 'module' | undefined {
+  const ending = extname(path).toLowerCase();
+  return moduleEndings.includes(ending)
+    ? 'module'
+    : configEndings.includes(ending)
+      ? 'file'
+      : undefined;
+}
+
+/** The option that takes a file of each kind. */
+export const optionOf = { file: '--host-tools', module: '--host-tools-module' } as const;

@@ -7,8 +7,8 @@ import { outputsOf } from '../parts/offload/outputs-of.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted } from './fault.ts';
-import { kindOfFile } from './file-kinds.ts';
 import { printable } from './printable.ts';
+import { kindOfFile } from './sources.ts';
 
 /** What became of one tool. */
 interface ToolDiff {

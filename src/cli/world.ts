@@ -17,9 +17,9 @@ import { nearestNames } from '../values/text/names.ts';
 import type { CliIo } from './cli-io.ts';
 import { type CliFault, failure, untilInterrupted, usageFault } from './fault.ts';
 import { meant, type Options } from './options.ts';
-import { readFacts } from './read-json.ts';
+import { shownPath } from './printable.ts';
+import { readFacts } from './read-text.ts';
 import type { Screen } from './screen.ts';
-import { shownPath } from './shown-path.ts';
 import { checkSource, moduleOf } from './sources.ts';
 import { codeHint, unknownTool } from './unknown-tool.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../src/cli/fault.ts';
 import { optionTable } from '../../src/cli/option-table.ts';
 import { readPolicyTable } from '../../src/cli/policy-table.ts';
 import { root } from './cli-run.ts';

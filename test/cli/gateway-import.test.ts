@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { withoutComments } from '../../src/cli/gateway/without-comments.ts';
+import { withoutComments } from '../../src/cli/gateway/read-toml.ts';
 import { folder } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
 

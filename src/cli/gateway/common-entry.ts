@@ -1,6 +1,6 @@
 /** Brings a client's entry for a server into the shape of a gateway's, key by key. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { own } from './client-scopes.ts';
+import { own } from './client-files.ts';
 
 /** An entry with the keys that all clients share. Its `timeout` is in milliseconds. */
 export interface CommonEntry {
@@ -90,4 +90,95 @@ function withBraces(value: JsonValue | undefined): JsonValue | undefined {
         : text,
     ]),
   );
+}
+
+// Names the variables that take the place of a client's inputs, such as `${input:api-key}`.
+
+/** Gives an input its variable. */
+export type InputVariables = (id: string) => string;
+
+/**
+ * Each input of a configuration gets a variable of its own, the same one wherever it occurs. Names
+ * of the environment that the configuration uses are left to it.
+ * @param section the servers of the configuration
+ * @param warn called once for each input that does not get the name that its id suggests
+ */
+export function inputVariables(section: JsonObject, warn: (text: string) => void): InputVariables {
+  const known = new Map<string, string>();
+  // Some systems do not tell the cases of letters apart.
+  const taken = new Set(
+    [...JSON.stringify(section).matchAll(/\$\{(?:env:)?([A-Za-z_]\w*)\}/g)].map(([, name = '']) =>
+      name.toUpperCase(),
+    ),
+  );
+  return (id) => {
+    const before = known.get(id);
+    if (before !== undefined) return before;
+    const wanted = variableOf(id);
+    let name = wanted;
+    for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`;
+    taken.add(name);
+    known.set(id, name);
+    if (name !== wanted)
+      warn(
+        `\`\${input:${id}}\` becomes \`\${${name}}\`, because \`${wanted}\` stands for something ` +
+          'else.',
+      );
+    return name;
+  };
+}
+
+/** The name of a variable for the id of an input, or for a key. */
+export function variableOf(id: string): string {
+  const name = id.toUpperCase().replace(/[^A-Z0-9_]+/g, '_');
+  return /^[A-Z_]/.test(name) ? name : `_${name}`;
+}
+
+// Finds what is probably a secret in plain text. The values themselves are never told.
+
+const leastSecret = 8;
+const maxOfName = 60;
+
+/** Whether a value under this name is probably a secret, and not the name of a variable. */
+export function looksSecret(name: string, value: string): boolean {
+  return (
+    /key|token|secret|passw|auth|credential/i.test(name) &&
+    value.length >= leastSecret &&
+    !value.includes('${')
+  );
+}
+
+/** The places in arguments that have a secret, such as `args[1]`. */
+export function secretArguments(args: readonly string[]): readonly string[] {
+  return args.flatMap((arg, at) => {
+    const flag = args[at - 1] ?? '';
+    const follows = /^--?[a-z]/i.test(flag) && !flag.includes('=') && !arg.startsWith('-');
+    return (follows && looksSecret(flag, arg)) || hasSecret(arg) ? [`args[${at}]`] : [];
+  });
+}
+
+/** Whether it is like `--token=…`, `API_KEY=…`, `--header=Authorization: …`, or an address. */
+function hasSecret(text: string, isInner = false): boolean {
+  const [, name = '', value = ''] = /^([\w.-]{1,200})(?:=|: ?)(.*)$/s.exec(text) ?? [];
+  if (looksSecret(name, value) || secretInAddress(text) !== undefined) return true;
+  return !isInner && name.startsWith('-') && hasSecret(value, true);
+}
+
+/**
+ * What is secret in an address: a password, or a parameter by its name. Undefined for an address
+ * without a secret, and for any other text. Not every address has a form that `URL` reads.
+ */
+export function secretInAddress(text: string): string | undefined {
+  const [start, authority = ''] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(text) ?? [];
+  if (start === undefined) return undefined;
+  const user = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
+  const colon = user.indexOf(':');
+  const password = colon === -1 ? '' : user.slice(colon + 1);
+  // A short user without a password is only a name, as in `ssh://git@…`.
+  const isSecret = password !== '' || user.length >= leastSecret;
+  if (isSecret && !user.includes('${')) return 'its user and password';
+  const [, query = ''] = /\?([^#]*)/.exec(text) ?? [];
+  for (const [name, value] of new URLSearchParams(query))
+    if (looksSecret(name, value)) return `its parameter \`${name.slice(0, maxOfName)}\``;
+  return undefined;
 }

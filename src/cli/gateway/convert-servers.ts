@@ -2,10 +2,16 @@
 
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { own } from './client-scopes.ts';
-import { commonEntry } from './common-entry.ts';
-import { type InputVariables, inputVariables, variableOf } from './input-variables.ts';
-import { looksSecret, secretArguments, secretInAddress } from './plain-secrets.ts';
+import { own } from './client-files.ts';
+import {
+  commonEntry,
+  type InputVariables,
+  inputVariables,
+  looksSecret,
+  secretArguments,
+  secretInAddress,
+  variableOf,
+} from './common-entry.ts';
 
 /** The result of converting servers. */
 export interface Converted {

@@ -5,13 +5,11 @@ import { messageOf } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { CliIo } from '../cli-io.ts';
 import { failure } from '../fault.ts';
+import { shownPath } from '../printable.ts';
 import { readTextFile } from '../read-text.ts';
-import { shownPath } from '../shown-path.ts';
-import { clientOf, homeOf } from './client-files.ts';
-import { offIn, own, type Scope, scopesOf } from './client-scopes.ts';
+import { clientOf, homeOf, offIn, own, type Scope, scopesOf } from './client-files.ts';
 import { type Converted, convertServers } from './convert-servers.ts';
-import { readToml } from './read-toml.ts';
-import { withoutComments } from './without-comments.ts';
+import { readToml, withoutComments } from './read-toml.ts';
 
 /** The servers of all files. */
 export interface Found extends Converted {

@@ -1,5 +1,8 @@
 /** `gateway import`: writes a gateway with the servers that an MCP client has. */
 import { resolve } from 'node:path';
+import { registryStateOf } from '../../core/registry/state-of.ts';
+import { HostToolRegistry } from '../../index.ts';
+import { reviewOf } from '../../parts/rule-review/review-of.ts';
 import type { ServerStatus } from '../../surfaces/gateway/server-status.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { createFile, replaceFile } from '../../values/files/whole-file.ts';
@@ -7,13 +10,39 @@ import type { JsonObject } from '../../values/json/index.ts';
 import { type OptionalPackage, versioned } from '../../values/packages/optional-packages.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Answer, Command } from '../command.ts';
-import { failure, usageFault } from '../fault.ts';
-import { jsonText, printable } from '../printable.ts';
+import { failure, untilInterrupted, usageFault } from '../fault.ts';
+import { openGateway } from '../open-gateway.ts';
+import { jsonText, printable, shownPath } from '../printable.ts';
 import type { Screen } from '../screen.ts';
-import { shownPath } from '../shown-path.ts';
 import { clientFiles, existing } from './client-files.ts';
 import { type Found, foundServers } from './found-servers.ts';
-import { askServers } from './reading-tools.ts';
+
+// Asks the servers of a new gateway once which of their tools only read.
+
+/** `npx` may have to download a server first. One that takes longer gets no labels. */
+const startedWithinMs = 30_000;
+
+/** Starts the servers of a file, and ends them. @throws CliFault if it is interrupted */
+async function askServers(
+  path: string,
+  io: CliIo,
+  screen: Screen,
+): Promise<readonly ServerStatus[]> {
+  const registry = new HostToolRegistry();
+  // Only the tools are read here.
+  reviewOf(registryStateOf(registry)).isOff = true;
+  const options = { starts: true, records: false, keeps: false, cwd: io.cwd, pin: false };
+  const gateway = await openGateway(registry, options, io, screen);
+  try {
+    const { loadHostTools } = await import('../../surfaces/config/index.ts');
+    await loadHostTools(path, registry);
+    await untilInterrupted(gateway.settled(startedWithinMs), io.signal);
+    return gateway.statuses();
+  } finally {
+    await registry.close();
+    await gateway.close();
+  }
+}
 
 const target = 'gateway.yaml';
 const review = `\

@@ -1,8 +1,11 @@
 /** The folder of an installed guard, and what `hook install` has recorded in it. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { UserHome } from '../../surfaces/agents/hooks.ts';
+import { createFileSync } from '../../values/files/whole-file.ts';
+import type { HookTask } from '../hook-task.ts';
 
 /** The files of a guard, beside `guard.json` and the audit log. */
 export const guardFiles = {
@@ -100,4 +103,52 @@ function readRegular(path: string): Buffer | undefined {
  */
 export function mayNameModules(text: string): boolean {
   return /(?:^|[\s{,'"])module['"]?\s*:/.test(text);
+}
+
+// How `hook check` learns that an agent has started the hook of a guard.
+
+/** The environment variable with the number of a check: 32 hex digits. */
+export const checkVariable = 'HOST_TOOLS_HOOK_CHECK';
+
+/** The file that a hook creates if it runs during a check. Undefined for a wrong number. */
+export function checkFile(number: string | undefined): string | undefined {
+  return /^[0-9a-f]{32}$/.test(number ?? '')
+    ? join(tmpdir(), `host-tools-check-${number}`)
+    : undefined;
+}
+
+/** Notes that the hook runs. @returns whether there is a check. The hook then judges nothing. */
+export function noteCheck(env: Readonly<Record<string, string | undefined>>): boolean {
+  if (env[checkVariable] === undefined) return false;
+  const file = checkFile(env[checkVariable]);
+  try {
+    if (file !== undefined) createFileSync(file, '', { durable: false });
+  } catch {
+    // An earlier hook has noted it.
+  }
+  return true;
+}
+
+/**
+ * The task of the hook in this folder.
+ * @param host The process. Words of its command line follow those of the task.
+ * @returns the task, and the files of the guard
+ * @throws Error that says what was changed, and what to do
+ */
+export function guardTask(
+  host: NodeJS.Process,
+  folder: string,
+): { readonly task: HookTask; readonly files: ReadonlyMap<string, Buffer> } {
+  const record = readRecord(folder);
+  const files = verifiedFiles(folder, record);
+  const rules = join(folder, guardFiles.rules);
+  const parsed = files.get(parsedName)?.toString('utf8');
+  const task = {
+    argv: ['hook', record.agent, '--host-tools', rules, ...host.argv.slice(2)],
+    env: host.env,
+    cwd: host.cwd(),
+    log: join(folder, auditName),
+    ...(parsed === undefined ? {} : { known: { path: rules, content: JSON.parse(parsed) } }),
+  };
+  return { task, files };
 }

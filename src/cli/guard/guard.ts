@@ -3,21 +3,19 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Agent, UserHome } from '../../surfaces/agents/hooks.ts';
-import type { HostPattern } from '../../surfaces/config/host-pattern.ts';
+import { type HostPattern, isLoopback } from '../../surfaces/config/host-pattern.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';
-import { printable } from '../printable.ts';
+import { printable, shownPath } from '../printable.ts';
 import type { Screen } from '../screen.ts';
-import { shownPath } from '../shown-path.ts';
 import { userHome } from '../user-home.ts';
 import { guardFiles, guardFolder, readRecord, verifiedFiles } from './guard-folder.ts';
 import { guardLayout } from './guard-layout.ts';
 import { createGuardProxy } from './guard-proxy.ts';
 import { findBubblewrap, type RunningGuard, startSandboxed } from './guard-sandbox.ts';
-import { listeningPorts, loopbackPorts } from './loopback-ports.ts';
-import { createPlaceholders, guardsTurn, removePlaceholders } from './placeholders.ts';
+import { createPlaceholders, guardsTurn, removePlaceholders } from './mounts.ts';
 
 export const guard: Command = {
   name: 'guard',
@@ -160,4 +158,35 @@ function isInForeground(): boolean {
   const stat = readFileSync('/proc/self/stat', 'latin1');
   const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return group === foreground;
+}
+
+// The ports of this machine's loopback that a list of hosts opens to a sandbox.
+
+/**
+ * The ports on which programs listen for connections of this machine.
+ * @param table `/proc/net/tcp`
+ */
+function listeningPorts(table: string): readonly number[] {
+  const ports = new Set<number>();
+  for (const line of table.split('\n')) {
+    const [, address, port, state] =
+      /^\s*\d+: ([0-9A-F]+):([0-9A-F]{4}) \S+ ([0-9A-F]{2})/.exec(line) ?? [];
+    if (state !== '0A' || address === undefined || port === undefined) continue;
+    const isHere =
+      /^0+$/.test(address) || /7F$/.test(address.slice(0, 8)) || /^0{24}01000000$/.test(address);
+    if (isHere) ports.add(Number.parseInt(port, 16));
+  }
+  return [...ports];
+}
+
+/** The ports of the loopback that the list opens. `all`: those on which programs listen now. */
+function loopbackPorts(
+  hosts: readonly HostPattern[],
+  all: () => readonly number[],
+): readonly { readonly address: string; readonly port: number }[] {
+  return hosts
+    .filter(({ host, below }) => isLoopback(host) && !below)
+    .flatMap(({ host, port }) =>
+      (port === undefined ? all() : [port]).map((one) => ({ address: host, port: one })),
+    );
 }

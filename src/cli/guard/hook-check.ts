@@ -13,10 +13,14 @@ import type { CliIo } from '../cli-io.ts';
 import type { Command } from '../command.ts';
 import { printable } from '../printable.ts';
 import { userHome } from '../user-home.ts';
-import { eventsWith } from './agent-settings.ts';
-import { checkFile, checkVariable } from './check-mark.ts';
-import { agentNamed, guardCommand } from './guard-command.ts';
-import { guardFolder, readRecord, verifiedFiles } from './guard-folder.ts';
+import { agentNamed, eventsWith, guardCommand } from './agent-settings.ts';
+import {
+  checkFile,
+  checkVariable,
+  guardFolder,
+  readRecord,
+  verifiedFiles,
+} from './guard-folder.ts';
 
 /** How long an agent may take to start its hook, in milliseconds. */
 const probeMs = 60_000;

@@ -6,8 +6,7 @@
 import type { JsonObject } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { copyJson } from '../../values/json/index.ts';
-import type { CheckName, Findings } from './validate-checks.ts';
-import { memberOf, textOf, within } from './validate-foreign-code.ts';
+import { type CheckName, type Findings, memberOf, textOf, within } from './validate-checks.ts';
 import { badInputs, type UsableSchema } from './validate-schema.ts';
 
 const limits = { maxDepth: 64, maxValues: 100_000 };

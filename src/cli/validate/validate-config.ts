@@ -10,12 +10,10 @@ import { reviewOf } from '../../parts/rule-review/review-of.ts';
 import type { HostedParts } from '../../surfaces/config/file-host.ts';
 import type { FileReport } from '../../surfaces/config/report.ts';
 import { prefixOf } from '../../surfaces/gateway/server-connection.ts';
-import type { Findings } from './validate-checks.ts';
-import { checkDeadRules } from './validate-dead-rules.ts';
-import { checkDefinitions } from './validate-definitions.ts';
-import { within } from './validate-foreign-code.ts';
-import { checkOffload, type WrittenProfile } from './validate-offload.ts';
+import { type Findings, within } from './validate-checks.ts';
+import { checkDefinitions, checkOffload, type WrittenProfile } from './validate-definitions.ts';
 import {
+  checkDeadRules,
   checkQuotas,
   checkReferences,
   type WrittenQuota,

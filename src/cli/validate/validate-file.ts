@@ -9,17 +9,14 @@ import { faultText } from '../../surfaces/config/import-module.ts';
 import { ModuleFault } from '../../surfaces/config/module-fault.ts';
 import { fileOfFolder } from '../../surfaces/config/package-folder.ts';
 import { describe } from '../../values/errors/index.ts';
-import { configEndings, kindOfFile, moduleEndings } from '../file-kinds.ts';
 import { requireFile } from '../read-text.ts';
-import type { Findings } from './validate-checks.ts';
+import { configEndings, kindOfFile, moduleEndings } from '../sources.ts';
+import { type Findings, memberOf, textOf, within } from './validate-checks.ts';
 import { checkConfig } from './validate-config.ts';
-import { checkAddedRules } from './validate-dead-rules.ts';
-import { checkDefinitions, registerEach } from './validate-definitions.ts';
-import { memberOf, textOf, within } from './validate-foreign-code.ts';
+import { checkDefinitions, checkOffload, registerEach } from './validate-definitions.ts';
 import { type Callable, type ModuleOffer, readModule } from './validate-module.ts';
 import { checkMount } from './validate-mount.ts';
-import { checkOffload } from './validate-offload.ts';
-import { checkReferences } from './validate-references.ts';
+import { checkAddedRules, checkReferences } from './validate-references.ts';
 import type { ToolCheckOptions } from './validate-tool.ts';
 
 const expected =

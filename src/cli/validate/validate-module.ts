@@ -5,7 +5,7 @@
 import { type AnyTool, isMisuseError } from '../../core.ts';
 import { inspectTool } from '../../extend.ts';
 import { describe } from '../../values/errors/index.ts';
-import { memberOf } from './validate-foreign-code.ts';
+import { memberOf } from './validate-checks.ts';
 
 /** An export that will be called, with the object that it is a method of. */
 export interface Callable {

@@ -3,8 +3,7 @@
 import type { JsonObject, ToolSession } from '../../core.ts';
 import { TestCoordinator } from '../../surfaces/testing/index.ts';
 import { describe } from '../../values/errors/index.ts';
-import type { Findings } from './validate-checks.ts';
-import { memberOf, within } from './validate-foreign-code.ts';
+import { type Findings, memberOf, within } from './validate-checks.ts';
 import { checkMountedTool, type ToolCheckOptions } from './validate-tool.ts';
 
 type Mount = (coordinator: TestCoordinator, config: object) => unknown;

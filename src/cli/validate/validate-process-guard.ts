@@ -2,7 +2,7 @@
  * Catches what the host's code does to the process during validation: exits, exit codes, unhandled
  * rejections and uncaught exceptions.
  */
-import { textOf } from './validate-foreign-code.ts';
+import { textOf } from './validate-checks.ts';
 
 /** A guard of the process, until it is released. */
 export interface ProcessGuard {

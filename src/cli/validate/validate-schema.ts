@@ -8,8 +8,7 @@ import type { JsonObject, JsonValue } from '../../core.ts';
 import { createDefinition } from '../../extend.ts';
 import { canonicalJson, copyJson } from '../../values/json/index.ts';
 import { schemaEngine } from '../../values/json-schema/engine.ts';
-import type { Findings } from './validate-checks.ts';
-import { memberOf, textOf } from './validate-foreign-code.ts';
+import { type Findings, memberOf, textOf } from './validate-checks.ts';
 
 /** Whether a schema refuses an input. A promise if the schema's own code is asynchronous. */
 export type Refuses = (input: JsonObject) => boolean | Promise<boolean>;

@@ -6,8 +6,7 @@ import type { JsonObject } from '../../core.ts';
 import { createDefinition } from '../../extend.ts';
 import { describe } from '../../values/errors/index.ts';
 import { checkBehaviour } from './validate-behaviour.ts';
-import type { Findings } from './validate-checks.ts';
-import { memberOf, textOf } from './validate-foreign-code.ts';
+import { type Findings, memberOf, textOf } from './validate-checks.ts';
 import { checkMountedSchema } from './validate-schema.ts';
 
 /** Options of the checks of tools. */

@@ -1,7 +1,7 @@
 /** `validate`: checks that files of tools load, and that the tools keep to the contract. */
 import type { Command } from '../command.ts';
 import { untilInterrupted } from '../fault.ts';
-import { readConfig } from '../read-json.ts';
+import { readConfig } from '../read-text.ts';
 import { checkSource, moduleOf } from '../sources.ts';
 
 export const validate: Command = {
