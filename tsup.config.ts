@@ -7,8 +7,8 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
 import type { Options } from 'tsup';
 import { runnerText } from './src/executors/sandbox/runner-text.ts';
 import { approvalsPage } from './src/surfaces/pages/approvals-page.ts';
+import type { Page } from './src/surfaces/pages/build-page.ts';
 import { inspectorPage } from './src/surfaces/pages/inspector-page.ts';
-import type { Page } from './src/surfaces/pages/page.ts';
 import { joinChunks } from './tsup.chunks.ts';
 
 /** The subpaths of the package, and their entries. */

@@ -186,8 +186,13 @@ export type {
 } from './api/events.ts';
 export type { ErrorCode } from './values/errors/codes.ts';
 export { errorCodes } from './values/errors/error-codes.ts';
-export type { CallStatus, MisuseCode, ToolError } from './values/errors/index.ts';
-export { isMisuseError, MisuseError } from './values/errors/index.ts';
+export {
+  type CallStatus,
+  isMisuseError,
+  type MisuseCode,
+  MisuseError,
+  type ToolError,
+} from './values/errors/index.ts';
 
 // Coordinators
 

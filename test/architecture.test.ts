@@ -159,9 +159,8 @@ const worksOn: Readonly<Record<string, readonly string[]>> = {
   'executors/bullmq': ['parts/json-schema/part'],
   'stores/redis': ['parts/durable-approvals/store'],
   'surfaces/approvals': [
-    'parts/durable-approvals/four-eyes',
-    'parts/durable-approvals/memory-store',
     'parts/durable-approvals/settle-approval',
+    'parts/durable-approvals/memory-store',
     'parts/durable-approvals/store',
   ],
   'surfaces/config': [
@@ -423,7 +422,7 @@ const writesFiles: Readonly<Record<string, string>> = {
   'cli/read-text': '`open` for a stream',
   'cli/policy-backtest': '`open` for the first line',
   'cli/init/create-project': 'makes folders that it can remove again',
-  'surfaces/testing/conformance/executor-handlers': 'a file for the length of a rule',
+  'surfaces/testing/conformance/executor-world': 'a file for the length of a rule',
 };
 
 /** Who keeps private files, writes whole files or takes locks. */
@@ -439,15 +438,14 @@ const usersOfFiles = [
   'cli/init/create-project',
   'cli/mcp-pin-file',
   'surfaces/agents/state/file-quotas',
-  'surfaces/agents/state/locked',
+  'surfaces/agents/state/locked-file',
   'surfaces/agents/state/session-file',
   'surfaces/agents/state/state-folder',
   'surfaces/approvals/approval-files',
   'surfaces/audit/create-audit-log',
   'surfaces/audit/writers',
-  'surfaces/gateway/approval-secret',
-  'surfaces/gateway/token-file',
-  'surfaces/offload/output-folder',
+  'surfaces/gateway/secret-files',
+  'surfaces/offload/file-offload',
 ];
 
 /** Entries of `surfaces` with one folder for each subpath. */
@@ -512,7 +510,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'values/json-schema/compile': ['compileSchema'],
   'values/json-schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
-  'surfaces/agents/shell/fed-programs': ['fedTables'],
+  'surfaces/agents/shell/programs': ['fedTables'],
   'surfaces/agents/shell/hosts': ['hostRows'],
   'surfaces/agents/shell/looking-programs': ['lookingTables'],
   'surfaces/gateway/server-questions': ['createQuestions'],
@@ -523,7 +521,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'core/rules/verdict': ['denialText'],
   'executors/sandbox/reaper': ['reaperScript'],
   'surfaces/testing/coordinator/coordinator-hooks': ['hookResultDefaults'],
-  'values/schema/takes-null': ['takesNull'],
+  'values/schema/schema-places': ['takesNull'],
   'values/text/glob': ['compileGlob', 'globBudget'],
 };
 

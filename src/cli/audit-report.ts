@@ -1,7 +1,7 @@
 /** `audit report`: the summary of an audit log. */
 import { resolve } from 'node:path';
 import { type LineHash, type LineMembers, lineHash } from '../surfaces/audit/line.ts';
-import { linesOf } from '../surfaces/audit/read-log.ts';
+import { linesOf } from '../surfaces/audit/open-log.ts';
 import { type ChainCheck, createCheck } from '../surfaces/audit/verify-audit.ts';
 import { messageOf } from '../values/errors/index.ts';
 import { writeOutput } from '../values/files/whole-file.ts';

@@ -1,6 +1,6 @@
 /** Sums up an audit log while it is read, in bounded memory, because logs are big. */
 import type { LineMembers } from '../surfaces/audit/line.ts';
-import { shortened } from '../values/text/shortened.ts';
+import { shortened } from '../values/text/characters.ts';
 
 /** The calls of one tool. */
 export interface ToolSummary {

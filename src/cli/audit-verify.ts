@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type AuditCheck, verifyAudit } from '../surfaces/audit/index.ts';
-import { siblingsOf } from '../surfaces/audit/sibling-logs.ts';
+import { siblingsOf } from '../surfaces/audit/log-files.ts';
 import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';

@@ -1,5 +1,5 @@
 /** `hook`: judges a call of a coding agent. The process of the hook is in `hook-process.ts`. */
-import { agentNames } from '../surfaces/agents/agent-names.ts';
+import { agentNames } from '../surfaces/agents/agent.ts';
 import type { Command } from './command.ts';
 import { usageFault } from './fault.ts';
 

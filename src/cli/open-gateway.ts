@@ -16,7 +16,7 @@ export async function openGateway(
   screen: Screen,
 ): Promise<Gateway> {
   const { createGateway } = await import('../surfaces/gateway/gateway.ts');
-  const { tokenFolder } = await import('../surfaces/gateway/token-file.ts');
+  const { tokenFolder } = await import('../surfaces/gateway/secret-files.ts');
   return createGateway(registry as unknown as HostToolRegistry<never>, options, {
     env: io.env,
     tokens: () => tokenFolder(io.env.XDG_STATE_HOME, userHome(io.env)),

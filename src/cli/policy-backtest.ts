@@ -99,7 +99,7 @@ async function* sentRecords(io: CliIo): AsyncGenerator<BacktestRecord> {
 /** The records of a file. An audit log includes its older files, oldest first. */
 async function* fileRecords(path: string, from: string): AsyncGenerator<BacktestRecord> {
   const { readRecords } = await import('../surfaces/policy/index.ts');
-  const { filesOf } = await import('../surfaces/audit/read-log.ts');
+  const { filesOf } = await import('../surfaces/audit/open-log.ts');
   for (const file of (await isAuditLog(path)) ? filesOf(path) : [path]) {
     const handle = await open(file, 'r');
     try {

@@ -5,7 +5,7 @@
 
 import { relative } from 'node:path';
 import { type JsonValue, wireText } from '../values/json/index.ts';
-import { escapeUnseen } from '../values/text/unseen.ts';
+import { escapeUnseen } from '../values/text/characters.ts';
 
 /**
  * Control characters, line and paragraph separators, bidirectional and invisible characters, and

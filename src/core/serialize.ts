@@ -3,7 +3,7 @@
 import type { ToolResult } from '../api/result.ts';
 import { contentParts, contentText } from '../values/content.ts';
 import { wireText } from '../values/json/index.ts';
-import { withoutControls } from '../values/text/control-characters.ts';
+import { withoutControls } from '../values/text/characters.ts';
 
 /**
  * The text that the model sees: a string unchanged, other output as JSON, `Success` for no output,

@@ -20,7 +20,7 @@ const dayMs = 86_400_000;
 const entries = [
   'src/executors/bullmq/index.ts',
   'src/cli/index.ts',
-  'src/surfaces/gateway/approval-secret.ts',
+  'src/surfaces/gateway/secret-files.ts',
   'src/index.ts',
   'src/values/limits/deadlines.ts',
   'src/surfaces/relay/index.ts',

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
 import { readFile } from '../../surfaces/config/read-file.ts';
 import { type ServerEntry, serverEntry } from '../../surfaces/config/server-format.ts';
-import { tokenFile, tokenFolder } from '../../surfaces/gateway/token-file.ts';
+import { tokenFile, tokenFolder } from '../../surfaces/gateway/secret-files.ts';
 import { type Callback, signIn } from '../../surfaces/mcp/client/oauth.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 import { messageOf } from '../../values/errors/index.ts';

@@ -1,7 +1,7 @@
 /** The hooks in the settings of an agent, and the line that starts one. All agents have one form. */
 
 import { join } from 'node:path';
-import { agentNames } from '../../surfaces/agents/agent-names.ts';
+import { agentNames } from '../../surfaces/agents/agent.ts';
 import type { Agent, HookGroups, UserHome } from '../../surfaces/agents/hooks.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { usageFault } from '../fault.ts';

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { agentNames } from '../../surfaces/agents/agent-names.ts';
+import { agentNames } from '../../surfaces/agents/agent.ts';
 import type { Agent } from '../../surfaces/agents/hooks.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import type { CliIo } from '../cli-io.ts';

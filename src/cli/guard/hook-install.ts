@@ -8,7 +8,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { agentNames } from '../../surfaces/agents/agent-names.ts';
+import { agentNames } from '../../surfaces/agents/agent.ts';
 import type { Agent, HookGroups } from '../../surfaces/agents/hooks.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { makeFolder, openPrivateFolder } from '../../values/files/private-folder.ts';

@@ -5,7 +5,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import type { UserHome } from '../../surfaces/agents/hooks.ts';
-import { inTurn } from '../../surfaces/agents/state/locked.ts';
+import { inTurn } from '../../surfaces/agents/state/locked-file.ts';
 import { type Lock, takeLock } from '../../values/files/lock-file.ts';
 import { makeFolder, openPrivateFolder, stateFolderOf } from '../../values/files/private-folder.ts';
 import { createFileSync } from '../../values/files/whole-file.ts';

@@ -4,7 +4,7 @@ import type { ApprovalRequest } from '../../api/approval.ts';
 import type { Approver } from '../../api/context.ts';
 import { randomUUID } from '../../values/crypto.ts';
 import { errorName, withCause } from '../../values/errors/index.ts';
-import { hasOwn } from '../../values/json/own-member.ts';
+import { hasOwn } from '../../values/json/value.ts';
 import { inScope } from '../../values/limits/async-scope.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { ApprovalDesk } from '../approval/desk.ts';

@@ -10,7 +10,7 @@ import type {
   ToolContext,
 } from '../../api/context.ts';
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { shortened } from '../../values/text/shortened.ts';
+import { shortened } from '../../values/text/characters.ts';
 import type { FoundCall } from './call.ts';
 import { shownJson, shownText } from './shown.ts';
 

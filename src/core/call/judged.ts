@@ -1,6 +1,6 @@
 /** What conditions look at. */
 
-import { declaresPath } from '../../values/schema/declares-path.ts';
+import { declaresPath } from '../../values/schema/local-reference.ts';
 import type { Judged } from '../rules/judged.ts';
 import type { FoundCall } from './call.ts';
 

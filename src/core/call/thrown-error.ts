@@ -9,7 +9,7 @@ import {
   withCause,
 } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
-import { shortened } from '../../values/text/shortened.ts';
+import { shortened } from '../../values/text/characters.ts';
 import type { FoundCall } from './call.ts';
 import { thrownInputFault } from './invalid-input.ts';
 import { reportFault } from './report-fault.ts';

@@ -3,8 +3,8 @@
 import type { Profile } from '../../api/profile.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { deepFreeze } from '../../values/json/index.ts';
+import { shortened } from '../../values/text/characters.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
-import { shortened } from '../../values/text/shortened.ts';
 import type { Conditioned } from '../rules/conditioned.ts';
 import { checkLineage, type KnownProfile, parentsOf } from '../rules/lineage.ts';
 import { type ProfileTool, type ResolvedProfile, resolveProfile } from '../rules/profile.ts';

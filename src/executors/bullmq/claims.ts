@@ -2,8 +2,8 @@
 import type { IRedisClient } from 'bullmq';
 import { gatherWrites, scriptsOn } from './connection.ts';
 import { leasePart } from './fleet-watch.ts';
+import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf } from './job.ts';
 import { type Letter, type Mailbox, openMailbox } from './mailbox.ts';
-import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf } from './names.ts';
 import { claimScript, renewScript, reportScript, settleScript } from './scripts.ts';
 
 /** The results of a claim; see `claimScript`. */

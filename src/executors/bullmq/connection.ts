@@ -1,6 +1,7 @@
 /** Sends this package's own commands over the connections that BullMQ makes. */
 import type { Writable } from 'node:stream';
 import type { IRedisClient } from 'bullmq';
+import { packageFault, requirePackage } from '../../values/packages/missing-package.ts';
 import { type FleetScript, fleetScripts } from './scripts.ts';
 
 /** Runs one of {@link fleetScripts} with its keys and arguments. */
@@ -33,4 +34,24 @@ export function gatherWrites(client: IRedisClient): void {
 /** Whether the client sends commands at once, instead of queueing them until it is connected. */
 export function isLive({ status, isCluster }: IRedisClient): boolean {
   return status === 'ready' || (isCluster && status === 'connect');
+}
+
+// Loads the optional package `bullmq` synchronously, on first use.
+
+/** The parts of `bullmq` that are used. */
+export type Bullmq = Pick<
+  typeof import('bullmq'),
+  'Queue' | 'UnrecoverableError' | 'WaitingError' | 'Worker'
+>;
+
+/**
+ * @param load loads a package
+ * @throws MisuseError `missing_dependency` if it is not installed
+ */
+export function loadBullmq(load: (specifier: string) => unknown = requirePackage): Bullmq {
+  try {
+    return load('bullmq') as Bullmq;
+  } catch (error) {
+    throw packageFault('bullmq', 'carries the calls of a fleet', error);
+  }
 }

@@ -7,9 +7,9 @@ import {
   type TableOf,
   withDefault,
 } from '../../values/options/index.ts';
+import { loadBullmq } from './connection.ts';
 import { FleetHost } from './fleet-host.ts';
 import { type FleetPlace, placeTable } from './fleet-options.ts';
-import { loadBullmq } from './load-bullmq.ts';
 
 /** Options of {@link fleetExecutor}. */
 export interface FleetExecutorOptions extends FleetPlace {

@@ -1,7 +1,7 @@
 /** Runs the calls of one fleet executor: offers them to workers, and processes their reports. */
 import type { JsonObject, ToolContext } from '../../core.ts';
 import { type RunningCall, runningCall } from '../../extend.ts';
-import { nextTurn } from '../../values/limits/next-turn.ts';
+import { nextTurn } from '../../values/limits/stretches.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { lost, notStarted, refusedOffer, replaced, unreachable } from './faults.ts';
 import { FleetLink, withdrawn } from './fleet-link.ts';

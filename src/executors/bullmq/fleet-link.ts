@@ -1,12 +1,19 @@
 /** A host's connection to its queue, and the commands that it sends about its calls. */
 import type { IRedisClient, Queue } from 'bullmq';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
-import { gatherWrites, isLive, type RunScript, scriptsOn } from './connection.ts';
+import { gatherWrites, isLive, loadBullmq, type RunScript, scriptsOn } from './connection.ts';
 import type { FleetPlace } from './fleet-options.ts';
-import { type FleetJob, maxJobChars } from './job.ts';
-import { loadBullmq } from './load-bullmq.ts';
+import {
+  type FleetJob,
+  hostBoxOf,
+  maxJobChars,
+  newName,
+  recordOf,
+  rootOf,
+  workerBoxOf,
+  workerIn,
+} from './job.ts';
 import { type Letter, type Mailbox, openMailbox } from './mailbox.ts';
-import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf, workerIn } from './names.ts';
 import {
   notifyScript,
   offerScript,

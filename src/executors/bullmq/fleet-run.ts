@@ -5,8 +5,8 @@ import type { HostMessage } from '../sandbox/messages.ts';
 import { readMessage } from '../sandbox/read-message.ts';
 import { Unconfirmed } from '../sandbox/unconfirmed.ts';
 import { lost, readRefusal, refused } from './faults.ts';
+import { newJobId } from './job.ts';
 import type { Letter } from './mailbox.ts';
-import { newJobId } from './names.ts';
 
 type RunMessage = Extract<HostMessage, { t: 'run' }>;
 

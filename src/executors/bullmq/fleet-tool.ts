@@ -1,6 +1,5 @@
 /** The tools that a worker serves, and how it runs them. */
-
-import type { AnyTool, JsonObject, ToolContext } from '../../core.ts';
+import type { AnyTool, JsonObject, ToolContext, TraceContext } from '../../core.ts';
 import { inspectTool, type ToolView } from '../../extend.ts';
 import { jsonSchemas } from '../../parts/json-schema/part.ts';
 import { MisuseError } from '../../values/errors/index.ts';
@@ -53,3 +52,22 @@ function fleetTool(tool: AnyTool, refuse: (what: string) => MisuseError): FleetT
     throw refuse(`expected definitions that a worker can run, got \`${name}\`: ${fault}.`);
   return { fingerprint, run };
 }
+
+// The call that a worker passes to its `around`.
+
+/** A call that a worker runs. */
+export interface FleetCall {
+  /** The name of the tool in the host. */
+  readonly toolName: string;
+  /** The id of the call in its session. */
+  readonly callId: string;
+  /** The id of the host's session. */
+  readonly sessionId: string;
+  /** The principal that the session acts for. */
+  readonly principal?: string | undefined;
+  /** The trace that the call belongs to. Present if the host traces its calls. */
+  readonly traceContext?: TraceContext | undefined;
+}
+
+/** Runs around each handler of a worker; see `ServeFleetOptions`. */
+export type Around = (call: FleetCall, run: () => Promise<unknown>) => Promise<unknown>;

@@ -11,9 +11,8 @@ import {
   wholeNumber,
   withDefault,
 } from '../../values/options/index.ts';
-import type { Around } from './fleet-call.ts';
 import { type FleetPlace, placeTable } from './fleet-options.ts';
-import { fleetTools } from './fleet-tool.ts';
+import { type Around, fleetTools } from './fleet-tool.ts';
 import { FleetWorker } from './fleet-worker.ts';
 
 /** Options of {@link serveFleet}. */

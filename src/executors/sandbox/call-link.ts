@@ -16,7 +16,7 @@ import { type RunningCall, runningCall } from '../../extend.ts';
 import { errorName, messageOf } from '../../values/errors/index.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 import { lostInSandbox } from '../../values/json/lost-data.ts';
-import { shortened } from '../../values/text/shortened.ts';
+import { shortened } from '../../values/text/characters.ts';
 import { unreturnableFault } from './fault.ts';
 import {
   type HostMessage,

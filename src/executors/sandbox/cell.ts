@@ -4,7 +4,7 @@
  */
 import type { JsonObject, ToolContext } from '../../core.ts';
 import type { RunningCall } from '../../extend.ts';
-import { shortened } from '../../values/text/shortened.ts';
+import { shortened } from '../../values/text/characters.ts';
 import { CallLink } from './call-link.ts';
 import { lostFault, unavailableFault, unloadedFault } from './fault.ts';
 import { type HostMessage, maxBacklog, type SandboxMessage } from './messages.ts';

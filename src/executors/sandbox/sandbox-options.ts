@@ -1,5 +1,10 @@
 /** The options that all sandboxes have. */
+
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { isAbsolute } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describe, MisuseError, messageOf } from '../../values/errors/index.ts';
 import {
   anything,
   duration,
@@ -11,10 +16,47 @@ import {
   text,
   wholeNumber,
   withDefault,
+  wrongOption,
 } from '../../values/options/index.ts';
-import { envKind, readEnv, type SandboxEnv } from './environment.ts';
-import { type HandlerPlace, handlerPlace } from './handler-place.ts';
 import type { PoolLimits } from './pool.ts';
+
+// The environment of a sandbox. It has only the variables that the options name.
+
+/** Names of variables of this process, or variables with their values. */
+export type SandboxEnv = readonly string[] | Readonly<Record<string, string>>;
+
+const expected =
+  'an array of names of variables, or an object with the values of variables as strings';
+
+const envKind = kind<SandboxEnv>(expected, (value) => typeof value === 'object' && value !== null);
+
+/** The variable with options for Node, which could undo those that the sandbox is started with. */
+const refused = 'NODE_OPTIONS';
+
+/** @throws MisuseError `invalid_option` */
+function readEnv(where: string, given: SandboxEnv | undefined): Record<string, string> {
+  const env: Record<string, string> = Object.create(null);
+  if (given === undefined) return env;
+  const names: readonly unknown[] = Array.isArray(given) ? given : Object.keys(given);
+  for (const name of names) {
+    if (typeof name !== 'string' || !/^[^=\0]+$/.test(name))
+      throw wrongOption(where, 'env', expected, given);
+    if (name.toUpperCase() === refused)
+      throw new MisuseError(
+        'invalid_option',
+        `${where}: expected \`env\` without ${refused}, since it could lift the limits of the ` +
+          'sandbox.',
+      );
+    const value: unknown = Array.isArray(given)
+      ? process.env[name]
+      : (given as Readonly<Record<string, string>>)[name];
+    if (value === undefined && Array.isArray(given)) continue;
+    if (typeof value !== 'string' || value.includes('\0'))
+      throw wrongOption(where, `env.${name}`, 'a string without NUL', value);
+    env[name] = value;
+  }
+  return env;
+}
 
 /** How many sandboxes an executor has, and how long they live. */
 export interface SandboxPool {
@@ -105,4 +147,55 @@ export function readCommon(
     limits: { max: max ?? Math.max(4, availableParallelism()), spare, idleMs, calls },
     env: readEnv(where, env),
   };
+}
+
+// The place of a sandbox's handler: a module and one of its exports.
+
+/** A module that exists. */
+interface HandlerPlace {
+  /** The path of the file. */
+  readonly file: string;
+  /** The URL of the file, for `import`. */
+  readonly address: string;
+}
+
+/** @throws MisuseError `invalid_option` if it is not a file. */
+function handlerPlace(where: string, module: unknown): HandlerPlace {
+  const file = fileOf(where, module);
+  let isFile: boolean;
+  try {
+    isFile = statSync(file).isFile();
+  } catch (error) {
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: expected \`module\` to be a file that exists, got \`${file}\`: ` +
+        `${messageOf(error)}.`,
+    );
+  }
+  if (isFile) return { file, address: pathToFileURL(file).href };
+  throw new MisuseError(
+    'invalid_option',
+    `${where}: expected \`module\` to be a file, got \`${file}\`, which is not one.`,
+  );
+}
+
+function fileOf(where: string, module: unknown): string {
+  const isUrl = module instanceof URL;
+  if (isUrl || (typeof module === 'string' && module.startsWith('file:'))) {
+    try {
+      return fileURLToPath(module);
+    } catch (error) {
+      throw new MisuseError(
+        'invalid_option',
+        `${where}: expected \`module\` to be the address of a file, got ${String(module)}: ` +
+          `${messageOf(error)}.`,
+      );
+    }
+  }
+  if (typeof module === 'string' && isAbsolute(module)) return module;
+  throw new MisuseError(
+    'invalid_option',
+    `${where}: expected \`module\` to be a \`file:\` URL or an absolute path, got ` +
+      `${describe(module)}. Use \`new URL('./handler.js', import.meta.url)\`.`,
+  );
 }

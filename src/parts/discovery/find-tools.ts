@@ -1,14 +1,18 @@
 /** The tool with which a model finds the tools that it is not shown. */
 
+import type { FoundTool, SearchOptions } from '../../api/discovery.ts';
 import type { AnyTool } from '../../api/tool.ts';
 import { idsInFlight } from '../../core/call/calls-in-flight.ts';
 import { shownNameOf } from '../../core/call/shown.ts';
+import { asksFor } from '../../core/session/bind-host-tool.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { defineTool } from '../../core/tool/define-tool.ts';
+import { shownDescription } from '../../core/tool/deprecation.ts';
 import { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { own } from '../../core/toolset/tool-spec.ts';
-import { MisuseError } from '../../values/errors/index.ts';
-import type { JsonObject } from '../../values/json/index.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import { deepFreeze, type JsonObject } from '../../values/json/index.ts';
+import { readOptions, type TableOf, wholeNumber, withDefault } from '../../values/options/index.ts';
 import { shownSchema } from '../../values/schema/to-json-schema.ts';
 import {
   beginDiscovery,
@@ -18,7 +22,65 @@ import {
   findToolsName,
 } from './discovery.ts';
 import { findByMeaning, findTools, readTools } from './found-tools.ts';
-import { describeFound, longestQuery, maxFound, wrongQuery } from './search.ts';
+import type { Hit } from './rank.ts';
+
+// Finds tools by what they do, for hosts and for agents with more tools than a model should read.
+
+/** The longest query, in characters, and the most tools of one answer. */
+const longestQuery = 4_096;
+const maxFound = 100;
+
+const table = {
+  limit: withDefault(wholeNumber(1, maxFound), 8),
+} satisfies TableOf<SearchOptions>;
+
+/** @throws MisuseError `invalid_option` */
+export function searchTools(
+  session: SessionState,
+  query: unknown,
+  options: SearchOptions | undefined,
+): readonly FoundTool[] {
+  const { limit } = readOptions('search', options, table);
+  const wrong = wrongQuery(query);
+  if (wrong !== undefined) throw new MisuseError('invalid_option', `search: \`query\`: ${wrong}.`);
+  const found = findTools(session, query as string, limit).map((hit) =>
+    describeFound(session, hit),
+  );
+  return deepFreeze(found.filter((tool) => tool !== undefined));
+}
+
+/**
+ * The answer's entry for a found tool; undefined if it was removed or hidden after it was found.
+ */
+function describeFound(
+  session: SessionState,
+  { tool, score, why }: Hit<ToolEntry>,
+): FoundTool | undefined {
+  const { name, definition } = tool;
+  const binding = session.binding(name);
+  if (binding?.entry !== tool || binding.drop !== undefined) return undefined;
+  const description = shownDescription(definition);
+  return { name, description, score, requiresApproval: asksFor(binding), why };
+}
+
+/**
+ * What is wrong with a query and how to correct it, for hosts and for models; undefined for a valid
+ * query.
+ */
+function wrongQuery(query: unknown): string | undefined {
+  const got =
+    typeof query !== 'string'
+      ? describe(query)
+      : query.trim() === ''
+        ? 'an empty text'
+        : query.length > longestQuery
+          ? `${query.length} characters`
+          : undefined;
+  return got === undefined
+    ? undefined
+    : `expected a text of at most ${longestQuery} characters that says what a tool should do, ` +
+        `got ${got}. Describe the task in a few words`;
+}
 
 /** Lets a session list few tools, and `find_tools` for the others. @throws MisuseError */
 export function discover(session: SessionState, settings: DiscoverySettings): void {

@@ -1,16 +1,50 @@
 /** Discovery as a part of a registry: sessions find tools by what they do, and may list few. */
-
-import type { DiscoveryOptions, SearchOptions } from '../../api/discovery.ts';
+import type { DiscoveryOptions, Embed, SearchOptions } from '../../api/discovery.ts';
 import type { ToolGates } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
-import { anything } from '../../values/options/index.ts';
+import { MisuseError } from '../../values/errors/index.ts';
+import {
+  anything,
+  fn,
+  readOptions,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+} from '../../values/options/index.ts';
 import { type DiscoverySettings, discoveryOf, findableIn, listingIn } from './discovery.ts';
-import { readDiscovery } from './discovery-options.ts';
-import { discover } from './find-tools.ts';
+import { discover, searchTools } from './find-tools.ts';
 import { readManyTools } from './found-tools.ts';
-import { searchTools } from './search.ts';
 import { findablePort } from './session-port.ts';
+
+/** The option `discovery` of sessions. */
+const table = {
+  keep: anything<string | readonly string[]>(),
+  maxTokens: withDefault(wholeNumber(1), 8_000),
+  limit: withDefault(wholeNumber(1, 100), 8),
+  embed: fn<Embed>(),
+} satisfies TableOf<DiscoveryOptions>;
+
+/** @throws MisuseError `invalid_option`, which names the option. */
+function readDiscovery(options: DiscoveryOptions, where: string): DiscoverySettings {
+  const { keep, maxTokens, limit, embed } = readOptions(where, options, table, {
+    path: 'discovery',
+  });
+  return { keep: readGlobs(keep, where), maxTokens, limit, embed };
+}
+
+function readGlobs(keep: unknown, where: string): readonly string[] {
+  if (keep === undefined) return [];
+  const globs: unknown[] = Array.isArray(keep) ? [...keep] : [keep];
+  for (const glob of globs)
+    if (typeof glob !== 'string' || glob === '')
+      throw new MisuseError(
+        'invalid_option',
+        `${where}: expected \`discovery.keep\` to be a name, a glob, or a list of them. Leave it ` +
+          'out to list only `find_tools` at first.',
+      );
+  return globs as string[];
+}
 
 /** Not in a slot of the setup, since the sessions of a registry share what they show. */
 const settingsOf = new WeakMap<SessionSetup, DiscoverySettings>();

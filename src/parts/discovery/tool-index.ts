@@ -1,7 +1,7 @@
 /** An index of tools by the words that describe them. */
-import { lettersOf } from './similar-words.ts';
+
 import { type Searchable, type ToolText, toolText } from './tool-text.ts';
-import { type KnownWords, wordsOf } from './words.ts';
+import { type KnownWords, lettersOf, wordsOf } from './words.ts';
 
 /**
  * The weight of a word by its place. Words of a tool's name and description count twice as much as

@@ -14,12 +14,11 @@ import {
   logUnsharedStores,
   readApprovals,
 } from './durable-state.ts';
-import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
 import { pendingOf } from './pending-approvals.ts';
 import { registryApprovals } from './registry-approvals.ts';
 import { resumeCall } from './resume.ts';
 import { approvalsPort } from './session-port.ts';
-import { outcomeIn } from './settle-approval.ts';
+import { fourEyesMessage, isOwnAnswer, outcomeIn } from './settle-approval.ts';
 import { crowded, suspend } from './suspend.ts';
 
 /**

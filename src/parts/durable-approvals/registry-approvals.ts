@@ -22,10 +22,9 @@ import {
 } from '../../values/options/index.ts';
 import { answerStored, answerWaiting } from './answer-approval.ts';
 import { durableOf } from './durable-state.ts';
-import { isNamed } from './four-eyes.ts';
 import { type ListedApproval, listedOf, openHead } from './head.ts';
 import { showRecord } from './record.ts';
-import { inboxStoreOf } from './settle-approval.ts';
+import { inboxStoreOf, isNamed } from './settle-approval.ts';
 import { byExpiry, inTime, startOperation } from './store.ts';
 
 /** Which approvals `registry.approvals.pending` lists. */

@@ -19,11 +19,10 @@ import { callTool } from '../../core/call/spine.ts';
 import type { Details } from '../../core/rules/verdict.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
-import { hasOwn } from '../../values/json/own-member.ts';
+import { hasOwn } from '../../values/json/value.ts';
 import { durableOf, durableSlot } from './durable-state.ts';
-import { fourEyesMessage, isOwnAnswer } from './four-eyes.ts';
 import { openRecord, type SuspendedCall, usedIn, usedMark } from './record.ts';
-import { keepOutcome } from './settle-approval.ts';
+import { fourEyesMessage, isOwnAnswer, keepOutcome } from './settle-approval.ts';
 import { inTime, isInboxStore, startOperation } from './store.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';
 

@@ -2,7 +2,6 @@
  * Approval tokens: signed, expiring, and bound to one call of one principal. A token proves that
  * approval was requested. The store ensures that it is answered once.
  */
-
 import type { Key } from '../../api/approval-store.ts';
 import { nodeCrypto } from '../../values/crypto.ts';
 import { MisuseError } from '../../values/errors/index.ts';
@@ -127,4 +126,21 @@ function sealOf(key: Buffer, text: string): Buffer {
     .update('host-tools.outcome.v1\n')
     .update(text)
     .digest();
+}
+
+/** Remembers ids until they expire. */
+export class UsedTokens {
+  readonly #expiries = new Map<string, number>();
+  #sweepAt = 1_024;
+
+  /** False if the id was used before. @param expiresAt @param now Epoch milliseconds. */
+  use(id: string, expiresAt: number, now: number): boolean {
+    if (this.#expiries.has(id)) return false;
+    this.#expiries.set(id, expiresAt);
+    if (this.#expiries.size >= this.#sweepAt) {
+      for (const [other, expiry] of this.#expiries) if (expiry <= now) this.#expiries.delete(other);
+      this.#sweepAt = Math.max(1_024, this.#expiries.size * 2);
+    }
+    return true;
+  }
 }

@@ -3,22 +3,22 @@
  * input. If a function throws, takes too long or does not return JSON, the call is denied, unless
  * only shadow rules read the attribute.
  */
-
 import type { Binding } from '../../core/call/binding.ts';
-import type { FoundCall } from '../../core/call/call.ts';
+import type { Call, FoundCall } from '../../core/call/call.ts';
 import { freshParse } from '../../core/call/fresh-parse.ts';
 import { guarded, nonsense } from '../../core/call/guarded.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import { emptyTally, type Gate, type Judge, type Tally } from '../../core/call/tally.ts';
+import { Slot } from '../../core/slot.ts';
 import type { ReadAttributes } from '../../core/tool/attributes.ts';
-import { copyJson, deepFreeze, isJsonObject } from '../../values/json/index.ts';
-import { isThenable } from '../../values/maybe-promise.ts';
 import {
-  answersOf,
-  type KnownAttributes,
-  knownAttributes,
-  unannouncedAttributes,
-} from './call-attributes.ts';
+  copyJson,
+  deepFreeze,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../values/json/index.ts';
+import { isThenable } from '../../values/maybe-promise.ts';
 
 const gate: Gate = { source: 'tool', what: 'attributes', id: undefined, allowed: undefined };
 const trialGate: Gate = { ...gate, trial: true };
@@ -208,4 +208,34 @@ function valueAt(value: unknown, segments: readonly string[], at: number): unkno
 
 function valuesAt(items: readonly unknown[], segments: readonly string[], at: number): unknown[] {
   return items.map((item) => valueAt(item, segments, at)).filter((value) => value !== undefined);
+}
+
+// What a call knows of its tool's attributes.
+
+/** What the tool's `attributes` have answered about an input. */
+interface KnownAttributes {
+  readonly input: JsonObject;
+  readonly answers: ReadonlyMap<string, JsonValue | undefined>;
+  /** The paths whose answers had to be waited for. */
+  readonly later: ReadonlySet<string>;
+  /** The parse of the input that was asked about, if it had to be waited for. */
+  readonly parse: { readonly value: unknown } | undefined;
+}
+
+/** The answers, until the call has waited for something else. */
+export const knownAttributes = new Slot<KnownAttributes>();
+
+/** The input for which the attributes that only shadow rules read could not be asked. */
+const unannouncedAttributes = new Slot<JsonObject>();
+
+export function answersOf({ extra }: Call): KnownAttributes | undefined {
+  return extra === undefined ? undefined : knownAttributes.of(extra);
+}
+
+/** Whether the attributes that a rule reads have been asked, as far as the tool declares them. */
+export function hasAttributes(call: FoundCall, paths: readonly string[]): boolean {
+  const { attributes } = call.entry.internals;
+  if (attributes === undefined || paths.length === 0) return true;
+  const answers = answersOf(call)?.answers;
+  return paths.every((path) => !attributes.has(path) || answers?.has(path) === true);
 }

@@ -1,7 +1,9 @@
 /** Explains what would happen to a call, using the code that decides calls, and runs nothing. */
-
 import type { Decision } from '../../api/decision.ts';
 import type { Explanation, RuleFault } from '../../api/explanation.ts';
+import { rejection, tooManyApprovals } from '../../core/call/approval-outcome.ts';
+import { requestFor } from '../../core/call/approval-question.ts';
+import { defaultMaxPending } from '../../core/call/ask-approver.ts';
 import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
 import { optionsVia } from '../../core/call/call-options.ts';
 import { isDeniedAnyway } from '../../core/call/constant-denial.ts';
@@ -18,13 +20,12 @@ import { findGrant } from '../../core/call/standing-grants.ts';
 import { type CallStep, type Place, places } from '../../core/call/step.ts';
 import { stepsOf } from '../../core/call/steps.ts';
 import { deny } from '../../core/rules/decision.ts';
-import { decisionOf } from '../../core/rules/verdict.ts';
+import { decisionOf, type Verdict } from '../../core/rules/verdict.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { listingOf } from '../../core/session/view.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
-import { approvalProblem } from './explain-approval.ts';
 
 type Draft = { -readonly [K in keyof Explanation]: Explanation[K] };
 
@@ -232,4 +233,28 @@ function addStart(
   draft.code = code;
   if (ruleId !== undefined) draft.ruleId = ruleId;
   if (source !== undefined) draft.source = source;
+}
+
+// What `explain` says about a call that needs approval. No one is asked.
+
+/**
+ * Why the call would be refused before a person is asked. Whether there is an approver is not
+ * looked at, since the adapter of a call may bring one.
+ */
+async function approvalProblem(call: FoundCall, verdict: Verdict): Promise<ToolError | undefined> {
+  const { session, entry } = call;
+  const { approvalMode, approvalTimeoutMs } = session.setup;
+  const suspends = approvalMode === 'suspend' && entry.internals.runsIn !== 'external';
+  const crowded = suspends
+    ? await session.registry.ports.answers?.crowded(call)
+    : crowdedDesk(call);
+  if (crowded !== undefined) return crowded;
+  if (call.input === undefined) return undefined;
+  const question = requestFor(call, verdict, 'explain', approvalTimeoutMs);
+  return question.askable ? undefined : rejection(call, question.reason, question.message);
+}
+
+function crowdedDesk({ session }: FoundCall): ToolError | undefined {
+  const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
+  return (session.desk?.waiting.size ?? 0) >= limit ? tooManyApprovals(limit) : undefined;
 }

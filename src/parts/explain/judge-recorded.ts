@@ -12,7 +12,7 @@ import { decide } from '../../core/call/stages/decide.ts';
 import { validate } from '../../core/call/stages/validate.ts';
 import { GoTo } from '../../core/call/step.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { knownAttributes } from './call-attributes.ts';
+import { knownAttributes } from './attribute-judge.ts';
 import { shadowedRules } from './shadow-rules.ts';
 
 /** A call as it was recorded. */

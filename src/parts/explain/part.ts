@@ -2,9 +2,8 @@
 
 import { definePart, type Part } from '../../core/part.ts';
 import { nameOf } from '../../values/text/names.ts';
-import { attributeJudges, forgetAnswers } from './attribute-judge.ts';
+import { answersOf, attributeJudges, forgetAnswers } from './attribute-judge.ts';
 import { authorize } from './authorize.ts';
-import { answersOf } from './call-attributes.ts';
 import { explain as explainCall } from './explain.ts';
 import { trials } from './shadow-rules.ts';
 

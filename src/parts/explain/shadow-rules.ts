@@ -15,7 +15,7 @@ import type { CompiledRule } from '../../core/rules/rule.ts';
 import type { Verdict } from '../../core/rules/verdict.ts';
 import { Slot } from '../../core/slot.ts';
 import type { JsonValue } from '../../values/json/index.ts';
-import { hasAttributes } from './call-attributes.ts';
+import { hasAttributes } from './attribute-judge.ts';
 
 /** A shadow rule that matched the call that is being judged. */
 interface Tried {

@@ -6,9 +6,8 @@ import { reportFault } from '../../core/call/report-fault.ts';
 import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { ignoreRejection, isThenable } from '../../values/maybe-promise.ts';
-import type { Claim, KeptOutcome } from './claim.ts';
+import { type Claim, type KeptOutcome, readOutcomeText } from './claim.ts';
 import type { Idempotency } from './idempotency-options.ts';
-import { readOutcomeText } from './kept-outcome.ts';
 
 /** What a store has answered, with its outcome read. */
 export type Claimed =

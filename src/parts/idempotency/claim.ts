@@ -1,10 +1,15 @@
 /** The claim that a call with an idempotency key has in the store of outcomes. */
-
-import type { ResultMetadata } from '../../api/result.ts';
+import type { ResultMetadata, ToolResult } from '../../api/result.ts';
 import type { CallExtra } from '../../core/call/call-extra.ts';
 import { Slot } from '../../core/slot.ts';
-import type { ToolError } from '../../values/errors/index.ts';
-import type { JsonObject } from '../../values/json/index.ts';
+import { contentParts, markContent } from '../../values/content.ts';
+import { codes, type ErrorCode, type ToolError, toolError } from '../../values/errors/index.ts';
+import {
+  copyJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../values/json/index.ts';
 import type { Deadline, DeadlineList } from '../../values/limits/deadlines.ts';
 
 /** How an earlier call with the same key ended, as the model saw it. */
@@ -62,4 +67,104 @@ export const claimSlot = new Slot<Claim>();
 
 export function claimOf(extra: CallExtra | undefined): Claim | undefined {
   return extra === undefined ? undefined : claimSlot.of(extra);
+}
+
+// The outcome of a call as a text that a store keeps, and back.
+
+/** Longest text of an outcome that is kept, in characters. */
+const mostChars = 1_000_000;
+const limits = { maxDepth: 600, maxValues: 1_000_000, maxChars: mostChars };
+
+/** What is kept instead of an outcome that is too long. The call must still not run twice. */
+const tooLong = JSON.stringify({
+  ok: false,
+  error: {
+    code: 'invalid_output',
+    message:
+      'The call has run already, and its outcome was too long to be kept for its idempotency ' +
+      'key. Nothing ran now. Look up what the first call did before you repeat it with another ' +
+      'key.',
+    reason: 'outcome_not_kept',
+    source: 'idempotency',
+    retryable: false,
+  },
+});
+
+/**
+ * The outcome as the caller was shown it.
+ * @param untrusted It may repeat what child calls returned, so it is untrusted whatever the tool
+ * is.
+ */
+export function outcomeText(result: ToolResult, untrusted: boolean): string {
+  const copy = copyJson(outcomeOf(result, untrusted ? true : undefined), limits);
+  if (!copy.ok || copy.overflow) return tooLong;
+  const text = JSON.stringify(copy.value);
+  return text.length > mostChars ? tooLong : text;
+}
+
+function outcomeOf(result: ToolResult, untrusted: true | undefined): object {
+  if (!result.success) return { ok: false, untrusted, error: result.error };
+  const { output, metadata } = result;
+  const { truncated, handler, alongside } = metadata;
+  const parts = contentParts(output) !== undefined;
+  return { ok: true, untrusted, output, parts, truncated, handler, alongside };
+}
+
+/** Reads the outcome from a text; undefined if {@link outcomeText} has not written the text. */
+export function readOutcomeText(text: unknown): KeptOutcome | undefined {
+  if (typeof text !== 'string' || text.length > mostChars) return undefined;
+  let read: JsonValue;
+  try {
+    read = JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(read)) return undefined;
+  const untrusted = own(read, 'untrusted') !== undefined;
+  if (own(read, 'ok') !== true) return readFailure(own(read, 'error'), untrusted);
+  if (!Object.hasOwn(read, 'output')) return undefined;
+  const output = read.output as JsonValue;
+  return {
+    ok: true,
+    untrusted,
+    output: own(read, 'parts') === true ? markContent(output) : output,
+    truncated: own(read, 'truncated') as ResultMetadata['truncated'],
+    handler: own(read, 'handler') as ResultMetadata['handler'],
+    alongside: alongsideIn(own(read, 'alongside')),
+  };
+}
+
+function alongsideIn(kept: JsonValue | undefined): ResultMetadata['alongside'] {
+  if (kept === undefined || !isJsonObject(kept)) return undefined;
+  const content = own(kept, 'content');
+  if (content !== undefined) markContent(content);
+  return kept as ResultMetadata['alongside'];
+}
+
+function readFailure(error: JsonValue | undefined, untrusted: boolean): KeptOutcome | undefined {
+  if (error === undefined || !isJsonObject(error)) return undefined;
+  const [code, message] = [own(error, 'code'), own(error, 'message')];
+  if (typeof code !== 'string' || !Object.hasOwn(codes, code)) return undefined;
+  if (typeof message !== 'string') return undefined;
+  const retryable = own(error, 'retryable');
+  return {
+    ok: false,
+    untrusted,
+    error: toolError(code as ErrorCode, message, {
+      reason: textOf(error, 'reason'),
+      ruleId: textOf(error, 'ruleId'),
+      source: textOf(error, 'source'),
+      retryable: typeof retryable === 'boolean' ? retryable : undefined,
+      details: own(error, 'details'),
+    }),
+  };
+}
+
+function own(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? (object[name] as JsonValue) : undefined;
+}
+
+function textOf(object: JsonObject, name: string): string | undefined {
+  const value = own(object, name);
+  return typeof value === 'string' ? value : undefined;
 }

@@ -6,9 +6,8 @@ import { randomUUID, sha256 } from '../../values/crypto.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { inScope } from '../../values/limits/async-scope.ts';
 import { releaseKey, tell } from './ask-idempotency-store.ts';
-import { Claim, claimOf } from './claim.ts';
+import { Claim, claimOf, outcomeText } from './claim.ts';
 import type { Idempotency } from './idempotency-options.ts';
-import { outcomeText } from './kept-outcome.ts';
 
 /** Whether the caller has given the call a key, so that it runs at most once. */
 export function isKeyed({ options, resumed }: FoundCall): boolean {

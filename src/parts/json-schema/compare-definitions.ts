@@ -4,7 +4,7 @@ import type { AnyTool, ToolAnnotations } from '../../api/tool.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { type Obstacle, obstaclesTo } from '../../values/json-schema/inclusion.ts';
-import { shortened } from '../../values/text/shortened.ts';
+import { shortened } from '../../values/text/characters.ts';
 
 /** One difference between two definitions of a tool. */
 export interface DefinitionChange {

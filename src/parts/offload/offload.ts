@@ -3,6 +3,8 @@
  * handle.
  */
 
+import type { OffloadOptions } from '../../api/offload.ts';
+import type { AnyTool } from '../../api/tool.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { markStart } from '../../core/call/cut-marks.ts';
 import { type Shaped, type Shown, whole } from '../../core/call/output-snapshot.ts';
@@ -14,11 +16,9 @@ import { contentParts, contentText } from '../../values/content.ts';
 import { nodeCrypto, sha256 } from '../../values/crypto.ts';
 import { type JsonValue, wireText } from '../../values/json/index.ts';
 import { isThenable } from '../../values/maybe-promise.ts';
-import { head, wellFormed } from '../../values/text/code-points.ts';
+import { detached, head, wellFormed } from '../../values/text/characters.ts';
 import { indentedLength } from '../../values/text/indented-length.ts';
-import { detached } from '../../values/text/shortened.ts';
-import type { Offload, OffloadedAbout } from './offload-options.ts';
-import { logUnread, type Outputs, unreadReason } from './unread.ts';
+import { type Offload, type OffloadedAbout, readerName } from './offload-options.ts';
 
 type Truncated = NonNullable<Shown['truncated']>;
 
@@ -142,4 +142,61 @@ function offloadMark(length: number, handle: string, start: number | undefined):
   const call = JSON.stringify(start === undefined ? { handle } : { handle, start });
   const shown = start === undefined ? '' : `the first ${start} of `;
   return `\n${markStart}${shown}${length} characters. Read on with read_tool_output ${call}]`;
+}
+
+// Why a session could not read an output that was kept, and the log of such outputs.
+
+/** The outputs of one registry. */
+export interface Outputs {
+  /** Where they are kept; undefined if they are not. */
+  offload: Offload | undefined;
+  /** The tool that reads them, once the registry has it. */
+  reader: AnyTool | undefined;
+  /**
+   * How they are kept as soon as a registered tool offloads its own; undefined if the host has to
+   * ask for it. The command line and trials of files set it.
+   */
+  onDemand: OffloadOptions | undefined;
+}
+
+/** The reason of a registry without the option `offload`. */
+const noOffload = 'no_offload';
+
+/**
+ * The reason why a session cannot call the tool that reads outputs: the drop code that hides it, or
+ * {@link noOffload}. Undefined if it can.
+ */
+export function unreadReason(
+  session: SessionState,
+  { offload, reader }: Outputs,
+): string | undefined {
+  if (offload === undefined) return noOffload;
+  const binding = reader === undefined ? undefined : session.binding(reader.name);
+  if (binding === undefined || binding.entry.definition !== reader) return 'not_registered';
+  return binding.drop;
+}
+
+/** Sessions, and registries without the option `offload`, that a warning was already logged for. */
+const told = new WeakSet<object>();
+
+/**
+ * Logs that an output was cut although its tool offloads, once per session, or once per registry
+ * without the option. A rule, an override or a fact hides the reader on purpose, so nothing is
+ * logged then.
+ */
+function logUnread({ session, toolName, callId }: FoundCall, reason: string): void {
+  const { registry, sessionId, profileId } = session;
+  const isMissing = reason === noOffload;
+  if (!isMissing && reason !== 'not_in_profile') return;
+  const place = isMissing ? registry : session;
+  if (told.has(place)) return;
+  told.add(place);
+  registry.warn(
+    { sessionId, callId, toolName, profile: profileId, source: 'offload' },
+    isMissing
+      ? `an output of \`${toolName}\` was cut, because the registry has no option \`offload\`. ` +
+          'Set `offload: {}`, so that such outputs are kept'
+      : `an output of \`${toolName}\` was cut, because the profile \`${profileId}\` does not ` +
+          `list \`${readerName}\`. Add it to the profile's tools, so that such outputs are kept`,
+  );
 }

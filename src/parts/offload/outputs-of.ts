@@ -2,7 +2,7 @@
 
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { Slot } from '../../core/slot.ts';
-import type { Outputs } from './unread.ts';
+import type { Outputs } from './offload.ts';
 
 export const outputsSlot = new Slot<Outputs>();
 

@@ -7,11 +7,10 @@ import type { SessionState } from '../../core/session/session-state.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
 import { anything } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
-import { offloaded } from './offload.ts';
+import { type Outputs, offloaded, unreadReason } from './offload.ts';
 import { readerName, readOffload } from './offload-options.ts';
 import { outputsSlot } from './outputs-of.ts';
 import { outputReader } from './read-tool-output.ts';
-import { type Outputs, unreadReason } from './unread.ts';
 
 const where = 'HostToolRegistry';
 

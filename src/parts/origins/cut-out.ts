@@ -1,8 +1,9 @@
 /** Tells a whole address or number in a text from a part of a longer one that it is cut out of. */
-import { ibanEnd, ibanStart } from './iban.ts';
+import { ibanEnd, ibanStart } from './accounts.ts';
 import { isWebAddress } from './identifiers.ts';
 import type { Range } from './match.ts';
-import { classOf, ideograph, letter } from './text.ts';
+import type { Shelf, Sought, Visit } from './shelf.ts';
+import { classOf, ideograph, letter, type Steps } from './text.ts';
 
 /**
  * Whether the words at a place are only a part of an address or number of that text, although signs
@@ -95,4 +96,50 @@ function isInIban(text: string, { start, end }: Range): boolean {
       return first === 0 || classOf(text.charCodeAt(first - 1)) !== letter;
   }
   return false;
+}
+
+// Whether a shelf has a value, and whether it has it as a value of its own.
+
+/** Steps for looking at what surrounds a place. */
+export const cutOutSteps = 40;
+
+/** Whether one of the spellings occurs; undefined if the search was not completed. */
+export function occurs(
+  shelf: Shelf<undefined>,
+  spellings: readonly Sought[],
+  steps: Steps,
+): boolean | undefined {
+  return finds(shelf, spellings, steps, () => true);
+}
+
+/** Whether one of them surely occurs, and not only in a longer address or number. */
+export function confirms(
+  shelf: Shelf<undefined>,
+  spellings: readonly Sought[],
+  steps: Steps,
+): boolean {
+  const isFound = finds(shelf, spellings, steps, ({ text }, range) => {
+    steps.left -= cutOutSteps;
+    return !isCutOut(text, range);
+  });
+  return isFound === true;
+}
+
+function finds(
+  shelf: Shelf<undefined>,
+  spellings: readonly Sought[],
+  steps: Steps,
+  accepts: Visit<undefined>,
+): boolean | undefined {
+  let isFound = false;
+  let isComplete = true;
+  const note: Visit<undefined> = (block, range) => {
+    isFound = accepts(block, range);
+    return isFound;
+  };
+  for (const spelling of spellings) {
+    if (!shelf.find(spelling, steps, note)) isComplete = false;
+    if (isFound) return true;
+  }
+  return isComplete ? false : undefined;
 }

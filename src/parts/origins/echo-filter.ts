@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '../../values/json/index.ts';
 import { atomsOf, beginningsOf } from './atom-index.ts';
-import { inputTexts } from './input-texts.ts';
+import { inputTexts } from './json-texts.ts';
 import type { Spelling } from './match.ts';
 
 import { looseForm } from './text.ts';

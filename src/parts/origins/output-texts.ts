@@ -1,12 +1,13 @@
 /** Takes the text out of an output: its strings, its numbers and its keys, each with its label. */
-
-import type { OutputOrigin } from '../../api/origins.ts';
+import type { OutputOrigin, SeenAt } from '../../api/origins.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { withoutControls } from '../../values/text/control-characters.ts';
+import { withoutControls } from '../../values/text/characters.ts';
+import type { Echoes } from './echoes.ts';
 import { JsonTexts, maxDepth, unescaped, unread } from './json-texts.ts';
 import type { LabelNode } from './labels.ts';
 import type { OutputLabels } from './output-labels.ts';
-import { withoutLeafEnds } from './text.ts';
+import type { Block } from './shelf.ts';
+import { leafEnd, withoutLeafEnds } from './text.ts';
 
 /** The texts of one output that have the same origin and vouch in the same way. */
 export interface LeafTexts {
@@ -33,7 +34,7 @@ export interface OutputTexts {
 }
 
 /** The objects and arrays of an output, as a tree from which paths are read. */
-export class Containers {
+class Containers {
   readonly #parents: number[] = [-1];
   readonly #keys: (string | number)[] = [''];
 
@@ -187,4 +188,46 @@ function hasAny(part: JsonObject, keywords: readonly string[]): boolean {
 
 function newTexts(): TakenTexts {
   return { leaves: [], within: [], keys: [], chars: 0, taken: new Set() };
+}
+
+// The texts of one output as a record keeps them, and the place in the output where a text
+// occurred.
+
+/** What is known about the texts of one output. */
+export interface OutputPart {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly containers: Containers;
+  readonly texts: Pick<LeafTexts, 'within' | 'keys'>;
+  /** Whether each leaf vouches only for the whole of itself. */
+  readonly onlyWhole: boolean;
+  /** What the output may repeat. Undefined if nothing is known about the call. */
+  readonly echoes: Echoes | undefined;
+  /** Where each leaf begins. Computed on first use. */
+  starts: Int32Array | undefined;
+}
+
+/** The call, and the path in its output, for a place in a remembered text. */
+export function seenAt({ text, about }: Block<OutputPart>, at: number): SeenAt {
+  const { callId, toolName, containers, texts } = about;
+  about.starts ??= leafStarts(text, texts.within.length);
+  const starts = about.starts;
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((starts[middle] as number) <= at) low = middle;
+    else high = middle - 1;
+  }
+  const path = containers.path(texts.within[low] as number, texts.keys[low]);
+  return path === undefined ? { callId, toolName } : { callId, toolName, path };
+}
+
+function leafStarts(text: string, count: number): Int32Array {
+  const starts = new Int32Array(count);
+  for (let leaf = 1, at = 0; leaf < count; leaf++) {
+    at = text.indexOf(leafEnd, at) + 1;
+    starts[leaf] = at;
+  }
+  return starts;
 }

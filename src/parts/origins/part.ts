@@ -13,7 +13,6 @@ import {
   wholeNumber,
 } from '../../values/options/index.ts';
 import { nameOf } from '../../values/text/names.ts';
-import { isLabelled } from './check-marks.ts';
 import {
   beginOrigins,
   followOrigins,
@@ -26,6 +25,7 @@ import { ofProfile, ofRegistry, ofSession, type RegistryOrigins } from './origin
 import { compileOrigin, compileOrigins } from './origin-test.ts';
 import { originsInExplanation } from './origins-told.ts';
 import { overheard, rememberSeen } from './overhear.ts';
+import { isLabelled } from './profile-labels.ts';
 import { labelsIn, profileTools } from './profile-tools.ts';
 import { provenance } from './provenance.ts';
 import { notes, question } from './question.ts';

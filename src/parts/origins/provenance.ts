@@ -3,8 +3,8 @@
 import type { FoundCall } from '../../core/call/call.ts';
 import type { Provenance } from '../../core/call/ports.ts';
 import { EchoFilter } from './echo-filter.ts';
-import { ofReader, type ReadBack } from './read-back.ts';
 import { echoesOf, mayRepeatUntrusted, observeUnknown } from './remember.ts';
+import { ofReader, type ReadBack } from './shown-texts.ts';
 import { labelsOf } from './tool-labels.ts';
 import { omission, wholeWords } from './whole-words.ts';
 

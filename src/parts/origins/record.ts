@@ -6,12 +6,18 @@
 import type { FoundOrigin, SeenAt } from '../../api/origins.ts';
 import type { JsonPrimitive, JsonValue } from '../../values/json/index.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../../values/options/index.ts';
-import { isCutOut } from './cut-out.ts';
+import { confirms, cutOutSteps, isCutOut } from './cut-out.ts';
 import { Echoes, type Given } from './echoes.ts';
 import type { Spelling } from './match.ts';
 import type { OutputLabels } from './output-labels.ts';
-import { type OutputPart, seenAt } from './output-part.ts';
-import { type LeafTexts, leafOverhead, type OutputTexts, textsOf } from './output-texts.ts';
+import {
+  type LeafTexts,
+  leafOverhead,
+  type OutputPart,
+  type OutputTexts,
+  seenAt,
+  textsOf,
+} from './output-texts.ts';
 import { browserReading } from './plain-url.ts';
 import { Shelf, type Sought, seek } from './shelf.ts';
 import { finish, folded, type Slices } from './slices.ts';
@@ -25,7 +31,6 @@ import {
   visible,
   withSpaces,
 } from './text.ts';
-import { confirms, cutOutSteps } from './vouches.ts';
 import { isWholeLeaf } from './whole-leaf.ts';
 
 /** Options of {@link createOriginRecord}. */

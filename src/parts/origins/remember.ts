@@ -10,9 +10,8 @@ import { EchoFilter } from './echo-filter.ts';
 import type { Given } from './echoes.ts';
 import { ofSession } from './origin-slots.ts';
 import type { OutputLabels } from './output-labels.ts';
-import { readBackBy } from './read-back.ts';
 import type { SessionOrigins } from './session-origins.ts';
-import { shownTexts, textsAlongside, wholeTexts } from './shown-texts.ts';
+import { readBackBy, shownTexts, textsAlongside, wholeTexts } from './shown-texts.ts';
 import { labelsOf } from './tool-labels.ts';
 
 /** Most characters of the outputs of its child calls that a call is compared with. */

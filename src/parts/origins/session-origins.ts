@@ -2,10 +2,9 @@
 
 import type { FoundOrigin, JudgedOrigin, KnownContainers, Origin } from '../../api/origins.ts';
 import type { JsonPrimitive, JsonValue } from '../../values/json/index.ts';
-import { inNextTurn, nextTurn } from '../../values/limits/next-turn.ts';
 import { timersEndWithRequests } from '../../values/limits/own-timers.ts';
-import { judgeInput } from './judge.ts';
-import { knownContainer } from './known-containers.ts';
+import { inNextTurn, nextTurn } from '../../values/limits/stretches.ts';
+import { judgeInput, knownContainer } from './judge.ts';
 import { createOriginRecord, type OriginRecord, type OutputFacts } from './record.ts';
 import type { InputRoles } from './roles.ts';
 import { finish, type Slices } from './slices.ts';

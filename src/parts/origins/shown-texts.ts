@@ -1,9 +1,11 @@
 /** The texts of a result that the model is shown, as values that are remembered. */
 
+import type { OutputOrigin } from '../../api/origins.ts';
 import type { ResultMetadata, ToolResult } from '../../api/result.ts';
-import type { FoundCall } from '../../core/call/call.ts';
+import type { Call, FoundCall } from '../../core/call/call.ts';
 import { cutMarks, markStart } from '../../core/call/cut-marks.ts';
 import { longestMessage } from '../../core/call/thrown-error.ts';
+import { Slot } from '../../core/slot.ts';
 import {
   type ContentPart,
   contentParts,
@@ -13,7 +15,7 @@ import {
 } from '../../values/content.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
-import { readBackBy } from './read-back.ts';
+import type { EchoFilter } from './echo-filter.ts';
 import { withoutPieces } from './whole-words.ts';
 
 /** All of them, also the pieces of words at which something was cut. */
@@ -118,4 +120,23 @@ function ownTexts(part: ContentPart): JsonValue {
 
 function errorTexts({ message, reason, details }: ToolError): JsonValue {
   return [message, reason ?? '', details ?? ''];
+}
+
+// An output that a call reads back, after another call has returned it.
+
+/** What is known about the output. */
+export interface ReadBack {
+  /** The tool that returned it. */
+  readonly tool: string;
+  readonly origin: OutputOrigin;
+  readonly echoes: EchoFilter | undefined;
+  /** What the model is shown of it, without pieces of words. */
+  words: string;
+}
+
+export const ofReader = new Slot<ReadBack>();
+
+/** What the call reads back; undefined if it reads nothing back. */
+export function readBackBy({ extra }: Call): ReadBack | undefined {
+  return extra === undefined ? undefined : ofReader.of(extra);
 }

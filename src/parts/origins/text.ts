@@ -2,8 +2,7 @@
  * The normal form in which texts are remembered and values are looked up, and the classes of its
  * characters.
  */
-import { wellFormed } from '../../values/text/code-points.ts';
-import { streamSafe } from '../../values/text/stream-safe.ts';
+import { streamSafe, wellFormed } from '../../values/text/characters.ts';
 
 /**
  * Texts are compared after NFKC and case folding. Nothing else is treated as equal: a Cyrillic

@@ -1,7 +1,7 @@
 /** Describes where a value came from, for a person who is asked about a call. */
 
 import type { JudgedOrigin, SeenAt } from '../../api/origins.ts';
-import { shortened } from '../../values/text/shortened.ts';
+import { shortened } from '../../values/text/characters.ts';
 
 /** Longer values are cut in a sentence. The request shows them as a whole elsewhere. */
 const longestValue = 100;

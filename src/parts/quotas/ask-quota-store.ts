@@ -5,7 +5,7 @@ import type { FoundCall } from '../../core/call/call.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
-import { hasOwn } from '../../values/json/own-member.ts';
+import { hasOwn } from '../../values/json/value.ts';
 import { ignoreRejection, isThenable } from '../../values/maybe-promise.ts';
 import type { Spending } from './quota-spending.ts';
 import { quotaStoreOf, reservedQuota } from './quota-state.ts';

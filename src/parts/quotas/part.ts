@@ -1,16 +1,19 @@
 /** Quotas as a part of a registry: limits on counts and sums within a window of time. */
-
-import type { Quota, QuotaStore } from '../../api/quotas.ts';
-import type { ToolGates, Unshared } from '../../core/call/ports.ts';
+import type { Quota, QuotaLevel, QuotaStore } from '../../api/quotas.ts';
+import type { FoundCall } from '../../core/call/call.ts';
+import type { ToolGates, TriedStart, Unshared } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
+import type { ToolError } from '../../values/errors/index.ts';
+import { hasOwn } from '../../values/json/value.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
 import { anything, reading, withDefault, withMethods } from '../../values/options/index.ts';
-import { giveBackQuota } from './ask-quota-store.ts';
-import { tryReserve } from './explain-quotas.ts';
+import { callEnded, giveBackQuota, lookAll } from './ask-quota-store.ts';
 import { memoryQuotas } from './memory-quotas.ts';
 import type { CompiledQuota } from './quota.ts';
 import { quotaJudge } from './quota-judge.ts';
 import { QuotaLayers } from './quota-layers.ts';
+import { compare, exceededError, unavailableError, unreadableError } from './quota-levels.ts';
+import { type Spending, spendingsOf, spendingsWithoutInput } from './quota-spending.ts';
 import { everyQuota, ownQuotas, quotasOf, registryQuotas } from './quota-state.ts';
 import { compileQuotas } from './quotas.ts';
 import { reserveQuota } from './reserve-quota.ts';
@@ -113,4 +116,29 @@ function unshared({ id }: CompiledQuota): Unshared {
       `\`${id}\` can be exceeded. Give the registries of all processes one ` +
       '`quotaStore`, such as `redisQuotas`',
   };
+}
+
+// What `explain` shows of the quotas of a call. Nothing is reserved.
+
+/** Looks at all quotas of a call. Without an input, it looks only at those that need none. */
+async function tryReserve(call: FoundCall, quotas: readonly CompiledQuota[]): Promise<TriedStart> {
+  const spendings =
+    call.input === undefined ? spendingsWithoutInput(call, quotas) : spendingsOf(call, quotas);
+  if (hasOwn(spendings, 'unreadable')) return tried([], unreadableError(spendings));
+  if (spendings.length === 0) return tried([], undefined);
+  const looked = await lookAll(call, spendings);
+  if (looked === callEnded) return tried([], undefined);
+  if (hasOwn(looked, 'unavailable'))
+    return tried([], unavailableError(spendings[0] as Spending, looked));
+  const compared = compare(spendings, looked);
+  const refused = compared.find(({ quota, over }) => over && quota.over === 'deny');
+  return tried(
+    compared.map(({ level }) => level),
+    refused === undefined ? undefined : exceededError(refused),
+  );
+}
+
+function tried(levels: readonly QuotaLevel[], error: ToolError | undefined): TriedStart {
+  const shown = levels.length === 0 ? {} : { quotas: Object.freeze(levels) };
+  return { stage: 'quotas', error, shown };
 }

@@ -7,7 +7,7 @@ import { promptOf } from '../../core/call/approval-question.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { Judge, Tally } from '../../core/call/tally.ts';
 import { makeVerdict, type Verdict } from '../../core/rules/verdict.ts';
-import { hasOwn } from '../../values/json/own-member.ts';
+import { hasOwn } from '../../values/json/value.ts';
 import { callEnded, type Looked, lookAll } from './ask-quota-store.ts';
 import type { CompiledQuota } from './quota.ts';
 import {

@@ -4,7 +4,7 @@ import type { QuotaLevel, QuotaSpend } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { judgedOf } from '../../core/call/judged.ts';
 import { type Judged, maxFurtherSteps } from '../../core/rules/judged.ts';
-import { hasOwn } from '../../values/json/own-member.ts';
+import { hasOwn } from '../../values/json/value.ts';
 import type { CompiledQuota } from './quota.ts';
 import { maxSpendings, maxValues, QuotaReader } from './quota-reader.ts';
 import { readQuota } from './quota-state.ts';

@@ -7,7 +7,7 @@ import type { QuotaSpend } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { releaseAll } from '../../core/call/release.ts';
 import { GoTo, type Next, type Step } from '../../core/call/step.ts';
-import { hasOwn } from '../../values/json/own-member.ts';
+import { hasOwn } from '../../values/json/value.ts';
 import { callEnded, giveBackQuota, type Reservation, reserveAll } from './ask-quota-store.ts';
 import type { CompiledQuota } from './quota.ts';
 import { askBeyond } from './quota-judge.ts';

@@ -16,7 +16,7 @@ import { everyRule } from '../../core/rules/rule-use.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { type MisuseCode, MisuseError } from '../../values/errors/index.ts';
-import { shortened } from '../../values/text/shortened.ts';
+import { shortened } from '../../values/text/characters.ts';
 import { ruleFaults } from './rule-faults.ts';
 
 export type Reviewed = CompiledRule | Conditioned;

@@ -5,8 +5,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json
 import type { Steps } from '../../values/json-schema/inclusion-values.ts';
 import { boundOf, countOf, type View } from '../../values/json-schema/inclusion-view.ts';
 import { dialectOf } from '../../values/schema/dialect.ts';
+import { shortened } from '../../values/text/characters.ts';
 import { nearestNames } from '../../values/text/names.ts';
-import { shortened } from '../../values/text/shortened.ts';
 import { type LookedAtTool, preparedTest, type Reading, routesOf } from './condition.ts';
 import { namesAt, reaches } from './reach.ts';
 

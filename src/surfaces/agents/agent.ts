@@ -119,3 +119,9 @@ export type AgentProbe =
       env(url: string): Readonly<Record<string, string>>;
     }
   | { readonly kind: 'app-server'; readonly args: readonly string[] };
+
+/** The names of the coding agents. The help needs no more than these of them. */
+/**
+ * The names of coding agents, in a separate file because the help does not need their definitions.
+ */
+export const agentNames: readonly string[] = ['claude-code', 'codex', 'gemini-cli'];

@@ -6,6 +6,7 @@ import {
   type Approver,
   type HostToolRegistry,
   isMisuseError,
+  type ToolError,
   type ToolSession,
 } from '../../core.ts';
 import { inspectRegistry, inspectSession } from '../../extend.ts';
@@ -16,7 +17,6 @@ import { agentTool, mcpTool, type Told } from './agent-tools.ts';
 import { HookFault, memberOf, type ReadEvent } from './event.ts';
 import { matched } from './matched.ts';
 import type { Place } from './place.ts';
-import { refusal, ruleOf } from './refusal.ts';
 import type { Entry, SessionFile } from './state/session-file.ts';
 
 /** What is needed to judge an event. */
@@ -269,4 +269,20 @@ export function faultText(error: unknown): string {
   return error instanceof HookFault || isMisuseError(error)
     ? error.message
     : `Something failed: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+// Why a call was refused, as a text for the model and the person.
+
+/** The message of an error, and the rule that it comes from. */
+export function refusal(error: ToolError | undefined): string {
+  if (error === undefined) return 'The call was refused.';
+  const { message, ruleId } = error as ToolError & { readonly ruleId?: string };
+  return ruleId === undefined || message.includes(ruleId)
+    ? message
+    : `${message} (rule \`${ruleId}\`)`;
+}
+
+/** The rule that an error comes from; undefined if it comes from none. */
+function ruleOf(error: ToolError | undefined): string | undefined {
+  return (error as (ToolError & { readonly ruleId?: string }) | undefined)?.ruleId;
 }

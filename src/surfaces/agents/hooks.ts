@@ -1,11 +1,20 @@
 /** Gates for coding agents that run a command before each of their tools. */
+import type { Agent } from './agent.ts';
+import { claudeCode } from './claude-code/claude-code.ts';
+import { codex } from './codex/codex.ts';
+import { geminiCli } from './gemini-cli/gemini-cli.ts';
+
+/** Gates for coding agents that run a command before each of their tools. */
 export type { Agent, HookGroups, UserHome } from './agent.ts';
-export { agents } from './agents.ts';
 export { decide, faultText, type HookWorld } from './decide.ts';
 export { HookFault, maxEventChars, type ReadEvent, readEvent } from './event.ts';
 export type { Place } from './place.ts';
 export { fileQuotas, spentBefore } from './state/file-quotas.ts';
-export { inTurn } from './state/locked.ts';
-export { requireRegularFile } from './state/regular-file.ts';
+export { inTurn, requireRegularFile } from './state/locked-file.ts';
 export { sessionFile } from './state/session-file.ts';
 export { cacheFolder, forgetOld, nameFor, stateFolder } from './state/state-folder.ts';
+
+/** By the word that names them on the command line. */
+export const agents: ReadonlyMap<string, Agent> = new Map(
+  [claudeCode, codex, geminiCli].map((agent) => [agent.name, agent]),
+);

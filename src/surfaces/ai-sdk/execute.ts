@@ -2,7 +2,7 @@
 import type { HostTool, Surface, ToolResult, ToolSession } from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
 import { readArguments } from '../../values/json/arguments.ts';
-import { givenArguments } from '../shared/no-arguments.ts';
+import { givenArguments } from '../shared/payload.ts';
 import { askAbout, takeAnswer, takeDenials } from './asked.ts';
 import { isReplayed, userTexts } from './messages.ts';
 import type { AiSdkCall } from './tool.ts';

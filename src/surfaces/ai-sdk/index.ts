@@ -3,10 +3,8 @@
  * because the SDK's tools are plain objects.
  */
 
-export type { AiSdkFailure } from './failure.ts';
-export type { AiSdkShownName, AiSdkToolSet } from './named-tools.ts';
 export type { AiSdkOptions } from './options.ts';
-export type { AiSdkMessage } from './outcomes.ts';
+export type { AiSdkFailure, AiSdkMessage } from './outcomes.ts';
 export type {
   AiSdkCall,
   AiSdkJson,
@@ -15,7 +13,9 @@ export type {
   AiSdkPreliminary,
   AiSdkResult,
   AiSdkSchema,
+  AiSdkShownName,
   AiSdkTool,
+  AiSdkToolSet,
   AiSdkTypedTool,
 } from './tool.ts';
 export type { AiSdkTools } from './tool-set.ts';

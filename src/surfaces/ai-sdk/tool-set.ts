@@ -18,17 +18,26 @@ import {
   type ShownTool,
   type SurfaceWarning,
 } from '../shared/listing.ts';
-import { givenArguments } from '../shared/no-arguments.ts';
+import { givenArguments } from '../shared/payload.ts';
 import { takeDenials } from './asked.ts';
 import { execute, needsApproval, type Run } from './execute.ts';
-import { failureError } from './failure.ts';
-import { markedResult, modelOutput } from './model-output.ts';
-import { type AiSdkToolSet, typedName } from './named-tools.ts';
 import { type AiSdkOptions, type ReadAiSdkOptions, readAiSdkOptions } from './options.ts';
-import { type AiSdkMessage, withOutcomes } from './outcomes.ts';
-import { withPreliminary, yields } from './preliminary.ts';
-import { wrapSchema } from './schema.ts';
-import type { AiSdkResult, AiSdkTool } from './tool.ts';
+import {
+  type AiSdkMessage,
+  failureError,
+  markedResult,
+  modelOutput,
+  withOutcomes,
+  withPreliminary,
+  yields,
+} from './outcomes.ts';
+import {
+  type AiSdkResult,
+  type AiSdkTool,
+  type AiSdkToolSet,
+  typedName,
+  wrapSchema,
+} from './tool.ts';
 
 /** The tools for the SDK. Frozen, and the same object until the effective tools change. */
 export interface AiSdkTools<Tools extends readonly AnyTool[] | undefined = undefined> {

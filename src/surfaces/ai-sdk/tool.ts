@@ -1,5 +1,5 @@
 /** A tool as the AI SDK takes it: the part of its `Tool` type that versions 6 and 7 share. */
-import type { JsonValue, ToolResult } from '../../core.ts';
+import type { AnyTool, JsonSchema, JsonValue, ToolRef, ToolResult } from '../../core.ts';
 
 /** JSON, as the SDK types it. */
 export type AiSdkJson =
@@ -121,4 +121,70 @@ interface AiSdkToolBase<I, O, S> {
    * or `error-text` for a failure.
    */
   readonly toModelOutput: (answer: { readonly output: unknown }) => AiSdkOutput;
+}
+
+// The types of a tool set that was made from definitions.
+
+/** A character that all providers accept in a name. */
+type Plain = Letter | Uppercase<Letter> | Digit | '_' | '-';
+type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
+// biome-ignore format: two lines instead of 26
+type Letter = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm'
+  | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z';
+
+/**
+ * The shown name of a tool: every character other than a letter, a digit, `_` and `-` becomes `_`.
+ * Names that are too long, or that clash with another tool's, are shown differently.
+ */
+export type AiSdkShownName<Name extends string, Done extends string = ''> = string extends Name
+  ? string
+  : Name extends `${infer First}${infer Rest}`
+    ? AiSdkShownName<Rest, `${Done}${First extends Plain ? First : '_'}`>
+    : Done;
+
+/** Computes the same name at run time, to find names for which the type is wrong. */
+export function typedName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_');
+}
+
+/** The session's tools by shown name. Tools that were given as definitions are typed. */
+export type AiSdkToolSet<Tools extends readonly AnyTool[] | undefined> =
+  Tools extends readonly AnyTool[]
+    ? {
+        readonly [Tool in Tools[number] as AiSdkShownName<Tool['name']>]: Tool extends ToolRef<
+          infer I,
+          infer O
+        >
+          ? AiSdkTypedTool<I, O>
+          : never;
+      }
+    : { readonly [name: string]: AiSdkTool };
+
+// A JSON Schema as the SDK's own schema object.
+
+/** The mark by which every version of the SDK recognises its own schemas. */
+const schemaMark = Symbol.for('vercel.ai.schema');
+
+const wrapped = new WeakMap<JsonSchema, AiSdkSchema>();
+
+/**
+ * Wraps a schema, unchanged and without a validator: invalid arguments must reach the session,
+ * whose error names each path. The same object for the same schema.
+ */
+export function wrapSchema(schema: JsonSchema): AiSdkSchema {
+  const before = wrapped.get(schema);
+  if (before !== undefined) return before;
+  const made = Object.freeze({
+    [schemaMark]: true,
+    jsonSchema: schema,
+    // The SDK checks that the member exists.
+    validate: undefined,
+    '~standard': Object.freeze({
+      version: 1 as const,
+      vendor: 'host-tools',
+      validate: (value: unknown) => ({ value: value as never }),
+    }),
+  });
+  wrapped.set(schema, made);
+  return made;
 }

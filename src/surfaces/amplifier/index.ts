@@ -3,7 +3,7 @@
  * modules.
  */
 
-export type { CoordinatorFault, FaultListener } from './coordinator-faults.ts';
+export type { CoordinatorFault, FaultListener } from './coordinator-state.ts';
 export type {
   HookEvent,
   HookPolicyBefore,
@@ -17,7 +17,6 @@ export type { ModuleOptions, ToolModule } from './module.ts';
 export { createModule } from './module.ts';
 export type { ModuleConfig } from './module-config.ts';
 export type { ModuleSource } from './module-source.ts';
-export type { NodeBindingOptions, NodeCoordinator } from './node-binding.ts';
-export { fromNodeBinding } from './node-binding.ts';
+export { fromNodeBinding, type NodeBindingOptions, type NodeCoordinator } from './node-binding.ts';
 export type { NodeBinding, NodeHookResult, NodeHooks } from './node-binding-port.ts';
 export type { AsyncHandlers, NodeHooksPort } from './node-hooks.ts';

@@ -3,14 +3,11 @@
 import { MisuseError, type ToolSession } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { abortSignal, readOptions, type TableOf } from '../../values/options/index.ts';
-import { freshCallId } from '../shared/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
-import { idOf, listOf, member, textOf } from '../shared/payload.ts';
+import { freshCallId, idOf, listOf, member, textOf } from '../shared/payload.ts';
 import type { AnthropicBlock, AnthropicMessage, AnthropicToolResult } from './api-shapes.ts';
-import { contentOf } from './content.ts';
-import { anthropicSurface, plainDialect } from './dialects.ts';
-import { referencesIn } from './references.ts';
+import { anthropicSurface, contentOf, plainDialect, referencesIn } from './dialects.ts';
 
 /** Options of a dispatch. */
 export interface AnthropicDispatchOptions {

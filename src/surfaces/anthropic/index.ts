@@ -21,5 +21,8 @@ export type {
 export type { AnthropicDispatchOptions } from './dispatch-anthropic.ts';
 export { dispatchAnthropic } from './dispatch-anthropic.ts';
 // Tools
-export type { AnthropicTools, AnthropicToolsOptions } from './to-anthropic-tools.ts';
-export { toAnthropicTools } from './to-anthropic-tools.ts';
+export {
+  type AnthropicTools,
+  type AnthropicToolsOptions,
+  toAnthropicTools,
+} from './to-anthropic-tools.ts';

@@ -13,11 +13,10 @@ import { type JsonValue, wireText } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
 import { shownOrigins } from '../../values/text/told-origins.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
-import type { Page } from '../pages/page.ts';
-import { answeredBy } from '../shared/answered.ts';
-import { schemaOfAsked } from '../shared/tool-schema.ts';
+import type { Page } from '../pages/build-page.ts';
+import { answeredBy, schemaOfAsked } from '../shared/answered.ts';
 import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
-import { sentRequest } from './sent-request.ts';
+import { sentRequest } from './webhook-message.ts';
 
 /** A request of a known person. */
 export interface InboxRequest {

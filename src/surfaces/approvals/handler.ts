@@ -2,7 +2,7 @@
 
 import type { HostToolRegistry } from '../../core.ts';
 import { inspectRegistry, type RegistryView } from '../../extend.ts';
-import { isNamed } from '../../parts/durable-approvals/four-eyes.ts';
+import { isNamed } from '../../parts/durable-approvals/settle-approval.ts';
 import {
   corsHeaders,
   isHostAllowed,

@@ -1,13 +1,17 @@
 /** An inbox for approvals: stores that it reads, answers over HTTP, and messages by webhook. */
 
 export { durableApprovals } from '../../parts/durable-approvals/part.ts';
-export { type FileApprovalsOptions, fileApprovals } from './file-approvals.ts';
+export {
+  type FileApprovalsOptions,
+  fileApprovals,
+  type MemoryApprovalsOptions,
+  memoryApprovals,
+} from './approval-stores.ts';
 export {
   type ApprovalsHandler,
   type ApprovalsHandlerOptions,
   createApprovalsHandler,
 } from './handler.ts';
-export { type MemoryApprovalsOptions, memoryApprovals } from './memory-approvals.ts';
 export {
   type ApprovalOutcomeInput,
   type ApprovalOutcomeToolOptions,

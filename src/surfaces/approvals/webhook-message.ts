@@ -1,9 +1,8 @@
 /** The messages of webhooks about approvals, and their signatures. */
 import { createHmac, randomUUID } from 'node:crypto';
-import type { ToolEvents } from '../../core.ts';
+import type { ApprovalRequest, ToolEvents } from '../../core.ts';
 import { wireText } from '../../values/json/index.ts';
-import { head } from '../../values/text/code-points.ts';
-import { sentRequest } from './sent-request.ts';
+import { head } from '../../values/text/characters.ts';
 
 /** One message, the same at each attempt. */
 export interface WebhookMessage {
@@ -80,4 +79,41 @@ function shortened(request: Required['request']): object {
 function timeOf(at: number): string {
   const time = new Date(at);
   return Number.isNaN(time.getTime()) ? new Date(0).toISOString() : time.toISOString();
+}
+
+// What of a question leaves the process, in a webhook and for the page.
+
+/** What JSON leaves out is absent. */
+export type SentRequest = {
+  [Name in keyof ApprovalRequest]: ApprovalRequest[Name] | undefined;
+} & Pick<ApprovalRequest, 'tool'>;
+
+/** A list has requests without their input. */
+type Sendable = Omit<ApprovalRequest, 'input'> & Partial<Pick<ApprovalRequest, 'input'>>;
+
+/** Member by member, because a token, or a future member, must not be sent by accident. */
+export function sentRequest(request: Sendable): SentRequest {
+  const { id, sessionId, principal, callId, parent, tool, input, title, summary } = request;
+  const { message, risk, ruleId, source, quotas, origins, hiddenFields } = request;
+  const { requestedAt, expiresAt } = request;
+  return {
+    id,
+    sessionId,
+    principal,
+    callId,
+    parent,
+    tool,
+    title,
+    summary,
+    message,
+    risk,
+    ruleId,
+    source,
+    input,
+    hiddenFields,
+    origins,
+    quotas,
+    requestedAt,
+    expiresAt,
+  };
 }

@@ -2,11 +2,16 @@
 import { type Emitter, MisuseError, type ToolEvents } from '../../core.ts';
 import { type CallObserver, type CallRecord, type Observing, observeCalls } from '../../extend.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
-import { type ArgumentsOf, callLine } from './call-line.ts';
-import { type AuditHead, type LineHash, type NewMembers, renderLine } from './line.ts';
+import {
+  type ArgumentsOf,
+  type AuditHead,
+  callLine,
+  type LineHash,
+  type NewMembers,
+  renderLine,
+} from './line.ts';
 import { createLineQueue } from './line-queue.ts';
 import type { Opened } from './open-log.ts';
-import { atProcessEnd } from './process-end.ts';
 import type { LineWriter } from './writers.ts';
 
 /** A log of calls. */
@@ -257,4 +262,25 @@ function dayOf(at: number): number {
 
 function closed(): Error {
   return new Error('The audit log is closed.');
+}
+
+/** Work for the end of the process, if that comes before a log is closed. */
+const works = new Set<() => void>();
+
+function runAll(): void {
+  for (const work of works) work();
+}
+
+/**
+ * Does something when the process ends by itself or by `process.exit`. It cannot wait for anything.
+ * The returned function cancels that.
+ */
+function atProcessEnd(work: () => void): () => void {
+  // One listener for all logs, because Node warns of many.
+  if (works.size === 0) process.on('exit', runAll);
+  works.add(work);
+  return () => {
+    works.delete(work);
+    if (works.size === 0) process.off('exit', runAll);
+  };
 }

@@ -17,8 +17,7 @@ import {
   withDefault,
 } from '../../values/options/index.ts';
 import { type AuditLog, startLog } from './audit-log.ts';
-import { argumentsBy, type Content } from './call-line.ts';
-import { type Key, type LineHash, lineHash } from './line.ts';
+import { argumentsBy, type Content, type Key, type LineHash, lineHash } from './line.ts';
 import { logBeside } from './log-files.ts';
 import { type Opened, openLog } from './open-log.ts';
 import { fileWriter, sinkWriter } from './writers.ts';

@@ -1,6 +1,6 @@
 /** The lines that wait to be written: bounded, in order, and tried again until they are written. */
 import { currentScope, inScope } from '../../values/limits/async-scope.ts';
-import { nextTurn } from '../../values/limits/next-turn.ts';
+import { nextTurn } from '../../values/limits/stretches.ts';
 import type { AuditHead } from './line.ts';
 import type { LineWriter, QueuedLine } from './writers.ts';
 

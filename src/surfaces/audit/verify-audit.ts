@@ -9,7 +9,7 @@ import {
   type ReadLine,
   readLine,
 } from './line.ts';
-import { linesOf, type RawLine } from './read-log.ts';
+import { linesOf, type RawLine } from './open-log.ts';
 
 /** The result of {@link verifyAudit}. */
 export interface AuditCheck {

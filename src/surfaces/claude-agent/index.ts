@@ -1,3 +1,2 @@
 /** A session's gates for the Claude Agent SDK: for the session's own tools, and for the agent's. */
-export type { ClaudeAgent, ClaudeAgentOptions } from './to-claude-agent.ts';
-export { toClaudeAgent } from './to-claude-agent.ts';
+export { type ClaudeAgent, type ClaudeAgentOptions, toClaudeAgent } from './to-claude-agent.ts';

@@ -3,9 +3,8 @@ import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
 import type { Authorization, ExternalOutcome, ToolResult, ToolSession } from '../../core.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { canonicalJson, copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
-import { refusal } from '../agents/refusal.ts';
-import type { BuiltInTools } from './built-in-tools.ts';
-import type { OwnTools, Provenance } from './own-tools.ts';
+import { refusal } from '../agents/decide.ts';
+import type { BuiltInTools, OwnTools, Provenance } from './claude-tools.ts';
 
 /** One use of a tool. Data from the SDK is checked. */
 export interface ToolUse {

@@ -2,12 +2,19 @@
  * Applies a file to a registry in one synchronous step. The file replaces what it had loaded there
  * before, or changes nothing.
  */
-
 import { registryStateOf } from '../../core/registry/state-of.ts';
 import { type HostToolRegistry, MisuseError, type Profile } from '../../core.ts';
+import { inspectRegistry } from '../../extend.ts';
 import { canonicalJson } from '../../values/json/index.ts';
-import { commitTools, definitionsOf } from './commit-tools.ts';
+import {
+  commitTools,
+  definitionsOf,
+  profilesOf,
+  removeProfiles,
+  together,
+} from './commit-tools.ts';
 import { type DryRun, dryRun } from './dry-run.ts';
+import { shortened } from './issues.ts';
 import {
   behind,
   type LoadedFile,
@@ -18,9 +25,7 @@ import {
 } from './loaded-files.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf } from './profile-entry.ts';
-import { profilesOf, removeProfiles, together } from './registry-profiles.ts';
 import type { FileReport, LoadFailure } from './report.ts';
-import { logSeconds } from './tell-seconds.ts';
 import { isOpen } from './try-hosted.ts';
 
 /** The error of an edit that failed, with the entries that failed. */
@@ -224,5 +229,46 @@ function refusal(failed: readonly LoadFailure[]): MisuseError {
     'invalid_file',
     `${file}:${line}:1: ${section}[${index}]${name === undefined ? '' : ` \`${name}\``}: ` +
       `${reason}${more}; nothing was changed`,
+  );
+}
+
+// Logs where a file has a `timeout` without a unit, which is read as seconds.
+
+/** Maximum places that are named. */
+const maxNamed = 4;
+
+/** Logs it once for each load. */
+function logSeconds(
+  registry: HostToolRegistry<never>,
+  { path, tools, servers }: PreparedFile,
+): void {
+  const places = [
+    ...tools.flatMap((tool) =>
+      'definition' in tool && isInSeconds(tool.entry.value)
+        ? [`tool \`${shortened(tool.definition.name)}\``]
+        : [],
+    ),
+    ...servers.flatMap((one) =>
+      'server' in one && Object.values(one.server.labels ?? {}).some(isInSeconds)
+        ? [`labels of server \`${shortened(one.name)}\``]
+        : [],
+    ),
+  ];
+  if (places.length === 0) return;
+  const more = places.length > maxNamed ? ` and ${places.length - maxNamed} more` : '';
+  const named = `${places.slice(0, maxNamed).join(', ')}${more}`;
+  inspectRegistry(behind(registry)).warn(
+    { file: path },
+    `\`timeout\` without a unit is read as seconds (${named}); ` +
+      'write the unit, as in `timeout: 5s`, or milliseconds, as in `timeoutMs: 5000`',
+  );
+}
+
+function isInSeconds(entry: unknown): boolean {
+  return (
+    typeof entry === 'object' &&
+    entry !== null &&
+    Object.hasOwn(entry, 'timeout') &&
+    typeof (entry as { timeout: unknown }).timeout === 'number'
   );
 }

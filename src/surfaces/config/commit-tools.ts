@@ -1,7 +1,7 @@
 /** Replaces the tools that a file had loaded with those that it has now. */
-
 import { registryStateOf } from '../../core/registry/state-of.ts';
-import type { AnyTool, HostToolRegistry } from '../../core.ts';
+import type { AnyTool, HostToolRegistry, Profile } from '../../core.ts';
+import { inspectRegistry } from '../../extend.ts';
 import { behind, type LoadedTool } from './loaded-files.ts';
 
 type Tools = ReadonlyMap<string, LoadedTool>;
@@ -59,4 +59,28 @@ export function commitTools(
 export function replaceTool(registry: HostToolRegistry<never>, old: AnyTool, now: AnyTool): void {
   registry.registerOrReplace(now);
   if (definitionsOf(registry, old.name).includes(old)) registry.unregister(old);
+}
+
+// What loading needs of a registry beyond its public methods: reading all profiles, removing
+// profiles, and announcing several changes at once.
+
+/** The profiles as given, by id. */
+export function profilesOf(registry: HostToolRegistry<never>): ReadonlyMap<string, Profile> {
+  return inspectRegistry(behind(registry)).profiles;
+}
+
+/** Removes profiles. New sessions cannot choose them; a session that has one keeps it unchanged. */
+export function removeProfiles(registry: HostToolRegistry<never>, ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  const state = registryStateOf(behind(registry));
+  for (const id of ids) state.profiles.delete(id);
+  state.changed('profile');
+}
+
+/**
+ * Announces everything that `change` does to sessions and listeners at once, so that they never see
+ * the registry half changed.
+ */
+export function together<T>(registry: HostToolRegistry<never>, change: () => T): T {
+  return inspectRegistry(behind(registry)).change(change);
 }

@@ -11,16 +11,15 @@ import { outputsOf, outputsSlot } from '../../parts/offload/outputs-of.ts';
 import { registryQuotas } from '../../parts/quotas/quota-state.ts';
 import { compileQuotas } from '../../parts/quotas/quotas.ts';
 import { canonicalJson } from '../../values/json/index.ts';
-import { toolKey } from './commit-tools.ts';
+import { profilesOf, toolKey } from './commit-tools.ts';
 import type { HostedParts } from './file-host.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { behind, type LoadedFile, type LoadedTool } from './loaded-files.ts';
-import { atNamedPart } from './named-part.ts';
+import { atNamedPart } from './places.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf, prepareProfiles } from './profile-entry.ts';
 import type { RawEntry } from './read-file.ts';
-import { profilesOf } from './registry-profiles.ts';
 import type { FileSection, LoadFailure } from './report.ts';
 import { isOpen, tryHosted } from './try-hosted.ts';
 

@@ -2,8 +2,9 @@
  * What handles the parts of a file that do not belong to a registry: its MCP servers, its audit
  * log, where its approvals are kept, and the network of a sandbox.
  */
-import type { NetworkEntry } from './network-format.ts';
+
 import type { ApprovalsEntry, AuditEntry, ServerEntry } from './server-format.ts';
+import type { NetworkEntry } from './value-formats.ts';
 
 /** The servers, the audit log and the approvals of one file. */
 export interface HostedParts {

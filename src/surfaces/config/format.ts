@@ -3,17 +3,15 @@
  * here.
  */
 import { z } from 'zod';
-import { networkEntry } from './network-format.ts';
 import { profileEntry } from './profile-format.ts';
-import { quotaEntry } from './quota-format.ts';
-import { ruleEntry } from './rule-format.ts';
+import { quotaEntry, ruleEntry } from './rule-format.ts';
 import { sandboxEntry } from './sandbox-format.ts';
 import { approvalsEntry, auditEntry, serverEntry } from './server-format.ts';
-import { timeoutOrSeconds } from './time-format.ts';
 import {
   count,
   exactlyOne,
   milliseconds,
+  networkEntry,
   objectSchema,
   oneOf,
   oneOrMore,
@@ -22,6 +20,7 @@ import {
   strict,
   text,
   texts,
+  timeoutOrSeconds,
   toolAnnotations,
 } from './value-formats.ts';
 

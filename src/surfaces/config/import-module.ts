@@ -6,7 +6,7 @@ import { isMisuseError } from '../../core.ts';
 import { inspectTool } from '../../extend.ts';
 import { codeOf } from '../../values/errors/index.ts';
 import { ownFolder } from '../../values/packages/own-folder.ts';
-import { ModuleFault } from './module-fault.ts';
+import { ModuleFault } from './resolve-module.ts';
 import { placesOf, placeText } from './thrown-place.ts';
 
 /** The version that each module had when it was first imported for a registry, by path. */

@@ -15,10 +15,9 @@ import {
 import { oneLine } from './issues.ts';
 import { checkRegistry } from './load-host-tools.ts';
 import { loadedFiles, logFault } from './loaded-files.ts';
-import { ModuleFault } from './module-fault.ts';
 import { recordRegistry } from './recording-registry.ts';
 import type { LoadFailure, LoadReport } from './report.ts';
-import { resolveModule } from './resolve-module.ts';
+import { ModuleFault, resolveModule } from './resolve-module.ts';
 
 type SetUp = (registry: HostToolRegistry<never>) => unknown;
 

@@ -3,9 +3,9 @@ import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { MisuseError } from '../../core.ts';
 import { entryFault } from './issues.ts';
-import { type NetworkEntry, networkEntry } from './network-format.ts';
 import { type RawEntry, readFile, writtenSections } from './read-file.ts';
 import { type AuditEntry, auditEntry } from './server-format.ts';
+import { type NetworkEntry, networkEntry } from './value-formats.ts';
 
 /** What a file says about a sandbox. */
 export interface NetworkOf {

@@ -6,10 +6,8 @@ import type { Quota, Rule } from '../../core.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import type { ModuleVersions } from './import-module.ts';
 import { entryFault } from './issues.ts';
-import { type NetworkEntry, networkEntry } from './network-format.ts';
-import { quotaEntry } from './quota-format.ts';
 import type { RawEntry, RawFile } from './read-file.ts';
-import { ruleEntry } from './rule-format.ts';
+import { quotaEntry, ruleEntry } from './rule-format.ts';
 import {
   type ApprovalsEntry,
   type AuditEntry,
@@ -19,6 +17,7 @@ import {
   serverEntry,
 } from './server-format.ts';
 import { type PreparedTool, prepareTool } from './tool-entry.ts';
+import { type NetworkEntry, networkEntry } from './value-formats.ts';
 
 /** The sections that a load takes from a file. */
 export type Sections = 'all' | 'profiles';

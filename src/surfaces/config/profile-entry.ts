@@ -2,12 +2,10 @@
 import type { Profile } from '../../core.ts';
 import { nearestNames } from '../../values/text/names.ts';
 import { entryFault, shortened } from './issues.ts';
-import { atNamedPart } from './named-part.ts';
-import { maxDepth } from './places.ts';
-import { type ProfileEntry, profileEntry } from './profile-format.ts';
-import { isMapEntry } from './profile-tool-format.ts';
+import { atNamedPart, maxDepth } from './places.ts';
+import { isMapEntry, type ProfileEntry, profileEntry } from './profile-format.ts';
 import type { RawEntry } from './read-file.ts';
-import { timeoutMsOf } from './time-format.ts';
+import { timeoutMsOf } from './value-formats.ts';
 
 /** The outcome of an entry: a profile, or the reason why there is none. */
 export type PreparedProfile = { readonly entry: RawEntry; readonly id: string } & (

@@ -5,7 +5,7 @@ import { MisuseError, type Rule } from '../../core.ts';
 import { ownPlace } from './dry-run.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
-import { atNamedPart } from './named-part.ts';
+import { atNamedPart } from './places.ts';
 import { type PreparedRule, prepareRule } from './prepared-file.ts';
 import { readFile } from './read-file.ts';
 import type { FileSection } from './report.ts';

@@ -8,9 +8,8 @@ import type {
   ToolRegistration,
   ToolScope,
 } from '../../core.ts';
-import { definitionsOf, replaceTool } from './commit-tools.ts';
+import { definitionsOf, removeProfiles, replaceTool } from './commit-tools.ts';
 import { loadedFiles, standFor } from './loaded-files.ts';
-import { removeProfiles } from './registry-profiles.ts';
 
 /** The registry for a set-up, and what the set-up did with it. */
 export interface Recording {

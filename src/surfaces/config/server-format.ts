@@ -1,13 +1,13 @@
 /** The format of an MCP server that a file names, in the shape that MCP clients use. */
 import { z } from 'zod';
 import { explainIssues } from './issues.ts';
-import { timeoutOrSeconds } from './time-format.ts';
 import {
   milliseconds,
   oneNameEach,
   strict,
   text,
   texts,
+  timeoutOrSeconds,
   toolAnnotations,
 } from './value-formats.ts';
 

@@ -15,13 +15,11 @@ import {
   versionOf,
 } from './import-module.ts';
 import { entryFault } from './issues.ts';
-import { ModuleFault } from './module-fault.ts';
-import { atNamedPart } from './named-part.ts';
+import { atNamedPart } from './places.ts';
 import type { RawEntry } from './read-file.ts';
-import { resolveModule } from './resolve-module.ts';
+import { ModuleFault, resolveModule } from './resolve-module.ts';
 import type { SandboxEntry } from './sandbox-format.ts';
-import { timeoutMsOf } from './time-format.ts';
-import { bothNames } from './value-formats.ts';
+import { bothNames, timeoutMsOf } from './value-formats.ts';
 
 /** The outcome of an entry: a definition, or the reason why there is none. */
 export type PreparedTool = { readonly entry: RawEntry; readonly name: string | undefined } & (

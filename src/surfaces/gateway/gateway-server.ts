@@ -9,13 +9,16 @@ import type { Connection } from '../mcp/client/connection.ts';
 import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import type { PassedList } from '../mcp/passed-on.ts';
-import { listingChanges } from './listing-changes.ts';
-import { entryFaults } from './listing-faults.ts';
-import type { OfferedEntry } from './offered-entries.ts';
-import { authOf } from './server-auth.ts';
-import { connectionOf, missingText, type NamedServer, prefixOf } from './server-connection.ts';
+import { entryFaults, listingChanges } from './listing-faults.ts';
+import {
+  authOf,
+  connectionOf,
+  missingText,
+  type NamedServer,
+  prefixOf,
+} from './server-connection.ts';
 import { type NamingServer, releaseName, takeNames } from './server-names.ts';
-import { askServer, offersOf } from './server-offers.ts';
+import { askServer, type OfferedEntry, offersOf } from './server-offers.ts';
 import { questionsOf } from './server-questions.ts';
 import { type ServerStatus, statusOf } from './server-status.ts';
 import { exposes, labelsBy, takesBy } from './server-wishes.ts';

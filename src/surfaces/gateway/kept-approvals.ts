@@ -9,7 +9,7 @@ import { messageOf } from '../../values/errors/index.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { fileApprovals } from '../approvals/index.ts';
 import type { ApprovalsEntry } from '../config/server-format.ts';
-import { approvalSecret } from './approval-secret.ts';
+import { approvalSecret } from './secret-files.ts';
 
 /** How suspended calls are kept. */
 export interface KeptApprovals {

@@ -4,9 +4,8 @@
  */
 import type { ServerEntry } from '../config/server-format.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
-import { labelFaults, toolFaults } from './label-faults.ts';
 import type { ServerStatus } from './server-status.ts';
-import { exposes } from './server-wishes.ts';
+import { exposes, labelFaults, toolFaults } from './server-wishes.ts';
 
 /** Most tools that are named because of their schemas. */
 const maxNamed = 10;
@@ -44,4 +43,26 @@ export function entryFaults(
     ...(exposes(entry, 'tools') ? toolFaults(entry, names, prefix) : []),
     ...labelFaults(entry, imported, prefix),
   ];
+}
+
+/**
+ * One line for each tool that is new, has changed or is gone.
+ * @param before fingerprints by name, as are those of `now`
+ */
+export function listingChanges(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+  imported: Pick<ImportedMcpTools, 'found'>,
+): readonly string[] {
+  const taken = [...now]
+    .filter(([tool, print]) => before.get(tool) !== print)
+    .map(([tool]) => `\`${tool}\` ${before.has(tool) ? 'has changed' : 'is new'}, and is taken`);
+  const lost = [...before.keys()]
+    .filter((tool) => !now.has(tool))
+    .map((tool) =>
+      imported.found(tool) === undefined
+        ? `\`${tool}\` is gone`
+        : `\`${tool}\` differs from its pin, and is withheld`,
+    );
+  return [...taken, ...lost];
 }

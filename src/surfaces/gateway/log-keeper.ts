@@ -4,7 +4,7 @@ import { type HostToolRegistry, isMisuseError } from '../../core.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { createAuditLog } from '../audit/index.ts';
-import { maxSiblings, siblingOf } from '../audit/sibling-logs.ts';
+import { maxSiblings, siblingOf } from '../audit/log-files.ts';
 import type { AuditEntry } from '../config/server-format.ts';
 import type { GatewayPorts } from './ports.ts';
 

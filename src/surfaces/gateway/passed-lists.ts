@@ -6,8 +6,8 @@ import { messageOf } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { PassedList, PassedOn } from '../mcp/passed-on.ts';
 import type { GatewayServer } from './gateway-server.ts';
-import type { OfferedEntry } from './offered-entries.ts';
 import { foreignName } from './server-names.ts';
+import type { OfferedEntry } from './server-offers.ts';
 
 /** What the lists are made of. */
 export interface PassedParts {

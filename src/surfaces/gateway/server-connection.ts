@@ -1,8 +1,10 @@
 /** How to reach a server of a file. */
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { ServerEntry } from '../config/server-format.ts';
 import type { McpConnection } from '../mcp/client/import.ts';
+import { bearerOf } from '../mcp/client/oauth.ts';
 import type { GatewayPorts } from './ports.ts';
+import { tokenFile } from './secret-files.ts';
 import { fillVariables } from './variables.ts';
 
 /** A server of a file. */
@@ -46,4 +48,29 @@ export function missingText(missing: readonly string[]): string {
 /** The prefix of each of its names. */
 export function prefixOf({ name, entry }: Pick<NamedServer, 'name' | 'entry'>): string {
   return entry.prefix ?? `${name}.`;
+}
+
+/** The source of a login's token. Undefined if the file says how to sign in to the server. */
+export function authOf({
+  name,
+  file,
+  entry,
+  ports,
+}: NamedServer): ReturnType<typeof bearerOf> | undefined {
+  const { url, headers = {} } = entry;
+  if (url === undefined || Object.keys(headers).some((one) => /^authorization$/i.test(one)))
+    return undefined;
+  const shown = basename(file);
+  const where = shown === 'gateway.yaml' ? '' : ` --host-tools ${shown}`;
+  const told = new Set<string>();
+  return bearerOf(url, tokenFile(ports.tokens(), name, url), {
+    hint: `Run \`npx host-tools gateway login ${name}${where}\`.`,
+    told(secret) {
+      if (told.has(secret)) return;
+      // Each renewal brings new tokens. Old ones no longer count.
+      if (told.size >= 64) told.clear();
+      told.add(secret);
+      ports.keepSecret(secret);
+    },
+  });
 }

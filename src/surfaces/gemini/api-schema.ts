@@ -8,7 +8,7 @@ import { followReference } from '../../values/schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
 import { isWord, mergedParts } from '../shared/merged-parts.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
-import { typesOf } from '../shared/strict/nullable.ts';
+import { typesOf } from '../shared/strict/constraints.ts';
 import { convertKeywords, typesOfValues, valuesOf } from './api-keywords.ts';
 
 /** The formats that the API takes for each type. */

@@ -9,11 +9,10 @@ import {
   type TableOf,
   withDefault,
 } from '../../values/options/index.ts';
-import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
-import { shownMedia } from '../shared/media.ts';
-import { idOf, listOf, member, textOf } from '../shared/payload.ts';
+import { shownMedia } from '../shared/outcome.ts';
+import { freshCallId, idOf, listOf, member, textOf } from '../shared/payload.ts';
 import type {
   GeminiContent,
   GeminiFunctionCall,

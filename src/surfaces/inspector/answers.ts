@@ -6,13 +6,20 @@ import { type HostToolRegistry, isMisuseError } from '../../core.ts';
 import { readBodyText } from '../../values/http/body.ts';
 import { wireText } from '../../values/json/index.ts';
 import { packageVersion } from '../../values/packages/own-version.ts';
-import type { Refusal } from '../pages/inspector-question-wire.ts';
-import type { SessionStatus } from '../pages/inspector-session-wire.ts';
+import type {
+  RuleProposal,
+  RuleRequest,
+  RuleTrial,
+  TestRequest,
+  TestTrial,
+} from '../pages/inspector-make-wire.ts';
+import type { Refusal, SessionStatus } from '../pages/inspector-session-wire.ts';
 import type { Viewer } from '../pages/inspector-wire.ts';
 import { createQuestions, type Questions } from './approvals.ts';
-import { type CallLog, createCallLog, maxCalls } from './call-log.ts';
+import { type CallLog, createCallLog, type KeptCall, maxCalls } from './call-log.ts';
 import { createFeed, type Feed } from './feed.ts';
-import { createMakers, type Makers } from './makers.ts';
+import { type CannotMake, createRuleMaker } from './make-rule.ts';
+import { createTestMaker } from './make-test.ts';
 import { recordCalls } from './record-calls.ts';
 import { createRegistryView } from './registry-view.ts';
 import {
@@ -24,9 +31,14 @@ import {
   readTest,
   readViewer,
 } from './requests.ts';
-import { type CallRunner, createCallRunner } from './run-calls.ts';
 import { listSessions, type SessionList } from './session-list.ts';
-import { detailOf, listTools, sessionForLooking } from './tool-views.ts';
+import {
+  type CallRunner,
+  createCallRunner,
+  detailOf,
+  listTools,
+  sessionForLooking,
+} from './tool-views.ts';
 
 /** The headers of every answer. */
 export const always = {
@@ -226,4 +238,58 @@ function sessionOf(
   if (open !== undefined) return { session: open.state, status };
   const profile = profiles.has(line.profile) ? line.profile : '';
   return { session: sessionForLooking(state, profile, line.principal), status };
+}
+
+// Makes rules and policy tests from recorded calls, a few at a time.
+
+/** Most rules that are tried at once. A request for one more is refused. */
+const maxTrials = 4;
+
+/** Makes rules and policy tests from calls by their numbers. */
+interface Makers {
+  propose(n: number): RuleProposal | CannotMake;
+  rule(request: RuleRequest, signal: AbortSignal): Promise<RuleTrial | CannotMake>;
+  test(request: TestRequest): Promise<TestTrial | CannotMake>;
+  /** Ends the trials. */
+  close(): void;
+}
+
+function createMakers(
+  registry: HostToolRegistry<never>,
+  log: CallLog,
+  sessions: SessionList,
+): Makers {
+  const rules = createRuleMaker(registry, log, sessions);
+  const tests = createTestMaker(registry, sessions);
+  const closing = new AbortController();
+  let trials = 0;
+  const callOf = (n: number): KeptCall | CannotMake =>
+    log.get(n) ?? { cannot: 'This call is no longer kept.' };
+  return {
+    propose(n) {
+      const call = callOf(n);
+      return 'cannot' in call ? call : rules.propose(call);
+    },
+    async rule(request, signal) {
+      const call = callOf(request.n);
+      if ('cannot' in call) return call;
+      if (trials >= maxTrials)
+        return { cannot: 'Other rules are being tried. Try again in a moment.' };
+      trials++;
+      const ending = AbortSignal.any([signal, closing.signal]);
+      try {
+        return await rules.make(request, call, ending);
+      } catch (error) {
+        if (ending.aborted) return { cannot: 'The trial was stopped.' };
+        throw error;
+      } finally {
+        trials--;
+      }
+    },
+    async test(request) {
+      const call = callOf(request.n);
+      return 'cannot' in call ? call : tests.make(request, call);
+    },
+    close: () => closing.abort(),
+  };
 }

@@ -18,10 +18,9 @@ import { isInboxStore } from '../../parts/durable-approvals/store.ts';
 import { type JsonObject, type JsonValue, wireText } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
 import { shownOrigins } from '../../values/text/told-origins.ts';
-import type { AnswerRequest, QuestionSchema } from '../pages/inspector-question-wire.ts';
+import type { AnswerRequest, QuestionSchema } from '../pages/inspector-session-wire.ts';
 import type { ApprovalLine } from '../pages/inspector-wire.ts';
-import { answeredBy } from '../shared/answered.ts';
-import { schemaOfAsked } from '../shared/tool-schema.ts';
+import { answeredBy, schemaOfAsked } from '../shared/answered.ts';
 
 /** Most questions that are shown. */
 const maxShown = 100;

@@ -5,8 +5,7 @@
  */
 import type { JsonValue } from '../../values/json/index.ts';
 import type { CallDetail, CallLine, CallStage } from '../pages/inspector-wire.ts';
-import { boundedCopy, boundedJson } from './bounded-json.ts';
-import { previewOf } from './input-preview.ts';
+import { boundedCopy, boundedJson, previewOf } from './bounded-json.ts';
 
 /** Most calls that are kept. */
 export const maxCalls = 10_000;

@@ -9,7 +9,7 @@ import {
   type OriginPolicy,
 } from '../../values/http/origin-guard.ts';
 import { flag, kind, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
-import type { Page } from '../pages/page.ts';
+import type { Page } from '../pages/build-page.ts';
 import { always, createAnswers, refuse } from './answers.ts';
 
 /** Options of {@link createInspector}. */

@@ -12,9 +12,8 @@ import type { RuleProposal, RuleRequest, RuleTrial } from '../pages/inspector-ma
 import { backtest } from '../policy/index.ts';
 import type { CallLog, KeptCall } from './call-log.ts';
 import { recordedCalls } from './recorded-calls.ts';
-import { fieldsOf, type InputField, shownField } from './rule-fields.ts';
 import type { SessionList } from './session-list.ts';
-import { fitsKey, yamlText } from './yaml-text.ts';
+import { fieldsOf, fitsKey, type InputField, shownField, yamlText } from './yaml-text.ts';
 
 type State = ReturnType<typeof registryStateOf>;
 type Comparison = { readonly glob?: string; readonly gte?: number; readonly lte?: number };

@@ -4,7 +4,7 @@ import { registryStateOf } from '../../core/registry/state-of.ts';
 import { everyRule } from '../../core/rules/rule-use.ts';
 import type { CallMetrics, HostToolRegistry } from '../../core.ts';
 import { everyQuota } from '../../parts/quotas/quota-state.ts';
-import type { QuotaLine } from '../pages/inspector-quota-wire.ts';
+import type { QuotaLine } from '../pages/inspector-session-wire.ts';
 import type { InspectorState, RuleLine, ToolLine } from '../pages/inspector-wire.ts';
 import type { WaitingQuestions } from './approvals.ts';
 import { boundedJson } from './bounded-json.ts';

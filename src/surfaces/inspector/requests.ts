@@ -6,7 +6,7 @@ import {
   type TestRequest,
   testExpectations,
 } from '../pages/inspector-make-wire.ts';
-import type { AnswerRequest } from '../pages/inspector-question-wire.ts';
+import type { AnswerRequest } from '../pages/inspector-session-wire.ts';
 import type { CallRequest, Viewer } from '../pages/inspector-wire.ts';
 
 /** Most bytes of a request. */

@@ -1,17 +1,23 @@
 /** What a session, or a session of a profile, shows of the tools, and why it hides the others. */
-
 import type { registryStateOf } from '../../core/registry/state-of.ts';
 import { readSessionOptions } from '../../core/session/session-options.ts';
 import { SessionState } from '../../core/session/session-state.ts';
 import { listingOf } from '../../core/session/view.ts';
-import type { Explanation } from '../../core.ts';
+import type { Explanation, HostToolRegistry, ToolSession } from '../../core.ts';
 import { findableIn } from '../../parts/discovery/discovery.ts';
 import { explain as explainCall } from '../../parts/explain/explain.ts';
 import { maskingOf } from '../../parts/secrets/masking-of.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import type { Redactor } from '../../values/redaction/redactor.ts';
 import type { SessionStatus } from '../pages/inspector-session-wire.ts';
-import type { FoundView, ToolDetail, ToolListing, VerdictView } from '../pages/inspector-wire.ts';
+import type {
+  CallAnswer,
+  CallRequest,
+  FoundView,
+  ToolDetail,
+  ToolListing,
+  VerdictView,
+} from '../pages/inspector-wire.ts';
 import { boundedJson } from './bounded-json.ts';
 
 /** Most tools of a list. */
@@ -119,7 +125,7 @@ function foundOf(session: SessionState, name: string): { readonly found?: FoundV
 }
 
 /** The decision of the gates, as the page shows it. */
-export function verdictOf(explanation: Explanation): VerdictView {
+function verdictOf(explanation: Explanation): VerdictView {
   const { decision, code, ruleId, source, origins, steps } = explanation;
   const reason = decision?.effect === 'deny' ? decision.reason : undefined;
   return {
@@ -150,4 +156,71 @@ function withoutSecrets(knobs: unknown, redactor: Redactor | undefined): JsonVal
   } catch {
     return '(cannot be shown as JSON)';
   }
+}
+
+// Calls that a person makes from the page, in the inspector's own sessions.
+
+/** Most sessions at once: one for each profile and principal. */
+const maxSessions = 20;
+const maxOfOutput = 60_000;
+
+/** Makes calls. */
+export interface CallRunner {
+  /** Makes a call. @throws MisuseError `unknown_profile`, or for another wrong option. */
+  call(request: CallRequest, signal: AbortSignal): Promise<CallAnswer>;
+  /** Explains what would happen to the call. @throws MisuseError as {@link call} does. */
+  explain(request: CallRequest): Promise<VerdictView>;
+  close(): Promise<void>;
+}
+
+export function createCallRunner(registry: HostToolRegistry<never>): CallRunner {
+  const sessions = new Map<string, ToolSession>();
+  const sessionFor = async ({ profile, principal }: CallRequest): Promise<ToolSession> => {
+    const key = JSON.stringify([profile, principal]);
+    const known = sessions.get(key);
+    if (known !== undefined) return known;
+    const session = registry.createSession({
+      sessionId: `inspector${profile === '' ? '' : `:${profile}`}`,
+      // There is no approver here: the question waits until a person answers it on the page.
+      approver: () => new Promise<never>(() => {}),
+      ...(profile === '' ? {} : { profile }),
+      ...(principal === '' ? {} : { principal }),
+    } as never) as ToolSession;
+    sessions.set(key, session);
+    const oldest = sessions.entries().next().value;
+    if (sessions.size > maxSessions && oldest !== undefined) {
+      sessions.delete(oldest[0]);
+      await oldest[1].close();
+    }
+    return session;
+  };
+  return {
+    async call(request, signal) {
+      const session = await sessionFor(request);
+      const { metadata, ...result } = await session.call(request.tool, request.input, {
+        signal,
+        surface: { name: 'inspector' },
+      });
+      const { status, durationMs } = metadata;
+      if (!result.success)
+        return {
+          success: false,
+          status,
+          durationMs,
+          code: result.error.code,
+          message: result.error.message,
+        };
+      const output = boundedJson(result.output as never, maxOfOutput);
+      return { success: true, status, durationMs, output };
+    },
+    async explain(request) {
+      const session = await sessionFor(request);
+      return verdictOf(await session.explain(request.tool, request.input));
+    },
+    async close() {
+      const all = [...sessions.values()];
+      sessions.clear();
+      await Promise.all(all.map((session) => session.close()));
+    },
+  };
 }

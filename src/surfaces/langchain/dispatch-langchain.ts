@@ -3,13 +3,11 @@ import type { ToolMessage } from '@langchain/core/messages';
 import { MisuseError, type ToolSession } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { abortSignal, readOptions, type TableOf } from '../../values/options/index.ts';
-import { freshCallId } from '../shared/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
-import { idOf, listOf, member, textOf } from '../shared/payload.ts';
-import { loadCore } from './core.ts';
+import { freshCallId, idOf, listOf, member, textOf } from '../shared/payload.ts';
+import { loadCore, toToolMessage } from './core.ts';
 import { dialect, surface } from './to-langchain-tools.ts';
-import { toToolMessage } from './tool-message.ts';
 
 /** Options of {@link dispatchLangChain}. */
 export interface LangChainDispatchOptions {

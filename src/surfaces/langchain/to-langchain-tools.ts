@@ -11,11 +11,9 @@ import {
   type ShownTool,
   type SurfaceWarning,
 } from '../shared/listing.ts';
-import { givenArguments } from '../shared/no-arguments.ts';
 import { shownOutcome } from '../shared/outcome.ts';
-import { idOf, member } from '../shared/payload.ts';
-import { type LangChainCore, loadCore } from './core.ts';
-import { contentOf, toToolMessage } from './tool-message.ts';
+import { givenArguments, idOf, member } from '../shared/payload.ts';
+import { contentOf, type LangChainCore, loadCore, toToolMessage } from './core.ts';
 
 /** The tools for LangChain. The same object until the effective tools change. */
 export interface LangChainTools {

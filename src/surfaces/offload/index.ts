@@ -1,4 +1,3 @@
 /** Outputs that are over their budget: the part that keeps them, and the files of a folder. */
 export { offload } from '../../parts/offload/part.ts';
-export type { FileOffloadOptions } from './file-offload.ts';
-export { fileOffload } from './file-offload.ts';
+export { type FileOffloadOptions, fileOffload } from './file-offload.ts';

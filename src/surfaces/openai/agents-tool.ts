@@ -1,10 +1,9 @@
 /** Tools for the OpenAI Agents SDK: objects like its `FunctionTool` that call the session. */
 import { MisuseError, type ToolSession } from '../../core.ts';
-import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls } from '../shared/dispatch.ts';
 import type { Listing, ShownTool } from '../shared/listing.ts';
-import { commonImages, shownMedia } from '../shared/media.ts';
-import { idOf, member } from '../shared/payload.ts';
+import { commonImages, shownMedia } from '../shared/outcome.ts';
+import { freshCallId, idOf, member } from '../shared/payload.ts';
 import type { OpenAIAgentsOutput, OpenAIAgentsSchema, OpenAIAgentsTool } from './api-shapes.ts';
 import { openaiSurface } from './dialects.ts';
 

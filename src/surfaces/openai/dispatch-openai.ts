@@ -3,11 +3,10 @@
 import { MisuseError, type ToolSession } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
 import { abortSignal, readOptions, type TableOf } from '../../values/options/index.ts';
-import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
-import { commonImages, shownMedia } from '../shared/media.ts';
-import { idOf, listOf, member, textOf } from '../shared/payload.ts';
+import { commonImages, shownMedia } from '../shared/outcome.ts';
+import { freshCallId, idOf, listOf, member, textOf } from '../shared/payload.ts';
 import type {
   OpenAIChatCall,
   OpenAIChatMessage,
@@ -17,8 +16,7 @@ import type {
   OpenAIToolMessage,
   OpenAIToolSearchOutput,
 } from './api-shapes.ts';
-import { openaiSurface, plainDialect } from './dialects.ts';
-import { definitionsIn, finderOf } from './searched.ts';
+import { definitionsIn, finderOf, openaiSurface, plainDialect } from './dialects.ts';
 
 /** Options of a dispatch. */
 export interface OpenAIDispatchOptions {

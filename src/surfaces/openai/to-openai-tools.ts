@@ -19,9 +19,13 @@ import type {
   OpenAIToolOf,
   OpenAIToolSearch,
 } from './api-shapes.ts';
-import { plainDialect, strictDialect } from './dialects.ts';
-import { deferredTool, responsesTool } from './responses-tool.ts';
-import { rememberStrictness } from './searched.ts';
+import {
+  deferredTool,
+  plainDialect,
+  rememberStrictness,
+  responsesTool,
+  strictDialect,
+} from './dialects.ts';
 
 /** Which form the tools have. */
 export interface OpenAIToolsOptions<Api extends OpenAIApi = OpenAIApi> {

@@ -1,8 +1,7 @@
 /**
  * The page of the approvals handler. In the published package this module holds the finished text.
  */
-import { buildPage } from './build-page.ts';
-import type { Page } from './page.ts';
+import { buildPage, type Page } from './build-page.ts';
 
 /** Returns the page. In a checkout, it is built then. */
 export function approvalsPage(): Promise<Page> {

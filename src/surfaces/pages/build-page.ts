@@ -9,7 +9,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import type { Page } from './page.ts';
 
 /** What a page is built from. */
 export interface PageSource {
@@ -86,4 +85,12 @@ async function licenceOf(name: string): Promise<string> {
   const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
   const text = await readFile(join(folder, 'LICENSE'), 'utf8');
   return `This page contains ${name}.\n${text.replaceAll('--', '- -')}`;
+}
+
+/** A finished page: one HTML text that loads nothing else. */
+export interface Page {
+  /** The whole document, with its script and its styles. */
+  readonly html: string;
+  /** The `Content-Security-Policy` to send with it. It allows this script and these styles only. */
+  readonly policy: string;
 }

@@ -1,6 +1,5 @@
 /** The page of the inspector. In the published package this module holds the finished text. */
-import { buildPage } from './build-page.ts';
-import type { Page } from './page.ts';
+import { buildPage, type Page } from './build-page.ts';
 
 /** Returns the page. In a checkout, it is built then. */
 export function inspectorPage(): Promise<Page> {

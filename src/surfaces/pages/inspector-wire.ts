@@ -1,8 +1,11 @@
 /** What the inspector's server and its page send to each other, as JSON. */
 import type { JsonValue } from '../../values/json/value.ts';
-import type { QuotaLevelLine } from './inspector-question-wire.ts';
-import type { QuotaLine } from './inspector-quota-wire.ts';
-import type { SessionLine, SessionStatus } from './inspector-session-wire.ts';
+import type {
+  QuotaLevelLine,
+  QuotaLine,
+  SessionLine,
+  SessionStatus,
+} from './inspector-session-wire.ts';
 
 /** How far a call has got. */
 export type CallPhase = 'gates' | 'approval' | 'running' | 'ended';

@@ -18,7 +18,7 @@ import {
 import { redacted } from '../../values/redaction/spellings.ts';
 import type { Tape } from '../testing/tape/tape.ts';
 import { type BacktestRecord, readRecord } from './record.ts';
-import { noCall } from './records/format.ts';
+import { noCall } from './records/audit-format.ts';
 import { documentFormatOf, recordOf } from './records/formats.ts';
 import {
   type BacktestChange,

@@ -2,8 +2,7 @@
 
 export type { BacktestOptions, BacktestRecords } from './backtest.ts';
 export { backtest } from './backtest.ts';
-export type { ReadRecordsOptions } from './read-records.ts';
-export { readRecords } from './read-records.ts';
+export { type ReadRecordsOptions, readRecords } from './read-records.ts';
 export type { BacktestRecord } from './record.ts';
 export type {
   BacktestChange,

@@ -2,8 +2,14 @@
  * The calls that this application runs. Each runs once, many run at a time, and a call is stopped
  * when no caller waits for it any longer.
  */
-import { type Answer, errorAnswer, resultAnswer, thrownAnswer } from './answer.ts';
-import { type AnswerCache, createAnswerCache } from './answer-cache.ts';
+import {
+  type Answer,
+  type AnswerCache,
+  createAnswerCache,
+  errorAnswer,
+  resultAnswer,
+  thrownAnswer,
+} from './answer.ts';
 import { isJsonObject, type JsonObject, numberIn, stringIn } from './json.ts';
 import type { ProgressReports } from './progress.ts';
 import { relayClientError } from './relay-client-error.ts';

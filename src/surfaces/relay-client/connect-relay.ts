@@ -3,15 +3,13 @@
  * brings the answers back, and reconnects when needed.
  */
 import { connectionOf, type Ends } from './connection.ts';
-import { createHttp } from './http.ts';
-import { isJsonObject, type JsonObject } from './json.ts';
-import type { Transport } from './line.ts';
+import { createHttp, type RelayHttp } from './http.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseObject, stringIn } from './json.ts';
+import { type Line, streamPath, type Transport, transportUnavailable } from './line.ts';
 import type { RelayClientOptions, RelayConnection, RelayTransport } from './options.ts';
-import { ownOptions } from './own-options.ts';
-import { pollTransport } from './poll-transport.ts';
-import { relayClientError } from './relay-client-error.ts';
-import { sseTransport } from './sse-transport.ts';
-import { type Target, targetOf } from './target.ts';
+import { ownOptions, type Target, targetOf } from './own-options.ts';
+import { asRelayClientError, isRelayClientError, relayClientError } from './relay-client-error.ts';
+import { createSseParser } from './sse-parser.ts';
 import { prepareTools } from './tool-list.ts';
 import { websocketTransport } from './websocket-transport.ts';
 
@@ -126,4 +124,119 @@ function pluginOf({
 
 function invalid(message: string): Error {
   return relayClientError('invalid_options', message);
+}
+
+// Receives events by long polling: a request waits at the relay until there is an event, or for the
+// time of a heartbeat.
+
+/** If the first request waits this long without an error, the line is up. */
+const upMs = 1_000;
+/** Least milliseconds between two requests if the first one brought nothing new. */
+const pauseMs = 1_000;
+
+function pollTransport(http: RelayHttp): Transport {
+  return {
+    name: 'poll',
+    async run(line) {
+      line.scope.after(upMs, line.up);
+      let first = true;
+      for (;;) {
+        const after = line.after();
+        const startedAt = performance.now();
+        // Only the first poll may take the session from another application.
+        const continues = first ? undefined : 'true';
+        const path = streamPath(line, { mode: 'poll', after, continues });
+        const answer = await http.call(line.scope, 'GET', path, { timeoutMs: line.silenceMs() });
+        line.heard();
+        // A stream sends this with its `connected` event, a poll next to its events.
+        if (first) line.receive({ id: undefined, event: 'connected', data: about(answer) });
+        first = false;
+        take(line, answer);
+        if (line.after() === after && !line.scope.ended)
+          await line.scope.sleep(pauseMs - (performance.now() - startedAt));
+        if (line.scope.ended) return;
+      }
+    },
+  };
+}
+
+function about({ events: _, ...rest }: JsonObject): JsonObject {
+  return rest;
+}
+
+function take(line: Line, { events }: JsonObject): void {
+  if (!Array.isArray(events)) return;
+  for (const item of events as readonly JsonValue[]) {
+    if (line.scope.ended) return;
+    if (!isJsonObject(item) || !isJsonObject(item.data)) continue;
+    const { id, data } = item;
+    line.receive({
+      id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
+      event: stringIn(item, 'event') ?? '',
+      data,
+    });
+  }
+}
+
+/**
+ * Receives server-sent events with `fetch`, because an `EventSource` cannot send the token in a
+ * header.
+ */
+function sseTransport(http: RelayHttp): Transport {
+  return {
+    name: 'sse',
+    run: (line) =>
+      new Promise((resolve, reject) => {
+        const controller = new AbortController();
+        line.scope.onEnd((reason) => {
+          reject(reason);
+          controller.abort(reason);
+        });
+        read(http, line, controller.signal).then(resolve, reject);
+      }),
+  };
+}
+
+async function read(http: RelayHttp, line: Line, signal: AbortSignal): Promise<void> {
+  const after = line.after();
+  const response = await http.open(
+    streamPath(line),
+    { Accept: 'text/event-stream', ...(after === undefined ? {} : { 'Last-Event-ID': after }) },
+    signal,
+  );
+  const type = response.headers.get('content-type') ?? '';
+  const reader = response.body?.getReader();
+  if (!/^text\/event-stream\b/i.test(type) || reader === undefined) {
+    await reader?.cancel();
+    throw transportUnavailable(
+      reader === undefined
+        ? 'The fetch of this environment does not support streams.'
+        : 'The relay answered with something other than an event stream.',
+    );
+  }
+  const parser = createSseParser({
+    event({ id, event, data }) {
+      const object = parseObject(data);
+      if (object !== undefined && !line.scope.ended) line.receive({ id, event, data: object });
+    },
+    retry: line.retry,
+  });
+  for (;;) {
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      throw line.scope.ended || isRelayClientError(error)
+        ? asRelayClientError(error)
+        : relayClientError('disconnected', 'The event stream was cut off.');
+    });
+    if (done || line.scope.ended) return;
+    line.heard();
+    try {
+      parser.push(value);
+    } catch (error) {
+      await reader.cancel().catch(() => {});
+      throw relayClientError(
+        'invalid_answer',
+        error instanceof Error ? error.message : 'The stream cannot be read.',
+      );
+    }
+  }
 }

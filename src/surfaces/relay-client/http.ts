@@ -4,15 +4,16 @@
  */
 import { retryAfterMs } from './backoff.ts';
 import { type JsonObject, parseObject, stringIn } from './json.ts';
+import type { Target } from './own-options.ts';
 import {
+  createScrub,
   failedToolsOf,
   isRelayClientError,
   type RelayClientError,
   relayClientError,
+  type Scrub,
 } from './relay-client-error.ts';
 import { type Scope, within } from './scope.ts';
-import { createScrub, type Scrub } from './scrub.ts';
-import type { Target } from './target.ts';
 
 /** Further settings of a request. */
 export interface HttpMore {

@@ -14,14 +14,18 @@ export type {
   RelayTransport,
   RelayWebSocket,
 } from './options.ts';
-export type { RelayClientError, RelayFailedTool, RelayToolWarning } from './relay-client-error.ts';
-export { isRelayClientError } from './relay-client-error.ts';
-export { relayTool } from './relay-tool.ts';
-export type {
-  RelayArguments,
-  RelayCallContext,
-  RelayTool,
-  RelayToolAnnotations,
-  RelayToolInput,
-  TypedRelayTool,
+export {
+  isRelayClientError,
+  type RelayClientError,
+  type RelayFailedTool,
+  type RelayToolWarning,
+} from './relay-client-error.ts';
+export {
+  type RelayArguments,
+  type RelayCallContext,
+  type RelayTool,
+  type RelayToolAnnotations,
+  type RelayToolInput,
+  relayTool,
+  type TypedRelayTool,
 } from './tool.ts';

@@ -1,8 +1,7 @@
 /** A line is one attempt to get events from the relay. A transport runs it. */
 import type { JsonObject } from './json.ts';
 import type { RelayTransport } from './options.ts';
-import type { RelayClientError } from './relay-client-error.ts';
-import { relayClientError } from './relay-client-error.ts';
+import { type RelayClientError, relayClientError } from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 
 /** An event, from any transport. */

@@ -2,10 +2,15 @@
  * Checks the application's tools, copies them as JSON, and compares them with what the relay knows.
  */
 import { canonicalJson, isJsonObject, type JsonObject } from './json.ts';
-import { toolFields, withOwnNames } from './own-names.ts';
 import { checkSpelling, ownOptions } from './own-options.ts';
 import { relayClientError } from './relay-client-error.ts';
-import type { RelayTool, RelayToolAnnotations, RelayToolInput } from './tool.ts';
+import {
+  type RelayTool,
+  type RelayToolAnnotations,
+  type RelayToolInput,
+  toolFields,
+  withOwnNames,
+} from './tool.ts';
 
 /** A definition as it goes to the relay. */
 export interface PreparedTool {

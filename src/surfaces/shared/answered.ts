@@ -1,8 +1,8 @@
 /** What a person learns about an answer: how the call ended, but not what it returned. */
-
 import type { ToolResult } from '../../api/result.ts';
+import type { ApprovalRequest, HostToolRegistry } from '../../core.ts';
+import { inspectRegistry } from '../../extend.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
-import { refusalOf } from './left-open.ts';
 
 /** Why nothing was answered, and the HTTP status for it. */
 const refusals: ReadonlyMap<string, number> = new Map([
@@ -54,4 +54,49 @@ export async function answeredBy(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Distinguishes a refused answer, which leaves its question open, from one that counted. */
+const reasons: ReadonlySet<string | undefined> = new Set([
+  'unknown_approval',
+  'four_eyes',
+  'token_used',
+  'token_invalid',
+  'token_foreign',
+  'definition_changed',
+  'expired',
+  'session_unavailable',
+  'store_unavailable',
+]);
+
+/**
+ * Why `registry.approvals.answer` or `session.approvals.resume` has answered nothing: a reason, or
+ * a code if there is none. Undefined if the answer counted, whatever the result of the call was.
+ */
+function refusalOf(result: ToolResult): string | undefined {
+  if (result.success || result.metadata.status !== 'rejected') return undefined;
+  const { code, reason } = result.error;
+  if (code === 'duplicate_call_id') return code;
+  if (code === 'invalid_input' && reason === 'invalid_edit') return reason;
+  const isRefusal = code === 'approval_denied' || code === 'approval_timeout';
+  return isRefusal && reasons.has(reason) ? reason : undefined;
+}
+
+// The schema of the tool of an approval, for a form in which a person edits the input.
+
+/** Most characters of a schema that is sent. */
+const maxChars = 60_000;
+
+/**
+ * The JSON schema of the input of the tool that a person is asked about. Undefined if this registry
+ * does not have exactly this tool, so that an edit would not be accepted, or if the schema is long.
+ */
+export function schemaOfAsked(
+  registry: HostToolRegistry<never>,
+  request: Pick<ApprovalRequest, 'tool' | 'sessionId' | 'principal'>,
+): JsonValue | undefined {
+  const schema = inspectRegistry(registry).askedTool(request)?.parameters;
+  if (schema === undefined) return undefined;
+  const text = JSON.stringify(schema);
+  return text.length <= maxChars ? (JSON.parse(text) as JsonValue) : undefined;
 }

@@ -3,8 +3,7 @@
  * left out is marked.
  */
 import type { JsonObject, JsonValue } from '../../core.ts';
-import { head, tail } from '../../values/text/code-points.ts';
-import { escapeUnseen } from '../../values/text/unseen.ts';
+import { escapeUnseen, head, tail } from '../../values/text/characters.ts';
 
 /** The most characters of the text. People do not read more than that in a form or a terminal. */
 const longestApprovalInput = 8_000;

@@ -4,8 +4,8 @@
  */
 import type { Surface, ToolResult, ToolSession } from '../../core.ts';
 import type { Listing } from './listing.ts';
-import { givenArguments } from './no-arguments.ts';
 import { type ShownOutcome, shownOutcome } from './outcome.ts';
+import { givenArguments } from './payload.ts';
 
 /** One call of a payload. */
 export interface ObservedCall {

@@ -7,7 +7,7 @@ import {
   type LeftOutPattern,
   leaveOutPatterns,
 } from '../../values/json-schema/leave-out-patterns.ts';
-import { head } from '../../values/text/code-points.ts';
+import { head } from '../../values/text/characters.ts';
 import { isPortablePattern } from '../../values/text/portable-pattern.ts';
 import { type ProviderNames, toProviderNames } from '../workflow/index.ts';
 

@@ -1,5 +1,4 @@
 /** A wall clock that moves only when a test moves it. */
-
 import { checkOption, kind } from '../../values/options/index.ts';
 
 /**
@@ -46,3 +45,23 @@ export function fixedClock(startMs: number = Date.UTC(2026, 0, 1)): FixedClock {
 
 const where = 'fixedClock';
 const finite = kind<number>('a finite number of milliseconds', Number.isFinite);
+
+/**
+ * Makes a `newId` that counts from 1: `call-1`, `call-2`. Each one has a counter of its own.
+ * @default prefix "call"
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools';
+ * import { sequentialIds } from 'host-tools/testing';
+ *
+ * const registry = new HostToolRegistry({ newId: sequentialIds() }); // call-1, call-2, …
+ * ```
+ */
+export function sequentialIds(prefix = 'call'): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${prefix}-${count}`;
+  };
+}

@@ -7,8 +7,10 @@ export type { LogEntry, StoredValue } from '../relay/ports/stored.ts';
 export { approvalStoreConformance } from './conformance/approval-store-conformance.ts';
 export { busConformance } from './conformance/bus-conformance.ts';
 // Coordinators
-export type { CoordinatorConformanceOptions } from './conformance/coordinator-conformance.ts';
-export { coordinatorConformance } from './conformance/coordinator-conformance.ts';
+export {
+  type CoordinatorConformanceOptions,
+  coordinatorConformance,
+} from './conformance/coordinator-conformance.ts';
 export type {
   ConformanceRule,
   ConformanceTarget,
@@ -38,7 +40,6 @@ export { surfaceConformance } from './conformance/surface-conformance.ts';
 export type { SurfaceFeature } from './conformance/surface-conformance-rows.ts';
 export { surfaceFeatures } from './conformance/surface-conformance-rows.ts';
 export { TestCoordinator } from './coordinator/coordinator.ts';
-export type { ApprovalStub, StubAnswer } from './coordinator/coordinator-approval.ts';
 export type { TestHooks } from './coordinator/coordinator-hooks.ts';
 export type {
   TestNodeBinding,
@@ -46,7 +47,9 @@ export type {
 } from './coordinator/coordinator-node-binding.ts';
 export { createTestNodeBinding } from './coordinator/coordinator-node-binding.ts';
 export type {
+  ApprovalStub,
   MountRecord,
+  StubAnswer,
   TestCancellation,
   TestCoordinatorOptions,
 } from './coordinator/coordinator-options.ts';
@@ -55,8 +58,7 @@ export { EventRecorder } from './coordinator/event-recorder-coordinator.ts';
 // Models, clocks, ids, events
 export type { EventLog } from './event-log.ts';
 export { recordEvents } from './event-log.ts';
-export type { FixedClock } from './fixed-clock.ts';
-export { fixedClock } from './fixed-clock.ts';
+export { type FixedClock, fixedClock, sequentialIds } from './fixed-clock.ts';
 // Tools and sessions
 export type { AnyObject, MockCall, MockSpies, MockTool, MockToolConfig } from './mock-tool.ts';
 export { mockTool } from './mock-tool.ts';
@@ -68,7 +70,6 @@ export type {
   ScriptedTurn,
 } from './scripted-model.ts';
 export { scriptedModel } from './scripted-model.ts';
-export { sequentialIds } from './sequential-ids.ts';
 // Tapes
 export type { TapeRecording } from './tape/record-tape.ts';
 export { recordTape } from './tape/record-tape.ts';

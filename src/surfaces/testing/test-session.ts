@@ -3,7 +3,7 @@ import type { AnyTool, Profile, RegistryOptions, SessionOptions, ToolSession } f
 import { optionNames } from '../../extend.ts';
 import { HostToolRegistry } from '../../index.ts';
 import { array, checkOption, readMembers } from '../../values/options/index.ts';
-import { sequentialIds } from './sequential-ids.ts';
+import { sequentialIds } from './fixed-clock.ts';
 
 /**
  * The options of a session and of a registry in one. `rules`, `policies` and `quotas` are the

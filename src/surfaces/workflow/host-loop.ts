@@ -16,8 +16,12 @@ import {
   withDefault,
   withMethods,
 } from '../../values/options/index.ts';
-import { readInput } from './conversation.ts';
-import type { HostLoopOptions, HostLoopResult, LoopStart } from './host-loop-options.ts';
+import {
+  type HostLoopOptions,
+  type HostLoopResult,
+  type LoopStart,
+  readInput,
+} from './host-loop-options.ts';
 import { runLoop } from './loop-run.ts';
 import { readState } from './read-state.ts';
 import type { WorkflowState } from './workflow-state.ts';

@@ -24,14 +24,19 @@ export type {
 } from './coding-agent-preset.ts';
 export { codingAgentPreset, codingAgentTool } from './coding-agent-preset.ts';
 export { computeEffective } from './compute-effective.ts';
-export type { Generate, GenerateAnswer, GenerateRequest, Message } from './conversation.ts';
 export { createWorkflow } from './create-workflow.ts';
 export { runHostLoop } from './host-loop.ts';
-export type { HostLoopOptions, HostLoopResult } from './host-loop-options.ts';
+export type {
+  Generate,
+  GenerateAnswer,
+  GenerateRequest,
+  HostLoopOptions,
+  HostLoopResult,
+  Message,
+} from './host-loop-options.ts';
 export { reduce, replay } from './reduce.ts';
 export { toolSpecs } from './tool-specs.ts';
-export type { TraceReport } from './trace.ts';
-export { replayTrace, writeTrace } from './trace.ts';
+export { replayTrace, type TraceReport, writeTrace } from './trace.ts';
 export type {
   BatchSettled,
   CallOutcome,

@@ -4,8 +4,13 @@ import { factChanges } from '../../core/toolset/facts.ts';
 import { isMisuseError, type JsonObject, serializeOutput, type ToolSession } from '../../core.ts';
 import { inspectSession, type SessionView } from '../../extend.ts';
 import { messageOf } from '../../values/errors/index.ts';
-import { type GenerateAnswer, type Message, readAnswer } from './conversation.ts';
-import type { HostLoopResult, LoopStart } from './host-loop-options.ts';
+import {
+  type GenerateAnswer,
+  type HostLoopResult,
+  type LoopStart,
+  type Message,
+  readAnswer,
+} from './host-loop-options.ts';
 import { readEvent } from './read-event.ts';
 import { reduceRead } from './reduce.ts';
 import type {

@@ -1,14 +1,11 @@
 /**
  * Errors of calls as data, and the only class that is thrown, for a host's programming mistakes.
  */
-
 import type { JsonValue } from '../json/index.ts';
 import { type CodeEnd, codes, type ErrorCode } from './codes.ts';
 
-export { codeOf } from './code-of.ts';
 export { codes, type ErrorCode } from './codes.ts';
-export { describe, errorName, messageOf } from './describe.ts';
-export { messageFromParts, ownMessage } from './message-from-parts.ts';
+export { describe, errorName, messageFromParts, messageOf, ownMessage } from './describe.ts';
 
 /** How a call ended. `rejected`: its handler never ran; `failed` and `cancelled`: it may have. */
 export type CallStatus = 'succeeded' | CodeEnd['status'];
@@ -184,4 +181,9 @@ export function sessionClosed(sessionId: string, action: string): MisuseError {
     'closed',
     `Session \`${sessionId}\`: cannot ${action}, because the session is closed. Create another.`,
   );
+}
+
+/** The `code`, such as `ENOENT` of an error of Node; undefined if there is none. */
+export function codeOf(thrown: unknown): unknown {
+  return (thrown as { readonly code?: unknown } | null | undefined)?.code;
 }

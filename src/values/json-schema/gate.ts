@@ -2,16 +2,20 @@
  * Checks schemas from outside: their size and shape are bounded before they are used, and what
  * cannot be checked here is left to whoever sent them.
  */
-
 import { describe } from '../errors/index.ts';
-import { copyJson, isJsonObject, type JsonObject } from '../json/index.ts';
-import { isKnownDialect, type JsonSchemaDocument, schemaError } from '../schema/dialect.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import {
+  isKnownDialect,
+  isLoneReference,
+  type JsonSchemaDocument,
+  schemaError,
+} from '../schema/dialect.ts';
 import { pointerOf } from '../schema/local-reference.ts';
-import { withBrokenDefaults } from './broken-defaults.ts';
-import { walkSchema } from './json-schema-check.ts';
-import type { SchemaLimits } from './json-schema-limits.ts';
+import { type Check, type Context, isPolluted } from './compile-context.ts';
+import { checksOf } from './compile-node.ts';
+import { type CheckedSchema, walkSchema } from './json-schema-check.ts';
 import type { OwnSchema } from './json-schema-removal.ts';
-import type { LeftPart } from './json-schema-walk.ts';
+import type { LeftPart, SchemaLimits } from './json-schema-walk.ts';
 import type { SharedPatterns } from './pattern-budget.ts';
 
 /** Maximum bytes of the schema as JSON text. */
@@ -108,4 +112,36 @@ function readDialect(schema: OwnSchema, parts: LeftPart[]): void {
         `${describe($schema)} is not a dialect that is known here, so the schema is read as ` +
         `${isOlder ? 'draft-07' : '2020-12'}`,
     });
+}
+
+// Finds defaults that their own schemas refuse.
+
+/** Most steps for all defaults of a document. Those beyond count as refused. */
+const maxSteps = 200_000;
+
+/** The schemas of a document whose `default` does not match them. */
+function withBrokenDefaults(checked: CheckedSchema): readonly JsonObject[] {
+  if (!checked.hasDefaults) return [];
+  const checkOf = checksOf(checked);
+  const context: Context = {
+    steps: maxSteps,
+    issues: undefined,
+    polluted: isPolluted(),
+    scope: [],
+  };
+  return [...checked.schemas].filter(
+    (schema) =>
+      Object.hasOwn(schema, 'default') &&
+      !isLoneReference(schema, checked.dialect) &&
+      !accepts(checkOf(schema), schema.default as JsonValue, context),
+  );
+}
+
+function accepts(check: Check, value: JsonValue, context: Context): boolean {
+  try {
+    return check(value, context);
+  } catch {
+    // The steps are used up.
+    return false;
+  }
 }

@@ -23,7 +23,6 @@ import {
   checkReference,
   checkType,
 } from './json-schema-keyword-values.ts';
-import { type SchemaLimits, trustedLimits } from './json-schema-limits.ts';
 import { refuseLoops } from './json-schema-loops.ts';
 import {
   type OwnSchema,
@@ -39,6 +38,8 @@ import {
   type Reference,
   refuse,
   refuseSchema,
+  type SchemaLimits,
+  trustedLimits,
   type Walk,
 } from './json-schema-walk.ts';
 import type { SharedPatterns } from './pattern-budget.ts';

@@ -1,9 +1,8 @@
 /** The state of a walk over a schema, and what happens to a place that is refused. */
 import { escapePointer, type JsonObject } from '../json/index.ts';
 import { type Dialect, SchemaError, schemaError } from '../schema/dialect.ts';
-import type { SchemaLimits } from './json-schema-limits.ts';
 import type { OwnSchema, Wider } from './json-schema-removal.ts';
-import type { PatternBudget } from './pattern-budget.ts';
+import type { PatternBudget, PatternLimits } from './pattern-budget.ts';
 
 /** A reference that the walk has met. */
 export interface Reference {
@@ -102,3 +101,41 @@ export function attempt(
 export function pointerOf(walk: Walk): string {
   return walk.base + walk.path.map((key) => `/${escapePointer(key)}`).join('');
 }
+
+// The limits on the size of a schema.
+
+/** The limits of one schema. */
+export interface SchemaLimits extends PatternLimits {
+  /** Maximum nesting of sub-schemas. */
+  readonly depth: number;
+  /** Maximum number of sub-schemas. */
+  readonly schemas: number;
+  /** Maximum members of one `properties`, `patternProperties`, `$defs`, … */
+  readonly properties: number;
+  /** Maximum values of one `enum`. */
+  readonly enum: number;
+  /**
+   * Maximum number of schemas that apply to one value through `allOf`, `$ref` and the like, counted
+   * with repetition.
+   */
+  readonly expansion: number;
+  /** Whether `$dynamicRef` is refused. */
+  readonly plainReferences: boolean;
+}
+
+const { POSITIVE_INFINITY } = Number;
+
+/**
+ * The limits of the host's own schema. They are generous and only keep the compiler within its
+ * stack.
+ */
+export const trustedLimits: SchemaLimits = {
+  depth: 400,
+  schemas: 200_000,
+  properties: POSITIVE_INFINITY,
+  enum: POSITIVE_INFINITY,
+  expansion: POSITIVE_INFINITY,
+  patterns: POSITIVE_INFINITY,
+  patternSize: POSITIVE_INFINITY,
+  plainReferences: false,
+};

@@ -41,3 +41,14 @@ export function pointerSegments(pointer: string): string[] {
     .slice(1)
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
+
+/**
+ * Whether a value has its own member of this name. `in` would also find one on a polluted
+ * `Object.prototype`, and take a refusal for an allowance.
+ */
+export function hasOwn<T extends object, K extends string>(
+  value: T,
+  name: K,
+): value is Extract<T, { readonly [Name in K]: unknown }> {
+  return Object.hasOwn(value, name);
+}

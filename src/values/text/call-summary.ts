@@ -3,8 +3,7 @@
  * person to tell calls apart. What a call would do is in its whole input.
  */
 import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
-import { head, tail } from './code-points.ts';
-import { escapeUnseen } from './unseen.ts';
+import { escapeUnseen, head, tail } from './characters.ts';
 
 /** Most members that are looked at, and most levels of objects. */
 const maxMembers = 64;

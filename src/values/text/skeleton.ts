@@ -1,7 +1,8 @@
 /** Compares texts by what they look like. */
+
+import { joiner, streamSafe } from './characters.ts';
 import { derived, explicit } from './confusables.ts';
 import { latinLetter } from './look-alikes.ts';
-import { joiner, streamSafe } from './stream-safe.ts';
 
 /**
  * Three readings of a text. Two texts are alike if one of the readings is the same for both. All

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { agentNames } from '../../../src/surfaces/agents/agent-names.ts';
+import { agentNames } from '../../../src/surfaces/agents/agent.ts';
 import { builtCli } from '../built-cli.ts';
 
 let built: string;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { hookTimeoutMs } from '../../../src/cli/hook-timeout.ts';
-import { agentNames } from '../../../src/surfaces/agents/agent-names.ts';
+import { agentNames } from '../../../src/surfaces/agents/agent.ts';
 import { cli } from '../cli-run.ts';
 import { type HookWorld, hookWorld } from './hook-world.ts';
 

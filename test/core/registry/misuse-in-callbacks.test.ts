@@ -11,7 +11,7 @@ import {
   type RegistryOptions,
   type SessionOptions,
 } from '../../../src/index.ts';
-import { memoryApprovals } from '../../../src/surfaces/approvals/memory-approvals.ts';
+import { memoryApprovals } from '../../../src/surfaces/approvals/approval-stores.ts';
 
 /** Makes the library throw: there is no option of this name. */
 const misuse = (): never => {

@@ -1,8 +1,8 @@
 /** What a worker leaves behind if BullMQ fails to close. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { loadBullmq } from '../../../src/executors/bullmq/connection.ts';
 import { serveFleet } from '../../../src/executors/bullmq/index.ts';
-import { loadBullmq } from '../../../src/executors/bullmq/load-bullmq.ts';
 import { defineTool } from '../../../src/index.ts';
 import {
   demandRedis,

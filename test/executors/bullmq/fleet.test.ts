@@ -1,13 +1,13 @@
 /** Calls that the workers of a fleet run: what reaches the workers, and how the calls end. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { loadBullmq } from '../../../src/executors/bullmq/connection.ts';
 import {
   type FleetService,
   fleetExecutor,
   type ServeFleetOptions,
   serveFleet,
 } from '../../../src/executors/bullmq/index.ts';
-import { loadBullmq } from '../../../src/executors/bullmq/load-bullmq.ts';
 import { workerExecutor } from '../../../src/executors/sandbox/index.ts';
 import { defineTool, HostToolRegistry, type ToolContext } from '../../../src/index.ts';
 import {

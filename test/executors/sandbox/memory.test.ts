@@ -1,7 +1,6 @@
 /** How the memory of sandboxes is watched. */
 import { describe, expect, test } from 'vitest';
-import { processMemory, watchMemory } from '../../../src/executors/sandbox/memory.ts';
-import { heapLimits } from '../../../src/executors/sandbox/thread-memory.ts';
+import { heapLimits, processMemory, watchMemory } from '../../../src/executors/sandbox/memory.ts';
 import type { Death } from '../../../src/executors/sandbox/transport.ts';
 
 describe('the watch', () => {

@@ -1,7 +1,7 @@
 /** No source fills the first places alone. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fairOrder } from '../../../src/parts/discovery/fair-order.ts';
+import { fairOrder } from '../../../src/parts/discovery/rank.ts';
 
 /** `a1` is a hit of the source `a`; the host's own hits have no source. */
 const sourceOf = (hit: string) => (hit.startsWith('host') ? undefined : hit[0]);

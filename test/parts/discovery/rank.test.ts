@@ -1,8 +1,7 @@
 /** What a search depends on, and what it costs. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fairOrder } from '../../../src/parts/discovery/fair-order.ts';
-import { bestTools, rankTools } from '../../../src/parts/discovery/rank.ts';
+import { bestTools, fairOrder, rankTools } from '../../../src/parts/discovery/rank.ts';
 import { isCurrent, scopeOf } from '../../../src/parts/discovery/scope.ts';
 import { createToolIndex } from '../../../src/parts/discovery/tool-index.ts';
 import type { Searchable } from '../../../src/parts/discovery/tool-text.ts';

@@ -6,7 +6,7 @@ import {
   differenceOf,
   lettersOf,
   mayBeSimilar,
-} from '../../../src/parts/discovery/similar-words.ts';
+} from '../../../src/parts/discovery/words.ts';
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '1'), maxLength: 8 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UsedTokens } from '../../../src/parts/durable-approvals/used-tokens.ts';
+import { UsedTokens } from '../../../src/parts/durable-approvals/token.ts';
 
 describe('used tokens', () => {
   test('are used once, and remembered until they expire', () => {

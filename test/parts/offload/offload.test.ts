@@ -13,7 +13,7 @@ import {
   type ToolResult,
 } from '../../../src/index.ts';
 import { fixedClock } from '../../../src/surfaces/testing/index.ts';
-import { wellFormed } from '../../../src/values/text/code-points.ts';
+import { wellFormed } from '../../../src/values/text/characters.ts';
 import { gate, tool, turns, type World, world } from '../../core/call/world.ts';
 
 interface Setup extends World {

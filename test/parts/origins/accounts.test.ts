@@ -1,8 +1,7 @@
 /** Which numbers and codes of a text identify an account, a document or a person. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { accountsIn } from '../../../src/parts/origins/accounts.ts';
-import { ibanEnd } from '../../../src/parts/origins/iban.ts';
+import { accountsIn, ibanEnd } from '../../../src/parts/origins/accounts.ts';
 import { originAfter } from './helpers.ts';
 
 /** Examples of the registry of IBANs, with letters in many places. */

@@ -1,8 +1,7 @@
 /** Which arguments of a call are judged, and as what. */
 import { describe, expect, test } from 'vitest';
 import type { KnownContainers, Role } from '../../../src/api/origins.ts';
-import { judgeInput } from '../../../src/parts/origins/judge.ts';
-import { knownContainer } from '../../../src/parts/origins/known-containers.ts';
+import { judgeInput, knownContainer } from '../../../src/parts/origins/judge.ts';
 import type { OriginRecord } from '../../../src/parts/origins/record.ts';
 import { inputRoles } from '../../../src/parts/origins/roles.ts';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';

@@ -12,7 +12,7 @@ import { judgeCondition, type Verdict } from '../../../src/parts/rule-review/con
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
 import { schemaEngine } from '../../../src/values/json-schema/engine.ts';
 import { type BoundSchema, bindSchema } from '../../../src/values/schema/bind.ts';
-import { declaresPath } from '../../../src/values/schema/declares-path.ts';
+import { declaresPath } from '../../../src/values/schema/local-reference.ts';
 import {
   jsonSamples,
   paths,

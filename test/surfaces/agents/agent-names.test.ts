@@ -1,7 +1,7 @@
 /** The names of agents that help shows are those of the agents. */
 import { expect, test } from 'vitest';
-import { agentNames } from '../../../src/surfaces/agents/agent-names.ts';
-import { agents } from '../../../src/surfaces/agents/agents.ts';
+import { agentNames } from '../../../src/surfaces/agents/agent.ts';
+import { agents } from '../../../src/surfaces/agents/hooks.ts';
 
 test('help names every agent', () => {
   expect([...agents.keys()]).toEqual(agentNames);

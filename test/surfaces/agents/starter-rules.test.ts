@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { HostToolRegistry } from '../../../src/index.ts';
 import { agentTool } from '../../../src/surfaces/agents/agent-tools.ts';
-import { agents } from '../../../src/surfaces/agents/agents.ts';
+import { agents } from '../../../src/surfaces/agents/hooks.ts';
 import type { Place } from '../../../src/surfaces/agents/place.ts';
 import { root } from '../../docs/pages.ts';
 import { folder } from '../config/folder.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Coordinator, HookHandler, HookResult } from '../../../src/core/mount/coordinator.ts';
-import type { CoordinatorFault } from '../../../src/surfaces/amplifier/coordinator-faults.ts';
+import type { CoordinatorFault } from '../../../src/surfaces/amplifier/coordinator-state.ts';
 import { fromNodeBinding } from '../../../src/surfaces/amplifier/node-binding.ts';
 import type { NodeBinding } from '../../../src/surfaces/amplifier/node-binding-port.ts';
 import { TestCoordinator } from '../../../src/surfaces/testing/coordinator/coordinator.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { internalsOf } from '../../../src/core/tool/definition.ts';
 import { HostToolRegistry } from '../../../src/index.ts';
 import { loadHostTools } from '../../../src/surfaces/config/index.ts';
-import { timeoutMsOf, timeoutOrSeconds } from '../../../src/surfaces/config/time-format.ts';
+import { timeoutMsOf, timeoutOrSeconds } from '../../../src/surfaces/config/value-formats.ts';
 import { folder } from './folder.ts';
 
 const handlers = { 'h.mjs': 'export const wait = () => 1; export const look = () => 2;' };

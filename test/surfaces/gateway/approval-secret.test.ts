@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { approvalSecret } from '../../../src/surfaces/gateway/approval-secret.ts';
+import { approvalSecret } from '../../../src/surfaces/gateway/secret-files.ts';
 import { program } from '../../runner/programs.ts';
 import { folder } from '../config/folder.ts';
 
@@ -25,7 +25,7 @@ test('it is made once, and readable by its owner only', () => {
 
 test('of several that make it at the same time, all get the same', async () => {
   const { path } = folder({});
-  const module = program('src/surfaces/gateway/approval-secret.ts');
+  const module = program('src/surfaces/gateway/secret-files.ts');
   const code =
     `import(${JSON.stringify(`file://${module}`)}).then(({ approvalSecret }) => require(` +
     `'node:worker_threads').parentPort.postMessage(approvalSecret(${JSON.stringify(path)})` +

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { defineTool } from '../../../src/index.ts';
-import { labelFaults, toolFaults } from '../../../src/surfaces/gateway/label-faults.ts';
+import { labelFaults, toolFaults } from '../../../src/surfaces/gateway/server-wishes.ts';
 
 const file = defineTool({
   name: 'a.read_file',

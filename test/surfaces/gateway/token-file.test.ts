@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tokenFile, tokenFolder } from '../../../src/surfaces/gateway/token-file.ts';
+import { tokenFile, tokenFolder } from '../../../src/surfaces/gateway/secret-files.ts';
 import { folder } from '../config/folder.ts';
 
 const record = { redirectUrl: 'http://127.0.0.1:1/callback' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { previewOf } from '../../../src/surfaces/inspector/input-preview.ts';
+import { previewOf } from '../../../src/surfaces/inspector/bounded-json.ts';
 import type { JsonValue } from '../../../src/values/json/index.ts';
 
 describe('the preview of arguments', () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Answer } from '../../../src/surfaces/relay-client/answer.ts';
-import { createAnswerCache } from '../../../src/surfaces/relay-client/answer-cache.ts';
+import { type Answer, createAnswerCache } from '../../../src/surfaces/relay-client/answer.ts';
 
 const answer = (requestId: string, bytes: number): Answer => ({ requestId, body: 'x', bytes });
 

@@ -5,9 +5,11 @@ import {
   createRegistration,
   type Registration,
 } from '../../../src/surfaces/relay-client/registration.ts';
-import { relayClientError } from '../../../src/surfaces/relay-client/relay-client-error.ts';
+import {
+  createScrub,
+  relayClientError,
+} from '../../../src/surfaces/relay-client/relay-client-error.ts';
 import { createScope, type Scope } from '../../../src/surfaces/relay-client/scope.ts';
-import { createScrub } from '../../../src/surfaces/relay-client/scrub.ts';
 import { prepareTools, type ToolList } from '../../../src/surfaces/relay-client/tool-list.ts';
 
 interface Asked {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { connectRelay } from '../../../src/surfaces/relay-client/index.ts';
-import { createScrub } from '../../../src/surfaces/relay-client/scrub.ts';
+import { createScrub } from '../../../src/surfaces/relay-client/relay-client-error.ts';
 
 const token = 'Zp3vJ0a7hX2mQ9tL5kR8sW1yB4nC6dF_gE-uTiOoPlM';
 

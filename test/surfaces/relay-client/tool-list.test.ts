@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, type JsonValue } from '../../../src/surfaces/relay-client/json.ts';
-import { relayTool } from '../../../src/surfaces/relay-client/relay-tool.ts';
-import type { RelayTool } from '../../../src/surfaces/relay-client/tool.ts';
+import { type RelayTool, relayTool } from '../../../src/surfaces/relay-client/tool.ts';
 import {
   prepareTools,
   type ToolList,

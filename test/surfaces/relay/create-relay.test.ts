@@ -6,8 +6,10 @@ import { defineTool, HostToolRegistry, jsonSchema } from '../../../src/index.ts'
 import { createRelay, type Relay } from '../../../src/surfaces/relay/create-relay.ts';
 import { memoryStore } from '../../../src/surfaces/relay/memory/store.ts';
 import type { RelayOptions } from '../../../src/surfaces/relay/options.ts';
-import { serverPortOf } from '../../../src/surfaces/relay/server/server-port.ts';
-import type { SocketAdmission } from '../../../src/surfaces/relay/server/socket-port.ts';
+import {
+  type SocketAdmission,
+  serverPortOf,
+} from '../../../src/surfaces/relay/server/server-port.ts';
 import {
   type Ask,
   askOf,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/index.ts';
 import { approvalInput, shortLine } from '../../../src/surfaces/shared/approval-input.ts';
-import { escapeUnseen } from '../../../src/values/text/unseen.ts';
+import { escapeUnseen } from '../../../src/values/text/characters.ts';
 
 const longestApprovalInput = 8_000;
 

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type JsonObject, type JsonValue, jsonSchema } from '../../../src/index.ts';
 import { createTestSession, mockTool } from '../../../src/surfaces/testing/index.ts';
-import { alternatives } from '../../../src/values/schema/schema-places.ts';
+import { alternatives, takesNull } from '../../../src/values/schema/schema-places.ts';
 import { withoutStrictNulls } from '../../../src/values/schema/strict-nulls.ts';
-import { takesNull } from '../../../src/values/schema/takes-null.ts';
 
 const parameters = {
   type: 'object',

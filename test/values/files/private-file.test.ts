@@ -18,8 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAuditLog } from '../../../src/surfaces/audit/index.ts';
-import { approvalSecret } from '../../../src/surfaces/gateway/approval-secret.ts';
-import { tokenFile } from '../../../src/surfaces/gateway/token-file.ts';
+import { approvalSecret, tokenFile } from '../../../src/surfaces/gateway/secret-files.ts';
 import { appendPrivateFile, readPrivateFile } from '../../../src/values/files/private-file.ts';
 
 const isRoot = process.getuid?.() === 0;

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stateFolder } from '../../../src/surfaces/agents/hooks.ts';
 import { fileApprovals } from '../../../src/surfaces/approvals/index.ts';
-import { tokenFile } from '../../../src/surfaces/gateway/token-file.ts';
+import { tokenFile } from '../../../src/surfaces/gateway/secret-files.ts';
 import { fileOffload } from '../../../src/surfaces/offload/index.ts';
 
 const isWindows = process.platform === 'win32';

@@ -10,7 +10,7 @@ import {
 import {
   type SchemaLimits,
   trustedLimits,
-} from '../../../src/values/json-schema/json-schema-limits.ts';
+} from '../../../src/values/json-schema/json-schema-walk.ts';
 import type { JsonSchemaDocument } from '../../../src/values/schema/dialect.ts';
 
 const draft07 = 'http://json-schema.org/draft-07/schema#';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/values/json/index.ts';
+import { nullReader, takesNull } from '../../../src/values/schema/schema-places.ts';
 import { withoutStrictNulls } from '../../../src/values/schema/strict-nulls.ts';
-import { nullReader, takesNull } from '../../../src/values/schema/takes-null.ts';
 
 /** What is left of an input, and the places that were taken out. */
 function left(root: object, input: JsonObject): [JsonObject, string[]] {

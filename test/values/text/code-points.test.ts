@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { between, head, tail, wellFormed } from '../../../src/values/text/code-points.ts';
+import { between, head, tail, wellFormed } from '../../../src/values/text/characters.ts';
 
 const texts = fc.string({ unit: 'binary' });
 

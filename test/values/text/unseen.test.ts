@@ -5,7 +5,7 @@ import {
   visibleName,
   visibleText,
 } from '../../../src/surfaces/pages/browser/parts/visible.ts';
-import { escapeUnseen } from '../../../src/values/text/unseen.ts';
+import { escapeUnseen } from '../../../src/values/text/characters.ts';
 
 const mark = '\u0301';
 const written = '\\u0301';

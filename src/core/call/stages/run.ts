@@ -1,7 +1,7 @@
 /** Runs the handler, once, under its deadline. A timeout ends the call at once. */
 import { errorName, type ToolError } from '../../../values/errors/index.ts';
 import { cloneJson, type JsonObject } from '../../../values/json/index.ts';
-import { nextTurn } from '../../../values/limits/next-turn.ts';
+import { nextTurn } from '../../../values/limits/stretches.ts';
 import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import { readOutcome } from '../../result.ts';
 import type { MadeHandler } from '../../tool/definition.ts';

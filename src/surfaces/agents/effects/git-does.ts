@@ -1,8 +1,7 @@
 /** What a command of git does, where it depends on more than a list of its words. */
 
-import { gitChangers, gitLookers } from '../shell/git-commands.ts';
 import { hasExactly, hasOption } from '../shell/invocation.ts';
-import { type GitWords, gitWords } from '../shell/read-git.ts';
+import { type GitWords, gitChangers, gitLookers, gitWords } from '../shell/read-git.ts';
 import type { Found } from './match.ts';
 
 /** Whether something is at a path of the line. */

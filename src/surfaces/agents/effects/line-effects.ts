@@ -2,18 +2,16 @@
 import { type FileKind, kindWords } from '../files/file-kind.ts';
 import { fileKinds, isAboveGuard, isGuardFolder, isTemporaryFolder } from '../files/file-kinds.ts';
 import type { Place } from '../place.ts';
-import { LineNotes } from '../shell/line-notes.ts';
 import { onlyLooks } from '../shell/looking-programs.ts';
 import { shellFacts } from '../shell/read-line.ts';
-import type { ShellFacts } from '../shell/shell-facts.ts';
+import { LineNotes, type ShellFacts } from '../shell/shell-facts.ts';
 import type { ShellParser } from '../shell/shell-parser.ts';
 import { DiskFiles } from './disk-files.ts';
 import type { Effect } from './effect.ts';
-import { fetches } from './fetching.ts';
+import { fetches, webRequest } from './fetching.ts';
 import { gitDoes, gitOnlyLooks } from './git-does.ts';
 import { effectsOf, type Found } from './match.ts';
 import { overwritten, specialEffects } from './special-effects.ts';
-import { webRequest } from './web-requests.ts';
 import { type Roles, rolesOf } from './word-roles.ts';
 
 /** What rules can read of a line. */

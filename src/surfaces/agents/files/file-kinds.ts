@@ -3,16 +3,17 @@ import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { ownFolder } from '../../../values/packages/own-folder.ts';
 import { isBelow, longestPath, type Place } from '../place.ts';
-import type { FileKind } from './file-kind.ts';
-import { guardedNames, laterNames, notesNames } from './guarded-names.ts';
-import { fits, namePatterns } from './name-patterns.ts';
+import { type FileKind, fits, namePatterns } from './file-kind.ts';
 import {
   codeEndings,
   exampleWords,
   fixtureFolders,
+  guardedNames,
+  laterNames,
+  notesNames,
   publicNames,
   secretNames,
-} from './secret-names.ts';
+} from './known-names.ts';
 
 const guarded = namePatterns(guardedNames);
 const later = namePatterns(laterNames);

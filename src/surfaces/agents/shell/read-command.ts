@@ -1,7 +1,6 @@
 /** Reads one command: what it starts, and what is unclear about it. */
 import { basename } from 'node:path';
-import type { Collected } from './collected.ts';
-import { listedByFind, mayLookAt } from './listing.ts';
+import { type Collected, listedByFind, mayLookAt } from './listing.ts';
 import { mayLook, onlyLooks } from './looking-programs.ts';
 import {
   interpreters,

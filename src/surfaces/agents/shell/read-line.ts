@@ -2,9 +2,8 @@
 import { PolicyFault } from '../../../extend.ts';
 import type { Place } from '../place.ts';
 import { refuseLong } from './limits.ts';
-import { LineNotes } from './line-notes.ts';
 import { LineReader } from './line-reader.ts';
-import type { ShellFacts } from './shell-facts.ts';
+import { LineNotes, type ShellFacts } from './shell-facts.ts';
 import type { ShellParser } from './shell-parser.ts';
 
 /**

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { QuotaSpend, QuotaStore, QuotaUse } from '../../../core.ts';
 import { replaceFileSync } from '../../../values/files/whole-file.ts';
 import { HookFault } from '../event.ts';
-import { locked } from './locked.ts';
-import { requireRegularFile } from './regular-file.ts';
+import { locked, requireRegularFile } from './locked-file.ts';
 
 /** An amount in units of 10^-18, and when it was added. */
 type Spent = readonly [at: number, amount: string];

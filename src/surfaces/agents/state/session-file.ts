@@ -8,8 +8,7 @@ import {
   type JsonValue,
 } from '../../../values/json/index.ts';
 import { HookFault } from '../event.ts';
-import { locked } from './locked.ts';
-import { requireRegularFile } from './regular-file.ts';
+import { locked, requireRegularFile } from './locked-file.ts';
 
 /** One thing that has happened. */
 export type Entry =

@@ -5,10 +5,9 @@ import { packageVersion } from '../../../values/packages/own-version.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { DirectCalls } from './direct-calls.ts';
-import { askUnread, boundAnswers } from './guards.ts';
-import { halfPackageHint } from './half-package.ts';
 import type { Link, OpenOptions } from './link.ts';
-import { loadSdk } from './sdk.ts';
+import { halfPackageHint, loadSdk } from './sdk.ts';
+import { askUnread, boundAnswers } from './storms.ts';
 
 /** What a handshake needs. */
 export interface HandshakeParts {

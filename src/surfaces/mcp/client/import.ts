@@ -20,16 +20,15 @@ import {
   wrongOption,
 } from '../../../values/options/index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
-import { adoptClient } from './adopt-client.ts';
 import { type Connection, type ConnectionClock, createConnection } from './connection.ts';
 import { type ImportedMcpTools, importedTools } from './imported-tools.ts';
-import type { Link, OpenOptions } from './link.ts';
+import { adoptClient, type Link, type OpenOptions } from './link.ts';
 import { type McpHttpConnection, openHttp } from './open-http.ts';
 import { type McpStdioConnection, stdioOpener } from './open-stdio.ts';
 import type { McpPin } from './pins.ts';
-import { createRelisting, type Later } from './relisting.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 import { createServerTools, type ImportWishes, readTools } from './server-tools.ts';
+import { createRelisting, type Later } from './storms.ts';
 
 /**
  * How to reach a server: a command to start, an endpoint, or a connected client of

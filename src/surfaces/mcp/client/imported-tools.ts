@@ -1,8 +1,8 @@
 /** What an import gives its host: the tools of one server, which follow the server. */
 import type { AnyTool } from '../../../core.ts';
 import type { McpDrift } from './pins.ts';
-import type { Relisting } from './relisting.ts';
 import type { McpImportFailure, McpImportWarning, ServerTools } from './server-tools.ts';
+import type { Relisting } from './storms.ts';
 
 /** The result of `importMcpTools`. Its members follow the server. */
 export interface ImportedMcpTools {

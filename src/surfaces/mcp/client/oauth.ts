@@ -7,7 +7,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { messageOf } from '../../../values/errors/index.ts';
-import { checkAddress, oauthFetch } from './oauth-fetch.ts';
+import { checkAddress, oauthFetch } from './fetch.ts';
 import { loadSdk } from './sdk.ts';
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];

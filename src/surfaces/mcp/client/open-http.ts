@@ -1,11 +1,11 @@
 /** A server behind Streamable HTTP. */
 import type { StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
 import { boundedFetch } from './fetch.ts';
-import { createReconnections } from './guards.ts';
 import { shakeHands } from './handshake.ts';
 import { answerLost, type Link, type OpenOptions } from './link.ts';
 import { messageBounds, smallBounds } from './message-guard.ts';
 import { loadSdk } from './sdk.ts';
+import { createReconnections } from './storms.ts';
 
 /** A server behind Streamable HTTP. */
 export interface McpHttpConnection {

@@ -4,9 +4,8 @@
  */
 import { type BodyFault, readBodyText } from '../../../values/http/body.ts';
 import { excessOf } from '../../../values/text/json-bounds.ts';
-import { refusal } from './refusal.ts';
-import { maxDepth, maxValues, rpcCodes, tooDeep, tooFull } from './rpc.ts';
-import { idOfSkipped, keptOfLine } from './skipped-line.ts';
+import { idOfSkipped, keptOfLine } from './line-splitter.ts';
+import { maxDepth, maxValues, refusal, rpcCodes, tooDeep, tooFull } from './rpc.ts';
 
 /** Bytes of a request's body. */
 export const maxBodyBytes = 4 * 1_048_576;

@@ -17,11 +17,17 @@ import type {
 import { inspectSession } from '../../../extend.ts';
 import { listingOf } from '../../shared/listing.ts';
 import { shownOutcome } from '../../shared/outcome.ts';
-import { approvalAnswer, approvalForm, approvalKey, unshowable } from './approval.ts';
-import { askingApprover, askingClient, offersForms } from './asking.ts';
-import type { CallContext } from './call-context.ts';
-import { followCall } from './call-events.ts';
-import { toCallToolResult } from './content.ts';
+import {
+  approvalAnswer,
+  approvalForm,
+  approvalKey,
+  askingApprover,
+  askingClient,
+  type CallContext,
+  offersForms,
+  unshowable,
+} from './asking.ts';
+import { followCall, toCallToolResult } from './content.ts';
 import { mcpDialect } from './list.ts';
 
 /** What all calls of a server instance share. */

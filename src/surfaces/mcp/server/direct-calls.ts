@@ -6,7 +6,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../../core.ts';
 import { messageOf } from '../../../values/errors/index.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
-import type { CallContext } from './call-context.ts';
+import type { CallContext } from './asking.ts';
 import { type RpcId, type RpcMessage, rpcCodes } from './rpc.ts';
 
 /** Answers calls that the SDK's server does not know about. */

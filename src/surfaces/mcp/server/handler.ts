@@ -1,20 +1,25 @@
 /** Tools over HTTP, in both eras of the protocol, as one web-standard function. */
-
 import { MisuseError, type ToolSession } from '../../../core.ts';
 import { inspectSession } from '../../../extend.ts';
 import { describe as describeValue } from '../../../values/errors/index.ts';
+import {
+  corsHeaders,
+  isHostAllowed,
+  isOriginAllowed,
+  listedOrigin,
+  type OriginPolicy,
+  preflightHeaders,
+} from '../../../values/http/origin-guard.ts';
 import { createModernServing } from './modern.ts';
+import { createPlaces } from './open-requests.ts';
 import {
   type HandlerSettings,
   type McpHandlerOptions,
   type McpSource,
   readHandlerOptions,
 } from './options.ts';
-import { checkOrigin, corsOf, originPolicy, preflight } from './origin-guard.ts';
-import { createPlaces } from './places.ts';
-import { refusal } from './refusal.ts';
 import { createSessionFinder } from './resume.ts';
-import { rpcCodes } from './rpc.ts';
+import { refusal, rpcCodes } from './rpc.ts';
 import { loadSdk } from './sdk.ts';
 import { type HandlerParts, type MakeSession, serve } from './serve.ts';
 import { createMcpSessions } from './sessions.ts';
@@ -143,4 +148,67 @@ function readSource(source: McpSource, settings: HandlerSettings): MakeSession {
         `${describeValue(source)}.`,
     );
   return async () => ({ session: source, owned: false });
+}
+
+// The guard of an MCP handler against foreign hosts and web pages, and its CORS headers.
+
+/** What a handler accepts. */
+function originPolicy({ allowedHosts, allowedOrigins }: HandlerSettings): OriginPolicy {
+  return {
+    allowedHosts: allowedHosts && new Set(allowedHosts),
+    allowedOrigins: allowedOrigins && new Set(allowedOrigins),
+    unlistedHosts: 'loopback',
+    unlistedOrigins: 'loopback',
+    spelling: 'normalized',
+  };
+}
+
+/** 403 for a host or an origin that is not allowed. */
+function checkOrigin(request: Request, policy: OriginPolicy): Response | undefined {
+  if (!isHostAllowed(request, policy))
+    return refusal(403, rpcCodes.server, 'This Host is not allowed here.');
+  if (!isOriginAllowed(request, policy))
+    return refusal(403, rpcCodes.server, 'This Origin is not allowed here.');
+  return undefined;
+}
+
+const corsMethods = 'GET, POST, DELETE';
+const corsRequestHeaders =
+  'Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, ' +
+  'Mcp-Method, Mcp-Name';
+const exposedHeaders = 'Mcp-Session-Id, WWW-Authenticate';
+
+/** CORS headers for listed origins only. */
+function corsOf(
+  request: Request,
+  policy: OriginPolicy,
+): Readonly<Record<string, string>> | undefined {
+  const origin = listedOrigin(request, policy);
+  return origin === undefined
+    ? undefined
+    : { ...corsHeaders(origin, policy, exposedHeaders), Vary: 'Origin' };
+}
+
+/** Most headers of one preflight that repeat arguments. */
+const maxParamHeaders = 100;
+
+/**
+ * The answer to a browser's preflight request. Tools name the headers that repeat their arguments,
+ * so those that the browser asks for are allowed.
+ */
+function preflight(request: Request, cors: Readonly<Record<string, string>>): Response {
+  const asked = (request.headers.get('access-control-request-headers') ?? '')
+    .split(',')
+    .map((name) => name.trim());
+  const params = asked
+    .filter((name) => name.length <= 256 && /^mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]+$/i.test(name))
+    .slice(0, maxParamHeaders);
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...cors,
+      ...preflightHeaders(corsMethods, [corsRequestHeaders, ...params].join(', ')),
+      Vary: 'Origin, Access-Control-Request-Headers',
+    },
+  });
 }

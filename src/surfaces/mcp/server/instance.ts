@@ -11,8 +11,11 @@ import type {
   Server,
   ServerOptions,
 } from '@modelcontextprotocol/server';
+import type { ToolSession } from '../../../core.ts';
+import { learnDeclared } from '../../shared/declared-facts.ts';
 import { heldFor } from '../held-clients.ts';
 import { passedOnTo } from '../passed-on.ts';
+import type { CallContext } from './asking.ts';
 import {
   answerCall,
   type CallRequest,
@@ -20,8 +23,6 @@ import {
   logLevels,
   type Serving,
 } from './call.ts';
-import type { CallContext } from './call-context.ts';
-import { learnCapabilities } from './client-facts.ts';
 import { pageOf } from './list.ts';
 import { answerPassedOn, capabilitiesWith, notifyPassedOn } from './passing.ts';
 import type { Sdk } from './sdk.ts';
@@ -214,4 +215,12 @@ function envelopeOf(ctx: CallContext): Readonly<Record<string, unknown>> | undef
 
 function readLevel(value: unknown): LogThreshold | undefined {
   return value === 'off' ? undefined : logLevels.find((level) => level === value);
+}
+
+/**
+ * Sets the facts of the session. Only for a session that was made for this client, because others
+ * would see what it declares.
+ */
+export function learnCapabilities(session: ToolSession, declared: unknown): void {
+  learnDeclared(session, 'client.capabilities.', declared);
 }

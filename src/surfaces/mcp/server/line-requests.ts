@@ -5,8 +5,8 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../../core.ts';
 import { wireText } from '../../../values/json/index.ts';
+import { readExactly, requestIdOf } from './line-splitter.ts';
 import type { LineOutput } from './line-streams.ts';
-import { readExactly, requestIdOf } from './message-form.ts';
 import {
   duplicateAnswer,
   maxOpenRequests,

@@ -6,9 +6,14 @@ import { excessOf } from '../../../values/text/json-bounds.ts';
 import { maxBodyBytes } from './body.ts';
 import type { DirectCalls } from './direct-calls.ts';
 import { abandon, admit, type Batch, type LineRequests, send, tell } from './line-requests.ts';
-import { type LineSplitter, lineSplitter } from './line-splitter.ts';
+import {
+  idOfSkipped,
+  keptOfLine,
+  type LineSplitter,
+  lineSplitter,
+  requestIdOf,
+} from './line-splitter.ts';
 import type { LineInput, LineOutput } from './line-streams.ts';
-import { requestIdOf } from './message-form.ts';
 import {
   isTooFullBeside,
   maxDepth,
@@ -21,7 +26,6 @@ import {
   tooFull,
   tooFullBeside,
 } from './rpc.ts';
-import { idOfSkipped, keptOfLine } from './skipped-line.ts';
 
 const tooLong = `Invalid Request: a line may have at most ${maxBodyBytes} characters.`;
 

@@ -7,8 +7,7 @@ import {
   requestOf,
 } from '../../../values/http/node-request.ts';
 import { type NodeResponse, pipe, whenGone } from '../../../values/http/node-response.ts';
-import { refusal } from './refusal.ts';
-import { rpcCodes } from './rpc.ts';
+import { refusal, rpcCodes } from './rpc.ts';
 
 /**
  * Answers requests of `node:http`, of Express and of similar frameworks:

@@ -6,8 +6,7 @@ import pTimeout from 'p-timeout';
 import type { JsonObject } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { HandlerSettings, McpSessionRecord } from './options.ts';
-import { refusal } from './refusal.ts';
-import { rpcCodes } from './rpc.ts';
+import { refusal, rpcCodes } from './rpc.ts';
 import type { McpSession, Sourced } from './session.ts';
 import { isSessionId, type McpSessions } from './sessions.ts';
 

@@ -13,10 +13,9 @@ import {
 } from '../../../values/options/index.ts';
 import { createDirectCalls } from './direct-calls.ts';
 import { createInstance, type ServerInfo } from './instance.ts';
-import type { LineInput, LineOutput } from './line-streams.ts';
+import { type LineInput, type LineOutput, redirectPrints } from './line-streams.ts';
 import { type LineTransport, lineTransport } from './lines.ts';
 import { serverTable, versionOf } from './options.ts';
-import { redirectPrints } from './prints.ts';
 import { loadSdk, loadStdioSdk } from './sdk.ts';
 
 /** Options of `serveMcpStdio`. */

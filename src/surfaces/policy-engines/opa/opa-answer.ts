@@ -4,7 +4,7 @@ import { allow, ask, type Decision, deny } from '../../../core.ts';
 import { PolicyFault } from '../../../extend.ts';
 import { describe } from '../../../values/errors/index.ts';
 import { isJsonObject, type JsonObject } from '../../../values/json/index.ts';
-import { shortened } from '../../../values/text/shortened.ts';
+import { shortened } from '../../../values/text/characters.ts';
 
 /** Models and people read these texts. */
 const maxChars = 2_000;

@@ -1,9 +1,33 @@
-/** All formats of recorded calls. A further format is a file of this folder and an entry here. */
+/** All formats of recorded calls. A further format is an entry here. */
 import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
+import type { Tape, TapeCall } from '../../testing/tape/tape.ts';
+import { readTape } from '../../testing/tape/tape-reading.ts';
 import type { BacktestRecord } from '../record.ts';
-import { auditFormat } from './audit-format.ts';
-import type { DocumentFormat, noCall, RowFormat } from './format.ts';
-import { tapeFormat } from './tape-format.ts';
+import { auditFormat, type DocumentFormat, type noCall, type RowFormat } from './audit-format.ts';
+
+// Tapes, as `recordTape` makes them.
+
+/** A tape contains the calls of one session. It has no times, no facts and no principal. */
+const tapeFormat: DocumentFormat = {
+  fits: (document) => Object.hasOwn(document, 'calls') && Object.hasOwn(document, 'tools'),
+  read: (document, where) => callsOf(readTape(document, where)),
+};
+
+function callsOf({ calls }: Tape): readonly BacktestRecord[] {
+  const seen = new Set<string>();
+  return calls.filter((call) => isFirst(call, seen)).map(recordOfCall);
+}
+
+/** A call that was suspended and resumed is on the tape twice. It is judged once, as it arrived. */
+function isFirst({ callId, attempt = 1 }: TapeCall, seen: Set<string>): boolean {
+  if (attempt > 1 && seen.has(callId)) return false;
+  seen.add(callId);
+  return true;
+}
+
+function recordOfCall({ callId, tool, input }: TapeCall): BacktestRecord {
+  return { callId: callId.slice(0, 1_024), toolName: tool, input, sessionId: 'tape' };
+}
 
 const documentFormats: readonly DocumentFormat[] = [tapeFormat];
 

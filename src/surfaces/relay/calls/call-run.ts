@@ -1,13 +1,14 @@
 /** Has the application run one call. This is the body of a relayed tool's executor. */
-import type { JsonObject, ToolContext } from '../../../core.ts';
+import { fail, type JsonObject, type JsonValue, type ToolContext } from '../../../core.ts';
 import { type RunningCall, runningCall } from '../../../extend.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { connectionFault, isFault } from '../../shared/executor-fault.ts';
+import { cleanText } from '../../shared/outside-text.ts';
 import type { WakeListener } from '../hub.ts';
 import { type CallAnswer, type CallDocument, keys, type LogRecord } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
-import { applyAndWake, carriedBy, messageOf } from './apply-and-wake.ts';
+import { applyAndWake, carriedBy, messageOf, passOnReport } from './apply-and-wake.ts';
 import { endedCall, type FoundCall, writeCall } from './call-documents.ts';
-import { outcomeOf } from './call-outcome.ts';
 import {
   type CallParts,
   endCall,
@@ -16,7 +17,6 @@ import {
   notifyApplication,
 } from './call-parts.ts';
 import { type BegunWait, waitForAnswer } from './call-wait.ts';
-import { passOnReport } from './progress-wakes.ts';
 
 /**
  * Stores the call, has it delivered and waits for the answer. Rejects with a fault that the run
@@ -208,5 +208,36 @@ function isTimeout(reason: unknown): boolean {
     typeof reason === 'object' &&
     reason !== null &&
     (reason as { name?: unknown }).name === 'TimeoutError'
+  );
+}
+
+// Converts an application's answer to the value of a handler.
+
+/** The most bytes of an application's message. */
+const maxMessageBytes = 8_000;
+
+/** Returns the result, or a failure. The application's own message is never hidden. */
+function outcomeOf(answer: CallAnswer): unknown {
+  if ('result' in answer) return answer.result;
+  const { error } = answer;
+  if (!isJsonObject(error)) return fail(textOf(error));
+  const { message, reason, details, retryable } = error;
+  return fail({
+    message: textOf(message),
+    ...(typeof reason === 'string' && /^[a-z][a-z0-9_]{0,63}$/.test(reason) ? { reason } : {}),
+    ...(details === undefined ? {} : { details: details as JsonObject }),
+    ...(retryable === true ? { retryable } : {}),
+  });
+}
+
+function textOf(value: JsonValue | undefined): string {
+  const text =
+    typeof value === 'string'
+      ? value
+      : value === undefined || value === null
+        ? ''
+        : JSON.stringify(value);
+  return (
+    cleanText(text, maxMessageBytes) || 'The application reported a failure without a message.'
   );
 }

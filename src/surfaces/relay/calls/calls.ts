@@ -4,10 +4,10 @@
  */
 import type { JsonObject, ToolContext } from '../../../core.ts';
 import type { Hub } from '../hub.ts';
-import type { CallAnswer, CallProgress } from '../ports/documents.ts';
+import type { CallAnswer, CallDocument, CallProgress } from '../ports/documents.ts';
 import type { StoreOp } from '../ports/store-ops.ts';
 import type { RelaySettings } from '../settings.ts';
-import { answerCall } from './call-answer.ts';
+import { applyAndWake, messageOf, reportWake } from './apply-and-wake.ts';
 import {
   deliverCall,
   type Offer,
@@ -15,12 +15,18 @@ import {
   type Taken,
   takeOffered,
 } from './call-delivery.ts';
-import { endedCall, findCall, writeCall } from './call-documents.ts';
+import {
+  endedCall,
+  type FoundCall,
+  findCall,
+  maxTries,
+  withoutArgs,
+  writeCall,
+} from './call-documents.ts';
 import { type CallParts, endCall, newCallState } from './call-parts.ts';
 import { runCall } from './call-run.ts';
-import { reportWake } from './progress-wakes.ts';
-import { createUsage } from './usage.ts';
-import type { Use } from './use.ts';
+import { busy } from './session-document.ts';
+import { checkUse, countedFirst, createUsage, type Use } from './usage.ts';
 
 /** The calls of all sessions on this node. */
 export interface Calls {
@@ -128,4 +134,58 @@ export function createCalls(settings: RelaySettings, hub: Hub): Calls {
       state.leaving = true;
     },
   };
+}
+
+// Takes an application's answer to a call. The first one wins.
+
+/**
+ * Stores an answer and wakes the call's caller. Later answers have no effect.
+ * @param use counted first, in the same step
+ * @returns false for a call that the session does not have
+ * @throws RelayError 503 `busy`
+ */
+async function answerCall(
+  parts: CallParts,
+  code: string,
+  id: string,
+  answer: CallAnswer,
+  use?: Use,
+): Promise<boolean> {
+  const { settings, state } = parts;
+  const key = `${code} ${id}`;
+  // If the call was delivered from this node, its stored state is known and need not be read. If it
+  // has changed since then, the write is refused, and the call is read after all.
+  let found: FoundCall | undefined = state.delivered.get(key);
+  state.delivered.delete(key);
+  for (let tries = 0; tries < maxTries; tries++) {
+    found ??= await findCall(settings.store, code, id);
+    if (found?.document.state !== 'open') {
+      await countAlone(parts, code, use);
+      return found !== undefined;
+    }
+    const document = answered(found.document, answer);
+    const op = writeCall(id, { document, version: found.version });
+    const ops = [...countedFirst(use), op];
+    const applied = await applyAndWake(parts, code, ops, [
+      messageOf(settings, `call:${id}`, () => op.value, ops.length - 1),
+    ]);
+    if (applied.results !== undefined) return true;
+    checkUse(use, applied);
+    found = undefined;
+  }
+  throw busy();
+}
+
+async function countAlone(
+  { settings: { store } }: CallParts,
+  code: string,
+  use: Use | undefined,
+): Promise<void> {
+  if (use === undefined) return;
+  const applied = await store.apply(code, [use.op]);
+  if (applied.results === undefined) checkUse(use, applied);
+}
+
+function answered(document: CallDocument, answer: CallAnswer): CallDocument {
+  return { ...withoutArgs(document), state: 'answered', answer };
 }

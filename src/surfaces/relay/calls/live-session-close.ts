@@ -1,8 +1,7 @@
 /** Closes live sessions: on request, when they are idle or expired, and to free memory. */
 import { type RelayError, sessionNotFound } from '../relay-error.ts';
 import { faultOf } from '../report.ts';
-import { isUnused, type LiveEntry } from './live-session.ts';
-import type { LiveSessionParts } from './live-session-parts.ts';
+import { isUnused, type LiveEntry, type LiveSessionParts } from './live-session.ts';
 import { endOfSession } from './session-document.ts';
 
 /**

@@ -1,8 +1,12 @@
 /** A relay session that agents use on this node. */
-import type { ToolSession } from '../../../core.ts';
+import type { HostToolRegistry, ToolSession } from '../../../core.ts';
+import type { Hub } from '../hub.ts';
+import type { RelaySessionOptions } from '../options.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import type { RelayError } from '../relay-error.ts';
+import type { RelaySettings } from '../settings.ts';
 import type { RelayedTools } from '../tools/relayed-tools.ts';
+import type { Calls } from './calls.ts';
 
 /** A relay session that is open on this node. */
 export interface LiveSession {
@@ -82,4 +86,30 @@ export function newEntry(
 /** True for an entry that is not retained and was last used at least `ms` milliseconds ago. */
 export function isUnused({ held, usedAt }: LiveEntry, ms: number): boolean {
   return held === 0 && performance.now() - usedAt >= ms;
+}
+
+// The parts of a node that its live sessions use, and the state that they share.
+
+/** The live sessions of a node. */
+export interface LiveState {
+  /** Sessions by code, from when they begin to open until they begin to close. */
+  readonly entries: Map<string, Promise<LiveEntry>>;
+  /** Sessions by code that have opened and have not begun to close. */
+  readonly alive: Map<string, LiveEntry>;
+  /** True while sessions that have expired or are idle are closed. */
+  sweeping: boolean;
+  /** True once the node opens no further sessions. */
+  ended: boolean;
+}
+
+/** The parts of a node that its live sessions use. */
+export interface LiveSessionParts {
+  readonly options: RelaySessionOptions;
+  readonly settings: RelaySettings;
+  readonly hub: Hub;
+  readonly calls: Calls;
+  readonly registry: HostToolRegistry;
+  /** The most characters of the definitions of all live sessions. */
+  readonly maxChars: number;
+  readonly state: LiveState;
 }

@@ -11,7 +11,7 @@ import { sessionNotFound } from '../relay-error.ts';
 import { applyAndWake, type Change } from './apply-and-wake.ts';
 import { gather } from './dropped.ts';
 import { countedBytes, createResultCounts, type ResultCounts } from './kept-results.ts';
-import { checkUse, countedFirst, type Use } from './use.ts';
+import { checkUse, countedFirst, type Use } from './usage.ts';
 
 /** A document, and the version that the next write has to name. */
 export interface FoundRequest {

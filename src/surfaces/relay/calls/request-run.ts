@@ -4,11 +4,16 @@ import type { WakeListener } from '../hub.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';
 import type { LiveSession } from './live-session.ts';
-import { createRequestAbort, type RequestAbort } from './request-abort.ts';
-import { conclude } from './request-conclude.ts';
 import type { FoundRequest } from './request-documents.ts';
 import { joinRequest } from './request-join.ts';
-import { type RequestParts, requestKey, warn } from './request-parts.ts';
+import {
+  createRequestAbort,
+  type RequestAbort,
+  type RequestParts,
+  requestKey,
+  warn,
+} from './request-parts.ts';
+import { conclude } from './request-status.ts';
 
 /** Calls the tool through this node's session. */
 export type RunCall = (

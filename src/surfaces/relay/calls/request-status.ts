@@ -1,9 +1,10 @@
 /** Reports the status of a request to agents. */
 import type { ToolResult } from '../../../core.ts';
-import { giveUp, isUnanswered } from './request-conclude.ts';
-import type { FoundRequest } from './request-documents.ts';
+import type { RequestDocument } from '../ports/documents.ts';
+import { unansweredResult, unkeptResult } from './lost-result.ts';
+import type { FoundRequest, RequestDocuments } from './request-documents.ts';
 import { type FoundPair, findPair, isAnswered, joinRequest, lookAfter } from './request-join.ts';
-import { isOwn, type RequestParts, requestKey } from './request-parts.ts';
+import { isOwn, type RequestParts, requestKey, warn } from './request-parts.ts';
 import { busy } from './session-document.ts';
 
 /** The status of a request. */
@@ -61,4 +62,106 @@ async function statusIn(
       ? parts.state.started.has(requestKey(code, requestId))
       : call.document.attempt > 0;
   return { requestId, status: runs ? 'running' : written };
+}
+
+// Ends a request: stores its result and wakes the callers that wait for it.
+
+/** After so many takeovers, a result that cannot be stored is replaced by an error that says so. */
+const maxTaken = 3;
+
+/**
+ * Stores the result.
+ * @returns undefined when another node has taken over the request, and with it the call
+ */
+export async function conclude(
+  parts: RequestParts,
+  code: string,
+  id: string,
+  found: FoundRequest,
+  result: ToolResult,
+): Promise<ToolResult | undefined> {
+  const { documents, hub, calls } = parts;
+  const { node: _node, ...waiting } = found.document;
+  const isPending = !result.success && result.error.code === 'approval_pending';
+  const waitsUntil = isPending ? result.approval?.expiresAt : undefined;
+  if (isPending) {
+    const document: RequestDocument = {
+      ...waiting,
+      status: 'queued',
+      result,
+      ...(waitsUntil && { waitsUntil }),
+    };
+    if ((await documents.write(code, id, document, found.version)) === undefined) return undefined;
+    await lookAgain(parts, code, id, waitsUntil);
+    hub.wake(code, `request:${id}`);
+    // The call is not ended here. It may be approved and begin before the store has ended it.
+    return result;
+  }
+  const finished = await finish(parts, code, id, found, result);
+  if (finished === false) return undefined;
+  if (!finished.callEnded)
+    calls
+      .end(code, id, endingOf(result))
+      .catch((error: unknown) => warn(parts, error, 'relay: a call could not be closed'));
+  return result;
+}
+
+/**
+ * Stores the final result. A result that cannot be stored, for example in a full store, must not
+ * leave its request running forever.
+ */
+async function finish(
+  { documents, calls, settings: { now } }: RequestParts,
+  code: string,
+  id: string,
+  found: FoundRequest,
+  result: ToolResult,
+): ReturnType<RequestDocuments['finish']> {
+  const ending = calls.ending(code, id);
+  try {
+    return await documents.finish(code, id, found, result, ending);
+  } catch (error) {
+    const { taken = 0, tool, createdAt } = found.document;
+    if (taken < maxTaken) throw error;
+    const unkept = unkeptResult(id, tool, now() - createdAt);
+    return documents.finish(code, id, found, unkept, ending);
+  }
+}
+
+/** Schedules another look at a request for when the time to answer its approval is over. */
+export function lookAgain(
+  { settings: { store, now } }: RequestParts,
+  code: string,
+  id: string,
+  waitsUntil: number | undefined,
+): Promise<void> {
+  return waitsUntil === undefined
+    ? store.unschedule(code, id)
+    : store.schedule(code, id, Math.max(1, waitsUntil - now()));
+}
+
+/** True when the time for the approval of a request has passed without an answer. */
+export function isUnanswered(
+  { settings: { now } }: RequestParts,
+  { status, result, waitsUntil }: RequestDocument,
+): boolean {
+  return (
+    status !== 'done' && result !== undefined && waitsUntil !== undefined && waitsUntil <= now()
+  );
+}
+
+/** Ends a request that is {@link isUnanswered}. */
+export function giveUp(
+  parts: RequestParts,
+  code: string,
+  id: string,
+  found: FoundRequest,
+): Promise<ToolResult | undefined> {
+  return conclude(parts, code, id, found, unansweredResult(id, found.document));
+}
+
+/** Chooses the reason that the application gets for an unanswered call. */
+function endingOf(result: ToolResult): string {
+  const code = result.success ? undefined : result.error.code;
+  return code === 'timeout' || code === 'cancelled' ? code : 'executor_lost';
 }

@@ -7,12 +7,12 @@ import type { JsonValue, ToolResult } from '../../../core.ts';
 import { canonicalJson } from '../../../values/json/index.ts';
 import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';
-import { giveUp, isUnanswered } from './request-conclude.ts';
 import type { FoundRequest, StoredRequest } from './request-documents.ts';
 import { lookAfter } from './request-join.ts';
 import { type RequestParts, requestKey } from './request-parts.ts';
 import { beginRequest, join } from './request-run.ts';
-import type { Use } from './use.ts';
+import { giveUp, isUnanswered } from './request-status.ts';
+import type { Use } from './usage.ts';
 
 /** A call that an agent asks for. */
 export interface AgentCall {

@@ -5,10 +5,10 @@ import { findCall } from './call-documents.ts';
 import type { LiveSession } from './live-session.ts';
 import { lostResult } from './lost-result.ts';
 import { lookWake } from './node-lease.ts';
-import { conclude, giveUp, isUnanswered, lookAgain } from './request-conclude.ts';
 import { type FoundRequest, requestIn } from './request-documents.ts';
 import { isOwn, type RequestParts, requestKey, warn } from './request-parts.ts';
 import { beginRequest } from './request-run.ts';
+import { conclude, giveUp, isUnanswered, lookAgain } from './request-status.ts';
 
 const maxAtOnce = 16;
 /**

@@ -3,8 +3,8 @@
  * heartbeat, until the client, the session or the node is gone.
  */
 
+import { progressIn } from '../calls/apply-and-wake.ts';
 import { offerIn } from '../calls/call-delivery.ts';
-import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
 import { whenExpired } from './expiry.ts';

@@ -2,12 +2,12 @@
  * Access to a session by token or ticket. A client cannot tell a wrong token from an unknown
  * session code.
  */
-
 import { headerOf } from '../../../values/http/direct-body.ts';
 import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { type RelayError, relayError, sessionNotFound } from '../relay-error.ts';
 import { hashOf, sameHash } from '../secrets.ts';
+import type { RelaySettings } from '../settings.ts';
 
 /** `ticket:<hash>`: the side that the ticket is for, and its expiry. */
 export interface TicketDocument {
@@ -17,13 +17,13 @@ export interface TicketDocument {
 }
 
 /** A client that has passed the checks. */
-export interface Admitted {
+interface Admitted {
   readonly document: SessionDocument;
   readonly side: Side;
 }
 
 /** The access that a client asks for. */
-export interface AccessRequest {
+interface AccessRequest {
   readonly code: string;
   readonly access: Side | 'either';
   /** The bearer token. */
@@ -146,7 +146,7 @@ function admit(admitted: Admitted, access: Side | 'either', now: number): Admitt
 }
 
 /** Compares every hash, even after one matches, so that the time reveals nothing. */
-export function sideOf({ tokens }: SessionDocument, hash: string): Side | undefined {
+function sideOf({ tokens }: SessionDocument, hash: string): Side | undefined {
   let found: Side | undefined;
   for (const side of ['application', 'agent'] as const)
     for (const at of [0, 1]) if (sameHash(tokens[side][at] ?? noHash, hash)) found = side;
@@ -160,4 +160,61 @@ export function sessionExpired(): RelayError {
 
 function unauthorized(message: string, challenge = 'Bearer'): RelayError {
   return relayError(401, 'unauthorized', message, { headers: { 'WWW-Authenticate': challenge } });
+}
+
+// Keeps sessions that were read a moment ago, for answers of applications. A session need not be
+// read again for each answer, because the store refuses the write if the session is gone.
+
+/** Milliseconds for which a session counts as read. */
+const recentMs = 10_000;
+/** Most sessions that are kept. */
+const maxKept = 10_000;
+
+/** Finds sessions like `access.ts`, but reads each of them only once in a while. */
+export interface RecentSessions {
+  /**
+   * Like `authorize`. A kept session is good enough to admit a client, because tokens are never
+   * withdrawn. Before a client is refused, its session is read again.
+   */
+  authorize(asked: AccessRequest): Promise<Admitted>;
+  /** Like `findSession`. */
+  find(code: string): Promise<SessionDocument>;
+}
+
+/** Starts with no sessions. */
+export function recentSessions({
+  store,
+  now,
+}: Pick<RelaySettings, 'store' | 'now'>): RecentSessions {
+  const kept = new Map<string, { readonly document: SessionDocument; readonly until: number }>();
+  const recent = (code: string): SessionDocument | undefined => {
+    const found = kept.get(code);
+    if (found === undefined) return undefined;
+    if (found.until > performance.now() && found.document.expiresAt > now()) return found.document;
+    kept.delete(code);
+    return undefined;
+  };
+  const keep = (document: SessionDocument): void => {
+    kept.set(document.code, { document, until: performance.now() + recentMs });
+    if (kept.size > maxKept) kept.delete(kept.keys().next().value as string);
+  };
+  return {
+    async authorize(asked) {
+      const document = recent(asked.code);
+      const side =
+        document && asked.token !== undefined ? sideOf(document, hashOf(asked.token)) : undefined;
+      if (document !== undefined && side !== undefined && side === asked.access)
+        return { document, side };
+      const admitted = await authorize(store, now(), asked);
+      keep(admitted.document);
+      return admitted;
+    },
+    async find(code) {
+      const known = recent(code);
+      if (known !== undefined) return known;
+      const document = await findSession(store, now(), code);
+      keep(document);
+      return document;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 /** Routes for agents that call tools over REST, and for the host's answers to approvals. */
 import type { ApprovalAnswer, JsonObject, JsonValue } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
-import { isNoArguments } from '../../shared/no-arguments.ts';
+import { isNoArguments } from '../../shared/payload.ts';
 import type { RequestStatus } from '../calls/request-status.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { isRelayError, type RelayError, relayError } from '../relay-error.ts';

@@ -5,10 +5,16 @@
 import type { OriginPolicy } from '../../../values/http/origin-guard.ts';
 import { leaving, type RelayError, relayError } from '../relay-error.ts';
 import { isCode, logName } from '../secrets.ts';
-import { authorize, bearerOf, checkHostKey, findSession } from './access.ts';
+import {
+  authorize,
+  bearerOf,
+  checkHostKey,
+  findSession,
+  type RecentSessions,
+  recentSessions,
+} from './access.ts';
 import { agentRoutes } from './agent-routes.ts';
 import type { BodyBounds } from './bodies.ts';
-import { addressOf } from './client-address.ts';
 import { mcpRoute } from './mcp-route.ts';
 import {
   clientOf,
@@ -19,14 +25,27 @@ import {
   type SessionHandlers,
 } from './node-parts.ts';
 import { operationRoutes } from './operations.ts';
-import { checkHost, checkOrigin, corsOf, originPolicy, preflightOf } from './origin-guard.ts';
+import {
+  addressOf,
+  checkHost,
+  checkOrigin,
+  corsOf,
+  originPolicy,
+  preflightOf,
+} from './origin-guard.ts';
 import { progressRoute } from './progress-route.ts';
-import { type RecentSessions, recentSessions } from './recent-sessions.ts';
-import { type Answered, isReply, type Reply, toResponse } from './reply.ts';
 import { responseRoute } from './response-route.ts';
-import { commonHeaders, errorAnswer, jsonHeaders, toRelayError } from './responses.ts';
-import type { OpenRouteName, Route } from './route-table.ts';
-import { findPlace, type Place } from './router.ts';
+import {
+  type Answered,
+  commonHeaders,
+  errorAnswer,
+  isReply,
+  jsonHeaders,
+  type Reply,
+  toRelayError,
+  toResponse,
+} from './responses.ts';
+import { findPlace, type OpenRouteName, type Place, type Route } from './route-table.ts';
 import { openSessionRoutes, sessionRoutes } from './session-routes.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { toolRoutes } from './tool-routes.ts';

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../../core.ts';
 import { type BodyFault, bodyTimeoutMs, readBodyText } from '../../../values/http/body.ts';
 import { headerOf } from '../../../values/http/direct-body.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
-import { nextTurn } from '../../../values/limits/next-turn.ts';
+import { nextTurn } from '../../../values/limits/stretches.ts';
 import { excessOf } from '../../../values/text/json-bounds.ts';
 import { maxAnswerValues, maxBodyDepth } from '../ports/answer-bounds.ts';
 import { type RelayError, relayError, wrongValue } from '../relay-error.ts';

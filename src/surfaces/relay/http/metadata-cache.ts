@@ -3,7 +3,7 @@
  * every request. The session need not be open on this node.
  */
 
-import { nextTurn } from '../../../values/limits/next-turn.ts';
+import { nextTurn } from '../../../values/limits/stretches.ts';
 import type { LiveSessions } from '../calls/live-sessions.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { describeSession, type MetadataVersion, type WrittenMetadata } from './metadata.ts';

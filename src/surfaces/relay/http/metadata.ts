@@ -8,7 +8,7 @@ import { cleanLine } from '../../shared/outside-text.ts';
 import { type ShownTool, shownTool } from '../events/tool-updates.ts';
 import type { RelayedDefinition, SessionDocument, ToolsDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
-import { definitionPause } from '../tools/definition-pause.ts';
+import { definitionPause } from '../tools/read-definitions.ts';
 
 /** Versions of the metadata, oldest first. */
 const versions = ['1.0.0', '2.0.0'] as const;

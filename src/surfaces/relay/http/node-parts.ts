@@ -11,11 +11,9 @@ import type { OriginSettings } from '../read-options.ts';
 import type { Report } from '../report.ts';
 import type { RelaySettings } from '../settings.ts';
 import type { BodyBounds } from './bodies.ts';
-import type { RateLimits } from './rate-limits.ts';
-import type { RefusalPace } from './refusal-pace.ts';
-import type { Answered } from './reply.ts';
-import type { OpenRouteName, SessionRouteName } from './route-table.ts';
-import type { RouteParams } from './router.ts';
+import type { RateLimits, RefusalPace } from './rate-limits.ts';
+import type { Answered } from './responses.ts';
+import type { OpenRouteName, RouteParams, SessionRouteName } from './route-table.ts';
 
 /** The parts of one node. */
 export interface NodeParts {

@@ -14,8 +14,8 @@ import {
   side,
   string,
   time,
-} from './openapi-parts.ts';
-import { toolSchemas } from './openapi-tool-schemas.ts';
+  toolSchemas,
+} from './openapi-tool-schemas.ts';
 
 /** The schemas by name. */
 export const schemas: Readonly<Record<string, JsonObject>> = {

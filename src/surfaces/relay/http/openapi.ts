@@ -1,8 +1,8 @@
 /** The relay's interface as an OpenAPI 3.1 document, written from the table of routes. */
 import type { JsonObject } from '../../../core.ts';
 import { errorStatus, errorsOf } from './openapi-errors.ts';
-import { count, ref } from './openapi-parts.ts';
 import { schemas } from './openapi-schemas.ts';
+import { count, ref } from './openapi-tool-schemas.ts';
 import { type Route, routes } from './route-table.ts';
 
 interface Operation {

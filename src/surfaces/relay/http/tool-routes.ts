@@ -1,16 +1,37 @@
 /** The routes of an application's tools: registration, updates and metadata. */
 
-import { registrationReason } from '../events/tool-updates.ts';
-import { keys, type Side } from '../ports/documents.ts';
-import { registerTools, updateTools } from '../tools/registration.ts';
+import { busy, changeSession } from '../calls/session-document.ts';
+import {
+  everything,
+  isEmptyChange,
+  registrationReason,
+  toToolsRecord,
+} from '../events/tool-updates.ts';
+import type { Hub } from '../hub.ts';
+import {
+  keys,
+  type LogRecord,
+  logKeep,
+  type SessionDocument,
+  type Side,
+  type ToolsDocument,
+} from '../ports/documents.ts';
+import type { RelayStore } from '../ports/store.ts';
+import { sessionNotFound } from '../relay-error.ts';
+import type { RelaySettings } from '../settings.ts';
+import {
+  type Registered,
+  type RegistrationOptions,
+  registerTools,
+  updateTools,
+} from '../tools/registration.ts';
 import { readRegistration, readUpdate } from '../tools/registration-body.ts';
+import { readTools, writeTools } from '../tools/tools-document.ts';
 import { readObject } from './bodies.ts';
-import { changeTools, type ToolChanging } from './change-tools.ts';
 import { fillMetadata, isNamed, negotiateVersion, type PassingMetadata } from './metadata.ts';
 import { createMetadataCache, type MetadataCache } from './metadata-cache.ts';
 import type { NodeParts, SessionExchange, SessionHandlers } from './node-parts.ts';
-import type { Answered } from './reply.ts';
-import { answer } from './responses.ts';
+import { type Answered, answer } from './responses.ts';
 
 /** Makes the handlers of these routes. */
 export function toolRoutes(
@@ -70,4 +91,76 @@ async function readMetadata(
     headers: { 'Content-Type': 'application/json', ...headers },
     text: fillMetadata(written, passing),
   };
+}
+
+// Changes the tools of a session: stores the change, announces it to both sides, and wakes the
+// nodes.
+
+const maxTries = 20;
+const sides = ['application', 'agent'] as const;
+
+/** The parts of a node that a change of tools needs. */
+interface ToolChanging {
+  readonly settings: Pick<RelaySettings, 'store' | 'now' | 'pinDefinitions' | 'limits'>;
+  readonly hub: Pick<Hub, 'wake'>;
+  /** See {@link RegistrationOptions}. */
+  readonly taken: RegistrationOptions['taken'];
+}
+
+/** Computes the next document of a session's tools, and the response. */
+export type ToolsWork<R extends object> = (
+  before: ToolsDocument | undefined,
+  options: RegistrationOptions,
+) => Promise<Registered<R>>;
+
+/**
+ * Changes the tools. Computes the change again if the tools have been changed in the meantime.
+ * @throws RelayError 404 when the session is gone, 503 `busy`, and what `work` throws
+ */
+async function changeTools<R extends object>(
+  { settings, hub, taken }: ToolChanging,
+  { code, toolsRevision: announced }: SessionDocument,
+  reason: string,
+  work: ToolsWork<R>,
+): Promise<R & { toolsRevision: number }> {
+  const { store, now, pinDefinitions, limits } = settings;
+  for (let tries = 0; tries < maxTries; tries++) {
+    const found = await readTools(store, code);
+    const before = found?.document;
+    const at = Math.floor(now());
+    const options = { at, taken, maxTools: limits.toolsPerSession, pinDefinitions };
+    const { document, change: names, response } = await work(before, options);
+    const { revision } = document;
+    const isNew = document !== before;
+    if (isNew && !(await writeTools(store, code, document, found))) {
+      const [session] = await store.get(code, [keys.session]);
+      if (session === undefined) throw sessionNotFound();
+      continue;
+    }
+    // A node may have written a revision and died before announcing it. Its change is then unknown.
+    const isMissed = announced < (isNew ? revision - 1 : revision);
+    const mustAnnounce = isMissed || (isNew && !isEmptyChange(names));
+    if (mustAnnounce)
+      await announce(
+        store,
+        code,
+        isMissed ? everything(reason, at) : toToolsRecord(names, reason, at),
+      );
+    // Only after the announcement, because the session's revision says what was announced.
+    const session = await changeSession(store, code, (now) =>
+      now.toolsRevision >= revision ? undefined : { ...now, toolsRevision: revision },
+    );
+    if (session === undefined) throw sessionNotFound();
+    if (mustAnnounce) for (const side of sides) hub.wake(code, `log:${side}`);
+    if (mustAnnounce || isNew) hub.wake(code, 'tools');
+    return { ...response, toolsRevision: revision };
+  }
+  throw busy();
+}
+
+/** Appends a record to the logs of both sides. */
+async function announce(store: RelayStore, code: string, record: LogRecord): Promise<void> {
+  for (const side of sides)
+    if ((await store.append(code, side, JSON.stringify(record), logKeep)) === undefined)
+      throw sessionNotFound();
 }

@@ -2,8 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { lazyRequest } from '../../../values/http/lazy-request.ts';
 import { pipe } from '../../../values/http/node-response.ts';
-import { type Answered, isReply, type Reply } from '../http/reply.ts';
-import { answer as answerOf } from '../http/responses.ts';
+import { type Answered, answer as answerOf, isReply, type Reply } from '../http/responses.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 
 /** Answers a request. */

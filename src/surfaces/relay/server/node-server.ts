@@ -9,7 +9,7 @@ import pTimeout from 'p-timeout';
 import { faultOf } from '../report.ts';
 import type { RelayLogger } from '../settings.ts';
 import { type Answer, nodeListener } from './node-listener.ts';
-import type { SocketPort } from './socket-port.ts';
+import type { SocketPort } from './server-port.ts';
 import { createSocketServer, type WsPackage } from './socket-server.ts';
 
 /** The relay that a server serves. */

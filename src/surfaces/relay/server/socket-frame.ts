@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../values/json/index.ts';
 import { excessOf, type JsonBounds, type JsonExcess } from '../../../values/text/json-bounds.ts';
 import { maxAnswerValues, maxBodyDepth } from '../ports/answer-bounds.ts';
 import type { Side } from '../ports/documents.ts';
-import type { SocketAdmission, SocketFrame } from './socket-port.ts';
+import type { SocketAdmission, SocketFrame } from './server-port.ts';
 
 /** A frame that was read, or why it is refused. */
 export type Frame =

@@ -10,7 +10,7 @@ import { MisuseError } from '../../../core.ts';
 import { headersOf, urlOf } from '../../../values/http/node-request.ts';
 import { packageFault } from '../../../values/packages/missing-package.ts';
 import { faultOf } from '../report.ts';
-import type { SocketPort } from './socket-port.ts';
+import type { SocketPort } from './server-port.ts';
 import { type ServedSocket, serveSocket } from './web-socket.ts';
 
 /** The part of `ws` that is used. */

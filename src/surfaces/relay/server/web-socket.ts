@@ -9,17 +9,17 @@ import {
   type Backpressure,
   bufferBytes,
   createBackpressure,
+  eventText,
   roomyBytes,
   tooSlow,
-} from '../events/backpressure.ts';
-import { eventText } from '../events/event-text.ts';
+} from '../events/event-text.ts';
 import type { OpenStream, StreamEvent } from '../events/ports.ts';
 import { isRelayError } from '../relay-error.ts';
 import { faultOf } from '../report.ts';
 import { logName } from '../secrets.ts';
 import type { RelayLogger } from '../settings.ts';
+import type { SocketAdmission } from './server-port.ts';
 import { readFrame } from './socket-frame.ts';
-import type { SocketAdmission } from './socket-port.ts';
 
 /**
  * Why the relay closes a WebSocket; the reason says more. `ws` itself closes with 1002 for a

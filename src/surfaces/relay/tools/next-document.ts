@@ -2,7 +2,7 @@
 import { canonicalJson } from '../../../values/json/index.ts';
 import type { Pause } from '../../../values/limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
-import { definitionText } from './tool-pins.ts';
+import { definitionText } from './tools-document.ts';
 
 /** Most characters of the kept definitions of removed tools, as JSON. */
 const maxGoneChars = 65_536;

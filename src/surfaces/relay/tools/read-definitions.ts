@@ -2,17 +2,15 @@
  * Reads the definitions that an application sends: one by one, copied, checked and cleaned. An
  * invalid definition does not affect the others.
  */
-
 import { isMisuseError, type JsonObject, type JsonValue, MisuseError } from '../../../core.ts';
 import { describe } from '../../../values/errors/index.ts';
 import { copyJson, isJsonObject } from '../../../values/json/index.ts';
 import type { SharedPatterns } from '../../../values/json-schema/pattern-budget.ts';
-import type { Pause } from '../../../values/limits/stretches.ts';
+import { createPause, type Pause } from '../../../values/limits/stretches.ts';
 import { checkToolName, nameSkeleton } from '../../../values/text/names.ts';
 import { foreignInput, foreignOutput, type UncheckedPart } from '../../shared/foreign-schema.ts';
 import { cleanAll, cleanLine, cleanText } from '../../shared/outside-text.ts';
 import type { RelayedDefinition } from '../ports/documents.ts';
-import { definitionPause } from './definition-pause.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
 
 /** Most bytes of a description. */
@@ -253,4 +251,14 @@ function reportedName(one: unknown): string {
 
 function invalid(message: string): MisuseError {
   return new MisuseError('invalid_definition', message);
+}
+
+// Lets other work of the node run while a long list of definitions is processed.
+
+/** Milliseconds between two pauses. The steps before and after a list take about as long again. */
+const stretchMs = 5;
+
+/** Makes a pause for the steps between definitions. */
+export function definitionPause(): Pause {
+  return createPause(stretchMs);
 }

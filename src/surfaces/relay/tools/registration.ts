@@ -7,7 +7,6 @@ import { isJsonObject } from '../../../values/json/index.ts';
 import type { Pause } from '../../../values/limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import { type RelayError, relayError } from '../relay-error.ts';
-import { definitionPause } from './definition-pause.ts';
 import {
   contentOf,
   definitionsByName,
@@ -15,9 +14,14 @@ import {
   sizeOf,
   type ToolsChange,
 } from './next-document.ts';
-import { type FailedTool, readDefinitions, type ToolWarning } from './read-definitions.ts';
+import {
+  definitionPause,
+  type FailedTool,
+  readDefinitions,
+  type ToolWarning,
+} from './read-definitions.ts';
 import type { Registration, ToolsUpdate } from './registration-body.ts';
-import { pinDefinitions } from './tool-pins.ts';
+import { pinDefinitions } from './tools-document.ts';
 
 /** Most characters of all definitions of a session, as JSON. */
 const maxDefinitionChars = 4 * 1_048_576;

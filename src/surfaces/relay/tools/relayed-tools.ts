@@ -15,9 +15,8 @@ import type { OutsidePlace } from '../../../extend.ts';
 import { canonicalJson } from '../../../values/json/index.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import type { RelayLogger } from '../settings.ts';
-import { learnApplication } from './application-facts.ts';
-import { definitionPause } from './definition-pause.ts';
-import { defineRelayedTool } from './relayed-tool.ts';
+import { definitionPause } from './read-definitions.ts';
+import { defineRelayedTool, learnApplication } from './relayed-tool.ts';
 
 /** The tools of one session. */
 export interface RelayedTools {

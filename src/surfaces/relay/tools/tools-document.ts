@@ -2,9 +2,12 @@
  * Reads and writes the `tools` document. Its definitions are stored under a separate key, so that
  * sessions of the same application share them in a store that keeps equal values only once.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { canonicalJson } from '../../../values/json/index.ts';
+import type { Pause } from '../../../values/limits/stretches.ts';
 import { keys, type RelayedDefinition, type ToolsDocument } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
+import type { FailedTool } from './read-definitions.ts';
 
 /** The stored document, which names the key of its definitions. */
 type KeptTools = Omit<ToolsDocument, 'definitions'> & { readonly definitionsKey: string };
@@ -57,4 +60,51 @@ export async function writeTools(
   const unused = wrote ? before?.definitionsKey : definitionsKey;
   if (unused !== undefined) await store.delete(code, unused);
   return wrote;
+}
+
+// Pinned definitions: a name keeps the first definition it was registered with in a session.
+
+/** Most names that a session remembers. */
+const maxPins = 5_000;
+
+/**
+ * Accepts a definition if it is the first with its name or equal to the first. Other definitions
+ * fail, and the pinned one remains.
+ * @param pause called between definitions, because comparing many of them takes a while
+ */
+export async function pinDefinitions(
+  definitions: readonly RelayedDefinition[],
+  before: ToolsDocument['pins'],
+  pause: Pause,
+): Promise<{
+  definitions: RelayedDefinition[];
+  failed: FailedTool[];
+  pins: Record<string, string>;
+}> {
+  const pins = new Map(Object.entries(before ?? {}));
+  const failed: FailedTool[] = [];
+  const kept: RelayedDefinition[] = [];
+  for (const definition of definitions) {
+    await pause();
+    const { name } = definition;
+    const hash = createHash('sha256').update(definitionText(definition)).digest('base64url');
+    const pinned = pins.get(name);
+    if (pinned === undefined && pins.size < maxPins) pins.set(name, hash);
+    if (pins.get(name) === hash) {
+      kept.push(definition);
+      continue;
+    }
+    const error =
+      pinned === undefined
+        ? `definition_pinned: this session has had ${maxPins} names, and remembers no more.`
+        : 'definition_pinned: this session had another definition under this name, and ' +
+          'definitions are pinned. Use another name.';
+    failed.push({ toolName: name, error, recoverable: false });
+  }
+  return { definitions: kept, failed, pins: Object.fromEntries(pins) };
+}
+
+/** The definition as canonical JSON, which does not depend on the order of members. */
+export function definitionText(definition: RelayedDefinition): string {
+  return canonicalJson({ ...definition });
 }

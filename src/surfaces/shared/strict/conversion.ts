@@ -1,7 +1,7 @@
 /** The state of one conversion to a strict mode, which its parts share. */
 
 import type { JsonObject, JsonValue } from '../../../core.ts';
-import { nullReader } from '../../../values/schema/takes-null.ts';
+import { nullReader } from '../../../values/schema/schema-places.ts';
 import type { SchemaLoss } from '../listing.ts';
 import { budgetOf } from '../merged-parts.ts';
 import type { StrictRules } from './rules.ts';

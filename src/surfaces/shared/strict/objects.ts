@@ -1,9 +1,8 @@
 /** Objects in a strict mode: closed, and with every property required if the rules demand it. */
 import type { JsonObject, JsonValue } from '../../../core.ts';
 import { escapePointer, isJsonObject } from '../../../values/json/index.ts';
-import { withConstraints } from './constraints.ts';
+import { toNullable, withConstraints } from './constraints.ts';
 import { lose, refuse, type StrictConversion } from './conversion.ts';
-import { toNullable } from './nullable.ts';
 
 const handled = [
   'properties',

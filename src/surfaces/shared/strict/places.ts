@@ -1,15 +1,19 @@
 /** One place of a schema in a strict mode. Its keywords decide which part converts it. */
 import type { JsonObject, JsonValue } from '../../../core.ts';
-import { isJsonObject } from '../../../values/json/index.ts';
+import { canonicalJson, isJsonObject } from '../../../values/json/index.ts';
+import { followReference, pointerOf } from '../../../values/schema/local-reference.ts';
 import { mergedParts } from '../merged-parts.ts';
-import { convertArray } from './arrays.ts';
-import { annotations, silent, withConstraints } from './constraints.ts';
-import { refuse, type StrictConversion } from './conversion.ts';
-import { toNullable, typesOf } from './nullable.ts';
+import {
+  annotations,
+  dropKeyword,
+  silent,
+  toNullable,
+  typesOf,
+  withConstraints,
+} from './constraints.ts';
+import { lose, refuse, type StrictConversion } from './conversion.ts';
 import { convertObject } from './objects.ts';
-import { refer } from './references.ts';
 import { convertUnion } from './unions.ts';
-import { convertValues } from './values.ts';
 
 /** The deepest nesting of places, so that the conversion does not overflow the stack. */
 const maxNested = 400;
@@ -113,4 +117,121 @@ function convertType(
     default:
       return withConstraints(conversion, schema, { ...words, type }, undefined, path);
   }
+}
+
+// `enum` and `const` in a strict mode: plain values with their types.
+
+/**
+ * @param keywords The keywords of the schema, without annotations and those that move elsewhere.
+ */
+function convertValues(
+  conversion: StrictConversion,
+  schema: JsonObject,
+  keywords: readonly string[],
+  words: JsonObject,
+  path: string,
+): JsonObject {
+  const constant = Object.hasOwn(schema, 'const') ? (schema.const as JsonValue) : undefined;
+  const listed = Array.isArray(schema.enum) ? (schema.enum as readonly JsonValue[]) : undefined;
+  if (!conversion.spend(listed?.length ?? 1))
+    return refuse(conversion, path, 'it has too many values');
+  const types = typesOf(schema);
+  const values = (listed ?? [constant as JsonValue]).filter(
+    (one) => (constant === undefined || one === constant) && hasType(one, types),
+  );
+  if (values.length === 0 || values.some((one) => typeof one === 'object' && one !== null))
+    return refuse(conversion, path, 'its values are not plain texts, numbers, booleans and null');
+  const kinds = [...new Set(values.map((one) => (one === null ? 'null' : typeof one)))];
+  const type: JsonValue = kinds.length === 1 ? (kinds[0] as string) : kinds;
+  for (const keyword of keywords)
+    if (keyword !== 'enum' && keyword !== 'const') dropKeyword(conversion, schema, keyword, path);
+  return { ...words, type, enum: values };
+}
+
+function hasType(value: JsonValue, types: readonly string[]): boolean {
+  if (types.length === 0) return true;
+  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  return (
+    types.includes(type) ||
+    (type === 'number' && types.includes('integer') && Number.isInteger(value))
+  );
+}
+
+/** Arrays in a strict mode: all items have one schema. */
+const handled = ['items', 'prefixItems', 'unevaluatedItems'];
+
+function convertArray(
+  conversion: StrictConversion,
+  schema: JsonObject,
+  words: JsonObject,
+  path: string,
+): JsonObject {
+  const { prefixItems, items, maxItems } = schema;
+  if (Array.isArray(items)) return refuse(conversion, path, '`items` lists the places of a tuple');
+  const isTuple = Array.isArray(prefixItems);
+  const taken = isTuple
+    ? anyPlace(conversion, prefixItems, items, path)
+    : conversion.convert(items, `${path}/items`);
+  const bounded: JsonObject =
+    isTuple && items === false && maxItems === undefined
+      ? { ...schema, maxItems: prefixItems.length }
+      : schema;
+  const made = { ...words, type: 'array', items: taken };
+  return withConstraints(conversion, bounded, made, 'array', path, handled);
+}
+
+/** A schema that accepts the item at any place of a tuple. */
+function anyPlace(
+  conversion: StrictConversion,
+  prefixItems: readonly JsonValue[],
+  items: JsonValue | undefined,
+  path: string,
+): JsonObject {
+  lose(conversion, `${path}/prefixItems`, 'Each place takes what any of them takes.');
+  const places = prefixItems.map((place, index) =>
+    conversion.convert(place, `${path}/prefixItems/${index}`),
+  );
+  if (isJsonObject(items)) places.push(conversion.convert(items, `${path}/items`));
+  const distinct = [...new Map(places.map((place) => [canonicalJson(place), place])).values()];
+  return distinct.length === 1 ? (distinct[0] as JsonObject) : { anyOf: distinct };
+}
+
+// References in a strict mode: their targets become definitions at the root.
+
+/** Returns the reference to use instead: `#`, or a name in `$defs`. */
+function refer(
+  conversion: StrictConversion,
+  reference: string,
+  holder: JsonObject,
+  path: string,
+): string {
+  const { definitions, document, names, open, rules } = conversion;
+  const target = followReference(reference, holder, document);
+  if (!isJsonObject(target)) {
+    refuse(conversion, path, `\`${reference}\` leads to no schema in this one`);
+    return reference;
+  }
+  if (!rules.recursion && open.has(target)) {
+    refuse(conversion, path, 'the schema refers to itself');
+    return reference;
+  }
+  if (target === document) return '#';
+  const known = names.get(target);
+  if (known !== undefined) return `#/$defs/${known}`;
+  const name = freeName(reference, definitions);
+  // Named before it is converted, so that it can refer to itself, and in the order of first use.
+  names.set(target, name);
+  definitions.set(name, {});
+  open.add(target);
+  definitions.set(name, conversion.convert(target, pointerOf(target, document) ?? path));
+  open.delete(target);
+  return `#/$defs/${name}`;
+}
+
+function freeName(reference: string, taken: ReadonlyMap<string, unknown>): string {
+  const base =
+    (reference.split(/[/#]/).at(-1) ?? '').replaceAll(/[^A-Za-z0-9_-]/g, '_') || 'definition';
+  let name = base;
+  for (let count = 2; taken.has(name); count++) name = `${base}_${count}`;
+  return name;
 }

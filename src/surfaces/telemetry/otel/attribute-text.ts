@@ -1,6 +1,6 @@
 /** Texts for attributes: bounded, and valid for every exporter. */
 import { type JsonValue, wireText } from '../../../values/json/index.ts';
-import { shortened } from '../../../values/text/shortened.ts';
+import { shortened } from '../../../values/text/characters.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 
 /** Most characters of a text that is attached to a span. */

@@ -3,8 +3,7 @@ import type { Attributes, Context, Histogram, Span, SpanOptions, Tracer } from '
 import type { TraceContext } from '../../../core.ts';
 import type { CallEnd, CallStart, CallTrace } from '../../../extend.ts';
 import type { OtelApi } from './api.ts';
-import { brief, briefMessage, contentText } from './attribute-text.ts';
-import type { ToolLabels } from './tool-labels.ts';
+import { brief, briefMessage, contentText, repeatedBrief } from './attribute-text.ts';
 
 /** `SpanKind.INTERNAL` and `SpanStatusCode.ERROR`. They are fixed by the specification. */
 const internal = 0;
@@ -168,4 +167,34 @@ function setContent(span: Span, end: CallEnd): void {
   span.setAttribute('gen_ai.tool.call.arguments', contentText(end.input()));
   const output = end.output();
   if (output !== undefined) span.setAttribute('gen_ai.tool.call.result', contentText(output));
+}
+
+// The names of tools in spans and metrics. Their number is bounded, whoever defines the tools.
+
+/** Most tools of sessions that have their own label. Clients may bring them. */
+const maxOwnTools = 1_000;
+
+/** The label of names that no tool has: a model can make up any number of them. */
+const unknownTool = '_unknown';
+/** The label of a session's own tools beyond the limit. */
+const otherTool = '_other';
+
+/** Gives tools their labels. */
+interface ToolLabels {
+  /** @param isOwn The tool belongs to a session alone. */
+  of(tool: string | undefined, isOwn: boolean): string;
+}
+
+export function createToolLabels(): ToolLabels {
+  const own = new Set<string>();
+  const brief = repeatedBrief();
+  return {
+    of(tool, isOwn) {
+      if (tool === undefined) return unknownTool;
+      if (!isOwn || own.has(tool)) return brief(tool);
+      if (own.size >= maxOwnTools) return otherTool;
+      own.add(tool);
+      return brief(tool);
+    },
+  };
 }

@@ -12,8 +12,7 @@ import {
 import { packageVersion } from '../../../values/packages/own-version.ts';
 import { loadApi } from './api.ts';
 import { describer, repeatedBrief } from './attribute-text.ts';
-import { CallSpans, type Instruments } from './call-spans.ts';
-import { createToolLabels } from './tool-labels.ts';
+import { CallSpans, createToolLabels, type Instruments } from './call-spans.ts';
 
 /** Options of {@link instrument}. */
 export interface InstrumentOptions {

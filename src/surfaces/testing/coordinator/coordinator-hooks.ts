@@ -4,7 +4,7 @@
  */
 
 import type { HookAction, HookHandler, HookResult, HooksPort } from '../../../core.ts';
-import { type FaultListener, safeFaultListener } from '../../amplifier/coordinator-faults.ts';
+import { type FaultListener, safeFaultListener } from '../../amplifier/coordinator-state.ts';
 
 type EventData = Readonly<Record<string, unknown>>;
 

@@ -5,21 +5,25 @@
 
 import type { Coordinator, HookResult } from '../../../core.ts';
 import { readOptions } from '../../../values/options/index.ts';
-import { type CleanupStack, createCleanupStack } from '../../amplifier/cleanup-stack.ts';
-import { type Contributions, createContributions } from '../../amplifier/contributions.ts';
-import type { CoordinatorFault } from '../../amplifier/coordinator-faults.ts';
 import {
+  type CleanupStack,
+  type Contributions,
+  type CoordinatorFault,
+  createCleanupStack,
+  createContributions,
   createMountTable,
   type MountTable,
   mountName,
   mountPoints,
-} from '../../amplifier/mount-table.ts';
-import { type ApprovalStub, createApprovalStub, settleApproval } from './coordinator-approval.ts';
+} from '../../amplifier/coordinator-state.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 import { createTestNodeBinding, type TestNodeBinding } from './coordinator-node-binding.ts';
 import {
+  type ApprovalStub,
   coordinatorTable,
+  createApprovalStub,
   type MountRecord,
+  settleApproval,
   type TestCancellation,
   type TestCoordinatorOptions,
 } from './coordinator-options.ts';

@@ -13,8 +13,7 @@ import {
 } from '../../../core.ts';
 import { deepFreeze, isJsonObject } from '../../../values/json/index.ts';
 import type { Tape, TapeCall, TapeTool } from './tape.ts';
-import { answerOf } from './tape-answer.ts';
-import { createDeck, type Deck, type Match, type Take, takeOf } from './tape-deck.ts';
+import { answerOf, createDeck, type Deck, type Match, type Take, takeOf } from './tape-deck.ts';
 import { readTape } from './tape-reading.ts';
 import {
   definitionOf,

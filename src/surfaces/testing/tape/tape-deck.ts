@@ -1,8 +1,14 @@
 /** The recorded calls of one tool name, and which of them were played. */
-import type { ErrorCode, JsonObject, JsonValue } from '../../../core.ts';
-import { canonicalJson, isJsonObject } from '../../../values/json/index.ts';
-import type { TapeCall, TapeFailure } from './tape.ts';
-import { differences } from './tape-difference.ts';
+import {
+  content,
+  type ErrorCode,
+  fail,
+  type JsonObject,
+  type JsonValue,
+  ok,
+} from '../../../core.ts';
+import { canonicalJson, escapePointer, isJsonObject } from '../../../values/json/index.ts';
+import type { TapeCall, TapeFailure, TapeSuccess } from './tape.ts';
 import type { InputForm, InputSchema, TapedInput } from './tape-tool.ts';
 
 type Issue = NonNullable<Awaited<ReturnType<InputSchema['validate']>>['issues']>[number];
@@ -128,4 +134,107 @@ function recordedIssues({ result }: TapeCall): readonly Issue[] | undefined {
     return typeof path === 'string' && typeof message === 'string' ? [{ path, message }] : [];
   });
   return issues.length > 0 && issues.length === details.length ? issues : undefined;
+}
+
+/** The answer of a replayed handler. */
+const executorFault = Symbol.for('host-tools.executor-fault');
+
+/**
+ * Returns or throws what makes the call end as it was recorded. Some recorded outcomes cannot come
+ * from a handler; then it uses the nearest one that can.
+ */
+export function answerOf({ result }: TapeCall): unknown {
+  if (result.success) return ok(outputOf(result), result.handler);
+  const { error, masked } = result;
+  const { code, message, reason, retryable, details } = error;
+  switch (code) {
+    case 'handler_error':
+      if (masked) throw new Error(message);
+      return fail({
+        message,
+        retryable,
+        ...(reason === undefined ? {} : { reason }),
+        ...(details === undefined ? {} : { details }),
+      });
+    case 'executor_lost':
+    case 'sandbox_unavailable':
+      throw Object.assign(new Error(message), { [executorFault]: true, code });
+    default:
+      return fail({
+        message,
+        reason: code,
+        retryable,
+        details: { recorded: error as unknown as JsonValue },
+      });
+  }
+}
+
+function outputOf({ output, content: isContent }: TapeSuccess): unknown {
+  if (isContent !== true || !Array.isArray(output)) return output;
+  const parts = output.map(partOf);
+  // A part whose secrets were redacted may no longer be a content part.
+  return parts.includes(undefined) ? output : parts;
+}
+
+function partOf(part: JsonValue): unknown {
+  if (!isJsonObject(part)) return undefined;
+  const { type, ...rest } = part as {
+    readonly type: string;
+    readonly text: string;
+    readonly data: string;
+    readonly mimeType: string;
+  };
+  switch (type) {
+    case 'text':
+      return content.text(rest.text);
+    case 'image':
+      return content.image(rest.data, rest.mimeType);
+    case 'audio':
+      return content.audio(rest.data, rest.mimeType);
+    case 'resource':
+      return content.resource((part as { readonly resource: { readonly uri: string } }).resource);
+    case 'resource_link':
+      return content.link(rest as unknown as { readonly uri: string });
+    default:
+      return undefined;
+  }
+}
+
+// Finds the places at which two inputs differ.
+
+/**
+ * Returns JSON pointers to the places at which one value differs from another: first expected keys,
+ * in their order, then additional ones. `""` is the whole value.
+ */
+function differences(expected: JsonValue, actual: JsonValue): string[] {
+  const found: string[] = [];
+  compare(expected, actual, '', found);
+  return found;
+}
+
+function compare(
+  expected: JsonValue | undefined,
+  actual: JsonValue | undefined,
+  at: string,
+  found: string[],
+): void {
+  if (expected === actual) return;
+  if (
+    !isContainer(expected) ||
+    !isContainer(actual) ||
+    Array.isArray(expected) !== Array.isArray(actual)
+  ) {
+    found.push(at);
+    return;
+  }
+  for (const key of new Set([...Object.keys(expected), ...Object.keys(actual)]))
+    compare(member(expected, key), member(actual, key), `${at}/${escapePointer(key)}`, found);
+}
+
+function isContainer(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null;
+}
+
+function member(value: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
 }

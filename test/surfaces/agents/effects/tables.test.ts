@@ -1,12 +1,16 @@
 /** Every entry of the tables has its effect, also when options hide its words. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dataEffects } from '../../../../src/surfaces/agents/effects/data-effects.ts';
-import { gitEffects } from '../../../../src/surfaces/agents/effects/git-effects.ts';
+import {
+  dataEffects,
+  gitEffects,
+  systemEffects,
+} from '../../../../src/surfaces/agents/effects/local-effects.ts';
 import { effectsOf } from '../../../../src/surfaces/agents/effects/match.ts';
-import { networkEffects } from '../../../../src/surfaces/agents/effects/network-effects.ts';
-import { packageEffects } from '../../../../src/surfaces/agents/effects/package-effects.ts';
-import { systemEffects } from '../../../../src/surfaces/agents/effects/system-effects.ts';
+import {
+  networkEffects,
+  packageEffects,
+} from '../../../../src/surfaces/agents/effects/remote-effects.ts';
 
 interface Entry {
   readonly does: string;

@@ -1,14 +1,15 @@
 /** Kinds of files by their names. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { fits, namePatterns } from '../../../../src/surfaces/agents/files/file-kind.ts';
 import { fileKinds, isAboveGuard } from '../../../../src/surfaces/agents/files/file-kinds.ts';
 import {
   guardedNames,
   laterNames,
   notesNames,
-} from '../../../../src/surfaces/agents/files/guarded-names.ts';
-import { fits, namePatterns } from '../../../../src/surfaces/agents/files/name-patterns.ts';
-import { publicNames, secretNames } from '../../../../src/surfaces/agents/files/secret-names.ts';
+  publicNames,
+  secretNames,
+} from '../../../../src/surfaces/agents/files/known-names.ts';
 
 const place = { cwd: '/work/p', project: '/work/p', home: '/home/u' };
 

@@ -1,7 +1,7 @@
 /** Lines of Codex: what is written to a program later, and patches in a command line. */
 import * as unbash from 'unbash';
 import { describe, expect, test } from 'vitest';
-import { fedTables } from '../../../../src/surfaces/agents/shell/fed-programs.ts';
+import { fedTables } from '../../../../src/surfaces/agents/shell/programs.ts';
 import { shellFacts } from '../../../../src/surfaces/agents/shell/read-line.ts';
 
 const place = { cwd: '/work/app', project: '/work/app', home: '/home/ann' };

@@ -1,6 +1,6 @@
 /** A client that the host has connected: its own listener stays the host's. */
 import { expect, test } from 'vitest';
-import { adoptClient } from '../../../../src/surfaces/mcp/client/adopt-client.ts';
+import { adoptClient } from '../../../../src/surfaces/mcp/client/link.ts';
 import type { ConnectedMcpClient } from '../../../../src/surfaces/mcp/client/sdk.ts';
 
 type Fake = ConnectedMcpClient & { onclose: (() => void) | undefined };

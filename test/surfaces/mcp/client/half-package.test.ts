@@ -1,6 +1,6 @@
 /** A package in the cache of `npx` that was not loaded to its end: https://github.com/npm/cli/issues/8083. */
 import { expect, test } from 'vitest';
-import { halfPackageHint } from '../../../../src/surfaces/mcp/client/half-package.ts';
+import { halfPackageHint } from '../../../../src/surfaces/mcp/client/sdk.ts';
 
 const hint =
   ' npm has only a part of this package in its cache. Delete the folder `_npx/15b07286cbcc3329` ' +

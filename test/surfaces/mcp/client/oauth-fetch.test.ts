@@ -1,6 +1,6 @@
 /** Where the requests of a login may go. */
 import { expect, test } from 'vitest';
-import { checkAddress } from '../../../../src/surfaces/mcp/client/oauth-fetch.ts';
+import { checkAddress } from '../../../../src/surfaces/mcp/client/fetch.ts';
 
 const may = (server: string, address: string): boolean => {
   try {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { lineSplitter } from '../../../../src/surfaces/mcp/server/line-splitter.ts';
-import { keptOfLine } from '../../../../src/surfaces/mcp/server/skipped-line.ts';
+import { keptOfLine, lineSplitter } from '../../../../src/surfaces/mcp/server/line-splitter.ts';
 
 /** What the chunks are read as. */
 function read(chunks: readonly string[], maxLength: number): unknown[] {

@@ -1,7 +1,7 @@
 import { parseJSONRPCMessage } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readExactly, requestIdOf } from '../../../../src/surfaces/mcp/server/message-form.ts';
+import { readExactly, requestIdOf } from '../../../../src/surfaces/mcp/server/line-splitter.ts';
 import { readMessage } from '../../../../src/surfaces/mcp/server/rpc.ts';
 
 /** Whether the protocol's package takes it. */

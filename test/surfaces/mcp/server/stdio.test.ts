@@ -3,7 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool, type HostToolRegistry } from '../../../../src/index.ts';
 import { type McpStdioOptions, serveMcpStdio } from '../../../../src/surfaces/mcp/index.ts';
-import { redirectPrints } from '../../../../src/surfaces/mcp/server/prints.ts';
+import { redirectPrints } from '../../../../src/surfaces/mcp/server/line-streams.ts';
 import { program } from '../../../runner/programs.ts';
 import {
   anything,

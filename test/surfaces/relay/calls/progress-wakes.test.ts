@@ -1,7 +1,7 @@
 /** Progress on its way from the application to those agents that listen. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { defineTool } from '../../../../src/index.ts';
-import { progressIn } from '../../../../src/surfaces/relay/calls/progress-wakes.ts';
+import { progressIn } from '../../../../src/surfaces/relay/calls/apply-and-wake.ts';
 import type { CallProgress } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { type Listener, listen, relayed, relayWorld, type World } from '../relay-world.ts';
 

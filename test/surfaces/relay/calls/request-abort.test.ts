@@ -1,7 +1,7 @@
 /** What cancels the call of a request. */
 import { expect, test, vi } from 'vitest';
 import { defineTool, HostToolRegistry } from '../../../../src/index.ts';
-import { createRequestAbort } from '../../../../src/surfaces/relay/calls/request-abort.ts';
+import { createRequestAbort } from '../../../../src/surfaces/relay/calls/request-parts.ts';
 
 const sessionWith = (handler: () => Promise<unknown>) => {
   const session = new HostToolRegistry().createSession({ sessionId: 's' });

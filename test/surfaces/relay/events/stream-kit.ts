@@ -14,7 +14,7 @@ import {
   type NodeServerSettings,
   type Served,
 } from '../../../../src/surfaces/relay/server/node-server.ts';
-import type { SocketAdmission } from '../../../../src/surfaces/relay/server/socket-port.ts';
+import type { SocketAdmission } from '../../../../src/surfaces/relay/server/server-port.ts';
 
 /** A stream that was opened, held by the test. */
 export interface FedStream extends EventSink {

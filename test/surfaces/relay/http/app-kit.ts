@@ -5,14 +5,16 @@
 import { vi } from 'vitest';
 import { HostToolRegistry, type JsonObject, type ToolResult } from '../../../../src/index.ts';
 import type { LiveSession } from '../../../../src/surfaces/relay/calls/live-session.ts';
-import { checkUse, type Use } from '../../../../src/surfaces/relay/calls/use.ts';
+import { checkUse, type Use } from '../../../../src/surfaces/relay/calls/usage.ts';
 import { createCounters } from '../../../../src/surfaces/relay/counters.ts';
 import type { EventStreams, StreamRequest } from '../../../../src/surfaces/relay/events/ports.ts';
 import { type App, createApp } from '../../../../src/surfaces/relay/http/app.ts';
 import type { NodeParts } from '../../../../src/surfaces/relay/http/node-parts.ts';
-import { createRateLimits } from '../../../../src/surfaces/relay/http/rate-limits.ts';
-import { createRefusalPace } from '../../../../src/surfaces/relay/http/refusal-pace.ts';
-import { toResponse } from '../../../../src/surfaces/relay/http/reply.ts';
+import {
+  createRateLimits,
+  createRefusalPace,
+} from '../../../../src/surfaces/relay/http/rate-limits.ts';
+import { toResponse } from '../../../../src/surfaces/relay/http/responses.ts';
 import type { RelayOptions } from '../../../../src/surfaces/relay/options.ts';
 import type { RelayStore } from '../../../../src/surfaces/relay/ports/store.ts';
 import { readRelayOptions } from '../../../../src/surfaces/relay/read-options.ts';

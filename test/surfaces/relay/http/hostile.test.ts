@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { BodyBounds } from '../../../../src/surfaces/relay/http/bodies.ts';
-import { toResponse } from '../../../../src/surfaces/relay/http/reply.ts';
+import { toResponse } from '../../../../src/surfaces/relay/http/responses.ts';
 import { routes } from '../../../../src/surfaces/relay/http/route-table.ts';
 import { markDirect } from '../../../../src/values/http/direct-body.ts';
 import { base, brokenStore, frontKit, type Made } from './app-kit.ts';

@@ -1,7 +1,6 @@
 /** Paths, methods, hosts, origins and addresses. */
 import { describe, expect, test } from 'vitest';
-import { basePath, routes } from '../../../../src/surfaces/relay/http/route-table.ts';
-import { findPlace } from '../../../../src/surfaces/relay/http/router.ts';
+import { basePath, findPlace, routes } from '../../../../src/surfaces/relay/http/route-table.ts';
 import { createSocketEntry } from '../../../../src/surfaces/relay/server/socket-entry.ts';
 import { base, frontKit } from './app-kit.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { pollResponse } from '../../../../src/surfaces/relay/http/poll.ts';
+import { pollResponse } from '../../../../src/surfaces/relay/http/stream-responses.ts';
 import { relayError } from '../../../../src/surfaces/relay/relay-error.ts';
 import { application, fakeStreams } from '../events/stream-kit.ts';
 

@@ -1,7 +1,7 @@
 /** Only a client that is refused again and again has to wait for its turn. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRefusalPace } from '../../../../src/surfaces/relay/http/refusal-pace.ts';
+import { createRefusalPace } from '../../../../src/surfaces/relay/http/rate-limits.ts';
 import { frontKit } from './app-kit.ts';
 
 /** A pace with a clock of its own. `waits` collects the milliseconds of all waits. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { sseResponse } from '../../../../src/surfaces/relay/http/sse.ts';
+import { sseResponse } from '../../../../src/surfaces/relay/http/stream-responses.ts';
 import { relayError } from '../../../../src/surfaces/relay/relay-error.ts';
 import { application, bulk, type FedStream, fakeStreams } from '../events/stream-kit.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { sseResponse } from '../../../../src/surfaces/relay/http/sse.ts';
+import { sseResponse } from '../../../../src/surfaces/relay/http/stream-responses.ts';
 import { directBody } from '../../../../src/values/http/direct-body.ts';
 import { programUrl } from '../../../runner/programs.ts';
 import { application, bulk, type FakeStreams, fakeStreams, opened } from '../events/stream-kit.ts';

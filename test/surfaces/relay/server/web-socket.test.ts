@@ -5,7 +5,7 @@ import { relayError } from '../../../../src/surfaces/relay/relay-error.ts';
 import type {
   SocketAdmission,
   SocketFrame,
-} from '../../../../src/surfaces/relay/server/socket-port.ts';
+} from '../../../../src/surfaces/relay/server/server-port.ts';
 import {
   application,
   bulk,

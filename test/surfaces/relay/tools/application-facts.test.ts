@@ -10,7 +10,7 @@ import {
   type ToolSession,
 } from '../../../../src/index.ts';
 import { createRelay } from '../../../../src/surfaces/relay/index.ts';
-import { learnApplication } from '../../../../src/surfaces/relay/tools/application-facts.ts';
+import { learnApplication } from '../../../../src/surfaces/relay/tools/relayed-tool.ts';
 
 function factsAfter(...registrations: readonly JsonValue[][]): object {
   const session = new HostToolRegistry().createSession({

@@ -5,7 +5,7 @@ import {
   nextDocument,
   type ToolsContent,
 } from '../../../../src/surfaces/relay/tools/next-document.ts';
-import { pinDefinitions } from '../../../../src/surfaces/relay/tools/tool-pins.ts';
+import { pinDefinitions } from '../../../../src/surfaces/relay/tools/tools-document.ts';
 import { relayed } from '../relay-world.ts';
 
 const count = 1_000;

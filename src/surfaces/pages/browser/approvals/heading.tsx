@@ -1,6 +1,6 @@
 /** What a call is called: the host's own title, if it set one, and the call in words. */
 import type { JSX } from 'preact';
-import { head } from '../../../../values/text/code-points.ts';
+import { head } from '../../../../values/text/characters.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import { Ticked, withoutTicks } from '../parts/ticked.tsx';
 import { several } from '../parts/words.ts';

@@ -1,6 +1,6 @@
 /** The inbox of the inspector: what waits comes with its stream. */
 import type { DecisionOutcome, SentDecision, WaitingApproval } from '../../approvals-wire.ts';
-import type { QuestionSchema } from '../../inspector-question-wire.ts';
+import type { QuestionSchema } from '../../inspector-session-wire.ts';
 import type { ApprovalLine } from '../../inspector-wire.ts';
 import { type Inbox, openInbox } from '../approvals/inbox.ts';
 import type { InboxServer } from '../approvals/inbox-server.ts';

@@ -1,6 +1,6 @@
 /** The quotas, as they were written. */
 import type { JSX } from 'preact';
-import type { QuotaLine } from '../../inspector-quota-wire.ts';
+import type { QuotaLine } from '../../inspector-session-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { countOf, several } from '../parts/words.ts';

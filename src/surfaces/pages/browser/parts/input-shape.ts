@@ -3,7 +3,7 @@
  * view and the note about what is folded both come from here, so they cannot differ.
  */
 import { escapePointer } from '../../../../values/json/value.ts';
-import { head } from '../../../../values/text/code-points.ts';
+import { head } from '../../../../values/text/characters.ts';
 import { visibleJson } from './visible.ts';
 import { countOf, several } from './words.ts';
 

@@ -1,6 +1,6 @@
 /** Where the arguments of a call came from. */
 import type { JSX } from 'preact';
-import { head } from '../../../../values/text/code-points.ts';
+import { head } from '../../../../values/text/characters.ts';
 import { Badge, toneOf } from './badge.tsx';
 import { visibleJson } from './visible.ts';
 

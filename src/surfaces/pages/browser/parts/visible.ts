@@ -2,7 +2,7 @@
  * Makes characters visible that would otherwise hide or reorder text, such as the one that reverses
  * the direction of text. They are shown as the escapes that JSON writes for them.
  */
-import { escapes, unseen as everyUnseen } from '../../../../values/text/unseen.ts';
+import { escapes, unseen as everyUnseen } from '../../../../values/text/characters.ts';
 
 // All but the selector that colours emoji, and the control characters that JSON escapes itself.
 const unseen = new RegExp(`(?![\\0-\\x1f\\ufe0f])(?:${everyUnseen.source})`, 'gu');

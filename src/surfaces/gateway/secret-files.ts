@@ -1,0 +1,58 @@
+/** The secrets of a gateway, each in a private file. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { privateKey, readPrivateFile } from '../../values/files/private-file.ts';
+import { openPrivateFolder, stateFolderOf } from '../../values/files/private-folder.ts';
+import { replaceFileSync } from '../../values/files/whole-file.ts';
+import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
+import type { OAuthRecord, OAuthStore } from '../mcp/client/oauth.ts';
+
+// The login to one server, in a file that only its owner can read.
+
+/** The folder of logins. @param stateHome `XDG_STATE_HOME`, if it is set */
+export function tokenFolder(stateHome: string | undefined, home: string): string {
+  return stateFolderOf('gateway', stateHome, home);
+}
+
+/**
+ * The login to a server, by its name and address. Someone who changes the address in a file does
+ * not get the token of another server.
+ */
+export function tokenFile(folder: string, name: string, url: string): OAuthStore {
+  const about = createHash('sha256')
+    .update(JSON.stringify([name, url]))
+    .digest('hex');
+  const path = join(folder, `login-${about.slice(0, 40)}.json`);
+  return {
+    read: async () => readRecord(path),
+    write: async (record) => {
+      openPrivateFolder(folder, { closed: true, danger: 'put a login of theirs there' });
+      replaceFileSync(path, JSON.stringify(record));
+    },
+  };
+}
+
+function readRecord(path: string): OAuthRecord | undefined {
+  const doubt = 'so its tokens may be known. Delete it and log in again.';
+  const text = readPrivateFile(path, doubt)?.toString('utf8');
+  if (text === undefined) return undefined;
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    if (isJsonObject(value) && typeof value.redirectUrl === 'string')
+      return value as unknown as OAuthRecord;
+  } catch {
+    // Refused below.
+  }
+  throw new Error(`Expected \`${path}\` to be a login. Delete it and log in again.`);
+}
+
+/**
+ * The key in the file `secret` of a folder. It is created if there is none.
+ * @throws Error if others can use the file, or if it has something else in it
+ */
+export function approvalSecret(folder: string): Buffer {
+  return privateKey(
+    join(folder, 'secret'),
+    'Delete it and start again. Calls that wait for approval can then not be answered',
+  );
+}
