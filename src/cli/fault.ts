@@ -1,4 +1,4 @@
-/** Errors that end a command early: one line for the user, and the exit code; and what each code means. */
+/** Errors that end a command early: one line for the user, and the exit code with its meaning. */
 
 /** The exit code: 1 for a failure, 2 for a wrong command line. */
 export type FaultExit = 1 | 2;

@@ -1,4 +1,4 @@
-/** The hooks in the settings of an agent, and the line that starts one. All agents have one form. */
+/** The hooks in the settings of an agent, and the line that starts one. All agents share a form. */
 
 import { join } from 'node:path';
 import { agentNames } from '../../surfaces/agents/agent.ts';
