@@ -26,15 +26,15 @@ export type {
 } from './api/tool-config.ts';
 export type { Attribute, KnobsOf, PolicyCall, ToolSpecBase } from './api/tool-fields.ts';
 export { defineTool } from './core/tool/define-tool.ts';
-export type {
-  InputOf,
-  JsonSchema,
-  ParsedOf,
-  Schema,
-  StandardSchema,
-  TypedJsonSchema,
+export {
+  type InputOf,
+  type JsonSchema,
+  jsonSchema,
+  type ParsedOf,
+  type Schema,
+  type StandardSchema,
+  type TypedJsonSchema,
 } from './values/schema/schema.ts';
-export { jsonSchema } from './values/schema/schema.ts';
 
 // Registry and sessions
 

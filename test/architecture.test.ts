@@ -209,7 +209,6 @@ const deep: Readonly<Record<string, readonly string[]>> = {
   'surfaces/inspector': [
     'core/rules/rules',
     'core/registry/judging-copy',
-    'core/registry/open-sessions',
     'core/registry/state-of',
     'core/rules/rule-use',
     'core/session/view',
@@ -506,7 +505,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'values/http/lazy-request': ['wholeRequest'],
   'parts/origins/call-origins': ['ofCall'],
   'parts/origins/identifiers': ['maxIdentifiers'],
-  'values/packages/optional-packages': ['optionalPackages'],
+  'values/packages/install-line': ['optionalPackages'],
   'values/json-schema/compile': ['compileSchema'],
   'values/json-schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],

@@ -1,6 +1,6 @@
 /** The parts of a command. */
 
-import type { OptionalPackage } from '../values/packages/optional-packages.ts';
+import type { OptionalPackage } from '../values/packages/install-line.ts';
 import type { CliIo } from './cli-io.ts';
 import type { OptionName, OptionRow } from './option-table.ts';
 import type { Options } from './options.ts';

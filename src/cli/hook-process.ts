@@ -1,7 +1,7 @@
 /**
  * The process of a hook. An agent takes every exit code but 0 and 2 for "go on", so this process
  * ends with no other code. The event is judged here, or apart in a second process
- * (`hook-here.ts`, `hook-apart.ts`).
+ * (`hook-lean.ts`, `hook-apart.ts`).
  */
 import type { HookEnd } from './hook-run.ts';
 import { hookTimeoutMs } from './hook-timeout.ts';

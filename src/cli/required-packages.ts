@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import {
   installLine,
   isRunByNpx,
+  type OptionalPackage,
   type Surroundings,
   shellWord,
 } from '../values/packages/install-line.ts';
 import { isInstalled } from '../values/packages/missing-package.ts';
-import type { OptionalPackage } from '../values/packages/optional-packages.ts';
 import type { Command } from './command.ts';
 import { failure } from './fault.ts';
 import { secretArguments } from './gateway/common-entry.ts';

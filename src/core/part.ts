@@ -5,7 +5,7 @@
 
 import { describe, MisuseError } from '../values/errors/index.ts';
 import type { Kind, OptionTable } from '../values/options/index.ts';
-import type { SchemaEngine } from '../values/schema/schema-engine.ts';
+import type { SchemaEngine } from '../values/schema/schema.ts';
 import type { Ports } from './registry/ports.ts';
 import type { RegistryState } from './registry/registry-state.ts';
 import type { CompileKey } from './rules/rule-check.ts';

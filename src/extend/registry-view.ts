@@ -1,8 +1,7 @@
 /** A registry as surfaces, stores and observers see it. */
 
-import { openSessions } from '../core/registry/open-sessions.ts';
 import type { RegistryState } from '../core/registry/registry-state.ts';
-import { registryStateOf } from '../core/registry/state-of.ts';
+import { openSessions, registryStateOf } from '../core/registry/state-of.ts';
 import { everyRule } from '../core/rules/rule-use.ts';
 import { readSessionOptions } from '../core/session/session-options.ts';
 import type { ToolEntry } from '../core/tool/tool-entry.ts';

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { parseLine } from '../../src/cli/options.ts';
 import { requirePackages } from '../../src/cli/required-packages.ts';
-import type { Surroundings } from '../../src/values/packages/install-line.ts';
-import { optionalPackages } from '../../src/values/packages/optional-packages.ts';
+import { optionalPackages, type Surroundings } from '../../src/values/packages/install-line.ts';
 import { program } from '../runner/programs.ts';
 import { folder } from '../surfaces/config/folder.ts';
 

@@ -7,7 +7,7 @@ import type { ServerStatus } from '../../surfaces/gateway/server-status.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { createFile, replaceFile } from '../../values/files/whole-file.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import { type OptionalPackage, versioned } from '../../values/packages/optional-packages.ts';
+import { type OptionalPackage, versioned } from '../../values/packages/install-line.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Answer, Command } from '../command.ts';
 import { failure, untilInterrupted, usageFault } from '../fault.ts';

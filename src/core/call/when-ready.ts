@@ -1,8 +1,6 @@
 /** Waits for what a handler needs to begin. */
-
 import { errorName, type ToolError } from '../../values/errors/index.ts';
 import type { FoundCall } from './call.ts';
-import { pauseClock, startClock } from './clock.ts';
 import { reportFault } from './report-fault.ts';
 import { thrownError } from './thrown-error.ts';
 
@@ -29,4 +27,21 @@ export function whenReady(
       return undefined;
     },
   );
+}
+
+// The time that a handler has. What it waits for before it begins counts too.
+
+/** Starts the deadline. @param now monotonic milliseconds */
+export function startClock(call: FoundCall, now: number): void {
+  const { binding, extra } = call;
+  const asked = call.options?.timeoutMs;
+  call.timeoutMs = asked !== undefined && asked < binding.timeoutMs ? asked : binding.timeoutMs;
+  call.session.registry.deadlines.add(call, extra?.leftMs ?? call.timeoutMs, now);
+}
+
+/** Stops it until the handler begins, or has to be waited for again. */
+function pauseClock(call: FoundCall): void {
+  const { registry } = call.session;
+  call.more.leftMs = Math.max(1, call.dlAt - registry.monotonic());
+  registry.deadlines.remove(call);
 }

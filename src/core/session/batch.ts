@@ -9,8 +9,8 @@ import type {
 } from '../../api/batch.ts';
 import type { ToolResult } from '../../api/result.ts';
 import { toolError } from '../../values/errors/index.ts';
-import { readArguments } from '../../values/json/arguments.ts';
 import { cloneJson, copyJson, isJsonObject } from '../../values/json/index.ts';
+import { readArguments } from '../../values/json/value.ts';
 import { ignoreRejection } from '../../values/maybe-promise.ts';
 import {
   abortSignal,

@@ -3,7 +3,7 @@
 import type { CallOptions } from '../../api/context.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { HostTool } from '../../api/session.ts';
-import { readArguments } from '../../values/json/arguments.ts';
+import { readArguments } from '../../values/json/value.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
 import type { Binding } from '../call/binding.ts';
 import { type ReadCallOptions, readToolOptions } from '../call/call-options.ts';

@@ -1,11 +1,15 @@
 /** A worker: it takes calls from the queue, runs them, and renews their leases. */
 import { hostname } from 'node:os';
 import type { ConnectionOptions, Job, Worker } from 'bullmq';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  ownMember,
+} from '../../values/json/index.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { excessOf } from '../../values/text/json-bounds.ts';
 import type { HostMessage } from '../sandbox/messages.ts';
-import { own } from '../sandbox/read-message.ts';
 import { Claims, claimed } from './claims.ts';
 import { type Bullmq, loadBullmq } from './connection.ts';
 import type { Around, FleetTool } from './fleet-tool.ts';
@@ -33,15 +37,15 @@ function readHostLetter(text: string): HostMessage | undefined {
 }
 
 function isKnown(message: JsonObject): boolean {
-  switch (own(message, 't')) {
+  switch (ownMember(message, 't')) {
     case 'abort':
-      return isError(own(message, 'reason'));
+      return isError(ownMember(message, 'reason'));
     case 'answer': {
-      const error = own(message, 'error');
-      return isCount(own(message, 'ask')) && (error === undefined || isError(error));
+      const error = ownMember(message, 'error');
+      return isCount(ownMember(message, 'ask')) && (error === undefined || isError(error));
     }
     case 'confirm':
-      return isCount(own(message, 'count')) && isCount(own(message, 'size'));
+      return isCount(ownMember(message, 'count')) && isCount(ownMember(message, 'size'));
     default:
       return false;
   }
@@ -54,8 +58,8 @@ function isCount(value: JsonValue | undefined): boolean {
 function isError(value: JsonValue | undefined): boolean {
   return (
     isJsonObject(value) &&
-    typeof own(value, 'name') === 'string' &&
-    typeof own(value, 'message') === 'string'
+    typeof ownMember(value, 'name') === 'string' &&
+    typeof ownMember(value, 'message') === 'string'
   );
 }
 

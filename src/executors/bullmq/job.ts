@@ -7,9 +7,9 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  ownMember,
 } from '../../values/json/index.ts';
 import type { HostMessage } from '../sandbox/messages.ts';
-import { own } from '../sandbox/read-message.ts';
 
 type RunMessage = Extract<HostMessage, { t: 'run' }>;
 
@@ -46,16 +46,16 @@ export function readJob(data: unknown): FleetJob | undefined {
   const copy = copyJson(data, limits);
   if (!copy.ok || copy.overflow || !isJsonObject(copy.value)) return undefined;
   const job = copy.value;
-  const leaseMs = own(job, 'leaseMs');
+  const leaseMs = ownMember(job, 'leaseMs');
   if (
-    own(job, 'format') !== 1 ||
-    !isName(own(job, 'tool')) ||
-    !isName(own(job, 'fingerprint')) ||
-    !/^[0-9a-f]{24}$/.test(String(own(job, 'host'))) ||
+    ownMember(job, 'format') !== 1 ||
+    !isName(ownMember(job, 'tool')) ||
+    !isName(ownMember(job, 'fingerprint')) ||
+    !/^[0-9a-f]{24}$/.test(String(ownMember(job, 'host'))) ||
     !(typeof leaseMs === 'number' && leaseMs >= 50 && leaseMs <= 3_600_000) ||
-    !isJsonObject(own(job, 'input')) ||
-    !isContext(own(job, 'context')) ||
-    !isTrace(own(job, 'trace'))
+    !isJsonObject(ownMember(job, 'input')) ||
+    !isContext(ownMember(job, 'context')) ||
+    !isTrace(ownMember(job, 'trace'))
   )
     return undefined;
   return job as unknown as FleetJob;
@@ -68,24 +68,24 @@ function isName(value: JsonValue | undefined): boolean {
 function isContext(value: JsonValue | undefined): boolean {
   if (!isJsonObject(value)) return false;
   const texts = ['sessionId', 'cwd', 'callId', 'toolName', 'idempotencyKey'];
-  const principal = own(value, 'principal');
+  const principal = ownMember(value, 'principal');
   return (
-    texts.every((name) => typeof own(value, name) === 'string') &&
+    texts.every((name) => typeof ownMember(value, name) === 'string') &&
     (principal === undefined || typeof principal === 'string') &&
-    isJsonObject(own(value, 'metadata')) &&
-    isJsonObject(own(value, 'environment')) &&
-    own(value, 'knobs') !== undefined &&
-    typeof own(value, 'sample') === 'boolean' &&
-    typeof own(value, 'elicit') === 'boolean'
+    isJsonObject(ownMember(value, 'metadata')) &&
+    isJsonObject(ownMember(value, 'environment')) &&
+    ownMember(value, 'knobs') !== undefined &&
+    typeof ownMember(value, 'sample') === 'boolean' &&
+    typeof ownMember(value, 'elicit') === 'boolean'
   );
 }
 
 function isTrace(value: JsonValue | undefined): boolean {
   if (value === undefined) return true;
   if (!isJsonObject(value)) return false;
-  const state = own(value, 'tracestate');
+  const state = ownMember(value, 'tracestate');
   return (
-    typeof own(value, 'traceparent') === 'string' &&
+    typeof ownMember(value, 'traceparent') === 'string' &&
     (state === undefined || typeof state === 'string')
   );
 }

@@ -14,7 +14,7 @@ import {
 } from '../../core.ts';
 import { type RunningCall, runningCall } from '../../extend.ts';
 import { errorName, messageOf } from '../../values/errors/index.ts';
-import { isJsonObject } from '../../values/json/index.ts';
+import { isJsonObject, ownMember } from '../../values/json/index.ts';
 import { lostInSandbox } from '../../values/json/lost-data.ts';
 import { shortened } from '../../values/text/characters.ts';
 import { unreturnableFault } from './fault.ts';
@@ -25,7 +25,6 @@ import {
   type SandboxMessage,
   type SentError,
 } from './messages.ts';
-import { own } from './read-message.ts';
 import { type LastContext, sentCall, sentContext } from './sent-context.ts';
 import type { Confirmation } from './unconfirmed.ts';
 
@@ -140,7 +139,10 @@ export class CallLink {
       lost === 'not_json' ? () => {} : lost === 'too_large' ? ' '.repeat(65_537) : data;
     if (log !== true) return this.#context.emit(name, sent as JsonValue);
     const line = isJsonObject(sent) ? sent : {};
-    return this.#context.log(own(line, 'level') as LogLevel, (own(line, 'data') ?? null) as never);
+    return this.#context.log(
+      ownMember(line, 'level') as LogLevel,
+      (ownMember(line, 'data') ?? null) as never,
+    );
   }
 
   #ask(message: Ask): void {
@@ -175,10 +177,10 @@ export class CallLink {
 function callOptions(given: JsonObject, signal: AbortSignal): CallOptions {
   const options: { -readonly [K in keyof CallOptions]: CallOptions[K] } = { signal };
   for (const name of textOptions) {
-    const value = own(given, name);
+    const value = ownMember(given, name);
     if (typeof value === 'string') options[name] = value;
   }
-  const timeoutMs = own(given, 'timeoutMs');
+  const timeoutMs = ownMember(given, 'timeoutMs');
   if (typeof timeoutMs === 'number') options.timeoutMs = timeoutMs;
   return options;
 }
@@ -187,7 +189,7 @@ function returnedValue({ kind, value, metadata, content, lost }: Returned): unkn
   if (kind === 'fail') {
     const failure = isJsonObject(value) ? value : {};
     return fail({
-      message: textOf(own(failure, 'message')) ?? '',
+      message: textOf(ownMember(failure, 'message')) ?? '',
       ...pick(failure, 'reason', textOf),
       ...pick(failure, 'details', (details) => details),
       ...pick(failure, 'retryable', (is) => (typeof is === 'boolean' ? is : undefined)),
@@ -204,7 +206,7 @@ function pick<T>(
   name: string,
   read: (value: JsonValue | undefined) => T | undefined,
 ): Record<string, T> {
-  const value = read(own(from, name));
+  const value = read(ownMember(from, name));
   return value === undefined ? {} : { [name]: value };
 }
 

@@ -3,7 +3,7 @@
  * the same channel. So the values of a message are counted before it is parsed, and only own
  * members of the right types are read.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import { isJsonObject, type JsonValue, ownMember } from '../../values/json/index.ts';
 import { excessOf } from '../../values/text/json-bounds.ts';
 import {
   maxErrorText,
@@ -113,30 +113,25 @@ export function readMessage(text: string): ReadMessage {
     return wrong('a message that is not JSON');
   }
   if (!isJsonObject(value)) return wrong('a message that is not an object');
-  const kind = own(value, 't');
+  const kind = ownMember(value, 't');
   const shape = typeof kind === 'string' ? shapes.get(kind) : undefined;
   if (shape === undefined) return wrong('a message of an unknown kind');
   for (const name of Object.keys(value))
     if (name !== 't' && !Object.hasOwn(shape, name))
       return wrong(`a \`${kind}\` message with an unknown member`);
   for (const name of Object.keys(shape))
-    if (shape[name]?.(own(value, name)) !== true)
+    if (shape[name]?.(ownMember(value, name)) !== true)
       return wrong(`a \`${kind}\` message with a wrong \`${name}\``);
   return { ok: true, message: value as SandboxMessage };
-}
-
-/** Reads an own member of an object that comes from outside. */
-export function own(object: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 function isSentError(value: JsonValue | undefined): boolean {
   if (!isJsonObject(value)) return false;
   return (
     Object.keys(value).every((key) => key === 'name' || key === 'message' || key === 'stack') &&
-    isShort(own(value, 'name')) &&
-    isShort(own(value, 'message')) &&
-    maybe(isShort)(own(value, 'stack'))
+    isShort(ownMember(value, 'name')) &&
+    isShort(ownMember(value, 'message')) &&
+    maybe(isShort)(ownMember(value, 'stack'))
   );
 }
 

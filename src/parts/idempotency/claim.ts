@@ -9,6 +9,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  ownMember,
 } from '../../values/json/index.ts';
 import type { Deadline, DeadlineList } from '../../values/limits/deadlines.ts';
 
@@ -120,33 +121,33 @@ export function readOutcomeText(text: unknown): KeptOutcome | undefined {
     return undefined;
   }
   if (!isJsonObject(read)) return undefined;
-  const untrusted = own(read, 'untrusted') !== undefined;
-  if (own(read, 'ok') !== true) return readFailure(own(read, 'error'), untrusted);
+  const untrusted = ownMember(read, 'untrusted') !== undefined;
+  if (ownMember(read, 'ok') !== true) return readFailure(ownMember(read, 'error'), untrusted);
   if (!Object.hasOwn(read, 'output')) return undefined;
   const output = read.output as JsonValue;
   return {
     ok: true,
     untrusted,
-    output: own(read, 'parts') === true ? markContent(output) : output,
-    truncated: own(read, 'truncated') as ResultMetadata['truncated'],
-    handler: own(read, 'handler') as ResultMetadata['handler'],
-    alongside: alongsideIn(own(read, 'alongside')),
+    output: ownMember(read, 'parts') === true ? markContent(output) : output,
+    truncated: ownMember(read, 'truncated') as ResultMetadata['truncated'],
+    handler: ownMember(read, 'handler') as ResultMetadata['handler'],
+    alongside: alongsideIn(ownMember(read, 'alongside')),
   };
 }
 
 function alongsideIn(kept: JsonValue | undefined): ResultMetadata['alongside'] {
   if (kept === undefined || !isJsonObject(kept)) return undefined;
-  const content = own(kept, 'content');
+  const content = ownMember(kept, 'content');
   if (content !== undefined) markContent(content);
   return kept as ResultMetadata['alongside'];
 }
 
 function readFailure(error: JsonValue | undefined, untrusted: boolean): KeptOutcome | undefined {
   if (error === undefined || !isJsonObject(error)) return undefined;
-  const [code, message] = [own(error, 'code'), own(error, 'message')];
+  const [code, message] = [ownMember(error, 'code'), ownMember(error, 'message')];
   if (typeof code !== 'string' || !Object.hasOwn(codes, code)) return undefined;
   if (typeof message !== 'string') return undefined;
-  const retryable = own(error, 'retryable');
+  const retryable = ownMember(error, 'retryable');
   return {
     ok: false,
     untrusted,
@@ -155,16 +156,12 @@ function readFailure(error: JsonValue | undefined, untrusted: boolean): KeptOutc
       ruleId: textOf(error, 'ruleId'),
       source: textOf(error, 'source'),
       retryable: typeof retryable === 'boolean' ? retryable : undefined,
-      details: own(error, 'details'),
+      details: ownMember(error, 'details'),
     }),
   };
 }
 
-function own(object: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(object, name) ? (object[name] as JsonValue) : undefined;
-}
-
 function textOf(object: JsonObject, name: string): string | undefined {
-  const value = own(object, name);
+  const value = ownMember(object, name);
   return typeof value === 'string' ? value : undefined;
 }

@@ -2,9 +2,9 @@
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import { occurs } from './cut-out.ts';
 import type { EchoFilter } from './echo-filter.ts';
+import { pageText } from './identifiers.ts';
 import { inputTexts, unescaped } from './json-texts.ts';
 import type { Spelling } from './match.ts';
-import { pageText } from './readings.ts';
 import { Shelf, type Sought } from './shelf.ts';
 import { folded, type Slices } from './slices.ts';
 import { longestSpelled } from './spellings.ts';

@@ -4,7 +4,7 @@
  * schema, and a deeper label overrides one above it.
  */
 import { describe, MisuseError } from '../../values/errors/index.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import { isJsonObject, type JsonObject, ownMember } from '../../values/json/index.ts';
 import { followReference } from '../../values/schema/local-reference.ts';
 
 /** What is known about the values at one place. */
@@ -92,14 +92,14 @@ function isTold({ parts, steps, hasPlaces }: LabelNode<unknown>, key: string | n
   if (typeof key === 'number') return hasPlaces;
   for (const { named, each } of steps) if (named.has(key) || each?.named.has(key)) return true;
   for (const part of parts) {
-    const properties = own(part, 'properties');
+    const properties = ownMember(part, 'properties');
     if (isJsonObject(properties) && Object.hasOwn(properties, key)) return true;
   }
   return false;
 }
 
 function isTuple(part: JsonObject): boolean {
-  return Array.isArray(own(part, 'prefixItems')) || Array.isArray(own(part, 'items'));
+  return Array.isArray(ownMember(part, 'prefixItems')) || Array.isArray(ownMember(part, 'items'));
 }
 
 /** Whether a path continues with an index. */
@@ -128,12 +128,12 @@ function expanded(parts: readonly JsonObject[], document: JsonObject): JsonObjec
   const all = new Set(parts);
   for (const part of all) {
     if (all.size > maxParts) break;
-    const reference = own(part, '$ref') ?? own(part, '$dynamicRef');
+    const reference = ownMember(part, '$ref') ?? ownMember(part, '$dynamicRef');
     const target =
       typeof reference === 'string' ? followReference(reference, part, document) : undefined;
     if (isJsonObject(target)) all.add(target);
     for (const keyword of sameValue) {
-      const value = own(part, keyword);
+      const value = ownMember(part, keyword);
       for (const other of Array.isArray(value) ? value : [value])
         if (isJsonObject(other)) all.add(other);
     }
@@ -147,28 +147,24 @@ function partsBelow(part: JsonObject, key: string | number): JsonObject[] {
     if (isJsonObject(value)) found.push(value);
   };
   if (typeof key === 'number') {
-    const items = own(part, 'items');
-    const tuple = own(part, 'prefixItems') ?? (Array.isArray(items) ? items : undefined);
+    const items = ownMember(part, 'items');
+    const tuple = ownMember(part, 'prefixItems') ?? (Array.isArray(items) ? items : undefined);
     const isListed = Array.isArray(tuple) && key < tuple.length;
     if (isListed) add(tuple[key]);
-    else add(Array.isArray(items) ? own(part, 'additionalItems') : items);
-    add(own(part, 'contains'));
+    else add(Array.isArray(items) ? ownMember(part, 'additionalItems') : items);
+    add(ownMember(part, 'contains'));
     return found;
   }
-  const properties = own(part, 'properties');
+  const properties = ownMember(part, 'properties');
   if (isJsonObject(properties) && Object.hasOwn(properties, key)) {
     add(properties[key]);
     return found;
   }
-  const patterns = own(part, 'patternProperties');
+  const patterns = ownMember(part, 'patternProperties');
   // It is unknown which pattern fits, so any of them may describe the value.
   if (isJsonObject(patterns)) for (const value of Object.values(patterns)) add(value);
-  add(own(part, 'additionalProperties'));
+  add(ownMember(part, 'additionalProperties'));
   return found;
-}
-
-function own(part: JsonObject, keyword: string): JsonValue | undefined {
-  return Object.hasOwn(part, keyword) ? part[keyword] : undefined;
 }
 
 function stepsBelow<L>(steps: readonly PathStep<L>[], key: string | number): PathStep<L>[] {

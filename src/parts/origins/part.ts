@@ -23,15 +23,14 @@ import {
 } from './follow-origins.ts';
 import { ofProfile, ofRegistry, ofSession, type RegistryOrigins } from './origin-slots.ts';
 import { compileOrigin, compileOrigins } from './origin-test.ts';
-import { originsInExplanation } from './origins-told.ts';
 import { overheard, rememberSeen } from './overhear.ts';
 import { isLabelled } from './profile-labels.ts';
-import { labelsIn, profileTools } from './profile-tools.ts';
 import { provenance } from './provenance.ts';
 import { notes, question } from './question.ts';
 import { observeChild } from './remember.ts';
-import { originOf, said } from './report-texts.ts';
+import { originOf, originsInExplanation, said } from './report-texts.ts';
 import { originsPort } from './session-port.ts';
+import { labelsIn, profileTools } from './tool-labels.ts';
 
 const options = { origins: anything<OriginOptions>() };
 

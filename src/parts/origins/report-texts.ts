@@ -1,18 +1,18 @@
 /** The texts that a host reports to a session, and the host's questions about values. */
-
-import type { JudgedOrigin, SaidOptions } from '../../api/origins.ts';
-import { Call, isFound } from '../../core/call/call.ts';
+import type { JudgedOrigin, OriginTold, SaidOptions } from '../../api/origins.ts';
+import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
+import { shownJson } from '../../core/call/shown.ts';
 import { readInput } from '../../core/call/stages/admit.ts';
 import { lookup } from '../../core/call/stages/lookup.ts';
 import { validate } from '../../core/call/stages/validate.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
+import { deepFreeze, type JsonValue } from '../../values/json/index.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
-import { CallOrigins } from './call-origins.ts';
+import { CallOrigins, knownOrigins, originsOf } from './call-origins.ts';
 import { beginOrigins } from './follow-origins.ts';
 import { ofSession } from './origin-slots.ts';
-import { originsShown } from './origins-told.ts';
 import { SessionOrigins } from './session-origins.ts';
 
 const table = {
@@ -61,4 +61,39 @@ export function originOf(
   const origins = ofSession.of(session) ?? new SessionOrigins(undefined, false);
   origins.catchUp();
   return originsShown(call, new CallOrigins(call, origins).judged());
+}
+
+// The origins of a call's values, as events and observers get them.
+
+/** Most arguments whose origins are reported. */
+const maxOrigins = 100;
+
+/**
+ * The origins that rules and questions saw. Looking them up now would include the call's own
+ * output.
+ */
+export function originsTold(call: Call): readonly OriginTold[] | undefined {
+  const judged = knownOrigins(call)?.last;
+  if (judged === undefined) return undefined;
+  const told = judged.slice(0, maxOrigins).map(({ path, origin, seen, approvedBy }) => ({
+    path,
+    origin,
+    seen,
+    approvedBy,
+  }));
+  // Paths contain keys, which are chosen by the model.
+  return shownJson(call, JSON.parse(JSON.stringify(told)) as JsonValue) as never;
+}
+
+/** The origins of an explained call, once all texts can be found. */
+export async function originsInExplanation(call: FoundCall): Promise<object | undefined> {
+  await ofSession.of(call.session)?.settled;
+  const judged = originsOf(call)?.judged() ?? [];
+  return judged.length === 0 ? undefined : { origins: originsShown(call, judged) };
+}
+
+/** The judged values for the host, without the secrets of the call. */
+function originsShown(call: Call, judged: readonly JudgedOrigin[]): readonly JudgedOrigin[] {
+  const plain = JSON.parse(JSON.stringify(judged)) as JsonValue;
+  return deepFreeze(shownJson(call, plain)) as unknown as readonly JudgedOrigin[];
 }

@@ -57,13 +57,8 @@ function tableOf(session: ToolSession): Map<string, AskedCall> {
  * Begins a call that needs an approval. Resolves to true if the call now waits for a reviewer, and
  * to false if it ended without one; {@link takeAnswer} then returns its result.
  */
-export async function askAbout({
-  session,
-  surface,
-  name,
-  input,
-  callId,
-}: Question): Promise<boolean> {
+export async function askAbout(about: Question): Promise<boolean> {
+  const { session, surface, name, input, callId } = about;
   const table = tableOf(session);
   const text = inputText(input);
   const before = table.get(callId);

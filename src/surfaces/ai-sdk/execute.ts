@@ -1,7 +1,7 @@
 /** Runs one call that the SDK makes through the session. */
 import type { HostTool, Surface, ToolResult, ToolSession } from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
-import { readArguments } from '../../values/json/arguments.ts';
+import { readArguments } from '../../values/json/value.ts';
 import { givenArguments } from '../shared/payload.ts';
 import { askAbout, takeAnswer, takeDenials } from './asked.ts';
 import { isReplayed, userTexts } from './messages.ts';

@@ -9,7 +9,7 @@ import {
   type ToolResult,
   type ToolSession,
 } from '../../core.ts';
-import { readArguments } from '../../values/json/arguments.ts';
+import { readArguments } from '../../values/json/value.ts';
 import { deferredListing } from '../shared/deferred.ts';
 import {
   type Dialect,

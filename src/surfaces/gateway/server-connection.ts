@@ -3,9 +3,8 @@ import { basename, dirname, resolve } from 'node:path';
 import type { ServerEntry } from '../config/server-format.ts';
 import type { McpConnection } from '../mcp/client/import.ts';
 import { bearerOf } from '../mcp/client/oauth.ts';
-import type { GatewayPorts } from './ports.ts';
+import { fillVariables, type GatewayPorts } from './ports.ts';
 import { tokenFile } from './secret-files.ts';
-import { fillVariables } from './variables.ts';
 
 /** A server of a file. */
 export interface NamedServer {

@@ -1,6 +1,6 @@
 /** Asks one server for what is passed on in addition to its tools. */
 import { messageOf } from '../../values/errors/index.ts';
-import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import { isJsonObject, type JsonObject, ownMember } from '../../values/json/index.ts';
 import type { Connection } from '../mcp/client/connection.ts';
 import { listEntries, type ServerList } from '../mcp/client/listing.ts';
 import { anyResult } from '../mcp/client/sdk.ts';
@@ -93,21 +93,21 @@ const keys = { prompts: 'name', resources: 'uri', resourceTemplates: 'uriTemplat
 function offeredEntry(which: PassedList, raw: unknown, prefix: string): OfferedEntry | undefined {
   if (!isJsonObject(raw)) return undefined;
   const given = raw as JsonObject;
-  const key = own(given, keys[which]);
-  const name = own(given, 'name');
+  const key = ownMember(given, keys[which]);
+  const name = ownMember(given, 'name');
   if (typeof key !== 'string' || key === '' || cleanLine(key, maxOfKey) !== key) return undefined;
   if (typeof name !== 'string') return undefined;
   const shown: Record<string, unknown> = { ...described(given) };
   if (which === 'prompts') {
     shown.name = prefix + key;
-    const args = own(given, 'arguments');
+    const args = ownMember(given, 'arguments');
     if (Array.isArray(args)) shown.arguments = args.slice(0, maxArguments).flatMap(argument);
   } else {
     shown[keys[which]] = key;
     shown.name = cleanLine(name, 256);
-    const type = own(given, 'mimeType');
+    const type = ownMember(given, 'mimeType');
     if (typeof type === 'string') shown.mimeType = cleanLine(type, 256);
-    const size = own(given, 'size');
+    const size = ownMember(given, 'size');
     if (typeof size === 'number') shown.size = size;
   }
   return { key, shown: shown as JsonObject };
@@ -116,20 +116,16 @@ function offeredEntry(which: PassedList, raw: unknown, prefix: string): OfferedE
 function argument(raw: unknown): JsonObject[] {
   if (!isJsonObject(raw)) return [];
   const given = raw as JsonObject;
-  const name = own(given, 'name');
+  const name = ownMember(given, 'name');
   if (typeof name !== 'string') return [];
-  const required = own(given, 'required') === true;
+  const required = ownMember(given, 'required') === true;
   return [{ ...described(given), name, ...(required ? { required } : {}) }];
 }
 
 function described(given: JsonObject): JsonObject {
-  const [title, description] = [own(given, 'title'), own(given, 'description')];
+  const [title, description] = [ownMember(given, 'title'), ownMember(given, 'description')];
   return {
     ...(typeof title === 'string' ? { title: cleanLine(title, 256) } : {}),
     ...(typeof description === 'string' ? { description: cleanText(description, maxOfText) } : {}),
   };
-}
-
-function own(given: JsonObject, name: string): unknown {
-  return Object.hasOwn(given, name) ? given[name] : undefined;
 }

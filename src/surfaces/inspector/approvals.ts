@@ -1,8 +1,7 @@
 /** The questions that wait for a person, and their answers. */
 
 import type { ToolResult } from '../../api/result.ts';
-import { openSessions } from '../../core/registry/open-sessions.ts';
-import { registryStateOf } from '../../core/registry/state-of.ts';
+import { openSessions, registryStateOf } from '../../core/registry/state-of.ts';
 import { questionsOf } from '../../core/session/questions-of.ts';
 import { stateOf } from '../../core/session/session.ts';
 import {

@@ -1,7 +1,6 @@
 /** The calls of the log as records for a backtest. */
 
-import { openSessions } from '../../core/registry/open-sessions.ts';
-import type { registryStateOf } from '../../core/registry/state-of.ts';
+import { openSessions, type registryStateOf } from '../../core/registry/state-of.ts';
 import { everyRule } from '../../core/rules/rule-use.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { BacktestRecord } from '../policy/index.ts';

@@ -1,7 +1,6 @@
 /** The sessions that the inspector has seen: open ones, and the last ones that have ended. */
 
-import { type OpenSession, openSessions } from '../../core/registry/open-sessions.ts';
-import { registryStateOf } from '../../core/registry/state-of.ts';
+import { type OpenSession, openSessions, registryStateOf } from '../../core/registry/state-of.ts';
 import type { HostToolRegistry } from '../../core.ts';
 import type { SessionLine } from '../pages/inspector-session-wire.ts';
 

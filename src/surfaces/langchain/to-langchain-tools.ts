@@ -1,8 +1,8 @@
 /** A session's effective tools as LangChain tools. */
 import type { DynamicStructuredTool } from '@langchain/core/tools';
 import type { ToolFailure, ToolSession } from '../../core.ts';
-import { readArguments } from '../../values/json/arguments.ts';
 import { cloneJson, wellFormedJson } from '../../values/json/index.ts';
+import { readArguments } from '../../values/json/value.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import {
   type Dialect,

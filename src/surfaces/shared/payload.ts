@@ -2,7 +2,7 @@
 
 import type { ToolSession } from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
-import { readArguments } from '../../values/json/arguments.ts';
+import { readArguments } from '../../values/json/value.ts';
 
 /**
  * Reads a member of a value that may not be an object. A member that throws when it is read counts

@@ -23,7 +23,7 @@ export type {
   CodingAgentToolName,
 } from './coding-agent-preset.ts';
 export { codingAgentPreset, codingAgentTool } from './coding-agent-preset.ts';
-export { computeEffective } from './compute-effective.ts';
+export { computeEffective, toolSpecs } from './compute-effective.ts';
 export { createWorkflow } from './create-workflow.ts';
 export { runHostLoop } from './host-loop.ts';
 export type {
@@ -35,7 +35,6 @@ export type {
   Message,
 } from './host-loop-options.ts';
 export { reduce, replay } from './reduce.ts';
-export { toolSpecs } from './tool-specs.ts';
 export { replayTrace, type TraceReport, writeTrace } from './trace.ts';
 export type {
   BatchSettled,

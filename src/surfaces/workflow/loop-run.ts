@@ -1,5 +1,4 @@
 /** One run of a host loop: asks the model, runs its calls, applies every event to the workflow. */
-
 import { factChanges } from '../../core/toolset/facts.ts';
 import { isMisuseError, type JsonObject, serializeOutput, type ToolSession } from '../../core.ts';
 import { inspectSession, type SessionView } from '../../extend.ts';
@@ -223,7 +222,6 @@ async function settleBatch(run: LoopRun, observed: Commands): Promise<Commands> 
   for (;;) {
     const group = commands.find((command) => command.type === 'execute_calls');
     if (group === undefined) return commands;
-    const { batchId } = group;
     const batch = await start.session.executeBatch(group.calls, { signal });
     const last = batch.results.length - 1;
     for (const [index, { callId, result }] of batch.results.entries()) {
@@ -233,8 +231,8 @@ async function settleBatch(run: LoopRun, observed: Commands): Promise<Commands> 
         await mirrorFacts(run);
         await mirrorListing(run);
       }
-      const settled = read(run, { type: 'tool_call_settled', batchId, callId, result });
-      commands = await send(run, settled);
+      const event = { batchId: group.batchId, callId, result } as const;
+      commands = await send(run, read(run, { type: 'tool_call_settled', ...event }));
     }
     signal.throwIfAborted();
   }

@@ -1,6 +1,7 @@
 /** Files that only their owner can use. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { codeOf } from '../errors/index.ts';
 import { isOurs, isShared, modeOf } from './private-folder.ts';
 import { createFileSync } from './whole-file.ts';
@@ -70,5 +71,23 @@ function withFile<T>(path: string, flags: number, doubt: string, work: (fd: numb
     return work(fd);
   } finally {
     closeSync(fd);
+  }
+}
+
+/**
+ * At most so many bytes, as UTF-8. A character at the end may be cut.
+ * @returns the text, and whether that is all of the file
+ */
+export async function readStart(
+  path: string,
+  bytes: number,
+): Promise<{ readonly text: string; readonly whole: boolean }> {
+  const file = await open(path, 'r');
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(bytes + 1), 0, bytes + 1, 0);
+    const whole = bytesRead <= bytes;
+    return { text: buffer.toString('utf8', 0, Math.min(bytesRead, bytes)), whole };
+  } finally {
+    await file.close();
   }
 }

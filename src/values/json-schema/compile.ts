@@ -4,14 +4,14 @@
  */
 import { canonicalJson, cloneJson, copyJson, type JsonValue } from '../json/index.ts';
 import { type JsonSchemaDocument, schemaError } from '../schema/dialect.ts';
-import type { CompiledSchema, SchemaIssue } from '../schema/schema-engine.ts';
+import type { CompiledSchema, SchemaIssue } from '../schema/schema.ts';
 import { type Check, type Context, exhausted, isPolluted } from './compile-context.ts';
 import { compileDefaults, type Fill } from './compile-defaults.ts';
 import { compileNodes } from './compile-node.ts';
 import { walkSchema } from './json-schema-check.ts';
 
 export type { JsonSchemaDocument } from '../schema/dialect.ts';
-export type { CompiledSchema, SchemaIssue } from '../schema/schema-engine.ts';
+export type { CompiledSchema, SchemaIssue } from '../schema/schema.ts';
 
 export interface CompileOptions {
   /**

@@ -1,8 +1,7 @@
 /** What runs plain JSON Schemas. */
 
 import { type JsonObject, type JsonValue, pointerSegments } from '../json/index.ts';
-import type { StandardSchema } from '../schema/schema.ts';
-import type { SchemaEngine } from '../schema/schema-engine.ts';
+import type { SchemaEngine, StandardSchema } from '../schema/schema.ts';
 import { checkSchema, createSchemaCache } from './compile.ts';
 
 const cache = createSchemaCache();

@@ -22,8 +22,8 @@ import {
   checkPattern,
   checkReference,
   checkType,
+  refuseLoops,
 } from './json-schema-keyword-values.ts';
-import { refuseLoops } from './json-schema-loops.ts';
 import {
   type OwnSchema,
   readUnsure,

@@ -1,5 +1,5 @@
 /** Keywords of objects. */
-import type { JsonObject, JsonValue } from '../json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import {
   type Check,
   type Context,
@@ -189,7 +189,7 @@ function restCheck({ members, patterns, additional }: ObjectShape): Check {
 /** Checks `minProperties` and `maxProperties`. */
 export function sizeCheck(least: number, most: number): Check {
   return (value, context) => {
-    if (!isObject(value)) return true;
+    if (!isJsonObject(value)) return true;
     const count = Object.keys(value).length;
     charge(context, count >> 3);
     if (count < least) return fail(context, `must have at least ${least} properties`);
@@ -200,7 +200,7 @@ export function sizeCheck(least: number, most: number): Check {
 /** Checks `propertyNames`. */
 export function namesCheck(check: Check): Check {
   return (value, context) => {
-    if (!isObject(value)) return true;
+    if (!isJsonObject(value)) return true;
     let valid = true;
     for (const key of Object.keys(value)) {
       charge(context, 1);
@@ -220,7 +220,7 @@ export function dependentNamesCheck(
 ): Check {
   const messages = lists.map(([name]) => `is required where ${JSON.stringify(name)} is given`);
   return (value, context) => {
-    if (!isObject(value)) return true;
+    if (!isJsonObject(value)) return true;
     charge(context, 1 + (lists.length >> 3));
     let valid = true;
     for (const [index, [name, needs]] of lists.entries()) {
@@ -238,7 +238,7 @@ export function dependentSchemasCheck(
   entries: readonly (readonly [name: string, check: Check])[],
 ): Check {
   return (value, context) => {
-    if (!isObject(value)) return true;
+    if (!isJsonObject(value)) return true;
     charge(context, 1 + (entries.length >> 3));
     let valid = true;
     for (const [name, check] of entries) {
@@ -248,8 +248,4 @@ export function dependentSchemasCheck(
     }
     return valid;
   };
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 /** Whether a value that fits a JSON Schema may have a member at a path. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '../json/index.ts';
 import { followReference } from '../schema/local-reference.ts';
 
 /**
@@ -33,7 +33,7 @@ export function withBranches(schemas: readonly JsonValue[], root: JsonObject): J
     if (found.has(one)) continue;
     found.add(one);
     for (const keyword of branchKeywords) {
-      const value = own(one, keyword);
+      const value = ownMember(one, keyword);
       const branches = Array.isArray(value)
         ? (value as readonly JsonValue[])
         : keyword === 'dependentSchemas' && isJsonObject(value)
@@ -42,17 +42,13 @@ export function withBranches(schemas: readonly JsonValue[], root: JsonObject): J
       pending.push(...branches.filter(isJsonObject));
     }
     for (const keyword of referenceKeywords) {
-      const reference = own(one, keyword);
+      const reference = ownMember(one, keyword);
       const target =
         typeof reference === 'string' ? followReference(reference, one, root) : undefined;
       if (isJsonObject(target)) pending.push(target);
     }
   }
   return [...found];
-}
-
-function own(schema: JsonObject, keyword: string): JsonValue | undefined {
-  return Object.hasOwn(schema, keyword) ? (schema[keyword] as JsonValue) : undefined;
 }
 
 /** What a schema says about the members of this name; `true` if it allows anything. */
@@ -72,7 +68,7 @@ function below(schema: JsonObject, name: string): JsonValue[] {
 
 /** Whether the schema describes a scalar, or combines others that describe what is below. */
 function isClosedKind(schema: JsonObject): boolean {
-  const type = own(schema, 'type');
+  const type = ownMember(schema, 'type');
   if (typeof type === 'string') return type !== 'object' && type !== 'array';
   return [...branchKeywords, ...referenceKeywords, 'enum', 'const'].some((keyword) =>
     Object.hasOwn(schema, keyword),
@@ -81,9 +77,9 @@ function isClosedKind(schema: JsonObject): boolean {
 
 /** Undefined if the schema does not describe members. */
 function membersOf(schema: JsonObject, name: string): JsonValue[] | undefined {
-  const properties = own(schema, 'properties');
+  const properties = ownMember(schema, 'properties');
   const others = ['patternProperties', 'additionalProperties', 'unevaluatedProperties'].map(
-    (keyword) => own(schema, keyword),
+    (keyword) => ownMember(schema, keyword),
   );
   const allowsOthers = others.some((one) => one !== undefined && one !== false);
   if (!isJsonObject(properties)) {
@@ -98,7 +94,7 @@ function membersOf(schema: JsonObject, name: string): JsonValue[] | undefined {
 /** Undefined if the schema does not describe elements. */
 function elementsOf(schema: JsonObject): JsonValue[] | undefined {
   const parts = ['prefixItems', 'items', 'additionalItems'].flatMap((keyword) => {
-    const value = own(schema, keyword);
+    const value = ownMember(schema, keyword);
     return Array.isArray(value) ? (value as JsonValue[]) : value === undefined ? [] : [value];
   });
   return parts.length === 0 ? undefined : parts.filter((one) => one !== false);

@@ -13,6 +13,7 @@ export {
   type JsonObject,
   type JsonPrimitive,
   type JsonValue,
+  ownMember,
   pointerSegments,
 } from './value.ts';
 export { wellFormedJson, wireText } from './well-formed.ts';

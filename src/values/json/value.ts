@@ -42,6 +42,11 @@ export function pointerSegments(pointer: string): string[] {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+/** An own member of an object that comes from outside; undefined if there is none. */
+export function ownMember(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 /**
  * Whether a value has its own member of this name. `in` would also find one on a polluted
  * `Object.prototype`, and take a refusal for an allowance.
@@ -51,4 +56,18 @@ export function hasOwn<T extends object, K extends string>(
   name: K,
 ): value is Extract<T, { readonly [Name in K]: unknown }> {
   return Object.hasOwn(value, name);
+}
+
+/** Arguments of a call as models send them. */
+const longestText = 4_194_304;
+
+/** Parses a string that contains JSON. Anything else stays as it is. */
+export function readArguments(input: unknown): unknown {
+  if (typeof input !== 'string' || input.length > longestText) return input;
+  if (input.trim() === '') return input;
+  try {
+    return JSON.parse(input) as JsonValue;
+  } catch {
+    return input;
+  }
 }

@@ -4,8 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { MisuseError, messageOf } from '../errors/index.ts';
-import { installLine } from './install-line.ts';
-import { companions } from './optional-packages.ts';
+import { companions, installLine } from './install-line.ts';
 
 /**
  * The error for an optional package that could not be loaded. It quotes what the package threw, so

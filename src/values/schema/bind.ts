@@ -5,7 +5,7 @@ import { type JsonObject, type JsonValue, pointerSegments } from '../json/index.
 import { isThenable } from '../maybe-promise.ts';
 import { type Issue, withoutEcho } from './issues.ts';
 import { asObjectSchema, checkNotPlain } from './object-schema.ts';
-import type { CompiledSchema, SchemaEngine, SchemaIssue } from './schema-engine.ts';
+import type { CompiledSchema, SchemaEngine, SchemaIssue } from './schema.ts';
 import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
 import { hasHostCode, runWithPromises } from './zod-promises.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fillVariables } from '../../../src/surfaces/gateway/variables.ts';
+import { fillVariables } from '../../../src/surfaces/gateway/ports.ts';
 
 const name = (text: string) => `\${${text}}`;
 

@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installLine, isRunByNpx, shellWord } from '../../../src/values/packages/install-line.ts';
 import {
   companions,
+  installLine,
+  isRunByNpx,
   optionalPackages,
+  shellWord,
   versioned,
-} from '../../../src/values/packages/optional-packages.ts';
+} from '../../../src/values/packages/install-line.ts';
 
 // Its types are not installed.
 const semver = createRequire(import.meta.url)('semver') as {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
-import { refuseLoops } from '../../../src/values/json-schema/json-schema-loops.ts';
+import { refuseLoops } from '../../../src/values/json-schema/json-schema-keyword-values.ts';
 import { dialectOf } from '../../../src/values/schema/dialect.ts';
 import { indexReferences, resolveReference } from '../../../src/values/schema/references.ts';
 

@@ -1,4 +1,6 @@
 /** Runs the handler, once, under its deadline. A timeout ends the call at once. */
+
+import type { Executor } from '../../../api/tool-config.ts';
 import { errorName, type ToolError } from '../../../values/errors/index.ts';
 import { cloneJson, type JsonObject } from '../../../values/json/index.ts';
 import { nextTurn } from '../../../values/limits/stretches.ts';
@@ -6,11 +8,10 @@ import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import { readOutcome } from '../../result.ts';
 import type { MadeHandler } from '../../tool/definition.ts';
 import type { FoundCall } from '../call.ts';
-import { startClock } from '../clock.ts';
-import { execute } from '../execute.ts';
 import { emitEvent, HandlerContext, progress } from '../handler-context.ts';
 import { reportFault } from '../report-fault.ts';
 import { failureError, thrownError } from '../thrown-error.ts';
+import { startClock } from '../when-ready.ts';
 
 export interface RunOptions {
   /** Takes the value that the handler returned: at most once, and not after the call has ended. */
@@ -235,4 +236,15 @@ function startIdle(call: FoundCall, idleTimeoutMs: number, now: number): void {
   };
   call.more.idle = idle;
   registry.deadlines.add(idle, idleTimeoutMs, now);
+}
+
+/** Runs a call on its executor, in the place that it has taken there. */
+function execute(call: FoundCall, executor: Executor): Promise<unknown> {
+  const { extra } = call;
+  const input = cloneJson(call.canonical);
+  const context = new HandlerContext(call);
+  const place = extra?.place;
+  if (extra === undefined || place === undefined) return executor.execute(input, context);
+  extra.place = undefined;
+  return place.run(input, context);
 }

@@ -7,10 +7,10 @@ import { isMainThread } from 'node:worker_threads';
 import { errorName, messageOf } from '../../../values/errors/index.ts';
 import { deepFreeze } from '../../../values/json/index.ts';
 import type { HostMessage, SentContext } from '../messages.ts';
+import { sentError } from './asks.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { Run, type SandboxedHandler } from './run.ts';
-import { sentError } from './sent-error.ts';
 
 /**
  * Signals that a terminal or a supervisor sends to a whole group in order to end the host, and the

@@ -15,10 +15,9 @@ import {
   type SentError,
   valueLimits,
 } from '../messages.ts';
-import { Asks } from './asks.ts';
+import { Asks, receivedError, sentError } from './asks.ts';
 import { type ContextPort, SandboxContext, tooLong } from './context.ts';
 import type { Outbox } from './outbox.ts';
-import { receivedError, sentError } from './sent-error.ts';
 
 /** A handler as its module exports it. */
 export type SandboxedHandler = (input: JsonObject, context: SandboxContext) => unknown;

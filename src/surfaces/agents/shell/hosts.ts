@@ -1,5 +1,5 @@
 /** The hosts that a command line names, in every form in which programs accept them. */
-import { most, tooMany } from './limits.ts';
+import { most, tooMany } from './shell-facts.ts';
 
 /**
  * The hosts of the web addresses in a word. Programs read addresses differently, so every host that

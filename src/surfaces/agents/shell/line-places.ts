@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { longestPath, type PathFacts, type Place, pathFacts } from '../place.ts';
-import { most, tooMany } from './limits.ts';
+import { most, tooMany } from './shell-facts.ts';
 
 /** Most folders of which every combination is considered. */
 const maxFolders = 16;

@@ -3,14 +3,19 @@ import type { Assignment, Command, ParsedScript, SyntaxNode, Word } from 'unbash
 import { readPatch } from '../patch.ts';
 import type { Place } from '../place.ts';
 import { hostsOfCommand, hostsOfWord } from './hosts.ts';
-import { most, tooMany } from './limits.ts';
 import { LinePlaces } from './line-places.ts';
 import { LineWords, printedFor } from './line-words.ts';
 import type { Collected, Listing } from './listing.ts';
 import { onlyLooks } from './looking-programs.ts';
 import { isFed } from './programs.ts';
 import { readCommand } from './read-command.ts';
-import type { LineNotes, ShellCommand, ShellFacts } from './shell-facts.ts';
+import {
+  type LineNotes,
+  most,
+  type ShellCommand,
+  type ShellFacts,
+  tooMany,
+} from './shell-facts.ts';
 import { roughCommands, type ShellParser } from './shell-parser.ts';
 import { Calculations, isDecisive, isSpecial, isZshArray, namesSetBy } from './variables.ts';
 import { zshExpansion, zshRedirect } from './zsh.ts';

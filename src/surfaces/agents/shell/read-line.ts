@@ -1,9 +1,8 @@
 /** Reads a command line of a POSIX shell, of bash or of zsh. */
 import { PolicyFault } from '../../../extend.ts';
 import type { Place } from '../place.ts';
-import { refuseLong } from './limits.ts';
 import { LineReader } from './line-reader.ts';
-import { LineNotes, type ShellFacts } from './shell-facts.ts';
+import { LineNotes, refuseLong, type ShellFacts } from './shell-facts.ts';
 import type { ShellParser } from './shell-parser.ts';
 
 /**

@@ -152,20 +152,19 @@ function originOf(
   source: string,
   labels: FieldLabels | undefined,
 ): OutsideOrigin & { fingerprint: string } {
-  const { cells } = state;
   const origin = {
     source,
     labels,
     fingerprint: '',
     withdrawn: () => {
       // Looking must not create a cell.
-      const cell = cells.get(name);
+      const cell = state.cells.get(name);
       if (cell?.active !== undefined && printOf(state, cell.active) === origin.fingerprint)
         return undefined;
       return cell?.offered === undefined ? 'removed' : 'definition_changed';
     },
     onRegistered: (place: OutsidePlace) => {
-      const { active, places } = cellOf(cells, name);
+      const { active, places } = cellOf(state.cells, name);
       places.add(new WeakRef(place));
       // The ledger may have moved on since the host was given the definition.
       if (active !== undefined && printOf(state, active) !== origin.fingerprint)
@@ -176,11 +175,8 @@ function originOf(
 }
 
 function cellOf(cells: Map<string, Cell>, name: string): Cell {
-  let cell = cells.get(name);
-  if (cell === undefined) {
-    cell = { offered: undefined, active: undefined, places: new Set() };
-    cells.set(name, cell);
-  }
+  const cell = cells.get(name) ?? { offered: undefined, active: undefined, places: new Set() };
+  cells.set(name, cell);
   return cell;
 }
 

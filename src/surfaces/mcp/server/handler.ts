@@ -11,7 +11,6 @@ import {
   preflightHeaders,
 } from '../../../values/http/origin-guard.ts';
 import { createModernServing } from './modern.ts';
-import { createPlaces } from './open-requests.ts';
 import {
   type HandlerSettings,
   type McpHandlerOptions,
@@ -23,6 +22,7 @@ import { refusal, rpcCodes } from './rpc.ts';
 import { loadSdk } from './sdk.ts';
 import { type HandlerParts, type MakeSession, serve } from './serve.ts';
 import { createMcpSessions } from './sessions.ts';
+import { createPlaces } from './wire.ts';
 
 /** A handler of HTTP requests that serves tools over MCP. */
 export interface McpHandler {

@@ -8,13 +8,12 @@ import { passedOnTo } from '../passed-on.ts';
 import { bounded } from './body.ts';
 import { createInstance, learnCapabilities } from './instance.ts';
 import { calledSchema } from './list.ts';
-import { createPlaces, type Places } from './open-requests.ts';
 import type { HandlerSettings } from './options.ts';
 import { paramHeaderMismatch } from './param-headers.ts';
 import { type RpcId, readMessage, refusal, rpcCodes } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
 import type { Sourced } from './session.ts';
-import { sendsWellFormed } from './wire.ts';
+import { createPlaces, type Places, sendsWellFormed } from './wire.ts';
 
 /** Most streams of `subscriptions/listen` at once. */
 const maxStreams = 1_024;

@@ -4,7 +4,6 @@ import { isJsonObject } from '../../../values/json/index.ts';
 import { nextTurn } from '../../../values/limits/stretches.ts';
 import { readBody } from './body.ts';
 import type { ModernServing } from './modern.ts';
-import type { OpenRequest } from './open-requests.ts';
 import type { HandlerSettings } from './options.ts';
 import { type McpSessionFinder, tooMany } from './resume.ts';
 import {
@@ -22,6 +21,7 @@ import {
 import type { Sdk } from './sdk.ts';
 import type { McpSession, Sourced } from './session.ts';
 import type { McpSessions } from './sessions.ts';
+import type { OpenRequest } from './wire.ts';
 
 /** Gives the tool session for a client. */
 export type MakeSession = (client: {

@@ -8,11 +8,10 @@ import type { ToolSession } from '../../../core.ts';
 import { bounded } from './body.ts';
 import { type MemoryEvents, scopedEvents } from './events.ts';
 import { createInstance, type Instance } from './instance.ts';
-import type { OpenRequests } from './open-requests.ts';
 import type { HandlerSettings } from './options.ts';
 import type { RpcId } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
-import { markAsks, sendsWellFormed, watchAnswers } from './wire.ts';
+import { markAsks, type OpenRequests, sendsWellFormed, watchAnswers } from './wire.ts';
 
 /** A tool session, and whether it was made for this client. */
 export interface Sourced {

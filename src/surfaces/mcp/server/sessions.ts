@@ -5,10 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import pTimeout from 'p-timeout';
 import { type MemoryEvents, memoryEvents } from './events.ts';
-import { createOpenRequests, type Places } from './open-requests.ts';
 import type { HandlerSettings } from './options.ts';
 import type { Sdk } from './sdk.ts';
 import { type McpSession, openSession, type Sourced } from './session.ts';
+import { createOpenRequests, type Places } from './wire.ts';
 
 /** The table. */
 export interface McpSessions {

@@ -14,10 +14,23 @@ import {
   withDefault,
 } from '../../../values/options/index.ts';
 import { documentFault, type PolicyDocument, policyDocument } from '../policy-document.ts';
-import { type DecimalPaths, toCedarRecord, ValueFault } from './cedar-value.ts';
-import { type CedarEngine, loadCedar } from './engine.ts';
-import { type CedarEntity, type ReadEntity, readEntities, withTool } from './entities.ts';
-import { faultText, type Parsed, parsePolicies, refuse } from './policy-set.ts';
+import {
+  type CedarEntity,
+  type DecimalPaths,
+  type ReadEntity,
+  readEntities,
+  toCedarRecord,
+  ValueFault,
+  withTool,
+} from './entities.ts';
+import {
+  type CedarEngine,
+  faultText,
+  loadCedar,
+  type Parsed,
+  parsePolicies,
+  refuse,
+} from './policy-set.ts';
 
 /** Options of {@link cedarPolicy}. */
 export interface CedarOptions {

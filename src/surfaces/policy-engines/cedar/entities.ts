@@ -5,8 +5,9 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  ownMember,
 } from '../../../values/json/index.ts';
-import { isWellFormed, type PolicyDocument } from '../policy-document.ts';
+import { isWellFormed, type PolicyDocument, placeOf } from '../policy-document.ts';
 
 /** The name of an entity. */
 export interface CedarUid {
@@ -60,13 +61,13 @@ function readEntity(where: string, entity: JsonValue, index: number): ReadEntity
   if (!isJsonObject(entity)) throw wrong(at, 'no object');
   for (const key of Object.keys(entity))
     if (!members.includes(key)) throw wrong(at, `an unknown member \`${key.slice(0, 60)}\``);
-  const uid = own(entity, 'uid');
+  const uid = ownMember(entity, 'uid');
   if (!isUid(uid)) throw wrong(`${at}.uid`, 'not { type, id }');
-  const attrs = own(entity, 'attrs') ?? {};
+  const attrs = ownMember(entity, 'attrs') ?? {};
   if (!isJsonObject(attrs)) throw wrong(`${at}.attrs`, 'no object');
-  const tags = own(entity, 'tags') ?? {};
+  const tags = ownMember(entity, 'tags') ?? {};
   if (!isJsonObject(tags)) throw wrong(`${at}.tags`, 'no object');
-  const parents = own(entity, 'parents') ?? [];
+  const parents = ownMember(entity, 'parents') ?? [];
   if (!Array.isArray(parents) || !parents.every(isUid))
     throw wrong(`${at}.parents`, 'no list of { type, id }');
   const taken = uid.type === 'Tool' && toolAttributes.find((name) => Object.hasOwn(attrs, name));
@@ -99,16 +100,12 @@ export function withTool(
   return at === -1 ? [...entities, tool] : entities.with(at, tool);
 }
 
-function own(entity: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(entity, name) ? entity[name] : undefined;
-}
-
 function isUid(value: unknown): value is CedarUid & JsonObject {
   return (
     isJsonObject(value) &&
     Object.keys(value).length === 2 &&
-    typeof own(value, 'type') === 'string' &&
-    typeof own(value, 'id') === 'string'
+    typeof ownMember(value, 'type') === 'string' &&
+    typeof ownMember(value, 'id') === 'string'
   );
 }
 
@@ -126,4 +123,107 @@ function wrong(where: string, got: string): MisuseError {
     `cedarPolicy: expected \`${where}\` to be Cedar entities, \`{ uid: { type, id }, attrs?, ` +
       `parents?, tags? }\`, got ${got}`,
   );
+}
+
+// JSON as Cedar values. A value that Cedar cannot express is refused, and never left out or
+// rounded.
+
+/** Paths whose numbers are always decimals: segments, where `*` is any item of a list. */
+export type DecimalPaths = readonly (readonly string[])[];
+
+/** Why a value is not a Cedar value. */
+export class ValueFault extends Error {
+  readonly path: (string | number)[] = [];
+  /** What is wrong, and where. */
+  get told(): string {
+    return `${this.message} (at ${placeOf(this.path)})`;
+  }
+}
+
+/**
+ * Names with a meaning in Cedar's JSON. An object with one of them becomes an entity or a function.
+ */
+const escapes: readonly string[] = ['__entity', '__extn', '__expr'];
+
+/**
+ * Converts a record. The document has bounded its texts and its depth before.
+ * @throws ValueFault
+ */
+export function toCedarRecord(record: JsonObject, decimals: DecimalPaths): JsonObject {
+  return toRecord(record, decimals);
+}
+
+function toCedar(value: JsonValue, decimals: DecimalPaths): JsonValue {
+  if (typeof value === 'number') return toNumber(value, isDecimal(decimals));
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value) ? toSet(value, decimals) : toRecord(value as JsonObject, decimals);
+}
+
+function toRecord(record: JsonObject, decimals: DecimalPaths): JsonObject {
+  // Without a prototype, `__proto__` is a member like any other.
+  const copy = Object.create(null) as Record<string, JsonValue>;
+  for (const key of Object.keys(record)) {
+    const value = record[key] as JsonValue;
+    if (value === null) continue;
+    try {
+      if (escapes.includes(key))
+        throw new ValueFault(`a member named \`${key}\`, which has a meaning in Cedar's JSON`);
+      copy[key] = toCedar(value, below(decimals, key));
+    } catch (error) {
+      throw placed(error, key);
+    }
+  }
+  return copy;
+}
+
+function toSet(list: readonly JsonValue[], decimals: DecimalPaths): readonly JsonValue[] {
+  const inside = below(decimals, '*');
+  const set: JsonValue[] = [];
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index] as JsonValue;
+    if (item === null) continue;
+    try {
+      set.push(toCedar(item, inside));
+    } catch (error) {
+      throw placed(error, index);
+    }
+  }
+  return set;
+}
+
+/**
+ * Integers are longs, and other numbers are decimals. Beyond 2^53, JSON shows other digits than the
+ * number has, so Cedar would compare a different number from the one that the tool gets.
+ */
+function toNumber(value: number, decimal: boolean): JsonValue {
+  if (Number.isInteger(value)) {
+    if (!Number.isSafeInteger(value))
+      throw new ValueFault('an integer beyond 2^53 - 1, which is not exact');
+    return decimal ? toDecimal(`${value}.0`) : value;
+  }
+  const text = String(value);
+  if (!/^-?\d+\.\d{1,4}$/.test(text))
+    throw new ValueFault('a number with more than the 4 decimal places of a Cedar decimal');
+  return toDecimal(text);
+}
+
+function toDecimal(text: string): JsonObject {
+  return { __extn: { fn: 'decimal', arg: text } };
+}
+
+function isDecimal(decimals: DecimalPaths): boolean {
+  return decimals.some((segments) => segments.length === 0);
+}
+
+const none: DecimalPaths = [];
+
+/** The paths that continue below a member or an item. */
+function below(decimals: DecimalPaths, segment: string): DecimalPaths {
+  if (decimals.length === 0) return none;
+  return decimals.filter(([first]) => first === segment).map(([, ...rest]) => rest);
+}
+
+function placed(error: unknown, segment: string | number): unknown {
+  if (error instanceof ValueFault) error.path.unshift(segment);
+  return error;
 }

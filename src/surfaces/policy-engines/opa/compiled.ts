@@ -5,7 +5,6 @@ import { messageOf } from '../../../values/errors/index.ts';
 import { copyJson, type JsonObject } from '../../../values/json/index.ts';
 import { suggestion } from '../../../values/options/index.ts';
 import type { PolicyDocument } from '../policy-document.ts';
-import { opaFault } from './opa-answer.ts';
 import {
   type LoadedPolicy,
   loadSdk,
@@ -14,6 +13,7 @@ import {
   type WasmModule,
   webAssembly,
 } from './sdk.ts';
+import { opaFault } from './server.ts';
 
 /** Pages of 64 KB: how many the package gives to a policy, and the most that a policy may use. */
 const firstPages = 5;

@@ -10,8 +10,7 @@ import type { JsonObject } from '../../../values/json/index.ts';
 import { fn, kind, object, readOptions, text, withDefault } from '../../../values/options/index.ts';
 import { documentFault, type PolicyDocument, policyDocument } from '../policy-document.ts';
 import { loadCompiled } from './compiled.ts';
-import { decisionOf, opaFault } from './opa-answer.ts';
-import { askServer, type OpaFetch } from './server.ts';
+import { askServer, decisionOf, type OpaFetch, opaFault } from './server.ts';
 
 /** Options of {@link opaPolicy} for a policy that is compiled to WebAssembly. */
 export interface OpaWasmOptions {

@@ -33,8 +33,7 @@ import {
   originPolicy,
   preflightOf,
 } from './origin-guard.ts';
-import { progressRoute } from './progress-route.ts';
-import { responseRoute } from './response-route.ts';
+import { progressRoute, responseRoute } from './response-route.ts';
 import {
   type Answered,
   commonHeaders,

@@ -151,7 +151,7 @@ function readCapabilities(capabilities: unknown): readonly JsonValue[] {
 
 function readEnvironment(environment: unknown): JsonObject {
   const copy = readObject('environment', environment);
-  checkEnvironment(copy);
+  checkFields('environment', copy, environmentFields);
   return copy;
 }
 
@@ -216,14 +216,6 @@ const environmentFields: Fields = {
 function checkCapabilities(capabilities: readonly unknown[]): void {
   for (const [index, one] of capabilities.entries())
     if (isJsonObject(one)) checkFields(`capabilities[${index}]`, one, capabilityFields);
-}
-
-/**
- * Checks an application's environment.
- * @throws RelayError 400 `validation_error`, which names the path
- */
-function checkEnvironment(environment: object): void {
-  checkFields('environment', environment, environmentFields);
 }
 
 /** A field that is null counts as left out, as in the rest of a registration. */

@@ -10,11 +10,11 @@ import {
   type NodeResponse,
   toNodeListener,
 } from '../../../../src/surfaces/mcp/index.ts';
-import { createPlaces } from '../../../../src/surfaces/mcp/server/open-requests.ts';
 import { readHandlerOptions } from '../../../../src/surfaces/mcp/server/options.ts';
 import { maxIdLength, readMessage } from '../../../../src/surfaces/mcp/server/rpc.ts';
 import { loadSdk } from '../../../../src/surfaces/mcp/server/sdk.ts';
 import { createMcpSessions } from '../../../../src/surfaces/mcp/server/sessions.ts';
+import { createPlaces } from '../../../../src/surfaces/mcp/server/wire.ts';
 import {
   anything,
   initialize,

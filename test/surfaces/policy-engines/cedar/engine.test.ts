@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { loadCedar } from '../../../../src/surfaces/policy-engines/cedar/engine.ts';
+import { loadCedar } from '../../../../src/surfaces/policy-engines/cedar/policy-set.ts';
 
 const load = createRequire(import.meta.url);
 

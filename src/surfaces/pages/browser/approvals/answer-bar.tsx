@@ -7,7 +7,6 @@ import { EditButtons, ReviewButtons } from './edit-form.tsx';
 import { labelOf } from './heading.tsx';
 import { firstField, focusSoon } from './keys.ts';
 import type { PaneProps } from './pane-props.ts';
-import { RejectForm } from './reject-form.tsx';
 
 type Props = PaneProps & {
   readonly read: ReadInput;
@@ -128,5 +127,54 @@ function FirstButtons({
             : ''}
       </span>
     </div>
+  );
+}
+
+/** A rejection, with a message for the agent. */
+function RejectForm({
+  inbox,
+  entry,
+  off,
+}: Pick<PaneProps, 'inbox' | 'entry'> & { readonly off: boolean }): JSX.Element {
+  const { id } = entry.asked;
+  const { message, sending } = inbox.draftOf(id);
+  return (
+    <form
+      class="part"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void inbox.answer(entry, {
+          decision: 'reject_once',
+          ...(message.trim() === '' ? {} : { message }),
+        });
+        focusSoon('.pane');
+      }}
+    >
+      <label class="named">
+        Message to the agent, if you like
+        <textarea
+          class="field words"
+          value={message}
+          maxLength={4_000}
+          onInput={({ currentTarget }) => inbox.change(id, { message: currentTarget.value })}
+        />
+      </label>
+      <div class="row">
+        <button type="submit" class="button no" disabled={off}>
+          {sending ? 'Sent …' : 'Reject'}
+          <span class="unseen">: {labelOf(entry.asked)}</span>
+        </button>
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            inbox.change(id, { doing: 'look' });
+            focusSoon('.pane');
+          }}
+        >
+          Cancel
+        </button>
+      </div>
+    </form>
   );
 }

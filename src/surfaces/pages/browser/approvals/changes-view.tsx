@@ -2,8 +2,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { JsonObject } from '../../../../values/json/value.ts';
-import { Part } from '../parts/part.tsx';
-import { Scroll } from '../parts/scroll.tsx';
+import { Part, Scroll } from '../parts/elements.tsx';
 import { visibleName } from '../parts/visible.ts';
 import { several } from '../parts/words.ts';
 import { changesOf } from './changes.ts';

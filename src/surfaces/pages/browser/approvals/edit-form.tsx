@@ -10,7 +10,7 @@ import {
   startEdit,
   toggled,
 } from '../parts/edited-input.ts';
-import { Part } from '../parts/part.tsx';
+import { Part } from '../parts/elements.tsx';
 import { type Field, fieldsFor } from '../parts/schema-fields.ts';
 import { SchemaForm } from '../parts/schema-form.tsx';
 import { visibleText } from '../parts/visible.ts';

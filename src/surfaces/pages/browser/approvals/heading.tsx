@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { head } from '../../../../values/text/characters.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
-import { Ticked, withoutTicks } from '../parts/ticked.tsx';
+import { Ticked, withoutTicks } from '../parts/elements.tsx';
 import { several } from '../parts/words.ts';
 
 type Asked = Pick<WaitingApproval, 'title' | 'summary' | 'tool' | 'principal' | 'sessionId'>;

@@ -8,9 +8,8 @@ import type {
   WaitingApproval,
   WaitingList,
 } from '../../approvals-wire.ts';
-import { Refused, send } from '../parts/server.ts';
+import { Refused, send, takeToken } from '../parts/server.ts';
 import { parseVisible } from '../parts/visible.ts';
-import type { PageToken } from './page-token.ts';
 
 /** Where an inbox gets its approvals, and sends its answers. */
 export interface InboxServer {
@@ -196,4 +195,32 @@ function read<T>(text: string): T {
   } catch {
     throw new Refused(0, 'What came is not an answer of the server.');
   }
+}
+
+// The token of an address such as that of the command line. A host with cookies needs none.
+
+const kept = 'host-tools-approvals-token';
+
+/** What the page knows of its token. */
+interface PageToken {
+  /** The token now; empty if the page was opened without one. */
+  now(): string;
+  /** Calls back when the tab gets an address with another token. */
+  onChange(changed: () => void): void;
+}
+
+/** Takes the token out of the address of the page. */
+export function tokenOfPage(): PageToken {
+  let token = takeToken(kept);
+  return {
+    now: () => token,
+    // The page is not loaded again if only the fragment differs, as after a restart of its server.
+    onChange(changed) {
+      addEventListener('hashchange', () => {
+        const before = token;
+        token = takeToken(kept);
+        if (token !== before) changed();
+      });
+    },
+  };
 }

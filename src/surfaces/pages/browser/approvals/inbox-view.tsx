@@ -1,12 +1,11 @@
 /** The inbox: the list of what waits, one approval, and what happens to them. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { Empty } from '../parts/empty.tsx';
+import { Empty } from '../parts/elements.tsx';
 import { several } from '../parts/words.ts';
 import { ApprovalPane } from './approval-pane.tsx';
-import { HelpDialog } from './help-dialog.tsx';
 import type { Entry, Inbox, Known } from './inbox.ts';
-import { openingPane, useKeys } from './keys.ts';
+import { areKeysOn, openingPane, setKeysOn, useKeys } from './keys.ts';
 import { WaitingListBox } from './waiting-list.tsx';
 
 /** Longer than 60 lines: the parts of the inbox, and the state that they share. */
@@ -144,5 +143,65 @@ function Nothing({ known: { connection } }: { readonly known: Known }): JSX.Elem
       A call that a rule or a tool asks about appears here, with what it would do and where its
       arguments came from.
     </Empty>
+  );
+}
+
+/** The list of keys. */
+const keys: readonly (readonly [string, string])[] = [
+  ['j, k', 'the next and the previous approval; so do the arrows in the list'],
+  ['Enter', 'from the list to the approval'],
+  ['a', 'to the button that allows; press Enter there to allow'],
+  ['r', 'reject, with a message if you like'],
+  ['e', 'edit the input'],
+  ['Escape', 'back to the list; what you have typed stays'],
+  ['?', 'this help'],
+];
+
+function HelpDialog({
+  open,
+  close,
+}: {
+  readonly open: boolean;
+  readonly close: () => void;
+}): JSX.Element {
+  const own = useRef<HTMLDialogElement>(null);
+  const [on, setOn] = useState(areKeysOn());
+  useEffect(() => {
+    if (open) own.current?.showModal();
+    else own.current?.close();
+  }, [open]);
+  return (
+    <dialog ref={own} class="card help" aria-labelledby="help-title" onClose={close}>
+      <div class="body part">
+        <h2 id="help-title">Keys</h2>
+        <dl class="facts">
+          {keys.map(([key, meaning]) => (
+            <>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{meaning}</dd>
+            </>
+          ))}
+        </dl>
+        <p class="soft small">No key allows a call by itself.</p>
+        <label class="row">
+          <input
+            type="checkbox"
+            checked={on}
+            onChange={({ currentTarget }) => {
+              setKeysOn(currentTarget.checked);
+              setOn(currentTarget.checked);
+            }}
+          />
+          Single letters do something
+        </label>
+        <div class="row">
+          <button type="button" class="button main" onClick={close}>
+            Close
+          </button>
+        </div>
+      </div>
+    </dialog>
   );
 }

@@ -1,7 +1,7 @@
 /** The outcome of an answer, in words. */
 import type { JsonObject } from '../../../../values/json/value.ts';
 import type { DecisionOutcome, SentDecision } from '../../approvals-wire.ts';
-import type { Tone } from '../parts/badge.tsx';
+import type { Tone } from '../parts/elements.tsx';
 import { Refused } from '../parts/server.ts';
 
 /** Why an approval no longer waits. */

@@ -1,7 +1,7 @@
 /** The list of waiting approvals, newest last. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { Badge, type Tone } from '../parts/badge.tsx';
+import { Badge, type Tone } from '../parts/elements.tsx';
 import { type RowGroup, VirtualList } from '../parts/virtual-list.tsx';
 import { aboutOf } from '../parts/words.ts';
 import { groupsOf } from './groups.ts';

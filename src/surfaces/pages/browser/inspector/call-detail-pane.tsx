@@ -2,13 +2,11 @@
 import type { JSX, RefObject } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { CallDetail, CallLine, CallStage } from '../../inspector-wire.ts';
-import { Badge, toneOf } from '../parts/badge.tsx';
-import { parsed } from '../parts/json-text.tsx';
+import { Badge, Part, parsed, toneOf } from '../parts/elements.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
-import { Part } from '../parts/part.tsx';
 import { ShownValue } from '../parts/shown-value.tsx';
 import { durationOf, timeOf } from '../parts/words.ts';
-import { Outcome } from './outcome.tsx';
+import { Outcome } from './in-words.tsx';
 import type { Place } from './place.ts';
 import { RuleMaker } from './rule-maker.tsx';
 import { type Store, useAnswer } from './store.ts';

@@ -2,12 +2,11 @@
 import type { JSX } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { CallLine } from '../../inspector-wire.ts';
-import { Badge } from '../parts/badge.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Badge, Empty } from '../parts/elements.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { durationOf, fractionOf, several, shortTimeOf } from '../parts/words.ts';
 import { CallDetailPane } from './call-detail-pane.tsx';
-import { Outcome } from './outcome.tsx';
+import { Outcome } from './in-words.tsx';
 import type { ViewProps } from './place.ts';
 
 const rowHeight = 52;

@@ -2,9 +2,8 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { CallLine, InspectorState } from '../../inspector-wire.ts';
-import { Empty } from '../parts/empty.tsx';
+import { Empty, Scroll } from '../parts/elements.tsx';
 import { Hint } from '../parts/hint.tsx';
-import { Scroll } from '../parts/scroll.tsx';
 import { countOf, durationOf, several, shareOf } from '../parts/words.ts';
 import { Chart } from './chart.tsx';
 import type { ViewProps } from './place.ts';

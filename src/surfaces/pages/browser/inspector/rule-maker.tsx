@@ -9,7 +9,7 @@ import type {
   RuleTrial,
 } from '../../inspector-make-wire.ts';
 import type { CallLine, VerdictEffect } from '../../inspector-wire.ts';
-import { CopyBox } from '../parts/copy-box.tsx';
+import { CopyBox } from '../parts/elements.tsx';
 import { several } from '../parts/words.ts';
 import { RuleOutcome } from './rule-outcome.tsx';
 import { type Store, useAnswer } from './store.ts';

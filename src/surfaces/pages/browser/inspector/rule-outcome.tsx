@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import type { RuleTrial } from '../../inspector-make-wire.ts';
 import type { CallLine } from '../../inspector-wire.ts';
-import { Badge, toneOf } from '../parts/badge.tsx';
+import { Badge, toneOf } from '../parts/elements.tsx';
 import { countOf, several, shortTimeOf } from '../parts/words.ts';
 
 export function RuleOutcome({

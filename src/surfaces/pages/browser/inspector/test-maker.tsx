@@ -8,7 +8,7 @@ import type {
   TestTrial,
 } from '../../inspector-make-wire.ts';
 import type { CallLine } from '../../inspector-wire.ts';
-import { CopyBox } from '../parts/copy-box.tsx';
+import { CopyBox } from '../parts/elements.tsx';
 import type { Store } from './store.ts';
 import { useTrial } from './use-trial.ts';
 

@@ -1,12 +1,10 @@
 /** Everything about one tool, as a session has it. */
 import type { JSX, RefObject } from 'preact';
 import type { ToolDetail, VerdictView } from '../../inspector-wire.ts';
-import { Badge, toneOf } from '../parts/badge.tsx';
-import { JsonText } from '../parts/json-text.tsx';
-import { Part } from '../parts/part.tsx';
+import { Badge, JsonText, Part, toneOf } from '../parts/elements.tsx';
 import { countOf, durationOf } from '../parts/words.ts';
+import { flagWords, howFound, whyHidden } from './in-words.tsx';
 import { type Store, useAnswer } from './store.ts';
-import { flagWords, howFound, whyHidden } from './tool-words.ts';
 
 export function ToolDetailPane({
   store,

@@ -3,13 +3,12 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { SessionLine, SessionStatus } from '../../inspector-session-wire.ts';
 import type { InspectorState, ToolListing } from '../../inspector-wire.ts';
-import { Badge } from '../parts/badge.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Badge, Empty } from '../parts/elements.tsx';
 import { countOf, several, shortTimeOf } from '../parts/words.ts';
+import { flagWords, howFound, whyHidden } from './in-words.tsx';
 import type { ViewProps } from './place.ts';
 import { useAnswer } from './store.ts';
 import { ToolDetailPane } from './tool-detail-pane.tsx';
-import { flagWords, howFound, whyHidden } from './tool-words.ts';
 
 /** `session=3` or `profile=reader`: the query of the request. */
 type ViewerQuery = string;

@@ -2,11 +2,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { CallAnswer, ToolDetail, ToolListing, VerdictView } from '../../inspector-wire.ts';
-import { Badge, toneOf } from '../parts/badge.tsx';
-import { Empty } from '../parts/empty.tsx';
-import { JsonText, parsed } from '../parts/json-text.tsx';
+import { Badge, Empty, JsonText, parsed, Scroll, toneOf } from '../parts/elements.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
-import { Scroll } from '../parts/scroll.tsx';
 import { ask } from '../parts/server.ts';
 import { durationOf } from '../parts/words.ts';
 import { CallForm } from './call-form.tsx';

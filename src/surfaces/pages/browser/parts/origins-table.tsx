@@ -1,7 +1,7 @@
 /** Where the arguments of a call came from. */
 import type { JSX } from 'preact';
 import { head } from '../../../../values/text/characters.ts';
-import { Badge, toneOf } from './badge.tsx';
+import { Badge, toneOf } from './elements.tsx';
 import { visibleJson } from './visible.ts';
 
 interface ShownOrigin {

@@ -1,5 +1,48 @@
-/** Descriptions of tools, in words. */
-import type { FoundView } from '../../inspector-wire.ts';
+/** Calls, rules and tools in words. */
+import type { JSX } from 'preact';
+import type { CallLine, FoundView } from '../../inspector-wire.ts';
+import { Badge, toneOf } from '../parts/elements.tsx';
+import { several } from '../parts/words.ts';
+
+/** How a call has ended, or how far it has got. */
+export function Outcome({ line }: { readonly line: CallLine }): JSX.Element {
+  const { phase, status, code } = line;
+  if (phase === 'ended' && status !== undefined)
+    return (
+      <Badge tone={toneOf(status)}>{status === 'succeeded' ? 'succeeded' : (code ?? status)}</Badge>
+    );
+  const words = { gates: 'at the gates', approval: 'waits for a person', running: 'running' };
+  return (
+    <Badge tone={phase === 'approval' ? 'warn' : 'accent'}>
+      {phase === 'ended' ? 'ended' : words[phase]}
+    </Badge>
+  );
+}
+
+/** The tools to which a rule or a quota applies. */
+const maxShown = 4;
+
+export function Concerned({
+  tools,
+  names,
+}: {
+  readonly tools: number;
+  /** The first of them. */
+  readonly names: readonly string[];
+}): JSX.Element {
+  if (tools === 0) return <span class="soft">no tool that is registered</span>;
+  return (
+    <span title={names.join(', ')}>
+      {several(tools, 'tool')}
+      <span class="soft">
+        : {names.slice(0, maxShown).join(', ')}
+        {tools > maxShown ? ' …' : ''}
+      </span>
+    </span>
+  );
+}
+
+// Descriptions of tools, in words.
 
 /** The hints of a definition. */
 export const flagWords: Readonly<Record<string, string>> = {
