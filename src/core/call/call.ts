@@ -109,7 +109,10 @@ export class Call implements Deadline, Holder, AbortEntry {
   extra: CallExtra | undefined;
   /** The context of its caller, once it cannot end in the caller's turn any more. */
   scope: AsyncScope | undefined;
-  resolve: (result: ToolResult) => void = ignore;
+  /** Undefined until there is a promise: most refused calls have ended before they need one. */
+  resolve: ((result: ToolResult) => void) | undefined;
+  /** The result of a call that ended without a promise. */
+  result: ToolResult | undefined;
 
   // The list of calls in flight.
   previous: Call | undefined;
@@ -227,6 +230,12 @@ export class Call implements Deadline, Holder, AbortEntry {
     );
   }
 
+  /** Answers the caller, now or when it has got its promise. */
+  answer(result: ToolResult): void {
+    if (this.resolve === undefined) this.result = result;
+    else this.resolve(result);
+  }
+
   /** Runs when the deadline has passed. */
   expire(): void {
     this.session.registry.spine.expired(this);
@@ -237,5 +246,3 @@ export class Call implements Deadline, Holder, AbortEntry {
     this.session.registry.spine.cancelled(this, reason);
   }
 }
-
-function ignore(): void {}

@@ -95,7 +95,7 @@ export function endCall(call: Call, result: ToolResult): void {
     );
   }
   call.extra?.traces?.ended(result);
-  call.resolve(result);
+  call.answer(result);
 }
 
 function settleAccounts(call: Call, result: ToolResult): void {

@@ -1,23 +1,38 @@
 /** What conditions look at. */
 
+import type { JsonObject } from '../../values/json/index.ts';
 import { declaresPath } from '../../values/schema/local-reference.ts';
 import type { Judged } from '../rules/judged.ts';
 import type { FoundCall } from './call.ts';
 
-/**
- * The canonical input, and the value that the schema parsed from it.
- * @param left The steps that may be taken.
- */
-export function judgedOf(call: FoundCall, left: number): Judged {
-  const { json } = call.binding.entry.internals.input;
-  return {
-    input: call.canonical,
-    parsed: call.parsed,
-    declares: (...path) => declaresPath(json, path),
-    facts: call.session.facts,
-    surface: call.surfaceName,
-    call,
-    attributes: call.session.registry.ports.attributesOf?.(call),
-    left,
-  };
+/** The canonical input, and the value that the schema parsed from it. Read when a rule needs it. */
+export class JudgedCall implements Judged {
+  readonly call: FoundCall;
+  left: number;
+
+  /** @param left The steps that may be taken. */
+  constructor(call: FoundCall, left: number) {
+    this.call = call;
+    this.left = left;
+  }
+
+  get input(): JsonObject {
+    return this.call.canonical;
+  }
+  get parsed(): unknown {
+    return this.call.parsed;
+  }
+  get facts(): JsonObject {
+    return this.call.session.facts;
+  }
+  get surface(): string {
+    return this.call.surfaceName;
+  }
+  get attributes(): ReadonlyMap<string, unknown> | undefined {
+    return this.call.session.registry.ports.attributesOf?.(this.call);
+  }
+
+  declares(...path: readonly string[]): boolean {
+    return declaresPath(this.call.binding.entry.internals.input.json, path);
+  }
 }

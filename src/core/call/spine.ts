@@ -76,8 +76,6 @@ function callWithoutTrace(
     resumed,
   );
   call.startedAt = registry.monotonic();
-  const result = new Promise<ToolResult>(takeResolve);
-  call.resolve = taken;
   registry.nesting++;
   try {
     begin(call, given !== undefined);
@@ -86,6 +84,10 @@ function callWithoutTrace(
   } finally {
     registry.nesting--;
   }
+  // The row `deny` of the benchmarks fails if every call has functions that resolve its promise.
+  if (call.result !== undefined) return Promise.resolve(call.result);
+  const result = new Promise<ToolResult>(takeResolve);
+  call.resolve = taken;
   return result;
 }
 
@@ -97,7 +99,7 @@ let taken: (result: ToolResult) => void = () => {};
 
 function begin(call: Call, namedByCaller: boolean): void {
   const unreported = enter(call, namedByCaller);
-  if (unreported !== undefined) return call.resolve(failureResult(call, unreported));
+  if (unreported !== undefined) return call.answer(failureResult(call, unreported));
   link(call);
   const { ports, tracers } = call.session.registry;
   ports.masking?.begin(call);

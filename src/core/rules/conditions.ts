@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import { type Judged, maxRuleSteps, overBudget, type Reading } from './judged.ts';
 import type { Check } from './rule-check.ts';
 import type { ValueTest } from './value-test.ts';
-import { allOf, allReadings, anyOf, type Walk } from './walk.ts';
+import { allOf, allReadings, anyOf, passesAt, type Walk } from './walk.ts';
 
 /** One condition: a path, and a test of the values there. */
 export interface Condition {
@@ -99,10 +99,18 @@ function holdsIn(
   inputPath: readonly string[] = condition.path,
 ): boolean {
   const { path, test } = condition;
+  const hasOther = parsed !== input && parsed !== undefined;
+  if (reading === 'any' && test.ofArguments === undefined) {
+    const { left } = judged;
+    const sent = passesAt(input, path, test, judged);
+    const answer = sent === false && hasOther ? passesAt(parsed, path, test, judged) : sent;
+    if (answer !== undefined) return answer;
+    judged.left = left;
+  }
   const place =
     test.ofArguments === undefined ? undefined : { path: inputPath, judged, slots: undefined };
   const walk: Walk = { path, test, judged, place, hole: false, found: 0, keys: undefined };
-  const other = parsed === input || parsed === undefined ? undefined : { value: parsed };
+  const other = hasOther ? { value: parsed } : undefined;
   return reading === 'any'
     ? holdsSomewhere(walk, input, other)
     : holdsEverywhere(walk, input, other);

@@ -187,10 +187,12 @@ function compileCallPart(rule: Partial<JsonObject>, effect: Effect, check: Check
     hasWhen: when !== undefined || via !== undefined || others.length > 0,
     when: conditions,
     attributes: attributesOf(conditions),
-    matches: (judged) =>
-      (via === undefined || holdsFor(via, reading, judged.surface, judged.facts)) &&
-      conditions.every((condition) => holds(condition, reading, judged)) &&
-      others.every((other) => other(judged)),
+    matches(judged) {
+      if (via !== undefined && !holdsFor(via, reading, judged.surface, judged.facts)) return false;
+      for (const condition of conditions) if (!holds(condition, reading, judged)) return false;
+      for (const other of others) if (!other(judged)) return false;
+      return true;
+    },
   };
 }
 

@@ -6,7 +6,7 @@
 import type { Effect } from '../../api/decision.ts';
 import type { Call, FoundCall } from '../../core/call/call.ts';
 import { countShadow, type RuleCount } from '../../core/call/counters.ts';
-import { judgedOf } from '../../core/call/judged.ts';
+import { JudgedCall } from '../../core/call/judged.ts';
 import type { Trials } from '../../core/call/ports.ts';
 import { noteMatch } from '../../core/call/stages/decide.ts';
 import type { Tally } from '../../core/call/tally.ts';
@@ -56,7 +56,7 @@ function tryRules(
   const { steps } = tally;
   const trial = (tally.trial ?? { tried: [], left: maxFurtherSteps }) as Trial;
   tally.trial = trial;
-  const judged = judgedOf(call, trial.left);
+  const judged = new JudgedCall(call, trial.left);
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index] as CompiledRule;
     const { id: ruleId, layer: source, effect } = rule;

@@ -2,7 +2,7 @@
 
 import type { QuotaLevel, QuotaSpend } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
-import { judgedOf } from '../../core/call/judged.ts';
+import { JudgedCall } from '../../core/call/judged.ts';
 import { type Judged, maxFurtherSteps } from '../../core/rules/judged.ts';
 import { hasOwn } from '../../values/json/value.ts';
 import type { CompiledQuota } from './quota.ts';
@@ -35,7 +35,7 @@ export function spendingsOf(
   let judged: Judged | undefined;
   for (const quota of quotas) {
     if (quota.hasWhen) {
-      judged ??= judgedOf(call, maxFurtherSteps);
+      judged ??= new JudgedCall(call, maxFurtherSteps);
       const counts = matches(quota, judged);
       if (counts === unreadable) return { quota, unreadable: 'when' };
       if (!counts) continue;

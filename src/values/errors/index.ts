@@ -79,11 +79,13 @@ export function deniedError(
   ruleId: string | undefined,
   source: string | undefined,
 ): { -readonly [K in keyof ToolError]: ToolError[K] } {
-  const error: { -readonly [K in keyof ToolError]: ToolError[K] } = {
-    code,
-    message,
-    retryable: codes[code].retryable,
-  };
+  const { retryable } = codes[code];
+  // The usual denials are one literal, since members that are added later cost as much again.
+  if (reason !== undefined && source !== undefined)
+    return ruleId === undefined
+      ? { code, message, retryable, reason, source }
+      : { code, message, retryable, reason, ruleId, source };
+  const error: { -readonly [K in keyof ToolError]: ToolError[K] } = { code, message, retryable };
   if (reason !== undefined) error.reason = reason;
   if (ruleId !== undefined) error.ruleId = ruleId;
   if (source !== undefined) error.source = source;

@@ -14,7 +14,7 @@ import type { Call, FoundCall } from '../call.ts';
 import type { RuleCount } from '../counters.ts';
 import { deliver } from '../deliver.ts';
 import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
-import { judgedOf } from '../judged.ts';
+import { JudgedCall } from '../judged.ts';
 import type { Outcome, Step } from '../step.ts';
 import { type Answer, emptyTally, type Judge, type Tally } from '../tally.ts';
 
@@ -181,7 +181,7 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
       if (rule.hasWhen) {
         // `explain` without an input skips the rules that look at it.
         if (steps !== undefined && call.input === undefined) continue;
-        judged ??= judgedOf(call, tally.left);
+        judged ??= new JudgedCall(call, tally.left);
         const match = matchOf(rule, judged);
         tally.left = judged.left;
         if (match === 'over budget') {

@@ -132,11 +132,9 @@ function recordStart({ state, heard, open }: Recorder, event: ToolEvents['tool:p
   if (call === undefined) return;
   // Events carry copies, and a copy of content parts is plain JSON. Only the result itself still
   // shows that it is made of content parts.
-  const { resolve } = call;
-  call.resolve = (result) => {
+  call.onEnd((result) => {
     one.content = result.success && contentParts(result.output) !== undefined;
-    resolve(result);
-  };
+  });
 }
 
 function recordEnd(
