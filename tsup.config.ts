@@ -40,6 +40,7 @@ export const subpaths = {
   relay: 'src/surfaces/relay/index.ts',
   'relay/client': 'src/surfaces/relay-client/index.ts',
   redis: 'src/stores/redis/index.ts',
+  postgres: 'src/stores/postgres/index.ts',
   cedar: 'src/surfaces/policy-engines/cedar/index.ts',
   opa: 'src/surfaces/policy-engines/opa/index.ts',
   policy: 'src/surfaces/policy/index.ts',

@@ -162,6 +162,7 @@ describe('what is not run', () => {
       'json',
       'yaml',
       'sh',
+      'sql',
       'text',
       'nginx',
       'dockerfile',

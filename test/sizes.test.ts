@@ -63,6 +63,7 @@ const limits: Readonly<Record<string, number>> = {
   relay: 242,
   'relay/client': 14,
   redis: 12,
+  postgres: 12,
   cedar: 7,
   opa: 7,
   policy: 20,

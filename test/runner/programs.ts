@@ -33,6 +33,7 @@ const entries = [
   'test/surfaces/audit/fixtures/writer.ts',
   'test/surfaces/mcp/server/child.ts',
   'test/surfaces/mcp/server/silent-child.ts',
+  'test/stores/postgres/step-writer.ts',
   'test/stores/redis/quota-spender.ts',
   'test/stores/redis/relay-application.ts',
   'test/stores/redis/relay-node.ts',

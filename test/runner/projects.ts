@@ -18,6 +18,7 @@ export const outside = [
   'test/surfaces/policy-engines/opa/server.test.ts',
   'test/surfaces/telemetry/otel/elsewhere.test.ts',
   'test/stores/redis/{client,ledger,two-nodes,redis-*}.test.ts',
+  'test/stores/postgres/*.test.ts',
   'test/executors/sandbox/!(idle-cells).test.ts',
   'test/surfaces/relay/{attacks,gates}.test.ts',
   'test/surfaces/relay/http/{mcp-sessions,poll}.test.ts',

@@ -1,0 +1,38 @@
+/**
+ * What all functions share. They run with the rights of whoever calls them, name everything with
+ * its schema, and look up operators in `pg_catalog` only, so that no table or operator of somebody
+ * else takes the place of one.
+ */
+import { neededVersion } from './tables-sql.ts';
+
+/** SQLSTATEs that the functions raise. */
+export const raised = { version: 'HT001', isolation: 'HT002', refused: 'HT003' } as const;
+
+/**
+ * What a function that programs call begins with. Plans that were made while a table was empty must
+ * not read all of it later, so sequential scans are off.
+ */
+export const attributes = (volatility: 'stable' | 'volatile'): string =>
+  `language plpgsql ${volatility} security invoker ` +
+  'set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off';
+
+/** The time, read after all waiting: what held a lock before has written earlier times. */
+export const nowSql = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
+
+/** Refuses programs of other versions, and transactions that do not see what others do. */
+export const guardSql = `
+  if p_version <> ${neededVersion} then
+    raise exception using errcode = '${raised.version}',
+      message = 'host-tools: the tables have version ${neededVersion}';
+  end if;
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception using errcode = '${raised.isolation}',
+      message = 'host-tools: expected the isolation level read committed';
+  end if;`;
+
+/** The columns of an operation, as the function \`json_to_recordset\` needs them. */
+export const operationColumns = `
+  op text, key text, keys text[], value text, version bigint, ttl bigint, ends bigint,
+  lists text[], name text, required boolean, list text, after bigint, "limit" bigint, bytes bigint,
+  keep bigint, win bigint, amount numeric, max numeric, number bigint, started bigint,
+  channel text, message text, "versionOf" integer`;

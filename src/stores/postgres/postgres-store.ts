@@ -1,0 +1,104 @@
+/** A store on PostgreSQL. Any number of processes share it. */
+import type { Store } from '../../api/store.ts';
+import { postgresCommands } from './connection.ts';
+import { postgresExpiry } from './expiry.ts';
+import { failure } from './failures.ts';
+import { Listening } from './listening.ts';
+import { postgresMigration } from './migration.ts';
+import { decodeText, encodeText } from './names.ts';
+import { type PostgresOptions, postgresSettings } from './options.ts';
+import { outcomeOf } from './outcome.ts';
+import { locksOf, maxMessageChars, onlyReads, operationsJson, partsOf, spaceName } from './step.ts';
+import { neededVersion } from './tables-sql.ts';
+
+/**
+ * A store in PostgreSQL 13 or later, over a pool of `pg` that the host makes and ends. Each step is
+ * one exchange: a prepared statement that calls one function, in one transaction. Steps on
+ * different keys do not wait for each other.
+ *
+ * Call `migrate()` once before use, such as when a program starts; it makes the tables, and is safe
+ * from many processes at once. What has been answered survives a crash of the server, unless
+ * `synchronous_commit` is off. What is over is removed by those who use the store, in steps of at
+ * most 500 rows.
+ *
+ * While somebody listens to messages, the store holds one connection of the pool.
+ *
+ * An operation rejects if PostgreSQL refuses it, does not answer within `commandTimeoutMs`, or
+ * cannot be reached. The error says what to do and contains nothing of the operation. A step that
+ * failed in this way may still take place.
+ * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { postgresStore } from 'host-tools/postgres';
+ * import { Pool } from 'pg';
+ *
+ * const store = postgresStore({ pool: new Pool({ connectionString: 'postgres://…' }) });
+ * await store.migrate();
+ * ```
+ */
+export function postgresStore(
+  options: PostgresOptions,
+): Store & Required<Pick<Store, 'migrate' | 'status'>> {
+  const settings = postgresSettings(options);
+  const { pool, listenPool, schema, commandTimeoutMs } = settings;
+  const commands = postgresCommands(settings);
+  const expiry = postgresExpiry(commands, () => performance.now());
+  const listening = new Listening(settings);
+  const waitMs = Math.ceil(commandTimeoutMs);
+  let isClosed = false;
+  // A pool whose idle connection is lost would otherwise end the process. It makes another one.
+  const ignore = (): void => {};
+  for (const one of new Set([pool, listenPool])) one?.on('error', ignore);
+  const run: typeof commands.run = async (name, values) => {
+    if (isClosed) throw failure('closed');
+    const answer = await commands.run(name, [neededVersion, ...values]);
+    expiry.used();
+    return answer;
+  };
+  const apply = async (
+    space: Store.Space,
+    operations: readonly Store.Operation[],
+  ): Promise<Store.Outcome> => {
+    const { isSession } = partsOf(space);
+    const name = spaceName(space);
+    const json = operationsJson(operations, schema, space);
+    if (onlyReads(operations))
+      return outcomeOf(operations, await run('read', [isSession, name, json]));
+    const { alone, locks } = locksOf(operations);
+    const values = [isSession, name, alone, locks, waitMs, json];
+    return outcomeOf(operations, await run('apply', values));
+  };
+  return {
+    kind: 'PostgreSQL',
+    maxMessageChars,
+    apply: apply as Store['apply'],
+    async schedule(items, delayMs, done = []) {
+      await run('schedule', [waitMs, itemsJson(items), delayMs, itemsJson(done)]);
+    },
+    async due(limit, delayMs) {
+      const found = JSON.parse(await run('due', [limit, delayMs])) as Store.Item[];
+      return found.map(({ owner, key }) => ({ owner: decodeText(owner), key: decodeText(key) }));
+    },
+    async listen(space, listener) {
+      return listening.listen(space, listener);
+    },
+    ...postgresMigration(schema, commands, commandTimeoutMs),
+    async ping() {
+      await commands.session(commandTimeoutMs, (send) => send('select 1'));
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      listening.close();
+      await expiry.close();
+      for (const one of new Set([pool, listenPool])) one?.removeListener('error', ignore);
+    },
+  };
+}
+
+function itemsJson(items: readonly Store.Item[]): string {
+  return JSON.stringify(
+    items.map(({ owner, key }) => ({ owner: encodeText(owner), key: encodeText(key) })),
+  );
+}
