@@ -27,7 +27,7 @@ import { type McpHttpConnection, openHttp } from './open-http.ts';
 import { type McpStdioConnection, stdioOpener } from './open-stdio.ts';
 import type { McpPin } from './pins.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
-import { createServerTools, type ImportWishes, readTools } from './server-tools.ts';
+import type { ImportWishes } from './server-tools.ts';
 import { createRelisting, type Later } from './storms.ts';
 
 /**
@@ -147,7 +147,10 @@ async function importConnected(
   wishes: ImportWishes,
 ): Promise<Imported> {
   const { prefix, timeoutMs, name, pins } = readOptions(where, options, importTable);
-  const tools = createServerTools(readPins(pins), {
+  const accepted = readPins(pins);
+  // Hosts that only serve tools do not load what checks schemas from outside.
+  const { createServerTools, readTools } = await import('./server-tools.ts');
+  const tools = createServerTools(accepted, {
     prefix,
     timeoutMs,
     listingMs: handshakeMs,
