@@ -159,6 +159,7 @@ const worksOn: Readonly<Record<string, readonly string[]>> = {
   ],
   'executors/bullmq': ['parts/json-schema/part'],
   'stores/redis': ['parts/durable-approvals/store'],
+  'surfaces/amplifier': ['parts/json-schema/part', 'parts/versions/part'],
   'surfaces/approvals': [
     'parts/durable-approvals/settle-approval',
     'parts/durable-approvals/memory-store',

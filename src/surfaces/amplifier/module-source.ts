@@ -1,13 +1,16 @@
 /** Where a module's tools come from, and the session that each mount opens over them. */
 import {
   type AnyTool,
+  HostToolRegistry as CoreRegistry,
   isMisuseError,
   type Logger,
   MisuseError,
   type SessionOptions,
   type ToolSession,
 } from '../../core.ts';
-import { HostToolRegistry } from '../../index.ts';
+import type { HostToolRegistry } from '../../index.ts';
+import { jsonSchemas } from '../../parts/json-schema/part.ts';
+import { versions } from '../../parts/versions/part.ts';
 import { describe } from '../../values/errors/index.ts';
 import {
   copyJson,
@@ -57,11 +60,11 @@ export function toolsOf(
         'createModule: expected a function (config) => definitions together with `config`, got ' +
           `${describe(source)}.`,
       );
-    const registry = registryOf(source, logger);
+    const registryFor = isList(source) ? ownRegistry(source, logger) : givenRegistry(source);
     return {
       config: undefined,
       open: async (_, options) => {
-        const session = openOn(registry, options);
+        const session = openOn(await registryFor(), options);
         return session === undefined ? undefined : { session, close: () => session.close() };
       },
     };
@@ -84,11 +87,11 @@ async function openOwn(
   options: SessionOptions,
   logger: Logger | undefined,
 ): Promise<Opened | undefined> {
-  const registry = registryOf(source, logger);
-  if (registry === source) {
-    const session = openOn(registry, options);
+  if (!isList(source)) {
+    const session = openOn(await givenRegistry(source)(), options);
     return session === undefined ? undefined : { session, close: () => session.close() };
   }
+  const registry = await ownRegistry(source, logger)();
   let session: ToolSession;
   try {
     session = registry.createSession(options);
@@ -105,22 +108,56 @@ async function openOwn(
   };
 }
 
-function registryOf(source: unknown, logger: Logger | undefined): HostToolRegistry {
-  if (Array.isArray(source)) {
-    const registry = new HostToolRegistry({ logger });
-    registry.registerAll(source as readonly AnyTool<unknown>[]);
-    return registry;
+function isList(source: unknown): source is readonly AnyTool<unknown>[] {
+  return Array.isArray(source);
+}
+
+/**
+ * The registry of a list of definitions. The first mount loads all parts, which are most of the
+ * package. What is checked without the others is checked now.
+ * @throws MisuseError for definitions that cannot be registered.
+ */
+function ownRegistry(
+  definitions: readonly AnyTool<unknown>[],
+  logger: Logger | undefined,
+): () => Promise<HostToolRegistry> {
+  const trial = new CoreRegistry({ parts: [jsonSchemas(), versions()] });
+  try {
+    trial.registerAll(definitions);
+  } catch (error) {
+    if (!isMisuseError(error) || error.code !== 'missing_part') throw error;
   }
+  const make = async (): Promise<HostToolRegistry> => {
+    const { HostToolRegistry } = await import('../../index.ts');
+    const registry = new HostToolRegistry({ logger });
+    registry.registerAll(definitions);
+    // Only now, since an executor is disposed of with the last registry that has its tool.
+    await trial.close();
+    return registry;
+  };
+  let made: Promise<HostToolRegistry> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      // The next mount tries again.
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
+
+/** @throws MisuseError for what is no registry. */
+function givenRegistry(source: unknown): () => Promise<HostToolRegistry> {
   if (
-    typeof source === 'object' &&
-    source !== null &&
-    typeof (source as HostToolRegistry).createSession === 'function'
+    typeof source !== 'object' ||
+    source === null ||
+    typeof (source as HostToolRegistry).createSession !== 'function'
   )
-    return source as HostToolRegistry;
-  throw new MisuseError(
-    'invalid_option',
-    `createModule: expected a registry or an array of definitions, got ${describe(source)}.`,
-  );
+    throw new MisuseError(
+      'invalid_option',
+      `createModule: expected a registry or an array of definitions, got ${describe(source)}.`,
+    );
+  return async () => source as HostToolRegistry;
 }
 
 /** Undefined if the registry is closed. @throws MisuseError for anything else. */

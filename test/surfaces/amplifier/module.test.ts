@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   type Coordinator,
+  defineTool,
   HostToolRegistry,
   isMisuseError,
   type MountedTool,
@@ -343,4 +344,62 @@ test('definitions that no registry takes are refused when the module is made', (
   );
   expect(() => createModule([{ name: 'a' } as never])).toThrow(expect.toSatisfy(isMisuseError));
   expect(() => createModule(undefined as never)).toThrow(expect.toSatisfy(isMisuseError));
+});
+
+describe('definitions that need a part', () => {
+  const login = () =>
+    defineTool({
+      name: 'login',
+      description: 'Logs in.',
+      parameters: { type: 'object', properties: { password: { type: 'string', secret: true } } },
+      handler: () => 'in',
+    });
+
+  test('are refused when they are mounted, every time, if no registry takes them', async () => {
+    const { mount } = createModule([login(), login()]);
+    for (const _ of [1, 2])
+      await expect(mount(new TestCoordinator(), {})).rejects.toSatisfy(isMisuseError);
+  });
+
+  test('share one registry, also if two mounts are the first', async () => {
+    let running = 0;
+    let most = 0;
+    const slow = defineTool({
+      name: 'slow',
+      description: 'Runs alone in its registry.',
+      parameters: { type: 'object' },
+      maxConcurrency: 1,
+      handler: async () => {
+        most = Math.max(most, ++running);
+        await new Promise((done) => setImmediate(done));
+        running--;
+        return 'done';
+      },
+    });
+    const { mount } = createModule([slow, login()]);
+    const coordinators = [new TestCoordinator(), new TestCoordinator()];
+    await Promise.all(coordinators.map((coordinator) => mount(coordinator, {})));
+    await Promise.all(coordinators.map((coordinator) => toolOn(coordinator, 'slow').execute({})));
+    expect(most).toBe(1);
+  });
+});
+
+test('an executor stays when the first mount makes the registry', async () => {
+  let disposed = 0;
+  const remote = defineTool({
+    name: 'remote',
+    description: 'Runs elsewhere.',
+    parameters: { type: 'object' },
+    executor: {
+      execute: async () => 'there',
+      dispose: async () => {
+        disposed++;
+      },
+    },
+  });
+  const { mount } = createModule([remote]);
+  const coordinator = new TestCoordinator();
+  await mount(coordinator, {});
+  expect((await toolOn(coordinator, 'remote').execute({})).success).toBe(true);
+  expect(disposed).toBe(0);
 });
