@@ -44,16 +44,15 @@ const parts: Readonly<Record<string, number>> = {
 
 /**
  * How much a program with the kernel loads more at its start if it imports another entry, at most: 80,
- * with exceptions. Test sessions, a relay and a module of the amplifier runtime make registries with
- * all parts, synchronously, from options of all parts. What comes from an MCP server or an application
- * is checked with the engine for patterns (60).
+ * with two exceptions. Test sessions and a relay make registries with all parts, synchronously, from
+ * options of all parts (docs/decisions/0142).
  */
 const limits: Readonly<Record<string, number>> = {
   testing: 200,
-  amplifier: 165,
+  amplifier: 80,
   workflow: 15,
   config: 40,
-  mcp: 106,
+  mcp: 41,
   'ai-sdk': 15,
   openai: 80,
   anthropic: 80,
