@@ -57,8 +57,8 @@ export interface ToolModule {
  * Makes a module from a registry, or from definitions, which then get a registry of their own. A
  * mount plan's configuration fills what `options` leaves open, and adds facts, environment and
  * metadata under other keys.
- * @throws MisuseError for definitions that cannot be registered and for an unknown option. Those that
- * need a part, such as one with a field marked as secret, are checked by the first `mount`.
+ * @throws MisuseError for definitions that cannot be registered and for an unknown option. Those
+ * that need a part, such as one with a field marked as secret, are checked by the first `mount`.
  *
  * @example
  * ```ts

@@ -7,7 +7,7 @@ import { isMisuseError, type JsonValue } from '../../../core.ts';
 import { rawHeadersOf } from '../../../values/http/direct-body.ts';
 import { repeatedParam } from '../../../values/http/node-request.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
-import { createMcpHandler, type McpHandler } from '../../mcp/index.ts';
+import type { createMcpHandler, McpHandler } from '../../mcp/index.ts';
 import type { LiveSession } from '../calls/live-session.ts';
 import { relayError } from '../relay-error.ts';
 import { checkText, readText } from './bodies.ts';
@@ -22,10 +22,10 @@ export function mcpRoute({
   settings: { store },
 }: NodeParts): Pick<SessionHandlers, 'mcp'> {
   const handlers = new WeakMap<LiveSession, McpHandler>();
-  const handlerOf = (session: LiveSession): McpHandler => {
+  const handlerOf = (session: LiveSession, create: typeof createMcpHandler): McpHandler => {
     const known = handlers.get(session);
     if (known !== undefined) return known;
-    const made = createMcpHandler(session.session, {
+    const made = create(session.session, {
       maxSessions: 20,
       // An agent must not approve what it asks for itself.
       approvals: 'host',
@@ -47,10 +47,13 @@ export function mcpRoute({
       if (request.method === 'GET') await limits.takeBySide('stream', document.code, 'agent');
       else for (let left = messages; left > 0; left--) await limits.take('mcp', document.code);
       for (let left = calls; left > 0; left--) await limits.take('request', document.code);
+      // A relay without MCP clients does not load it.
+      const mcp = await import('../../mcp/server/handler.ts');
       const session = await live.get(document);
       const release = session.retain();
       try {
-        return whenDone(await handlerOf(session).fetch(inside(request, text)), release);
+        const handler = handlerOf(session, mcp.createMcpHandler);
+        return whenDone(await handler.fetch(inside(request, text)), release);
       } catch (error) {
         release();
         if (isMisuseError(error) && error.code === 'missing_dependency')

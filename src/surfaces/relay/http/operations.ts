@@ -1,8 +1,6 @@
 /** Routes for operators: liveness, readiness, counts, and the OpenAPI document. */
 
-import { prometheusContentType, prometheusText } from '../../telemetry/prometheus/index.ts';
 import type { NodeParts, OpenHandlers } from './node-parts.ts';
-import { openApiDocument } from './openapi.ts';
 import { answer } from './responses.ts';
 
 /** Milliseconds that the store has to answer. */
@@ -25,12 +23,19 @@ export function operationRoutes({
         ? answer(200, { status: 'ready' })
         : answer(503, { status: 'not_ready', reasons }, { 'Retry-After': '1' });
     },
-    metrics: async () => ({
-      status: 200,
-      headers: { 'Content-Type': prometheusContentType },
-      text: prometheusText(live.registry),
-    }),
-    openapi: async () => answer(200, openApiDocument),
+    // Most relays are never asked for either, and do not load what writes it.
+    async metrics() {
+      const prometheus = await import('../../telemetry/prometheus/index.ts');
+      return {
+        status: 200,
+        headers: { 'Content-Type': prometheus.prometheusContentType },
+        text: prometheus.prometheusText(live.registry),
+      };
+    },
+    async openapi() {
+      const { openApiDocument } = await import('./openapi.ts');
+      return answer(200, openApiDocument);
+    },
   };
 }
 

@@ -12,7 +12,7 @@ import { createRelay, type Relay } from '../create-relay.ts';
 import type { RelayOptions } from '../options.ts';
 import { relayTable } from '../read-options.ts';
 import { safeLogger } from '../report.ts';
-import { listen, type NodeServer } from './node-server.ts';
+import type { NodeServer } from './node-server.ts';
 import { serverPortOf } from './server-port.ts';
 
 /** Options of `serveRelay`: those of `createRelay`, and where to listen. */
@@ -100,6 +100,8 @@ export async function serveRelay<S = unknown>(
     );
   let server: NodeServer;
   try {
+    // Hosts that mount `fetch` on a server of theirs do not load this one.
+    const { listen } = await import('./node-server.ts');
     server = await listen(
       { answer: own.answered, sockets: own.sockets, logger, close: relay.close },
       { host, port, maxConnections },
