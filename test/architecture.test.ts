@@ -74,6 +74,7 @@ const sections: Readonly<
   assembly: [
     'assembly/part-table',
     'assembly/core-registry',
+    'assembly/load-part',
     'assembly/full-registry',
     'assembly/compile',
     'assembly/default-registry',
@@ -165,11 +166,7 @@ const worksOn: Readonly<Record<string, readonly string[]>> = {
     'parts/durable-approvals/memory-store',
     'parts/durable-approvals/store',
   ],
-  'surfaces/config': [
-    'parts/offload/outputs-of',
-    'parts/quotas/quota-state',
-    'parts/quotas/quotas',
-  ],
+  'surfaces/config': ['parts/offload/outputs-of', 'parts/quotas/quota-state'],
   'surfaces/gateway': ['parts/durable-approvals/durable-state', 'parts/secrets/masking-of'],
   'surfaces/inspector': [
     'parts/discovery/discovery',
@@ -205,6 +202,7 @@ const deep: Readonly<Record<string, readonly string[]>> = {
   'surfaces/config': [
     'assembly/compile',
     'assembly/core-registry',
+    'assembly/load-part',
     'core/registry/state-of',
     'core/rules/rules',
   ],

@@ -68,16 +68,15 @@ export class HostToolRegistry<S = unknown> extends Registry<S> {
 }
 
 const where = 'HostToolRegistry';
-const noParts = new PartSet([], partOf);
 
 /** Takes the parts from the options. What else is wrong with those is found when they are read. */
 function readParts(options: object): Given {
   if (typeof options !== 'object' || options === null || !Object.hasOwn(options, 'parts'))
-    return new Given(options, noParts);
+    return new Given(options, new PartSet([], partOf));
   const given: unknown = reading(where, 'parts', () => (options as CoreOptions).parts);
   const { parts: _, ...others } = Object.getOwnPropertyDescriptors(options as CoreOptions);
   const rest = Object.defineProperties({}, others);
-  if (given === undefined) return new Given(rest, noParts);
+  if (given === undefined) return new Given(rest, new PartSet([], partOf));
   if (!Array.isArray(given)) throw wrongOption(where, 'parts', 'a list of parts', given);
   return new Given(rest, new PartSet([...given] as readonly Part[], partOf));
 }

@@ -84,14 +84,14 @@ export function definePart(spec: PartSpec): Part {
 /** The parts of a registry. Registries with the same parts share it. */
 export class PartSet {
   /** @internal */
-  readonly specs: readonly PartSpec[];
+  specs: readonly PartSpec[];
   /** Undefined if no part is absent. */
   readonly partOf: PartOf | undefined;
   readonly #tables = new Map<OptionTable, OptionTable>();
 
   /** @throws MisuseError `invalid_option`, for what is no part, or is given twice. */
   constructor(parts: readonly Part[], partOf?: PartOf) {
-    this.specs = parts.map(specOf).sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
+    this.specs = byRank(parts.map(specOf));
     this.partOf = partOf;
     const names = this.specs.map(({ name }) => name);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -100,6 +100,22 @@ export class PartSet {
         'invalid_option',
         `HostToolRegistry: expected \`parts\` to have each part once, got \`${twice}\` twice.`,
       );
+  }
+
+  /** Whether the parts include one, by its name. */
+  has(part: string): boolean {
+    return this.specs.some(({ name }) => name === part);
+  }
+
+  /**
+   * Adds a part that is not there yet.
+   * @internal
+   */
+  add(part: Part): PartSpec {
+    const spec = specOf(part);
+    this.specs = byRank([...this.specs, spec]);
+    this.#tables.clear();
+    return spec;
   }
 
   /**
@@ -196,15 +212,20 @@ export class PartSet {
       if (value === undefined) continue;
       const one = typeof value === 'string' ? `${field}: ${JSON.stringify(value)}` : field;
       const absent = partOf(place, field) ?? partOf(place, one);
-      if (absent !== undefined && !this.specs.some(({ name }) => name === absent.part))
+      if (absent !== undefined && !this.has(absent.part))
         throw missingPart(`${where}: \`${one}\``, absent);
     }
   }
 }
 
+function byRank(specs: PartSpec[]): PartSpec[] {
+  return specs.sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
+}
+
 const noOptions: OptionTable = Object.freeze({});
 
-function optionsIn({ options }: PartSpec, place: OptionPlace): OptionTable {
+/** The options that a part adds to a place. */
+export function optionsIn({ options }: PartSpec, place: OptionPlace): OptionTable {
   return options !== undefined && Object.hasOwn(options, place)
     ? (options[place] ?? noOptions)
     : noOptions;

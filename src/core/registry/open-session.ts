@@ -10,6 +10,7 @@ import type { RegistryState } from './registry-state.ts';
 /** @throws MisuseError that names the wrong option. */
 export function openSession(state: RegistryState, options: SessionOptions<never>): SessionState {
   const setup = readSessionOptions(options, state);
+  state.hasOpened = true;
   const { conditioned, review } = state.ports;
   if (review !== undefined) {
     review.opening();

@@ -15,7 +15,7 @@ import { RateWindow } from '../../values/limits/rate-window.ts';
 import { safeClock } from '../../values/limits/safe-clock.ts';
 import { createWaitGraph, type WaitGraph } from '../../values/limits/wait-graph.ts';
 import { loggedError, logTo } from '../../values/logging.ts';
-import { reading } from '../../values/options/index.ts';
+import { reading, readOptions } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import type { Call } from '../call/call.ts';
 import type { CallControl } from '../call/call-control.ts';
@@ -24,7 +24,7 @@ import type { CallTracers } from '../call/call-tracers.ts';
 import { createIds } from '../call/calls-in-flight.ts';
 import { Counters } from '../call/counters.ts';
 import { EventHub } from '../events.ts';
-import type { PartSet } from '../part.ts';
+import { optionsIn, type Part, type PartSet } from '../part.ts';
 import { tightestLimits } from '../rules/limits.ts';
 import type { KnownProfile } from '../rules/lineage.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
@@ -94,6 +94,10 @@ export class RegistryState {
   /** Grows with every change to tools, rules or profiles that may change a verdict or a listing. */
   epoch = 0;
   closed = false;
+  /** A session was opened. Sessions and calls rely on the parts that were there before them. */
+  hasOpened = false;
+  /** Where the gates of the host begin, among the ports for tools. */
+  #gatesAt: number;
   /** The observers of calls. Created when the first one is added. */
   observers: CallObservers | undefined;
   /** The tracers of calls. Absent if there are none. */
@@ -134,7 +138,30 @@ export class RegistryState {
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
     for (const part of parts.specs) part.install?.(this.ports, this, given);
     // Last, so that a gate before the handler comes after what parts reserve.
+    this.#gatesAt = this.ports.tools.length;
     installGates(this.ports, given.gates);
+  }
+
+  /**
+   * Adds a part that the registry does not have, with the defaults of its options, as long as no
+   * session was opened. False if it is there already, or too late.
+   */
+  addPart(part: Part): boolean {
+    if (this.hasOpened || this.parts.has(part.name)) return false;
+    const spec = this.parts.add(part);
+    const { tools, definitions } = this.ports;
+    const gates = tools.splice(this.#gatesAt);
+    const before = definitions.length;
+    spec.install?.(
+      this.ports,
+      this,
+      readOptions('HostToolRegistry', {}, optionsIn(spec, 'registry')),
+    );
+    this.#gatesAt = tools.length;
+    tools.push(...gates);
+    for (const { definition } of this.names.all())
+      for (const look of definitions.slice(before)) look(definition, undefined);
+    return true;
   }
 
   /** The rules that apply to tools of this source. */

@@ -24,12 +24,21 @@ export class QuotaLayers {
   }
 
   /**
+   * Compiles quotas as if they were added.
+   * @param ids Those of other quotas.
+   * @throws MisuseError `invalid_quota`
+   */
+  compile(quotas: readonly Quota[], ids: ReadonlySet<string>): readonly CompiledQuota[] {
+    return compileQuotas(quotas, 'registry', this.#parts, ids);
+  }
+
+  /**
    * Adds quotas after the existing ones. The returned function removes them.
    * @param review Sees the new quotas. If it throws, nothing is added.
    */
   add(quotas: readonly Quota[], review: (added: readonly CompiledQuota[]) => void): () => void {
     const ids = new Set(this.#all.map(({ id }) => id));
-    const compiled = compileQuotas(quotas, 'registry', this.#parts, ids);
+    const compiled = this.compile(quotas, ids);
     review(compiled);
     const added = new Set(compiled);
     this.#all = [...this.#all, ...added];

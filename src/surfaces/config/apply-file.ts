@@ -2,6 +2,8 @@
  * Applies a file to a registry in one synchronous step. The file replaces what it had loaded there
  * before, or changes nothing.
  */
+
+import { partLoaders } from '../../assembly/load-part.ts';
 import { registryStateOf } from '../../core/registry/state-of.ts';
 import { type HostToolRegistry, MisuseError, type Profile } from '../../core.ts';
 import { inspectRegistry } from '../../extend.ts';
@@ -75,6 +77,30 @@ export function applyFile(
     rules: trial.rules.length,
     ...(trial.quotas.length === 0 ? {} : { quotas: trial.quotas.map(({ id }) => id) }),
   };
+}
+
+/**
+ * Loads the parts that a file uses and the registry does not have, and adds them. A registry that
+ * has opened a session keeps the parts that it has: what the file needs of others is in its report.
+ */
+export async function partsReady(
+  registry: HostToolRegistry<never>,
+  file: PreparedFile,
+): Promise<void> {
+  const state = registryStateOf(behind(registry));
+  const lacks = (): boolean => Object.keys(partLoaders).some((name) => !state.parts.has(name));
+  // An entry says which part it lacks only once the entries before it have theirs.
+  for (let added = lacks(); added && !state.hasOpened; ) {
+    added = false;
+    const before = stillThere(
+      registry,
+      loadedFiles(registry).files.get(file.path) ?? nothingLoaded,
+    );
+    for (const name of dryRun(registry, file, before).absent) {
+      const part = await partLoaders[name]?.();
+      if (part !== undefined && state.addPart(part)) added = true;
+    }
+  }
 }
 
 /** What a file had loaded and the registry still has, neither removed nor replaced since. */

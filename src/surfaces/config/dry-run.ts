@@ -6,10 +6,15 @@
 import { registryBeside } from '../../assembly/core-registry.ts';
 import { registryStateOf } from '../../core/registry/state-of.ts';
 import { tryRule } from '../../core/rules/rules.ts';
-import type { HostToolRegistry, Profile, Quota, Rule } from '../../core.ts';
+import {
+  type HostToolRegistry,
+  isMisuseError,
+  type Profile,
+  type Quota,
+  type Rule,
+} from '../../core.ts';
 import { outputsOf, outputsSlot } from '../../parts/offload/outputs-of.ts';
 import { registryQuotas } from '../../parts/quotas/quota-state.ts';
-import { compileQuotas } from '../../parts/quotas/quotas.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { profilesOf, toolKey } from './commit-tools.ts';
 import type { HostedParts } from './file-host.ts';
@@ -33,6 +38,8 @@ export interface DryRun {
   readonly profiles: ReadonlyMap<string, { readonly profile: Profile; readonly identity: string }>;
   readonly hosted: HostedParts;
   readonly failed: readonly LoadFailure[];
+  /** The parts that the registry lacks for what failed. */
+  readonly absent: ReadonlySet<string>;
 }
 
 /**
@@ -49,6 +56,8 @@ export function dryRun(
 ): DryRun {
   const state = registryStateOf(behind(registry));
   const failed: LoadFailure[] = [];
+  const absent = new Set<string>();
+  const faultOf = (call: () => unknown): string | undefined => faultOfCall(call, absent);
   const fail = (
     section: FileSection,
     { index, line }: RawEntry,
@@ -75,15 +84,16 @@ export function dryRun(
     else if ('rule' in prepared) rules.push(prepared.rule);
   }
   const quotas: Quota[] = [];
+  const layers = registryQuotas.of(state)?.layers;
   const taken = takenIds(registry, before);
   for (const prepared of file.quotas) {
     const reason =
       'reason' in prepared
         ? prepared.reason
-        : faultOf(() => compileQuotas([prepared.quota], 'registry', state.parts, taken))?.replace(
-            ownPlace,
-            '',
-          );
+        : faultOf(() => {
+            if (layers === undefined) throw state.parts.missing('registry', 'quotas', '`quotas`');
+            layers.compile([prepared.quota], taken);
+          })?.replace(ownPlace, '');
     if (reason !== undefined)
       fail('quotas', placeOf(prepared, reason), idOf(prepared.entry.value), reason);
     else if ('quota' in prepared) {
@@ -94,7 +104,7 @@ export function dryRun(
   const { hosted, prefixes } = tryHosted(registry, file, again, fail);
   // A tool without its rule, quota or log is worse than no tool.
   if (failed.some(({ section }) => isOpen(registry, section)))
-    return { rules: [], quotas: [], tools: new Map(), profiles: new Map(), hosted, failed };
+    return { rules: [], quotas: [], tools: new Map(), profiles: new Map(), hosted, failed, absent };
 
   const trial = registryBeside(state);
   const trialState = registryStateOf(trial);
@@ -145,7 +155,8 @@ export function dryRun(
     const reason =
       'reason' in prepared
         ? prepared.reason
-        : (fallen(prepared.profile, broken) ?? tryProfile(trial, prepared.profile, outside));
+        : (fallen(prepared.profile, broken) ??
+          tryProfile(trial, prepared.profile, outside, faultOf));
     if (reason !== undefined) {
       broken.add(id);
       fail('profiles', placeOf(prepared, reason), id.slice(0, 256), reason);
@@ -155,7 +166,7 @@ export function dryRun(
         identity: canonicalJson(prepared.profile),
       });
   }
-  return { rules, quotas, tools, profiles, hosted, failed: inOrder(failed) };
+  return { rules, quotas, tools, profiles, hosted, failed: inOrder(failed), absent };
 }
 
 /** Names the entry in messages about its rule or quota, which the report does as well. */
@@ -189,6 +200,7 @@ function tryProfile(
   trial: HostToolRegistry<never>,
   profile: Profile,
   outside: (id: string) => Profile | undefined,
+  faultOf: (call: () => unknown) => string | undefined,
 ): string | undefined {
   const seen = new Set([profile.id]);
   const bring = (id: string): string | undefined => {
@@ -228,12 +240,16 @@ function foreignOwner(registry: HostToolRegistry<never>, name: string): string |
     : `Tool \`${name}\` is already registered by \`${owner}\`. Choose another name.`;
 }
 
-/** The message of what a function throws; undefined if it throws nothing. */
-function faultOf(call: () => unknown): string | undefined {
+/**
+ * The message of what a function throws; undefined if it throws nothing.
+ * @param absent Gets the part that was missing.
+ */
+function faultOfCall(call: () => unknown, absent: Set<string>): string | undefined {
   try {
     call();
     return undefined;
   } catch (error) {
+    if (isMisuseError(error) && error.part !== undefined) absent.add(error.part);
     return causeText(error);
   }
 }

@@ -2,7 +2,7 @@
 
 import { HostToolRegistry, MisuseError } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
-import { applyFile } from './apply-file.ts';
+import { applyFile, partsReady } from './apply-file.ts';
 import { loadedFiles } from './loaded-files.ts';
 import { prepareFile, type Sections } from './prepared-file.ts';
 import { pathOf, readFile } from './read-file.ts';
@@ -66,6 +66,7 @@ async function load<S>(
   const file = await readFile(pathOf(path, who));
   const prepared = await prepareFile(file, sections, loadedFiles(target).versions);
   await hostReady(target, prepared);
+  await partsReady(target, prepared);
   const outcome = applyFile(target, prepared, false);
   if ('error' in outcome) throw outcome.error;
   return outcome;

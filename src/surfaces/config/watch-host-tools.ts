@@ -14,7 +14,7 @@ import {
   type TableOf,
   withDefault,
 } from '../../values/options/index.ts';
-import { applyFile } from './apply-file.ts';
+import { applyFile, partsReady } from './apply-file.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { checkRegistry } from './load-host-tools.ts';
@@ -243,6 +243,7 @@ class Watching {
     const file = await readFile(this.#file);
     const prepared = await prepareFile(file, 'all', loadedFiles(this.#registry).versions);
     if (!again) await hostReady(this.#registry, prepared);
+    await partsReady(this.#registry, prepared);
     if (this.#closed) return;
     const outcome = applyFile(this.#registry, prepared, again);
     if ('error' in outcome) {
