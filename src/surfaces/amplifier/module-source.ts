@@ -1,7 +1,6 @@
 /** Where a module's tools come from, and the session that each mount opens over them. */
 import {
   type AnyTool,
-  HostToolRegistry as CoreRegistry,
   isMisuseError,
   type Logger,
   MisuseError,
@@ -9,8 +8,6 @@ import {
   type ToolSession,
 } from '../../core.ts';
 import type { HostToolRegistry } from '../../index.ts';
-import { jsonSchemas } from '../../parts/json-schema/part.ts';
-import { versions } from '../../parts/versions/part.ts';
 import { describe } from '../../values/errors/index.ts';
 import {
   copyJson,
@@ -24,6 +21,7 @@ import { suggestion } from '../../values/options/index.ts';
 import { type BoundSchema, bindSchema, type Refused } from '../../values/schema/bind.ts';
 import { followReference } from '../../values/schema/local-reference.ts';
 import { knownKeys } from './module-config.ts';
+import { ownRegistry } from './own-registry.ts';
 
 /** The tools of a module: a registry, or definitions, which then get a registry of their own. */
 export type ModuleSource<S = unknown> = HostToolRegistry<S> | readonly AnyTool<S>[];
@@ -110,40 +108,6 @@ async function openOwn(
 
 function isList(source: unknown): source is readonly AnyTool<unknown>[] {
   return Array.isArray(source);
-}
-
-/**
- * The registry of a list of definitions. The first mount loads all parts, which are most of the
- * package. What is checked without the others is checked now.
- * @throws MisuseError for definitions that cannot be registered.
- */
-function ownRegistry(
-  definitions: readonly AnyTool<unknown>[],
-  logger: Logger | undefined,
-): () => Promise<HostToolRegistry> {
-  const trial = new CoreRegistry({ parts: [jsonSchemas(), versions()] });
-  try {
-    trial.registerAll(definitions);
-  } catch (error) {
-    if (!isMisuseError(error) || error.code !== 'missing_part') throw error;
-  }
-  const make = async (): Promise<HostToolRegistry> => {
-    const { HostToolRegistry } = await import('../../index.ts');
-    const registry = new HostToolRegistry({ logger });
-    registry.registerAll(definitions);
-    // Only now, since an executor is disposed of with the last registry that has its tool.
-    await trial.close();
-    return registry;
-  };
-  let made: Promise<HostToolRegistry> | undefined;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      // The next mount tries again.
-      made = undefined;
-      throw error;
-    });
-    return made;
-  };
 }
 
 /** @throws MisuseError for what is no registry. */
