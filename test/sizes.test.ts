@@ -62,7 +62,7 @@ const limits: Readonly<Record<string, number>> = {
   relay: 216,
   'relay/client': 14,
   redis: 12,
-  postgres: 12,
+  postgres: 14,
   cedar: 7,
   opa: 7,
   policy: 20,

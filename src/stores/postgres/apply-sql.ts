@@ -137,21 +137,13 @@ create function ${s}.apply(
 ) returns text ${attributes('volatile')} as $$
 declare
   v_space text := 'shared:' || p_space;
-  v_lock bigint := hashtextextended(p_session || p_space, hashtextextended('${s}', 0));
   v_now bigint; v_results text[]; v_looks bigint := ${maxLooked}; v_answer text;
   v_ends bigint; v_lives boolean; v_dropped json; v_wait bigint := 0; v_uses text[];
   v_found json;
   o record; d record; i integer := 0;
 begin${guardSql}
-  perform set_config('lock_timeout', p_wait::text, true);
-  if p_alone then perform pg_advisory_xact_lock(v_lock);
-  elsif p_alone is not null then
-    perform pg_advisory_xact_lock_shared(v_lock);
-    perform pg_advisory_xact_lock(l.hash) from (
-      select distinct hashtextextended(name, v_lock) as hash
-      from unnest(p_locks) n (name) order by 1
-    ) l;
-  end if;
+  perform ${s}.take_locks(hashtextextended(p_session || p_space, hashtextextended('${s}', 0)),
+    p_alone, p_locks, p_wait);
   v_now := ${nowSql};
   if p_session then
     v_space := null;

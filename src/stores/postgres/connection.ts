@@ -9,7 +9,7 @@ const functions = {
   apply: '$1::integer, $2::boolean, $3, $4::boolean, $5::text[], $6::integer, $7::json',
   read: '$1::integer, $2::boolean, $3, $4::json',
   expire: '$1::integer, $2::integer',
-  schedule: '$1::integer, $2::integer, $3::json, $4::bigint, $5::json',
+  schedule: '$1::integer, $2::boolean, $3::text[], $4::integer, $5::json, $6::bigint, $7::json',
   due: '$1::integer, $2::integer, $3::bigint',
 } as const;
 

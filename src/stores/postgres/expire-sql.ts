@@ -119,15 +119,13 @@ begin${guardSql}
 end $$;
 
 create function ${s}.schedule(
-  p_version integer, p_wait integer, p_items json, p_delay bigint, p_done json
+  p_version integer, p_alone boolean, p_locks text[], p_wait integer,
+  p_items json, p_delay bigint, p_done json
 ) returns text ${attributes('volatile')} as $$
 declare v_now bigint;
 begin${guardSql}
-  perform set_config('lock_timeout', p_wait::text, true);
-  perform 1 from ${s}.items i join (
-    select owner, key from json_to_recordset(p_items) as (owner text, key text)
-    union select owner, key from json_to_recordset(p_done) as (owner text, key text)
-  ) n using (owner, key) order by i.owner, i.key for update of i;
+  perform ${s}.take_locks(hashtextextended('items', hashtextextended('${s}', 0)),
+    p_alone, p_locks, p_wait);
   delete from ${s}.items i using json_to_recordset(p_done) as d (owner text, key text)
   where i.owner = d.owner and i.key = d.key;
   v_now := ${nowSql};

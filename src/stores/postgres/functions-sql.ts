@@ -30,6 +30,27 @@ export const guardSql = `
       message = 'host-tools: expected the isolation level read committed';
   end if;`;
 
+/**
+ * Takes locks that end with the transaction: one for all that there is below a name, or one for
+ * each of some keys, in one order. Null takes none. Whoever waits too long is refused.
+ */
+export const locksSql = (s: string): string => `
+create function ${s}.take_locks(
+  p_below bigint, p_alone boolean, p_locks text[], p_wait integer
+) returns void language plpgsql volatile security invoker as $$
+begin
+  perform set_config('lock_timeout', p_wait::text, true);
+  if p_alone then perform pg_advisory_xact_lock(p_below);
+  elsif p_alone is not null then
+    perform pg_advisory_xact_lock_shared(p_below);
+    perform pg_advisory_xact_lock(l.hash) from (
+      select distinct hashtextextended(name, p_below) as hash
+      from unnest(p_locks) n (name) order by 1
+    ) l;
+  end if;
+end $$;
+`;
+
 /** The columns of an operation, as the function \`json_to_recordset\` needs them. */
 export const operationColumns = `
   op text, key text, keys text[], value text, version bigint, ttl bigint, ends bigint,

@@ -4,7 +4,7 @@ import { applySql } from './apply-sql.ts';
 import type { PostgresCommands, Send } from './connection.ts';
 import { expireSql } from './expire-sql.ts';
 import { failure } from './failures.ts';
-import { raised } from './functions-sql.ts';
+import { locksSql, raised } from './functions-sql.ts';
 import { readSql } from './read-sql.ts';
 import { neededVersion, tablesSql } from './tables-sql.ts';
 
@@ -34,7 +34,7 @@ export function postgresMigration(
     if (Number(server[1]) < oldestServer) throw failure('old server');
     const [there] = await send('select to_regnamespace($1) is not null', [quoted]);
     if (there?.[0] !== 't') await send(`create schema ${quoted}`);
-    for (const sql of [tablesSql, readSql, applySql, expireSql]) await send(sql(quoted));
+    for (const sql of [tablesSql, locksSql, readSql, applySql, expireSql]) await send(sql(quoted));
   };
   return {
     migrate: () =>

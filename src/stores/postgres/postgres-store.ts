@@ -3,9 +3,9 @@ import type { Store } from '../../api/store.ts';
 import { postgresCommands } from './connection.ts';
 import { postgresExpiry } from './expiry.ts';
 import { failure } from './failures.ts';
+import { postgresItems } from './items.ts';
 import { Listening } from './listening.ts';
 import { postgresMigration } from './migration.ts';
-import { decodeText, encodeText } from './names.ts';
 import { type PostgresOptions, postgresSettings } from './options.ts';
 import { outcomeOf } from './outcome.ts';
 import { locksOf, maxMessageChars, onlyReads, operationsJson, partsOf, spaceName } from './step.ts';
@@ -73,13 +73,7 @@ export function postgresStore(
     kind: 'PostgreSQL',
     maxMessageChars,
     apply: apply as Store['apply'],
-    async schedule(items, delayMs, done = []) {
-      await run('schedule', [waitMs, itemsJson(items), delayMs, itemsJson(done)]);
-    },
-    async due(limit, delayMs) {
-      const found = JSON.parse(await run('due', [limit, delayMs])) as Store.Item[];
-      return found.map(({ owner, key }) => ({ owner: decodeText(owner), key: decodeText(key) }));
-    },
+    ...postgresItems(run, waitMs),
     async listen(space, listener) {
       return listening.listen(space, listener);
     },
@@ -95,10 +89,4 @@ export function postgresStore(
       for (const one of new Set([pool, listenPool])) one?.removeListener('error', ignore);
     },
   };
-}
-
-function itemsJson(items: readonly Store.Item[]): string {
-  return JSON.stringify(
-    items.map(({ owner, key }) => ({ owner: encodeText(owner), key: encodeText(key) })),
-  );
 }

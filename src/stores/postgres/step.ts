@@ -55,14 +55,13 @@ function payloadOf(topic: string, index: number, message: string): string {
     : `${topic} ${index} ${encodeText(message)}`;
 }
 
-/**
- * The names of what a step locks, and whether it has its space for itself; undefined if it needs no
- * lock.
- */
-export function locksOf(operations: readonly Store.Operation[]): {
+/** What a step locks: everything alone, or some names; nothing if `alone` is undefined. */
+interface Locks {
   readonly alone: boolean | undefined;
   readonly locks: readonly string[];
-} {
+}
+
+export function locksOf(operations: readonly Store.Operation[]): Locks {
   const locks = new Set<string>();
   for (const operation of operations) {
     switch (operation.op) {
@@ -90,9 +89,18 @@ export function locksOf(operations: readonly Store.Operation[]): {
         locks.add(`s${encodeName(operation.key)}`);
     }
   }
-  if (locks.size > maxLocks) return { alone: true, locks: [] };
-  const publishes = operations.every(({ op }) => op === 'publish');
-  return { alone: publishes ? undefined : false, locks: [...locks] };
+  // Messages need none.
+  if (operations.every(({ op }) => op === 'publish')) return { alone: undefined, locks: [] };
+  return lockEach(locks);
+}
+
+/** The locks of items. */
+export function itemLocks(items: readonly Store.Item[]): Locks {
+  return lockEach(new Set(items.map(({ owner, key }) => encodeName(`${owner} ${key}`))));
+}
+
+function lockEach(names: ReadonlySet<string>): Locks {
+  return names.size > maxLocks ? { alone: true, locks: [] } : { alone: false, locks: [...names] };
 }
 
 /** The operations as JSON, with the columns of `operationColumns`. */
