@@ -36,21 +36,27 @@ const ignore = (): void => {};
 export function postgresCommands(settings: PostgresSettings): PostgresCommands {
   const { pool, schema, commandTimeoutMs } = settings;
   let prepares = true;
-  const once = (name: keyof typeof functions, values: unknown[]): Promise<string> =>
+  const once = (
+    name: keyof typeof functions,
+    values: unknown[],
+    isPrepared: boolean,
+  ): Promise<string> =>
     onConnection(pool, commandTimeoutMs, async (connection) => {
       const text = `select "${schema}".${name}(${functions[name]})`;
-      const query = plain(text, values, prepares ? statementName(text) : undefined);
+      const query = plain(text, values, isPrepared ? statementName(text) : undefined);
       const { rows } = await connection.query(query);
       return rows[0]?.[0] as string;
     });
   return {
     async run(name, values) {
       for (let tries = 1; ; tries++) {
+        // Others may find out meanwhile what this one finds out.
+        const isPrepared = prepares;
         try {
-          return await once(name, values);
+          return await once(name, values, isPrepared);
         } catch (error) {
           const reason = reasonOf(error);
-          if (prepares && unprepared.includes(reason)) prepares = false;
+          if (isPrepared && unprepared.includes(reason)) prepares = false;
           else if (!repeatable.includes(reason) || tries === maxTries) throw asFailure(error);
         }
       }

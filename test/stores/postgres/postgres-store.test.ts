@@ -625,14 +625,23 @@ describe.skipIf(!postgresAvailable)(`a store on PostgreSQL${whyNot}`, () => {
 
   test('a pooler that knows no prepared statements gets plain ones', async () => {
     const { schema } = await migrated();
-    const one = server.pool({ max: 1 });
-    const store = open({ pool: one, schema });
-    await store.apply(calls, [{ op: 'set', key: 'k', value: 'v' }]);
-    // Another server connection than the one that has prepared it.
-    await one.query('deallocate all');
-    await store.apply(calls, [{ op: 'set', key: 'k', value: 'w' }]);
-    const { results } = await store.apply(calls, [{ op: 'get', keys: ['k'] }]);
-    expect(results?.[0][0]?.value).toBe('w');
-    expect((await one.query('select from pg_prepared_statements')).rows).toEqual([]);
+    const few = server.pool({ max: 3 });
+    const store = open({ pool: few, schema });
+    const write = (value: string) =>
+      Promise.all(['a', 'b', 'c'].map((key) => store.apply(calls, [{ op: 'set', key, value }])));
+    const onEach = async (text: string): Promise<unknown[][]> => {
+      const clients = await Promise.all([few.connect(), few.connect(), few.connect()]);
+      const answers = await Promise.all(clients.map((client) => client.query(text)));
+      for (const client of clients) client.release();
+      return answers.map(({ rows }) => rows);
+    };
+    await onEach('select 1');
+    await write('v');
+    // Other server connections than those that have prepared it, for all at once.
+    await onEach('deallocate all');
+    await write('w');
+    const { results } = await store.apply(calls, [{ op: 'get', keys: ['a', 'b', 'c'] }]);
+    expect(results?.[0].map((found) => found?.value)).toEqual(['w', 'w', 'w']);
+    expect(await onEach('select from pg_prepared_statements')).toEqual([[], [], []]);
   });
 });
