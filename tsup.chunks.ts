@@ -137,11 +137,11 @@ function chunksOf(
     if (inKernel.has(path)) return 'kernel';
     const name = (users.get(path) as string[]).join();
     const rest = (groups.get(name) as string[]).filter((one) => !inKernel.has(one));
-    // Of a chunk, a surface may need a few functions.
-    const isNeededAlone = reachedByOthers.some(
-      (reached) => reached.has(path) && rest.some((one) => !reached.has(one)),
+    // Of a chunk, a surface may need a few functions. Those that the same surfaces need stay together.
+    const surfaces = reachedByOthers.flatMap((reached, at) =>
+      reached.has(path) && rest.some((one) => !reached.has(one)) ? [at] : [],
     );
-    return isNeededAlone ? `${name} for surfaces` : name;
+    return surfaces.length === 0 ? name : `${name} for ${surfaces.join()}`;
   };
   return new Map([...inKernel, ...users.keys()].map((path) => [path, chunkOf(path)]));
 }
