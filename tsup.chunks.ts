@@ -69,15 +69,21 @@ export async function joinChunks(
 }
 
 const pureMark = '/*@__PURE__*/';
+const pureCode = new RegExp(
+  String.raw`(?<==)(?:Object\.freeze\((?=[[{])|new RegExp\((?=")|new Slot\b)` +
+    String.raw`|(?<=[=:(,])(?:kind|oneOf|required|withDefault)(?:\$\d+)?\(`,
+  'g',
+);
 
 /**
- * Bundlers keep a frozen object that is not used, unless a mark says that freezing a literal does
- * nothing else. The mark of the sources is lost where white space is minified.
+ * Bundlers keep an object that is not used, unless a mark says that making it does nothing else, as
+ * with a frozen literal, an expression of constant text, a slot, or a kind of option. The mark of
+ * the sources is lost where white space is minified.
  */
 function withPureMarks(code: string, map: SourceMap): { code: string; map: object } {
   const mappings = decode(map.mappings);
   const lines = code.split('\n').map((line, row) => {
-    const marks = [...line.matchAll(/(?<==)Object\.freeze\((?=[[{])/g)].map(({ index }) => index);
+    const marks = [...line.matchAll(pureCode)].map(({ index }) => index);
     // What comes after a mark has moved.
     for (const place of mappings[row] ?? [])
       place[0] += pureMark.length * marks.filter((mark) => mark < place[0]).length;

@@ -102,6 +102,19 @@ export const finishedRunner: Plugin = {
   },
 };
 
+/** As a module, it does without the functions that a bundler puts around CommonJS. */
+const emitterAsModule: Plugin = {
+  name: 'emitter as a module',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]eventemitter3[\\/]index\.js$/ }, ({ path }) => {
+      const code = readFileSync(path, 'utf8');
+      const end = code.lastIndexOf("if ('undefined' !== typeof module)");
+      if (end < 0) throw new Error(`${path} ends in another way: change this plugin.`);
+      return { contents: `${code.slice(0, end)}export default EventEmitter;`, loader: 'js' };
+    });
+  },
+};
+
 /** What a hook brings along, so that it loads a few files in place of two hundred. */
 const broughtAlong = ['eventemitter3', 'p-timeout', 're2js', 'stemmer', 'unbash', 'yaml', 'zod'];
 
@@ -241,7 +254,7 @@ const config: Options = {
     options.lineLimit = 120;
     options.sourcesContent = false;
   },
-  esbuildPlugins: [finishedPages, finishedRunner],
+  esbuildPlugins: [finishedPages, finishedRunner, emitterAsModule],
   async onSuccess() {
     await joinChunks('dist', Object.keys(entry), 'core', [...partNames, ...Object.keys(partFiles)]);
     writeLicenses('dist', inlined);

@@ -5,9 +5,7 @@
 
 import type { AbsentPart, Place } from '../core/part.ts';
 import { defineRegistryMethods } from '../core/registry/registry.ts';
-import { coreRegistryOptions } from '../core/registry/registry-options.ts';
 import { defineSessionMethods } from '../core/session/session.ts';
-import { coreSessionOptions } from '../core/session/session-options.ts';
 
 /** One part, with what it adds by place. */
 export interface PartRow extends Readonly<Partial<Record<Place, readonly string[]>>> {
@@ -78,32 +76,22 @@ export const partTable: readonly PartRow[] = [
   { part: 'secrets', subpath: 'secrets', registry: ['redact'], marks: ['secret'] },
 ];
 
-const byUse = new Map<string, AbsentPart>();
-for (const { part, subpath, ...places } of partTable)
-  for (const [place, names] of Object.entries(places))
-    for (const name of names)
-      byUse.set(`${place} ${name}`, {
-        part,
-        importLine: `import { ${part} } from 'host-tools/${subpath}'`,
-      });
-
 /** The part that adds an option, a key or a method, or acts upon a mark. */
 export function partOf(place: Place, name: string): AbsentPart | undefined {
-  return byUse.get(`${place} ${name}`);
+  const row = partTable.find((one) => namesOf(one, place).includes(name));
+  if (row === undefined) return undefined;
+  const { part, subpath } = row;
+  return { part, importLine: `import { ${part} } from 'host-tools/${subpath}'` };
 }
 
-function namesIn(place: Place): readonly string[] {
-  return partTable.flatMap((row) => (Object.hasOwn(row, place) ? (row[place] ?? []) : []));
+/** What all parts have in a place. */
+export function namesIn(place: Place): readonly string[] {
+  return partTable.flatMap((row) => namesOf(row, place));
 }
 
-/** The names of all options of a registry, for functions that accept them among their own. */
-export const registryOptionNames: readonly string[] = [
-  ...coreRegistryOptions,
-  ...namesIn('registry'),
-];
-
-/** The same of a session. */
-export const sessionOptionNames: readonly string[] = [...coreSessionOptions, ...namesIn('session')];
+function namesOf(row: PartRow, place: Place): readonly string[] {
+  return Object.hasOwn(row, place) ? (row[place] ?? []) : [];
+}
 
 defineRegistryMethods(namesIn('registryMethods'));
 defineSessionMethods(namesIn('sessionMethods'));

@@ -1,7 +1,10 @@
 /** Definitions that other code makes: from what a server offers, or with members of their own. */
 
-import { registryOptionNames, sessionOptionNames } from '../assembly/part-table.ts';
-import { createDefinition as create, toolFieldNames } from '../core/tool/define-tool.ts';
+import { namesIn } from '../assembly/part-table.ts';
+import { registryTable } from '../core/registry/registry-options.ts';
+import { sessionTable } from '../core/session/session-options.ts';
+import { toolTable } from '../core/tool/config-fields.ts';
+import { createDefinition as create } from '../core/tool/define-tool.ts';
 import type { OutsideOrigin } from '../core/tool/definition.ts';
 import type { AnyTool } from '../core.ts';
 import { readMembers } from '../values/options/index.ts';
@@ -56,7 +59,7 @@ export function createDefinition(config: object, extras: DefinitionExtras = {}):
  */
 export const optionNames: Readonly<Record<'tool' | 'registry' | 'session', readonly string[]>> =
   Object.freeze({
-    tool: toolFieldNames,
-    registry: registryOptionNames,
-    session: sessionOptionNames,
+    tool: Object.keys(toolTable),
+    registry: [...Object.keys(registryTable), ...namesIn('registry')],
+    session: [...Object.keys(sessionTable), ...namesIn('session')],
   });

@@ -10,10 +10,3 @@ export function cutMark(originalChars: number, limit: number, exact: boolean): s
     `characters, limit ${limit}]`
   );
 }
-
-/** Finds all marks in a text, and texts that look like one. */
-export const cutMarks = new RegExp(
-  String.raw`\n?\[output cut: (?:more than |the first \d+ of )?\d+ characters` +
-    String.raw`(?:, limit \d+|\. Read on with read_tool_output \{[^}\n]*\})\]`,
-  'g',
-);

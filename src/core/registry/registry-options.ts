@@ -20,7 +20,8 @@ import { checkPolicies } from '../rules/check-policies.ts';
 
 const where = 'HostToolRegistry';
 const none: readonly never[] = Object.freeze([]);
-const registryTable = {
+/** What a registry takes without parts. */
+export const registryTable = {
   rules: withDefault(anything<readonly Rule[]>(), none),
   policies: withDefault(anything<readonly Policy<unknown>[]>(), none),
   gates: anything<readonly Gate<unknown>[]>(),
@@ -33,9 +34,6 @@ const registryTable = {
   newId: fn<() => string>(),
   logger: withMethods<Logger>(['warn', 'error']),
 } satisfies Partial<TableOf<RegistryOptions>>;
-
-/** The names of the options that a registry has without parts. */
-export const coreRegistryOptions: readonly string[] = Object.keys(registryTable);
 
 type ReadRegistryOptions = OptionValues<typeof registryTable>;
 

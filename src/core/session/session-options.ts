@@ -36,7 +36,8 @@ import { readHook } from './read-hook.ts';
 import type { SessionSetup } from './session-setup.ts';
 
 const where = 'createSession';
-const sessionTable = {
+/** What a session takes without parts. */
+export const sessionTable = {
   sessionId: required(text(1, 1_024)),
   cwd: withDefault(text(), ''),
   environment: anything<Readonly<Record<string, string>>>(),
@@ -59,8 +60,6 @@ const sessionTable = {
   idleTimeoutMs: duration,
   signal: abortSignal,
 } satisfies Partial<TableOf<SessionOptions>>;
-/** The names of the options that a session has without parts. */
-export const coreSessionOptions: readonly string[] = Object.keys(sessionTable);
 
 const none: readonly never[] = Object.freeze([]);
 const empty: JsonObject = Object.freeze({});

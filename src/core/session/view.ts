@@ -92,25 +92,12 @@ export function computeView(session: SessionState): View {
   for (const name of profile?.tools.keys() ?? [])
     if (!specs.has(name) && entryOf(name) === undefined)
       specs.set(name, { name, blocked: ['not_registered'] });
-  const chosen =
-    profile === undefined
-      ? undefined
-      : [...profile.tools.keys(), ...(session.own?.keys() ?? [])].filter((name) => specs.has(name));
-  const { overrides } = session;
-  const visible = (names: readonly string[] | undefined): readonly string[] =>
-    (names ?? []).filter((name) => specs.has(name));
-  const { names, dropped, prerequisites, hash } = effectiveSet({
-    tools: [...specs.values()],
-    ...(chosen === undefined ? {} : { profile: chosen }),
-    overrides: {
-      session: {
-        enable: visible(overrides?.enable),
-        disable: visible(overrides?.disable),
-        force: visible(overrides?.force),
-      },
-    },
-    facts: session.facts,
-  });
+  const { names, dropped, prerequisites, hash } = effectiveSet(
+    specs,
+    profile && [...profile.tools.keys(), ...(session.own?.keys() ?? [])],
+    session.overrides === undefined ? [] : [session.overrides],
+    session.facts,
+  );
   const entries = new Map<string, ToolEntry>();
   const keyed = new Set<string>();
   for (const name of names) {

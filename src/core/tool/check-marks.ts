@@ -2,21 +2,12 @@
 
 import type { AnyTool } from '../../api/tool.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import { schemasByName } from '../../values/schema/without-defaults.ts';
 import type { PartSet } from '../part.ts';
 import { internalsOf } from './definition.ts';
 
 /** Keywords whose value is data and not a schema. */
 const data: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples']);
-/** Keywords whose value has schemas by name. */
-const named: ReadonlySet<string> = new Set([
-  '$defs',
-  'definitions',
-  'dependencies',
-  'dependentSchemas',
-  'patternProperties',
-  'properties',
-]);
-
 const none: readonly never[] = Object.freeze([]);
 
 /** A schema and all schemas in it; none if no key in it is one of two. */
@@ -34,7 +25,7 @@ export function partsOf(schema: JsonObject, one: string, other: string): readonl
     for (const [key, value] of Object.entries(part)) {
       if (data.has(key)) continue;
       // A property may have the name of a keyword.
-      if (named.has(key) && isJsonObject(value))
+      if (schemasByName.has(key) && isJsonObject(value))
         for (const one of Object.values(value)) pending.push(one);
       else pending.push(value);
     }

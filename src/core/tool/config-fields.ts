@@ -110,9 +110,6 @@ export const asField = {
 /** A config as {@link readOptions} reads it. */
 export type ToolFields = OptionValues<typeof toolTable>;
 
-/** The names of a config's fields, for a function that takes them among its own options. */
-export const toolFieldNames: readonly string[] = Object.keys(toolTable);
-
 export function readAnnotations(value: object | undefined, where: string): ToolAnnotations {
   if (value === undefined) return noAnnotations;
   const read = readOptions(where, value, annotationTable, { ...asField, path: 'annotations' });

@@ -176,5 +176,3 @@ export const defineTool: DefineTool<unknown> & { for<Services>(): DefineTool<Ser
       for: <Services>(): DefineTool<Services> => defineTool as DefineTool<Services>,
     },
   );
-
-export { toolFieldNames } from './config-fields.ts';

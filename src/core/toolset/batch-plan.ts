@@ -5,40 +5,7 @@ import { describe, MisuseError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import { suggestion } from '../../values/options/index.ts';
 import { digest } from './effective.ts';
-import { planSpecs } from './shape.ts';
-import { own, specsByName, type ToolSpec } from './tool-spec.ts';
-
-/**
- * Plans which calls may run in parallel. A call that is not parallel-safe is a group of its own; a
- * call whose resource key is already in the group starts a new one; any other call joins the group.
- * Calls to unknown or unavailable tools are rejected and split nothing; of a repeated id, the first
- * is planned. Pure and deterministic: the plan depends on names and keys, not on arguments or the
- * order of an object's members.
- * @param effective the available tools. @default all of them
- * @example
- * ```ts
- * import { planBatch } from 'host-tools/workflow';
- *
- * const plan = planBatch(
- *   [
- *     { id: 'c1', name: 'read', arguments: { path: 'a' } },
- *     { id: 'c2', name: 'read', arguments: { path: 'b' } },
- *     { id: 'c3', name: 'write', arguments: { path: 'a' } },
- *   ],
- *   [{ name: 'read', parallelSafe: true }, { name: 'write' }],
- * );
- * console.log(plan.groups.length); // 2: both reads, then the write
- * ```
- * @throws MisuseError `duplicate_name` for two specs with one name; `invalid_option` for an invalid
- * call or spec, and for an unknown field
- */
-export function planBatch(
-  calls: readonly ToolCall[],
-  tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>,
-  effective?: readonly string[] | { has(name: string): boolean },
-): BatchPlan {
-  return planOf(readCalls(calls, 'planBatch'), readSpecs(tools), effective);
-}
+import { own, type ToolSpec } from './tool-spec.ts';
 
 /** Plans calls and specs that were checked before. */
 export function planOf(
@@ -189,21 +156,7 @@ function callFault(where: string, index: number, field: string, text: string): M
   return new MisuseError('invalid_option', `${where}: \`calls[${index}]${field}\`: ${text}`);
 }
 
-function readSpecs(
-  tools: readonly ToolSpec[] | ReadonlyMap<string, ToolSpec>,
-): ReadonlyMap<string, ToolSpec> {
-  if (
-    typeof tools === 'object' &&
-    tools !== null &&
-    !isArray(tools) &&
-    typeof tools.get === 'function'
-  )
-    return tools;
-  planSpecs(tools as never, 'tools');
-  return specsByName(tools as readonly ToolSpec[], 'planBatch');
-}
-
 /** `Array.isArray` does not tell a readonly array from the rest of a union. */
-function isArray<T>(value: readonly T[] | object): value is readonly T[] {
+export function isArray<T>(value: readonly T[] | object): value is readonly T[] {
   return Array.isArray(value);
 }

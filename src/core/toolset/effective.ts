@@ -9,33 +9,7 @@ import { sha256 } from '../../values/crypto.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
-import { own, ownMembers, specsByName, type ToolSpec } from './tool-spec.ts';
-
-/** Bounds on what a model sees. */
-export interface EffectiveBudget {
-  /** The most tools. From 0. @default no limit */
-  readonly maxTools?: number | undefined;
-  /** The most tokens of all tools together. From 0. @default no limit */
-  readonly maxTokens?: number | undefined;
-  /** Tools that the limits count but never drop. Gates may still drop them. @default none */
-  readonly required?: readonly string[] | undefined;
-}
-
-/** Everything that the effective set depends on. */
-export interface EffectiveInput {
-  /** In the order of registration. */
-  readonly tools: readonly ToolSpec[];
-  /** Names in order. @default every given tool */
-  readonly profile?: readonly string[] | undefined;
-  /** Changes for the session and for the run. Both scopes count equally. */
-  readonly overrides?:
-    | { readonly session?: Overrides | undefined; readonly run?: Overrides | undefined }
-    | undefined;
-  /** A flat map with dotted keys. @default {} */
-  readonly facts?: JsonObject | undefined;
-  /** Bounds on what the model sees. @default no bounds */
-  readonly budget?: EffectiveBudget | undefined;
-}
+import { own, ownMembers, type ToolSpec } from './tool-spec.ts';
 
 /**
  * Which tools a model sees, and why not the others. Every given tool is once in `names` or in
@@ -99,66 +73,44 @@ export function dropCode(
 }
 
 /**
- * The {@link EffectiveSet} of an input that was checked, or that the library made itself.
- * @param listed The names to which discovery narrows the set, in their order. @default all
- * @throws MisuseError `unknown_tool`, `duplicate_name`
+ * The {@link EffectiveSet} of specs that were checked, or that the library made itself. Names
+ * without a spec, in the profile and the changes, are left out.
+ * @param profile Names in order. @default all
+ * @param changes Those of all scopes, which count equally.
+ * @param narrow Drops more of the effective names. @default none
  */
-export function effectiveSet(input: EffectiveInput, listed?: readonly string[]): EffectiveSet {
-  const { tools, profile, overrides, facts = {}, budget } = ownMembers(input);
-  const byName = specsByName(tools, 'computeEffective');
-  const check = (names: readonly string[] | undefined, where: string): void =>
-    checkNames(names, byName, where);
-  check(profile, 'profile');
-  const required = budget === undefined ? undefined : own(budget, 'required');
-  check(required, 'budget.required');
-  const extras = new Set<string>();
+export function effectiveSet(
+  specs: ReadonlyMap<string, ToolSpec>,
+  profile: readonly string[] | undefined,
+  changes: readonly Overrides[],
+  facts: JsonObject,
+  narrow?: (names: readonly string[], dropped: Dropped[]) => readonly string[],
+): EffectiveSet {
+  const extras: string[] = [];
   const disabled = new Set<string>();
-  for (const scope of ['session', 'run'] as const) {
-    const lists = overrides === undefined ? undefined : own(overrides, scope);
-    if (lists === undefined) continue;
-    for (const list of ['enable', 'disable', 'force'] as const) {
-      const names = own(lists, list);
-      check(names, `overrides.${scope}.${list}`);
-      for (const name of names ?? []) (list === 'disable' ? disabled : extras).add(name);
-    }
+  for (const change of changes) {
+    const { enable = [], disable = [], force = [] } = ownMembers(change);
+    extras.push(...enable, ...force);
+    for (const name of disable) disabled.add(name);
   }
-  const ordered = new Set(profile ?? byName.keys());
-  for (const name of [...extras].sort(byCodeUnit)) ordered.add(name);
-  const chosen = new Set(ordered);
-  for (const name of byName.keys()) ordered.add(name);
-
-  const names: string[] = [];
+  // Sorted by UTF-16 code unit, which is independent of the locale.
+  const chosen = new Set([...(profile ?? specs.keys()), ...extras.sort()]);
+  const effective: string[] = [];
   const dropped: Dropped[] = [];
-  for (const name of ordered) {
-    const spec = byName.get(name) as ToolSpec;
+  for (const name of new Set([...chosen, ...specs.keys()])) {
+    const spec = specs.get(name);
+    if (spec === undefined) continue;
     const code = dropCode(spec, {
       disabledByOverride: disabled.has(name),
       inProfile: chosen.has(name),
       facts,
     });
-    if (code === undefined) names.push(name);
+    if (code === undefined) effective.push(name);
     else dropped.push({ name, code });
   }
-  const shown = listed === undefined ? names : listedOf(names, listed, dropped);
-  const kept = budget === undefined ? shown : withinBudget(shown, byName, budget, dropped);
-  const prerequisites = findPrerequisites(kept, dropped, byName);
-  const hash = digest({
-    names: kept,
-    dropped: dropped as unknown as JsonValue,
-    prerequisites: prerequisites as unknown as JsonValue,
-  });
-  return { names: kept, dropped, prerequisites, hash };
-}
-
-function listedOf(
-  names: readonly string[],
-  listed: readonly string[],
-  dropped: Dropped[],
-): string[] {
-  const available = new Set(names);
-  const shown = new Set(listed.filter((name) => available.has(name)));
-  for (const name of names) if (!shown.has(name)) dropped.push({ name, code: notDiscovered });
-  return [...shown];
+  const names = narrow?.(effective, dropped) ?? effective;
+  const prerequisites = findPrerequisites(names, dropped, specs);
+  return { names, dropped, prerequisites, hash: digest({ names, dropped, prerequisites }) };
 }
 
 /** @throws MisuseError `unknown_tool`, which names the most similar names */
@@ -175,41 +127,6 @@ export function checkNames(
       `\`${where}\`: expected names of known tools, got \`${name}\`.${hint}`,
     );
   }
-}
-
-function withinBudget(
-  names: readonly string[],
-  byName: ReadonlyMap<string, ToolSpec>,
-  budget: EffectiveBudget,
-  dropped: Dropped[],
-): string[] {
-  const {
-    maxTools = Number.POSITIVE_INFINITY,
-    maxTokens = Number.POSITIVE_INFINITY,
-    required = [],
-  } = ownMembers(budget);
-  const must = new Set(required);
-  const taken = new Set(names.filter((name) => must.has(name)));
-  const costOf = (name: string): number => tokenCost(byName.get(name) as ToolSpec);
-  let tokens = 0;
-  for (const name of taken) tokens += costOf(name);
-  for (const name of names) {
-    if (taken.has(name)) continue;
-    const cost = costOf(name);
-    if (taken.size >= maxTools) dropped.push({ name, code: 'tool_budget' });
-    else if (tokens + cost > maxTokens) dropped.push({ name, code: 'token_budget' });
-    else {
-      taken.add(name);
-      tokens += cost;
-    }
-  }
-  return names.filter((name) => taken.has(name));
-}
-
-function tokenCost(spec: ToolSpec): number {
-  const { name, description, parameters, tokens } = ownMembers(spec);
-  if (tokens !== undefined) return tokens;
-  return Math.ceil(JSON.stringify({ name, description, parameters }).length / 4);
 }
 
 function findPrerequisites(
@@ -234,11 +151,6 @@ function findPrerequisites(
     }
   }
   return found;
-}
-
-/** Compares strings by UTF-16 code unit, which is independent of the locale. */
-function byCodeUnit(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 /** `sha256:` and hex of the canonical JSON. */

@@ -3,7 +3,7 @@
 import type { OutputOrigin } from '../../api/origins.ts';
 import type { ResultMetadata, ToolResult } from '../../api/result.ts';
 import type { Call, FoundCall } from '../../core/call/call.ts';
-import { cutMarks, markStart } from '../../core/call/cut-marks.ts';
+import { markStart } from '../../core/call/cut-marks.ts';
 import { longestMessage } from '../../core/call/thrown-error.ts';
 import { Slot } from '../../core/slot.ts';
 import {
@@ -17,6 +17,13 @@ import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import type { EchoFilter } from './echo-filter.ts';
 import { withoutPieces } from './whole-words.ts';
+
+/** Finds all marks in a text, and texts that look like one. */
+const cutMarks = new RegExp(
+  String.raw`\n?\[output cut: (?:more than |the first \d+ of )?\d+ characters` +
+    String.raw`(?:, limit \d+|\. Read on with read_tool_output \{[^}\n]*\})\]`,
+  'g',
+);
 
 /** All of them, also the pieces of words at which something was cut. */
 export function shownTexts(result: ToolResult): JsonValue {

@@ -1,7 +1,7 @@
 /** The options and the result of a host loop. */
 
 import type { ToolCall } from '../../api/batch.ts';
-import { eventLimits } from '../../core/toolset/shape.ts';
+import { eventLimits } from './shape.ts';
 import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
 import type { ToolSession } from '../../core.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';

@@ -6,12 +6,7 @@
 export type { BatchPlan, PlannedCall, ToolCall } from '../../api/batch.ts';
 export type { Dropped, Prerequisite } from '../../api/session.ts';
 export type { Overrides } from '../../api/session-options.ts';
-export { planBatch } from '../../core/toolset/batch-plan.ts';
-export type {
-  EffectiveBudget,
-  EffectiveInput,
-  EffectiveSet,
-} from '../../core/toolset/effective.ts';
+export type { EffectiveSet } from '../../core/toolset/effective.ts';
 export type { ProviderNameOptions, ProviderNames } from '../../core/toolset/provider-names.ts';
 export { toProviderNames } from '../../core/toolset/provider-names.ts';
 export type { Block, ToolSpec } from '../../core/toolset/tool-spec.ts';
@@ -23,6 +18,7 @@ export type {
   CodingAgentToolName,
 } from './coding-agent-preset.ts';
 export { codingAgentPreset, codingAgentTool } from './coding-agent-preset.ts';
+export type { EffectiveBudget, EffectiveInput } from './compute-effective.ts';
 export { computeEffective, toolSpecs } from './compute-effective.ts';
 export { createWorkflow } from './create-workflow.ts';
 export { runHostLoop } from './host-loop.ts';
@@ -34,6 +30,7 @@ export type {
   HostLoopResult,
   Message,
 } from './host-loop-options.ts';
+export { planBatch } from './plan-batch.ts';
 export { reduce, replay } from './reduce.ts';
 export { replayTrace, type TraceReport, writeTrace } from './trace.ts';
 export type {

@@ -1,5 +1,9 @@
 /** Reads what comes to a workflow from outside: a frozen JSON copy, checked field by field. */
 
+import { own } from '../../core/toolset/tool-spec.ts';
+import { describe, MisuseError } from '../../values/errors/index.ts';
+import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import { readMembers } from '../../values/options/index.ts';
 import {
   any,
   budget,
@@ -17,11 +21,7 @@ import {
   toolResult,
   toolSpecs,
   wrong,
-} from '../../core/toolset/shape.ts';
-import { own } from '../../core/toolset/tool-spec.ts';
-import { describe, MisuseError } from '../../values/errors/index.ts';
-import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
-import { readMembers } from '../../values/options/index.ts';
+} from './shape.ts';
 import type { WorkflowEvent } from './workflow-events.ts';
 import type { WorkflowOptions } from './workflow-state.ts';
 

@@ -1,5 +1,7 @@
 /** Reads a state from outside: from a file, a database or another process. */
 
+import { describe, isMisuseError } from '../../values/errors/index.ts';
+import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import {
   amount,
   any,
@@ -18,9 +20,7 @@ import {
   toolResult,
   toolSpecs,
   wrong,
-} from '../../core/toolset/shape.ts';
-import { describe, isMisuseError } from '../../values/errors/index.ts';
-import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
+} from './shape.ts';
 import { type BatchState, effectiveOf, notAState, type WorkflowState } from './workflow-state.ts';
 
 /**

@@ -3,7 +3,6 @@
  * replay finds the first difference.
  */
 import { digest } from '../../core/toolset/effective.ts';
-import { eventLimits } from '../../core/toolset/shape.ts';
 import { own } from '../../core/toolset/tool-spec.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
@@ -18,6 +17,7 @@ import { suggestion } from '../../values/options/index.ts';
 import { checkEvents } from './read-event.ts';
 import { readState } from './read-state.ts';
 import { reduce } from './reduce.ts';
+import { eventLimits } from './shape.ts';
 import { createSeal } from './trace-seal.ts';
 import type { WorkflowEvent } from './workflow-events.ts';
 import type { WorkflowState } from './workflow-state.ts';

@@ -6,14 +6,11 @@
 import type { ToolCall } from '../../api/batch.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { Overrides } from '../../api/session-options.ts';
-import {
-  type EffectiveInput,
-  type EffectiveSet,
-  effectiveSet,
-} from '../../core/toolset/effective.ts';
+import type { EffectiveSet } from '../../core/toolset/effective.ts';
 import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { canonicalJson, type JsonObject } from '../../values/json/index.ts';
+import { type EffectiveInput, setOf } from './compute-effective.ts';
 import type { WorkflowCommand, WorkflowError } from './workflow-events.ts';
 
 /**
@@ -162,7 +159,7 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
     facts,
     ...(budget === null ? {} : { budget }),
   };
-  return effectiveSet(input, listed);
+  return setOf(input, listed);
 }
 
 /**

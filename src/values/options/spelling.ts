@@ -3,56 +3,47 @@ import { type MisuseCode, MisuseError } from '../errors/index.ts';
 import { nearestNames } from '../text/names.ts';
 
 /**
- * Names in other libraries of options that have a different name here. A name is suggested only if
- * an option of that name exists.
+ * Options, and what other libraries call them. An option is suggested only where it exists; of
+ * several, the first.
  */
-const wordsOfOthers: ReadonlyMap<string, readonly string[]> = new Map([
-  ['execute', ['handler']],
-  ['run', ['handler']],
-  ['func', ['handler']],
-  ['fn', ['handler']],
-  ['invoke', ['handler']],
-  ['implementation', ['handler']],
-  ['inputSchema', ['parameters']],
-  ['input_schema', ['parameters']],
-  ['inputs', ['parameters']],
-  ['schema', ['parameters']],
-  ['args', ['arguments', 'parameters', 'input']],
-  ['arguments', ['input']],
-  ['params', ['input', 'parameters']],
-  ['input', ['arguments', 'parameters']],
-  ['output', ['outputSchema']],
-  ['output_schema', ['outputSchema']],
-  ['needsApproval', ['requiresApproval']],
-  ['requireApproval', ['requiresApproval']],
-  ['requireConfirmation', ['requiresApproval']],
-  ['requiresConfirmation', ['requiresApproval']],
-  ['needs_approval', ['requiresApproval']],
-  ['interrupt', ['requiresApproval']],
-  ['confirm', ['requiresApproval']],
-  ['timeout', ['timeoutMs', 'defaultTimeoutMs', 'requestTimeoutMs']],
-  ['ttl', ['ttlMs', 'ttlSeconds']],
-  ['concurrency', ['maxConcurrency']],
-  ['hints', ['annotations']],
-  ['id', ['name', 'sessionId', 'callId']],
-  ['user', ['principal']],
-  ['userId', ['principal']],
-  ['abortSignal', ['signal']],
-  ['onApproval', ['approver']],
-  ['middleware', ['hooks']],
-  ['log', ['logger']],
-  ['policy', ['policies']],
-  ['name', ['id']],
-  ['export', ['function']],
-]);
+const wordsOfOthers: Readonly<Record<string, string>> = {
+  handler: 'execute run func fn invoke implementation',
+  arguments: 'args input',
+  parameters: 'inputSchema input_schema inputs schema args params input',
+  input: 'arguments args params',
+  outputSchema: 'output output_schema',
+  requiresApproval:
+    'needsApproval requireApproval requireConfirmation requiresConfirmation needs_approval ' +
+    'interrupt confirm',
+  timeoutMs: 'timeout',
+  defaultTimeoutMs: 'timeout',
+  requestTimeoutMs: 'timeout',
+  ttlMs: 'ttl',
+  ttlSeconds: 'ttl',
+  maxConcurrency: 'concurrency',
+  annotations: 'hints',
+  name: 'id',
+  sessionId: 'id',
+  callId: 'id',
+  principal: 'user userId',
+  signal: 'abortSignal',
+  approver: 'onApproval',
+  hooks: 'middleware',
+  logger: 'log',
+  policies: 'policy',
+  id: 'name',
+  function: 'export',
+};
 
 /**
  * The known name that was probably meant: the one that other libraries call by the unknown name, or
  * a similar one.
  */
 export function probablyMeant(unknown: string, known: readonly string[]): string | undefined {
-  const [near] = wordsOfOthers.get(unknown)?.filter((word) => known.includes(word)) ?? [];
-  return near ?? nearestNames(unknown, known, 1)[0];
+  const near = Object.entries(wordsOfOthers).find(
+    ([name, words]) => known.includes(name) && words.split(' ').includes(unknown),
+  );
+  return near?.[0] ?? nearestNames(unknown, known, 1)[0];
 }
 
 /**

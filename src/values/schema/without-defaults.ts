@@ -2,24 +2,30 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 
-/** Keywords, and their values that the specification says mean the same as their absence. */
-const defaults: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
-  ...['minLength', 'minItems', 'minProperties'].map((name) => [name, isZero] as const),
-  ...['uniqueItems', 'deprecated', 'readOnly', 'writeOnly', 'secret', 'x-secret'].map(
-    (name) => [name, isFalse] as const,
-  ),
-  ...[
-    'properties',
-    'patternProperties',
-    '$defs',
-    'definitions',
-    'dependentRequired',
-    'dependentSchemas',
-    'dependencies',
-  ].map((name) => [name, isEmpty] as const),
-  ['required', (value) => Array.isArray(value) && value.length === 0],
-  ['minContains', (value) => value === 1],
-  ['propertyNames', isAnything],
+/** Keywords whose value has schemas, or lists of names, by name. */
+export const schemasByName: ReadonlySet<string> = new Set([
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentRequired',
+  'dependentSchemas',
+  'patternProperties',
+  'properties',
+]);
+
+/** Keywords that the specification says mean nothing if they are 0, false or empty. */
+const emptied: ReadonlySet<string> = new Set([
+  ...schemasByName,
+  'minLength',
+  'minItems',
+  'minProperties',
+  'uniqueItems',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'secret',
+  'x-secret',
+  'required',
 ]);
 
 /** The same where nothing says what becomes of members and items that no keyword has judged. */
@@ -41,17 +47,6 @@ const schemas: ReadonlySet<string> = new Set([
   'unevaluatedItems',
   'unevaluatedProperties',
 ]);
-/** Keywords whose value has schemas, or lists of names, by name. */
-const maps: ReadonlySet<string> = new Set([
-  '$defs',
-  'definitions',
-  'dependencies',
-  'dependentRequired',
-  'dependentSchemas',
-  'patternProperties',
-  'properties',
-]);
-
 /** What the whole schema says about the meaning of its parts. */
 interface Whole {
   /** Keywords beside a reference mean nothing. */
@@ -78,11 +73,16 @@ function plain(schema: JsonValue, whole: Whole): JsonValue {
   if (!isJsonObject(schema) || (whole.isOld && Object.hasOwn(schema, '$ref'))) return schema;
   const kept: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>;
   for (const [name, value] of Object.entries(schema)) {
-    if (defaults.get(name)?.(value) === true) continue;
-    if (judging.has(name) && isAnything(value) && !whole.hasUnevaluated) continue;
-    kept[name] = plainValue(name, value, (one) => plain(one, whole));
+    if (!meansNothing(name, value, whole))
+      kept[name] = plainValue(name, value, (one) => plain(one, whole));
   }
   return kept;
+}
+
+function meansNothing(name: string, value: JsonValue, whole: Whole): boolean {
+  if (name === 'propertyNames') return isAnything(value);
+  if (judging.has(name)) return !whole.hasUnevaluated && isAnything(value);
+  return name === 'minContains' ? value === 1 : emptied.has(name) && isEmpty(value);
 }
 
 /** The value of a keyword, with its sub-schemas made plain. */
@@ -92,7 +92,7 @@ function plainValue(
   within: (schema: JsonValue) => JsonValue,
 ): JsonValue {
   if (schemas.has(name)) return Array.isArray(value) ? value.map(within) : within(value);
-  if (maps.has(name))
+  if (schemasByName.has(name))
     return mapped(value, (one) => (Array.isArray(one) ? sorted(one) : within(one)));
   if (name === 'type' && Array.isArray(value) && value.length === 1) return value[0] as JsonValue;
   return name === 'type' || name === 'required' ? sorted(value) : value;
@@ -109,19 +109,12 @@ function sorted(value: JsonValue): JsonValue {
   return Array.isArray(value) ? [...new Set(value)].sort() : value;
 }
 
-function isZero(value: JsonValue): boolean {
-  return value === 0;
-}
-
-function isFalse(value: JsonValue): boolean {
-  return value === false;
-}
-
 function isEmpty(value: JsonValue): boolean {
-  return isJsonObject(value) && Object.keys(value).length === 0;
+  if (typeof value !== 'object') return value === 0 || value === false;
+  return value !== null && Object.keys(value).length === 0;
 }
 
 /** A schema that accepts everything. */
 function isAnything(value: JsonValue): boolean {
-  return value === true || isEmpty(value);
+  return value === true || (isJsonObject(value) && isEmpty(value));
 }

@@ -4,8 +4,7 @@
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { registryOptionNames, sessionOptionNames } from '../../../src/assembly/part-table.ts';
-import { toolFieldNames } from '../../../src/core/tool/define-tool.ts';
+import { optionNames } from '../../../src/extend.ts';
 import { defineTool, HostToolRegistry, type ToolResult } from '../../../src/index.ts';
 
 const added = new Set<string>();
@@ -147,9 +146,9 @@ async function outcomes(): Promise<string[]> {
 }
 
 const names = new Set([
-  ...sessionOptionNames,
-  ...registryOptionNames,
-  ...toolFieldNames,
+  ...optionNames.session,
+  ...optionNames.registry,
+  ...optionNames.tool,
   ...'sessionId secret store ttlMs'.split(' '),
   ...(
     'callId timeoutMs idempotencyKey resourceKey surface name outside client strictNulls ' +

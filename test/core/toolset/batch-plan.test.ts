@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { planBatch } from '../../../src/core/toolset/batch-plan.ts';
 import type { ToolSpec } from '../../../src/core/toolset/tool-spec.ts';
+import { planBatch } from '../../../src/surfaces/workflow/plan-batch.ts';
 
 const tools: ToolSpec[] = [
   { name: 'read', parallelSafe: true },

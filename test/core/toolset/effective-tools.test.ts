@@ -5,7 +5,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { stateOf } from '../../../src/core/session/session.ts';
-import { planBatch } from '../../../src/core/toolset/batch-plan.ts';
 import {
   type AnyTool,
   defineTool,
@@ -17,6 +16,7 @@ import {
 } from '../../../src/index.ts';
 import { createTestSession, TestCoordinator } from '../../../src/surfaces/testing/index.ts';
 import { computeEffective, type ToolSpec } from '../../../src/surfaces/workflow/index.ts';
+import { planBatch } from '../../../src/surfaces/workflow/plan-batch.ts';
 import { outcome, tool } from '../call/world.ts';
 
 const ready = { fact: 'host.ready', equals: true } as const;

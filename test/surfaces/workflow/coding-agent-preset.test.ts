@@ -1,5 +1,4 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { planBatch } from '../../../src/core/toolset/batch-plan.ts';
 import { defineTool, type JsonObject } from '../../../src/index.ts';
 import {
   type CodingAgentInput,
@@ -11,6 +10,7 @@ import {
 } from '../../../src/surfaces/workflow/coding-agent-preset.ts';
 import { createWorkflow } from '../../../src/surfaces/workflow/create-workflow.ts';
 import { computeEffective, type ToolSpec } from '../../../src/surfaces/workflow/index.ts';
+import { planBatch } from '../../../src/surfaces/workflow/plan-batch.ts';
 import { reduce } from '../../../src/surfaces/workflow/reduce.ts';
 
 const preset = codingAgentPreset();

@@ -2,6 +2,8 @@
  * Checks for JSON from outside. Each checks one value and throws a MisuseError that names the
  * place.
  */
+
+import { type Block, own, ownMembers } from '../../core/toolset/tool-spec.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
   copyJson,
@@ -12,7 +14,6 @@ import {
 } from '../../values/json/index.ts';
 import { readMembers } from '../../values/options/index.ts';
 import { checkToolName } from '../../values/text/names.ts';
-import { type Block, own, ownMembers } from './tool-spec.ts';
 
 /**
  * Bounds of an event or a state: deeper than any output, large enough for thousands of tools.
