@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
 import type { Options } from 'tsup';
 import { runnerText } from './src/executors/sandbox/runner-text.ts';
 import { approvalsPage } from './src/surfaces/pages/approvals-page.ts';
@@ -115,6 +115,40 @@ const emitterAsModule: Plugin = {
   },
 };
 
+/**
+ * The pattern engine is a quarter of the code that an import of `host-tools` reads, and many programs
+ * start without a pattern. As the body of a function, it is compiled and run for the first one. That
+ * is still synchronous, as a `require` is that a bundler does not understand.
+ */
+const engineAtFirstUse: Plugin = {
+  name: 'engine at first use',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]re2js[\\/]build[\\/]index\.js$/ }, async ({ path }) => {
+      const { outputFiles } = await build({
+        stdin: { contents: "export { RE2JS } from './index.js';", resolveDir: dirname(path) },
+        bundle: true,
+        minify: true,
+        write: false,
+        format: 'iife',
+        globalName: 'engine',
+        target: 'node20',
+      });
+      const contents = `
+        let made;
+        const load = () => {
+          ${(outputFiles[0] as OutputFile).text}
+          made = engine.RE2JS;
+          return made;
+        };
+        export const RE2JS = {
+          compile: (pattern) => (made ?? load()).compile(pattern),
+          translateRegExp: (pattern) => (made ?? load()).translateRegExp(pattern),
+        };`;
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
 /** What a hook brings along, so that it loads a few files in place of two hundred. */
 const broughtAlong = ['eventemitter3', 'p-timeout', 're2js', 'stemmer', 'unbash', 'yaml', 'zod'];
 
@@ -221,8 +255,8 @@ export const partFiles = {
   'part-offload': 'src/parts/offload/part.ts',
 };
 
-/** Packages whose code is in the files of the core. */
-const inlined = ['eventemitter3', 'p-timeout'];
+/** Packages whose code is in the files of this one. */
+const inlined = ['eventemitter3', 'p-timeout', 're2js'];
 const entry = { ...subpaths, ...partFiles, cli: 'src/cli/index.ts' };
 const partNames = Object.entries(subpaths).flatMap(([name, path]) =>
   path.startsWith('src/parts/') ? [name] : [],
@@ -239,7 +273,7 @@ const config: Options = {
   target: 'node20',
   platform: 'node',
   splitting: true,
-  // As files of their own, they cost an import of the core a quarter of its time.
+  // As files of their own, two of them cost an import of the core a quarter of its time.
   noExternal: inlined,
   treeshake: true,
   // Some bundlers and runtimes take `crypto` for a package; `node:crypto` is never one.
@@ -254,7 +288,7 @@ const config: Options = {
     options.lineLimit = 120;
     options.sourcesContent = false;
   },
-  esbuildPlugins: [finishedPages, finishedRunner, emitterAsModule],
+  esbuildPlugins: [finishedPages, finishedRunner, emitterAsModule, engineAtFirstUse],
   async onSuccess() {
     await joinChunks('dist', Object.keys(entry), 'core', [...partNames, ...Object.keys(partFiles)]);
     writeLicenses('dist', inlined);

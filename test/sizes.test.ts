@@ -21,7 +21,7 @@ interface Row {
 /** By the entry that a program of three lines imports. `host-tools/core` is to have 68, its goal is 60. */
 const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
   'host-tools': { limit: 240 },
-  'host-tools/core': { limit: 76, goal: 60 },
+  'host-tools/core': { limit: 75, goal: 60 },
 };
 
 /** What the other entries are measured beside, since a host that uses them has it anyway. */

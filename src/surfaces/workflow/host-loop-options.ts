@@ -1,12 +1,12 @@
 /** The options and the result of a host loop. */
 
 import type { ToolCall } from '../../api/batch.ts';
-import { eventLimits } from './shape.ts';
 import type { ToolSpec } from '../../core/toolset/tool-spec.ts';
 import type { ToolSession } from '../../core.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { copyJson, frozenJson, isJsonObject } from '../../values/json/index.ts';
 import { readMembers } from '../../values/options/index.ts';
+import { eventLimits } from './shape.ts';
 import type { CallOutcome, WorkflowEvent } from './workflow-events.ts';
 import type { WorkflowState } from './workflow-state.ts';
 
