@@ -13,7 +13,15 @@ import tsupConfig, { partFiles } from '../tsup.config.ts';
  */
 const sections: Readonly<
   Record<
-    'values' | 'api' | 'core' | 'engines' | 'parts' | 'assembly' | 'public' | 'surfaces',
+    | 'values'
+    | 'api'
+    | 'storage'
+    | 'core'
+    | 'engines'
+    | 'parts'
+    | 'assembly'
+    | 'public'
+    | 'surfaces',
     readonly string[]
   >
 > = {
@@ -36,6 +44,8 @@ const sections: Readonly<
   ],
   // The types that hosts write and read, those of parts too. No code: see below.
   api: ['api'],
+  // What all drivers share, and the one that parts use unless they are given another.
+  storage: ['stores/shared'],
   // It knows no part, also not by its types.
   core: [
     'core/approval',
@@ -143,6 +153,7 @@ const openToSurfaces = [
   ...sections.values,
   ...sections.engines,
   ...sections.api,
+  ...sections.storage,
   'core/result',
   'core/serialize',
   'core/toolset',
@@ -512,6 +523,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'values/json-schema/compile': ['compileSchema'],
   'values/json-schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
+  'stores/shared/check-operations': ['checkSpace', 'checkStep', 'checkSchedule', 'checkDue'],
   'surfaces/agents/shell/programs': ['fedTables'],
   'surfaces/agents/shell/hosts': ['hostRows'],
   'surfaces/agents/shell/looking-programs': ['lookingTables'],

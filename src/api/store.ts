@@ -17,8 +17,9 @@ export interface Store {
   /**
    * Carries out 1 to 1 000 operations on one space, in their order and in one atomic step. Each
    * sees the effects of those before it. If one does not fit, none takes place, and the answer says
-   * which. All names and values are strings: names have 1 to 2 000 characters, values at most 8 MB
-   * in UTF-8.
+   * which. All names and values are strings: names have 1 to 2 000 UTF-16 units, values at most 8
+   * MB in UTF-8. Times are whole milliseconds; times to live, windows and delays are at most 10^13,
+   * which is about 317 years.
    *
    * A store in this process may answer at once; others return a promise.
    * @throws MisuseError `invalid_operation` for an operation that no store can carry out: a name
@@ -118,7 +119,7 @@ export declare namespace Store {
     readonly op: 'drop';
   }
 
-  /** Reads documents. Together, the operations of a step read at most 1 000. */
+  /** Reads documents. Together, the `get`s and `list`s of a step read at most 1 000. */
   interface Get {
     readonly op: 'get';
     readonly keys: readonly string[];
@@ -142,8 +143,8 @@ export declare namespace Store {
     /** Epoch milliseconds at which the document goes. */
     readonly expiresAt?: number | undefined;
     /**
-     * The lists that the document is in while it exists, at most 8; they replace those it was in.
-     * Shared spaces only. @default none
+     * The lists that the document is in while it exists, at most 8, each once; they replace those
+     * it was in. Shared spaces only. @default none
      */
     readonly lists?: readonly string[] | undefined;
   }
@@ -207,7 +208,10 @@ export declare namespace Store {
     readonly after?: number | undefined;
   }
 
-  /** Reads the oldest entries of a log after an id. */
+  /**
+   * Reads the oldest entries of a log after an id. Together, the `read`s of a step have a limit of
+   * at most 1 000.
+   */
   interface Read {
     readonly op: 'read';
     readonly log: string;
@@ -234,11 +238,11 @@ export declare namespace Store {
    * only.
    */
   interface Sliding {
-    /** The key of the sum. It occurs once in a step. */
+    /** The key of the sum. No other operation of the step on a sum has it. */
     readonly key: string;
     /** From 0 to 10^34. */
     readonly amount: bigint;
-    /** The most that the sum may reach with this amount, from 0. @default any sum fits */
+    /** The most that the sum may reach with this amount, from 0 to 10^34. @default any sum fits */
     readonly max?: bigint | undefined;
     /**
      * Milliseconds, a whole number from 1, always the same for a key. Undefined for a sum that does

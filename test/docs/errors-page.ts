@@ -566,6 +566,9 @@ const misuse: Readonly<Record<MisuseCode, string>> = {
     'A profile sets a knob that the tool does not have, or a value that the tool does not accept.',
   invalid_rule: 'A rule is malformed.',
   invalid_quota: 'A quota is malformed, or its id is taken.',
+  invalid_operation:
+    'A store was asked for what no store can do, such as a name that is empty or a number out of ' +
+    'its range.',
   foreign_definition: 'The definition was not made by this installed copy of the library.',
   closed: 'The registry, session or scope is closed.',
   missing_dependency:

@@ -116,6 +116,7 @@ export type MisuseCode =
   | 'unknown_knob'
   | 'invalid_rule'
   | 'invalid_quota'
+  | 'invalid_operation'
   | 'foreign_definition'
   | 'closed'
   | 'missing_dependency'
