@@ -30,3 +30,7 @@ export { type RunningCall, runningCall } from './extend/running-call.ts';
 
 export type { OutsideOrigin, OutsidePlace } from './core/tool/definition.ts';
 export { createDefinition, optionNames } from './extend/definitions.ts';
+
+// Stores
+
+export type { Store } from './api/store.ts';

@@ -13,3 +13,4 @@ export { compareDefinitions } from './parts/json-schema/compare-definitions.ts';
 export { memoryOffload } from './parts/offload/memory-offload.ts';
 export { originRules } from './parts/origins/origin-rules.ts';
 export { memoryQuotas } from './parts/quotas/memory-quotas.ts';
+export { memoryStore } from './stores/memory/memory-store.ts';

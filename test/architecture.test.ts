@@ -45,7 +45,7 @@ const sections: Readonly<
   // The types that hosts write and read, those of parts too. No code: see below.
   api: ['api'],
   // What all drivers share, and the one that parts use unless they are given another.
-  storage: ['stores/shared'],
+  storage: ['stores/shared', 'stores/memory'],
   // It knows no part, also not by its types.
   core: [
     'core/approval',
@@ -523,7 +523,6 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'values/json-schema/compile': ['compileSchema'],
   'values/json-schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
-  'stores/shared/check-operations': ['checkSpace', 'checkStep', 'checkSchedule', 'checkDue'],
   'surfaces/agents/shell/programs': ['fedTables'],
   'surfaces/agents/shell/hosts': ['hostRows'],
   'surfaces/agents/shell/looking-programs': ['lookingTables'],

@@ -1,6 +1,7 @@
 /** What quotas have counted, in the memory of this process. */
 
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../../api/quotas.ts';
+import { Account, type Bucket } from '../../stores/memory/account.ts';
 import { inProcess } from '../../values/limits/in-process.ts';
 import {
   fn,
@@ -9,7 +10,6 @@ import {
   wholeNumber,
   withDefault,
 } from '../../values/options/index.ts';
-import { Account, type Bucket } from './account.ts';
 
 /** Options of {@link memoryQuotas}. */
 export interface MemoryQuotasOptions {

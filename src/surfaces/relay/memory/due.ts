@@ -1,7 +1,7 @@
 /** Keeps items in memory that become due by a monotonic clock. */
 
+import { type Timed, timeQueue } from '../../../stores/memory/queue.ts';
 import type { DueItem } from '../ports/store.ts';
-import { type Timed, timeQueue } from './queue.ts';
 
 /** Items, ordered by the time when they are due. */
 export interface MemoryDue {

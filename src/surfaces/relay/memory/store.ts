@@ -1,5 +1,6 @@
 /** The store in memory. It is fast, limited in size, and lost when the process ends. */
 
+import { type Timed, type TimeQueue, timeQueue } from '../../../stores/memory/queue.ts';
 import {
   fn,
   numberFrom,
@@ -14,7 +15,6 @@ import { endDocuments, noDocuments, type Place, setDocument } from './documents.
 import { type MemoryDue, memoryDue } from './due.ts';
 import { acquireLease, leaseHolder, releaseLease } from './leases.ts';
 import { endLog } from './log.ts';
-import { type Timed, type TimeQueue, timeQueue } from './queue.ts';
 import { createSizeBudget, type SizeBudget } from './size-budget.ts';
 import { sharedStrings } from './strings.ts';
 import { type MemoryWindows, memoryWindows } from './windows.ts';

@@ -2,7 +2,7 @@
  * Counts the uses of keys within time windows, in memory. A window ends by a monotonic clock or by
  * the host's clock, whichever is first, so that a clock jump never makes it longer.
  */
-import { timeQueue } from './queue.ts';
+import { timeQueue } from '../../../stores/memory/queue.ts';
 
 /** A window, and how much of it is used. */
 export interface Window {

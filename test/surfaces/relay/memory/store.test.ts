@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { timeQueue } from '../../../../src/surfaces/relay/memory/queue.ts';
+import { timeQueue } from '../../../../src/stores/memory/queue.ts';
 import { createSizeBudget } from '../../../../src/surfaces/relay/memory/size-budget.ts';
 import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
 import { sharedStrings } from '../../../../src/surfaces/relay/memory/strings.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Account, type Bucket } from '../../../src/parts/quotas/account.ts';
+import { Account, type Bucket } from '../../../src/stores/memory/account.ts';
 
 test('a window keeps a bounded number of reservations, however many there are', () => {
   const windowMs = 1_000_000;

@@ -1,5 +1,4 @@
-/** The amounts that were spent under one key, in the order of time. */
-import type { QuotaSpend } from '../../api/quotas.ts';
+/** The amounts of one sum, in the order of time. */
 
 /**
  * Up to this many reservations are kept one by one. Beyond it, those within a 1 024th of the window
@@ -9,11 +8,15 @@ const maxExact = 1_024;
 
 /** One or more reservations that count until the same moment. */
 export interface Bucket {
+  /** Counts on over all buckets of this process, so that none is taken for an earlier one. */
+  readonly id: number;
   /** Epoch milliseconds of the first and of the latest of them. */
   readonly start: number;
   at: number;
   amount: bigint;
 }
+
+const ids = { last: 0 };
 
 export class Account {
   readonly windowMs: number | undefined;
@@ -65,7 +68,7 @@ export class Account {
       newest.amount += amount;
       return newest;
     }
-    const bucket: Bucket = { start: at, at, amount };
+    const bucket: Bucket = { id: ++ids.last, start: at, at, amount };
     this.#buckets.push(bucket);
     return bucket;
   }
@@ -81,6 +84,34 @@ export class Account {
     );
   }
 
+  /** Takes back what was added last, as if it had never been. @param newestAt what it was before */
+  undoAdd(bucket: Bucket, amount: bigint, newestAt: number | undefined, lastAt: number): void {
+    this.takeOff(bucket, amount);
+    this.lastAt = lastAt;
+    if (newestAt === undefined) this.#buckets.pop();
+    else bucket.at = newestAt;
+  }
+
+  /** The time of the newest bucket, if an amount at this time would join it. */
+  joinedAt(at: number): number | undefined {
+    const newest = this.#buckets.at(-1);
+    return newest !== undefined && this.#joins(newest, at) ? newest.at : undefined;
+  }
+
+  /** The bucket with an id; undefined once it is old. Called after {@link slide}. */
+  bucket(id: number): Bucket | undefined {
+    let low = this.#head;
+    let high = this.#buckets.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const found = this.#buckets[middle] as Bucket;
+      if (found.id === id) return found;
+      if (found.id < id) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
+  }
+
   takeOff(bucket: Bucket, amount: bigint): void {
     const back = amount < bucket.amount ? amount : bucket.amount;
     bucket.amount -= back;
@@ -89,7 +120,7 @@ export class Account {
 
   /**
    * Whole milliseconds until an amount fits that does not fit now; undefined if waiting does not
-   * help. Called after {@link slide}.
+   * help. Called after {@link slide}. Amounts that count together go together, at their latest.
    * @param budget Buckets that may be looked at. When it is used up, the answer is the time at
    * which the whole window is free.
    */
@@ -112,8 +143,8 @@ export class Account {
   }
 
   /** Remembers that a session spends here. */
-  join(session: QuotaSpend['session']): void {
-    if (session === undefined) return;
+  join(session: object | undefined): void {
+    if (session === undefined || this.#sessions?.[0]?.deref() === session) return;
     const known = this.#sessions?.filter((ref) => ref.deref() !== undefined) ?? [];
     if (!known.some((ref) => ref.deref() === session)) known.push(new WeakRef(session));
     this.#sessions = known;
