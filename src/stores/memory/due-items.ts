@@ -10,7 +10,7 @@ export interface DueItems {
   take(limit: number, time: number, delayMs: number): readonly Store.Item[];
 }
 
-/** @param room is told how many characters more are kept, and throws if there is no room for them */
+/** @param room Told how many characters more are kept; throws if there is no room for them. */
 export function dueItems(room: (chars: number) => void): DueItems {
   const queue = timeQueue<Store.Item>();
   const owners = new Map<string, Map<string, Timed<Store.Item>>>();

@@ -12,8 +12,9 @@ import {
 } from '../../values/options/index.ts';
 import { checkDue, checkSchedule, checkSpace, checkStep } from '../shared/check-operations.ts';
 import { dueItems } from './due-items.ts';
-import { Memory, Misfit } from './memory.ts';
+import { Memory } from './memory.ts';
 import { createMessages } from './messages.ts';
+import { Misfit } from './space.ts';
 
 /** Settings of {@link memoryStore}. */
 export interface MemoryStoreOptions {

@@ -15,25 +15,14 @@ import {
   type Ending,
   enlist,
   type Kept,
+  listed,
+  Misfit,
   newSpace,
-  placeIn,
   type Space,
   shown,
   type Window,
 } from './space.ts';
 import { Sums, type Undo } from './sums.ts';
-
-/** Why an operation does not fit. */
-export class Misfit {
-  readonly gone: boolean;
-  readonly retryAfterMs: number;
-  readonly found: Store.Document | undefined;
-  constructor(gone: boolean, retryAfterMs = 0, found?: Store.Document) {
-    this.gone = gone;
-    this.retryAfterMs = retryAfterMs;
-    this.found = found;
-  }
-}
 
 /** The share of the room that is reserved for open sessions. */
 const reserve = 0.25;
@@ -121,7 +110,7 @@ export class Memory {
       case 'delete':
         return this.#delete(found ?? noSpace, operation, 'session' in space && !found);
       case 'list':
-        return this.#list(found ?? noSpace, operation);
+        return listed(found ?? noSpace, operation, this.wall, this.time);
       case 'read':
         return readEntries(found?.logs.get(operation.log), operation.after, operation.limit);
       case 'sum':
@@ -314,26 +303,6 @@ export class Memory {
     if (timed === undefined) return;
     (byWall ? this.#byWall : this.#byTime).remove(timed);
     ends.delete(key);
-  }
-
-  #list({ lists }: Space, { list, after, limit, bytes }: Store.List): readonly Store.Listed[] {
-    const all = lists.get(list) ?? [];
-    const found: Store.Listed[] = [];
-    let index = after === undefined ? 0 : placeIn(all, after);
-    const first = all[index];
-    if (after !== undefined && first?.key === after.key && first.expiresAt === after.expiresAt)
-      index += 1;
-    for (; index < all.length && found.length < limit; index++) {
-      const document = all[index] as Kept;
-      const left = this.#left(document);
-      if (left <= 0) continue;
-      const { key, expiresAt } = document;
-      const { value, version, remainingMs } = shown(document, left);
-      // A UTF-16 unit has at least one byte.
-      const part = bytes === undefined ? value : value.slice(0, bytes);
-      found.push({ key, expiresAt, value: part, version, remainingMs });
-    }
-    return found;
   }
 
   #append(space: Space, { log: name, value, keep = Infinity, after }: Store.Append): unknown {

@@ -97,7 +97,7 @@ export function delist({ lists }: Space, document: Kept): void {
 }
 
 /** How many documents of a list come before a place. */
-export function placeIn(list: readonly Kept[], place: Pick<Kept, 'expiresAt' | 'key'>): number {
+function placeIn(list: readonly Kept[], place: Pick<Kept, 'expiresAt' | 'key'>): number {
   let low = 0;
   let high = list.length;
   while (low < high) {
@@ -135,4 +135,42 @@ function rank(unit: number): number {
 /** A document for the caller. @param remainingMs infinite without an end */
 export function shown({ value, version }: Kept, remainingMs: number): Store.Document {
   return { value, version, remainingMs: remainingMs === Infinity ? undefined : remainingMs };
+}
+
+/** Why an operation does not fit. */
+export class Misfit {
+  readonly gone: boolean;
+  readonly retryAfterMs: number;
+  readonly found: Store.Document | undefined;
+  constructor(gone: boolean, retryAfterMs = 0, found?: Store.Document) {
+    this.gone = gone;
+    this.retryAfterMs = retryAfterMs;
+    this.found = found;
+  }
+}
+
+/** Reads the documents of a list that are not over at these times of the two clocks. */
+export function listed(
+  { lists }: Space,
+  { list, after, limit, bytes }: Store.List,
+  wall: number,
+  time: number,
+): readonly Store.Listed[] {
+  const all = lists.get(list) ?? [];
+  const found: Store.Listed[] = [];
+  let index = after === undefined ? 0 : placeIn(all, after);
+  const first = all[index];
+  if (after !== undefined && first?.key === after.key && first.expiresAt === after.expiresAt)
+    index += 1;
+  for (; index < all.length && found.length < limit; index++) {
+    const document = all[index] as Kept;
+    const left = document.end - (document.byWall ? wall : time);
+    if (left <= 0) continue;
+    const { key, expiresAt } = document;
+    const { value, version, remainingMs } = shown(document, left);
+    // A UTF-16 unit has at least one byte.
+    const part = bytes === undefined ? value : value.slice(0, bytes);
+    found.push({ key, expiresAt, value: part, version, remainingMs });
+  }
+  return found;
 }
