@@ -26,9 +26,10 @@ export { executorConformance, executorFeatures } from './conformance/executor-co
 export type { ExecutorTask } from './conformance/executor-world.ts';
 export { idempotencyStoreConformance } from './conformance/idempotency-store-conformance.ts';
 export { offloadStoreConformance } from './conformance/offload-store-conformance.ts';
+export { storeConformance } from './conformance/one-store-conformance.ts';
 export type { PortRule } from './conformance/port-rule.ts';
 export { quotaStoreConformance } from './conformance/quota-store-conformance.ts';
-export { storeConformance } from './conformance/store-conformance.ts';
+export { relayStoreConformance } from './conformance/store-conformance.ts';
 // Surfaces
 export type {
   SurfaceAnswer,

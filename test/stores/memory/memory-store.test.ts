@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/api/store.ts';
 import { memoryStore } from '../../../src/stores/memory/memory-store.ts';
+import { storeConformance } from '../../../src/surfaces/testing/conformance/one-store-conformance.ts';
 
 const calls: Store.Space = { shared: 'calls' };
 
@@ -94,4 +95,8 @@ describe('a store in memory', () => {
       Date.now = real;
     }
   });
+});
+
+describe('a store in memory does what the port says', () => {
+  for (const rule of storeConformance(() => memoryStore())) test(rule.name, rule.run);
 });

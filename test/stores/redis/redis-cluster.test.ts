@@ -15,7 +15,7 @@ import {
   approvalStoreConformance,
   busConformance,
   quotaStoreConformance,
-  storeConformance,
+  relayStoreConformance,
 } from '../../../src/surfaces/testing/index.ts';
 import { type RedisCluster, startCluster } from './redis-cluster.ts';
 import { demandRedis, patient, redisAvailable, soon, whyNot } from './redis-server.ts';
@@ -48,7 +48,8 @@ describe.skipIf(!redisAvailable)(`a cluster of Redis${whyNot}`, () => {
   afterAll(() => cluster.stop());
 
   describe('keeps the contract of a store', () => {
-    for (const rule of storeConformance(() => redisStore(options()))) test(rule.name, rule.run);
+    for (const rule of relayStoreConformance(() => redisStore(options())))
+      test(rule.name, rule.run);
   });
   describe('keeps the contract of a bus', () => {
     for (const rule of busConformance(() => freshBus())) test(rule.name, rule.run);

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RedisClient, redisStore } from '../../../src/stores/redis/index.ts';
 import type { RelayStore } from '../../../src/surfaces/relay/ports/store.ts';
-import { storeConformance } from '../../../src/surfaces/testing/index.ts';
+import { relayStoreConformance } from '../../../src/surfaces/testing/index.ts';
 import {
   demandRedis,
   patient,
@@ -57,7 +57,7 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
   afterAll(() => server.stop());
 
   describe('keeps the contract', () => {
-    for (const rule of storeConformance(() => fresh())) test(rule.name, rule.run);
+    for (const rule of relayStoreConformance(() => fresh())) test(rule.name, rule.run);
   });
 
   describe('has keys', () => {

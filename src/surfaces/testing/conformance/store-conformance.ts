@@ -22,21 +22,23 @@ import { begin, sessionRules } from './store-conformance-sessions.ts';
 
 /**
  * Returns the rules that a store must satisfy, as data:
- * `for (const rule of storeConformance(make)) test(rule.name, rule.run)`. `makeStore` returns a
+ * `for (const rule of relayStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` returns a
  * fresh, empty store for each rule, or one with a namespace of its own. If the store has a `close`,
  * it is called after the rule. Some rules wait for up to a second of real time.
  *
  * @example
  * ```ts
  * import { memoryStore } from 'host-tools/relay';
- * import { storeConformance } from 'host-tools/testing';
+ * import { relayStoreConformance } from 'host-tools/testing';
  * import { test } from 'vitest';
  *
  * // Put your store in the place of `memoryStore()`.
- * for (const rule of storeConformance(() => memoryStore())) test(rule.name, rule.run);
+ * for (const rule of relayStoreConformance(() => memoryStore())) test(rule.name, rule.run);
  * ```
  */
-export function storeConformance(makeStore: () => MaybePromise<RelayStore>): readonly PortRule[] {
+export function relayStoreConformance(
+  makeStore: () => MaybePromise<RelayStore>,
+): readonly PortRule[] {
   return [
     sessionRules,
     documentRules,

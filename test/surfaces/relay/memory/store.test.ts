@@ -5,10 +5,10 @@ import { createSizeBudget } from '../../../../src/surfaces/relay/memory/size-bud
 import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
 import { sharedStrings } from '../../../../src/surfaces/relay/memory/strings.ts';
 import { memoryWindows } from '../../../../src/surfaces/relay/memory/windows.ts';
-import { storeConformance } from '../../../../src/surfaces/testing/conformance/store-conformance.ts';
+import { relayStoreConformance } from '../../../../src/surfaces/testing/conformance/store-conformance.ts';
 
 describe('the store in memory', () => {
-  for (const rule of storeConformance(() => memoryStore())) test(rule.name, rule.run);
+  for (const rule of relayStoreConformance(() => memoryStore())) test(rule.name, rule.run);
 });
 
 describe('time', () => {

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert/strict';
 import { describe, expect, test } from 'vitest';
 import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
 import type { RelayStore } from '../../../../src/surfaces/relay/ports/store.ts';
-import { storeConformance } from '../../../../src/surfaces/testing/conformance/store-conformance.ts';
+import { relayStoreConformance } from '../../../../src/surfaces/testing/conformance/store-conformance.ts';
 import { mutantStore, sessionMutants } from './store-mutants.ts';
 import { applyMutants } from './store-mutants-apply.ts';
 import { documentMutants, logMutants } from './store-mutants-documents.ts';
@@ -10,13 +10,13 @@ import { counterMutants, dueMutants, leaseMutants } from './store-mutants-time.t
 
 describe('the suite itself', () => {
   test('every rule has a name of its own', () => {
-    const names = storeConformance(memoryStore).map(({ name }) => name);
+    const names = relayStoreConformance(memoryStore).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
 
   test('each rule makes a store of its own, and closes it', async () => {
     let [made, closed] = [0, 0];
-    const rule = storeConformance(async () => {
+    const rule = relayStoreConformance(async () => {
       made += 1;
       return { ...memoryStore(), close: async () => void closed++ };
     }).find(({ name }) => name === 'a session begins with its first document');
@@ -33,7 +33,7 @@ describe('the suite itself', () => {
       create: async () => false,
       close: async () => void closed++,
     });
-    const rule = storeConformance(make).find(
+    const rule = relayStoreConformance(make).find(
       ({ name }) => name === 'a session begins with its first document',
     );
     await expect(rule?.run()).rejects.toBeInstanceOf(AssertionError);
@@ -41,7 +41,7 @@ describe('the suite itself', () => {
   });
 
   test('a store that cannot be made fails the rule', async () => {
-    const rules = storeConformance(() => Promise.reject(new Error('no store')));
+    const rules = relayStoreConformance(() => Promise.reject(new Error('no store')));
     await expect(rules[0]?.run()).rejects.toThrow('no store');
   });
 });
@@ -64,7 +64,7 @@ describe('detects a faulty store', () => {
   for (const [name, [change, broken]] of all)
     test(name, async () => {
       const rules = new Map(
-        storeConformance(() => mutantStore(change)).map((rule) => [rule.name, rule]),
+        relayStoreConformance(() => mutantStore(change)).map((rule) => [rule.name, rule]),
       );
       await Promise.all(
         broken.map(async (sentence) => {
