@@ -147,7 +147,7 @@ const documents: StoreRules = {
       '\ufeff',
       '{}',
     ];
-    for (const value of values) {
+    const check = async (value: string): Promise<void> => {
       await run(store, shared, set('k', value), { op: 'append', log: 'l', value, keep: 1 });
       const [documents, page] = await run(
         other,
@@ -157,7 +157,8 @@ const documents: StoreRules = {
       );
       assert.equal(documents[0]?.value, value);
       assert.equal(page.entries[0]?.value, value);
-    }
+    };
+    for (const value of values) await check(value);
     for (const value of ['x'.repeat(8 * 1_024 ** 2), '\u20ac'.repeat(2_796_202)]) {
       await run(store, shared, set('k', value));
       assert.ok((await textOf(other, shared, 'k')) === value, 'Expected 8 MB to come back');
@@ -179,7 +180,7 @@ const documents: StoreRules = {
         { op: 'add', key, amount: BigInt(key.length) },
         { op: 'count', key, limit: 1, windowMs: hourMs },
       );
-    for (const key of keys) {
+    const check = async (key: string): Promise<void> => {
       const [found, page, use] = await run(
         other,
         shared,
@@ -190,7 +191,8 @@ const documents: StoreRules = {
       assert.equal(found[0]?.value, key);
       assert.deepEqual(page, { entries: [{ id: 1, value: key }], first: 1, last: 1 });
       assert.equal(use.used, BigInt(key.length));
-    }
+    };
+    for (const key of keys) await check(key);
   },
   'a write asks for a version, and a refusal shows the document': async ({ store, other }) => {
     const [first] = await run(store, shared, set('k', 'a', { version: 0 }));
