@@ -33,7 +33,8 @@ import { begin, sessionRules } from './store-conformance-sessions.ts';
  * import { test } from 'vitest';
  *
  * // Put your store in the place of `memoryStore()`.
- * for (const rule of relayStoreConformance(() => memoryStore())) test(rule.name, rule.run);
+ * const rules = relayStoreConformance(() => memoryStore());
+ * for (const rule of rules) test(rule.name, rule.run);
  * ```
  */
 export function relayStoreConformance(
