@@ -22,9 +22,9 @@ import { begin, sessionRules } from './store-conformance-sessions.ts';
 
 /**
  * Returns the rules that a store must satisfy, as data:
- * `for (const rule of relayStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` returns a
- * fresh, empty store for each rule, or one with a namespace of its own. If the store has a `close`,
- * it is called after the rule. Some rules wait for up to a second of real time.
+ * `for (const rule of relayStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` returns
+ * a fresh, empty store for each rule, or one with a namespace of its own. If the store has a
+ * `close`, it is called after the rule. Some rules wait for up to a second of real time.
  *
  * @example
  * ```ts
