@@ -1,14 +1,15 @@
 /** How a call with an idempotency key runs at most once. */
 
 import type { MaybePromise } from '../values/maybe-promise.ts';
+import type { Store } from './store.ts';
 
 /** What is kept of calls with an idempotency key. */
 export interface IdempotencyOptions {
   /**
-   * Keeps the outcomes: `memoryIdempotency()`, `redisIdempotency({ client })` or your own.
-   * @default memoryIdempotency() on the registry's clock
+   * Keeps the outcomes: a store, `memoryIdempotency()`, `redisIdempotency({ client })` or your own.
+   * @default `store` of the registry, or memoryIdempotency() on its clock
    */
-  readonly store?: IdempotencyStore | undefined;
+  readonly store?: IdempotencyStore | Store | undefined;
   /**
    * Milliseconds for which an outcome is kept. Above 0, at most 2^31-1 (over 24 days).
    * @default 86_400_000

@@ -1,14 +1,16 @@
 /** How whole outputs are kept of which a model saw only the beginning. */
 
 import type { MaybePromise } from '../values/maybe-promise.ts';
+import type { Store } from './store.ts';
 
 /** How outputs over their budget are kept, for `outputStrategy: "offload"`. */
 export interface OffloadOptions {
   /**
-   * Keeps the outputs: `memoryOffload()`, `fileOffload({ dir })`, `redisOffload({ client })` or
-   * your own. @default memoryOffload() on the registry's clock
+   * Keeps the outputs: a store, `memoryOffload()`, `fileOffload({ dir })`,
+   * `redisOffload({ client })` or your own.
+   * @default `store` of the registry, or memoryOffload() on its clock
    */
-  readonly store?: OffloadStore | undefined;
+  readonly store?: OffloadStore | Store | undefined;
   /**
    * The most UTF-8 bytes that one session keeps, and that one output may have. The oldest outputs
    * of the session are removed first. A longer output is cut instead. From 1 to 2^26.

@@ -10,6 +10,7 @@ import type { OriginOptions } from './origins.ts';
 import type { Policy } from './policy.ts';
 import type { Quota, QuotaStore } from './quotas.ts';
 import type { Rule } from './rule.ts';
+import type { Store } from './store.ts';
 
 /**
  * A logger with pino's signatures. It gets messages that the host should know and that no result
@@ -46,10 +47,18 @@ export interface RegistryOptions<S = unknown> {
    */
   readonly quotas?: readonly Quota[] | undefined;
   /**
-   * Keeps the counts of the quotas of the registry, its profiles and its sessions.
-   * @default memoryQuotas() on the registry's clock
+   * Keeps what must outlive a call or the process: suspended calls, if there is
+   * `approvals.secret`; the counts of quotas; and, if they are switched on, such as with `{}`, the
+   * outcomes of `idempotency` and the outputs of `offload`. The own store of each of them beats it.
+   * A store that nothing uses is refused, as is one that lacks an operation which is needed.
+   * @default each has a store of its own in memory
    */
-  readonly quotaStore?: QuotaStore | undefined;
+  readonly store?: Store | undefined;
+  /**
+   * Keeps the counts of the quotas of the registry, its profiles and its sessions.
+   * @default `store`, or memoryQuotas() on the registry's clock
+   */
+  readonly quotaStore?: QuotaStore | Store | undefined;
   /** Policies for every session, asked after the registry's rules. */
   readonly policies?: readonly Policy<S>[] | undefined;
   /** Gates of your own for every session, made by `defineGate`. @default none */
@@ -84,8 +93,8 @@ export interface RegistryOptions<S = unknown> {
     | {
         /** Signs the tokens. The first key signs, all of them verify. */
         readonly secret: Key | readonly Key[];
-        /** Keeps the suspended calls. @default a store in memory */
-        readonly store?: ApprovalStore | undefined;
+        /** Keeps the suspended calls. @default `store` of the registry, or one in memory */
+        readonly store?: ApprovalStore | Store | undefined;
         /** Milliseconds for which a token is valid. @default 3_600_000 */
         readonly ttlMs?: number | undefined;
         /**

@@ -16,7 +16,7 @@ export interface PartRow extends Readonly<Partial<Record<Place, readonly string[
 }
 
 export const partTable: readonly PartRow[] = [
-  { part: 'idempotency', subpath: 'idempotency', registry: ['idempotency'] },
+  { part: 'idempotency', subpath: 'idempotency', registry: ['idempotency', 'store'] },
   {
     part: 'jsonSchemas',
     subpath: 'json-schema',
@@ -39,7 +39,7 @@ export const partTable: readonly PartRow[] = [
   {
     part: 'quotas',
     subpath: 'quotas',
-    registry: ['quotas', 'quotaStore'],
+    registry: ['quotas', 'quotaStore', 'store'],
     session: ['quotas'],
     profile: ['quotas'],
     registryMethods: ['addQuotas'],
@@ -47,7 +47,7 @@ export const partTable: readonly PartRow[] = [
   {
     part: 'offload',
     subpath: 'offload',
-    registry: ['offload'],
+    registry: ['offload', 'store'],
     tool: ['outputStrategy: "offload"'],
   },
   {
@@ -66,7 +66,7 @@ export const partTable: readonly PartRow[] = [
   {
     part: 'durableApprovals',
     subpath: 'approvals',
-    registry: ['approvals'],
+    registry: ['approvals', 'store'],
     sessionValues: ['approvalMode: "suspend"'],
     registryMethods: ['approvals.pending', 'approvals.list', 'approvals.get', 'approvals.answer'],
     sessionMethods: ['approvals.pending', 'approvals.resume', 'approvals.outcome'],

@@ -10,6 +10,14 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   );
 }
 
+/** Goes on with an answer: at once, unless it is a promise. */
+export function after<T, R>(
+  answer: MaybePromise<T>,
+  go: (settled: T) => MaybePromise<R>,
+): MaybePromise<R> {
+  return isThenable(answer) ? Promise.resolve(answer).then(go) : go(answer);
+}
+
 /** Handles the rejection of a promise that is not awaited, so that it does not end the process. */
 export function ignoreRejection(answer: unknown): void {
   try {

@@ -129,6 +129,8 @@ export class Ports {
   answers: Answers | undefined;
   /** Reviews whether conditions can hold. */
   review: Review | undefined;
+  /** Whether a part keeps something in the store of the registry. */
+  usesStore = false;
   /** Saves what a part still has to, when the registry has closed. Waited for in bounded time. */
   readonly closing: (() => Promise<unknown>)[] = [];
   /** Hides values of calls. Without it, texts and values are shown as they are. */

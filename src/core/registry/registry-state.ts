@@ -6,6 +6,7 @@ import type { Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
 import type { Logger, RegistryOptions } from '../../api/registry.ts';
 import type { Rule } from '../../api/rule.ts';
+import { MisuseError } from '../../values/errors/index.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { AbortHub } from '../../values/limits/abort-hub.ts';
 import { Deadlines } from '../../values/limits/deadlines.ts';
@@ -137,6 +138,7 @@ export class RegistryState {
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules, parts));
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
     for (const part of parts.specs) part.install?.(this.ports, this, given);
+    if (!this.ports.usesStore) refuseUnused(given);
     // Last, so that a gate before the handler comes after what parts reserve.
     this.#gatesAt = this.ports.tools.length;
     installGates(this.ports, given.gates);
@@ -335,4 +337,14 @@ export class RegistryState {
     if (this.logger !== undefined)
       logTo(this.logger, 'error', { err: loggedError(thrown, scrub), ...where }, message);
   }
+}
+
+/** A host that gives a store expects that something is kept in it. */
+function refuseUnused(given: { readonly store?: unknown }): void {
+  if (given.store === undefined) return;
+  throw new MisuseError(
+    'invalid_option',
+    'HostToolRegistry: nothing would be kept in `store`. Leave it out, or switch on what uses it, ' +
+      'without a store of its own: docs/stores.md names the features.',
+  );
 }

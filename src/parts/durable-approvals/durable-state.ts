@@ -1,11 +1,13 @@
 /** What the part keeps for a registry. */
 import type { ApprovalStore, Key } from '../../api/approval-store.ts';
 import type { RegistryOptions, SessionFor } from '../../api/registry.ts';
+import type { Store } from '../../api/store.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { registryStateOf } from '../../core/registry/state-of.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
+import { keeper, storeOr } from '../../stores/shared/use-store.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
 import {
   anything,
@@ -17,9 +19,9 @@ import {
   type TableOf,
   wholeNumber,
   withDefault,
-  withMethods,
   wrongOption,
 } from '../../values/options/index.ts';
+import { approvalsIn } from './approvals-in.ts';
 import { memoryApprovalStore } from './memory-store.ts';
 import { inboxMethods, isInboxStore } from './store.ts';
 import { createTokenSigner, type TokenSigner, UsedTokens } from './token.ts';
@@ -55,19 +57,27 @@ const table = {
   // `createTokenSigner` checks the keys.
   secret: anything<Key | readonly Key[]>(),
   ttlMs: withDefault(duration, 3_600_000),
-  store: withMethods<ApprovalStore>(['put', 'take', 'list']),
+  store: storeOr<ApprovalStore>(['put', 'take', 'list']),
   fourEyes: withDefault(flag, false),
   maxBytesPerPrincipal: wholeNumber(1),
   session: fn<SessionFor>(),
 } satisfies TableOf<ApprovalOptions>;
 
-/** @throws MisuseError `invalid_option`, which names the option. */
+/**
+ * @param shared The store of the registry.
+ * @throws MisuseError `invalid_option`, which names the option.
+ */
 export function readApprovals(
   options: ApprovalOptions | undefined,
-  now: () => number,
+  { now }: Pick<RegistryState, 'now'>,
+  shared: Store | undefined,
+  ports: { usesStore: boolean },
 ): DurableState {
   const read = readOptions(where, options, table, { path: 'approvals' });
-  const { secret, store, ttlMs, fourEyes, maxBytesPerPrincipal, session } = read;
+  const { secret, store: own, ttlMs, fourEyes, maxBytesPerPrincipal, session } = read;
+  // Without a secret, no call is suspended.
+  const used = options === undefined ? undefined : shared;
+  const store = keeper(where, 'approvals.store', own, used, approvalsIn(now), ports);
   if (store !== undefined) checkInbox(store);
   if (store !== undefined && maxBytesPerPrincipal !== undefined) checkHeads(store);
   return {

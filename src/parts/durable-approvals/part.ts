@@ -2,9 +2,11 @@
 
 import type { ApprovalAnswer } from '../../api/approval.ts';
 import type { RegistryOptions } from '../../api/registry.ts';
+import type { Store } from '../../api/store.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import { questionsOf } from '../../core/session/questions-of.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
+import { storeOption } from '../../stores/shared/use-store.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { anything } from '../../values/options/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
@@ -47,9 +49,19 @@ const part = definePart({
   name: 'durableApprovals',
   // Answers find a session as soon as the other parts have let it open.
   rank: 1,
-  options: { registry: { approvals: anything<NonNullable<RegistryOptions['approvals']>>() } },
-  install(ports, registry, { approvals }) {
-    const state = readApprovals(approvals as RegistryOptions['approvals'], registry.now);
+  options: {
+    registry: {
+      approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
+      store: storeOption,
+    },
+  },
+  install(ports, registry, { approvals, store }) {
+    const state = readApprovals(
+      approvals as RegistryOptions['approvals'],
+      registry,
+      store as Store | undefined,
+      ports,
+    );
     durableSlot.set(registry, state);
     approvalsPort.set(registry, {
       resume: resumeCall,

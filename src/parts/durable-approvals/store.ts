@@ -7,6 +7,7 @@ import type {
   InboxStore,
   SuspendedApproval,
 } from '../../api/approval-store.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 
@@ -75,4 +76,30 @@ export function startOperation<T>(operation: () => MaybePromise<T>): Promise<T> 
 /** Bounds the time of an operation. @param milliseconds The registry's `policyTimeoutMs`. */
 export function inTime<T>(operation: Promise<T>, milliseconds: number): Promise<T> {
   return withDeadline(operation, milliseconds);
+}
+
+// What a list needs of a suspended call, found in the beginning of its text.
+
+/** So many bytes of the text contain the head of a record that has one. */
+export const headBytes = 17_000;
+
+/** The first member is the head, as a text. */
+const beginning = /^\{"head":("(?:[^"\\]|\\.)*")[,}]/;
+
+/**
+ * The row of a list: the head and where it belongs. Undefined if the record has no head. Nothing of
+ * it is verified.
+ */
+export function rowIn(text: string): JsonObject | undefined {
+  const [, literal] = beginning.exec(text) ?? [];
+  if (literal === undefined) return undefined;
+  try {
+    const head = JSON.parse(literal) as string;
+    const { listed, principal } = JSON.parse(head.slice(head.indexOf('.') + 1)) as JsonObject;
+    if (!isJsonObject(listed as JsonValue)) return undefined;
+    const { id, sessionId, expiresAt } = listed as JsonObject;
+    return { id, sessionId, principal, expiresAt, head } as JsonObject;
+  } catch {
+    return undefined;
+  }
 }

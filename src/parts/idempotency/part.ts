@@ -1,8 +1,10 @@
 /** Idempotency as a part of a registry: a call with a key runs at most once. */
 
 import type { IdempotencyOptions } from '../../api/idempotency.ts';
+import type { Store } from '../../api/store.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
+import { storeOption } from '../../stores/shared/use-store.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
 import { anything } from '../../values/options/index.ts';
 import { claimOrReplay } from './claim-or-replay.ts';
@@ -28,10 +30,16 @@ const part = definePart({
   name: 'idempotency',
   // A call that ends as an earlier one did spends nothing.
   rank: -1,
-  options: { registry: { idempotency: anything<IdempotencyOptions>() } },
-  install(ports, registry, { idempotency: given }) {
+  options: { registry: { idempotency: anything<IdempotencyOptions>(), store: storeOption } },
+  install(ports, registry, { idempotency: given, store }) {
     if (given === undefined) return;
-    const kept = readIdempotency(given as IdempotencyOptions, registry.now, 'HostToolRegistry');
+    const kept = readIdempotency(
+      given as IdempotencyOptions,
+      registry,
+      'HostToolRegistry',
+      store as Store | undefined,
+      ports,
+    );
     const gates: ToolGates = {
       start: (call) => claimOrReplay(call, kept),
       unshared: isInProcess(kept.store)

@@ -1,21 +1,23 @@
 /** The option `offload` of registries. */
 
 import type { OffloadOptions, OffloadStore } from '../../api/offload.ts';
+import type { Store } from '../../api/store.ts';
+import { keeper, storeOr } from '../../stores/shared/use-store.ts';
 import {
   duration,
   readOptions,
   type TableOf,
   wholeNumber,
   withDefault,
-  withMethods,
 } from '../../values/options/index.ts';
 import { memoryOffload } from './memory-offload.ts';
+import { offloadIn } from './offload-in.ts';
 
 /** The name of the built-in tool that reads outputs. */
 export const readerName = 'read_tool_output';
 
 const table = {
-  store: withMethods<OffloadStore>(['put', 'get']),
+  store: storeOr<OffloadStore>(['put', 'get']),
   maxBytes: withDefault(wholeNumber(1, 2 ** 26), 4_194_304),
   ttlMs: withDefault(duration, 3_600_000),
 } satisfies TableOf<OffloadOptions>;
@@ -35,8 +37,18 @@ export interface OffloadedAbout {
   readonly secret: boolean;
 }
 
-/** @throws MisuseError `invalid_option`, which names the option. */
-export function readOffload(options: OffloadOptions, now: () => number, where: string): Offload {
-  const { store, maxBytes, ttlMs } = readOptions(where, options, table, { path: 'offload' });
+/**
+ * @param shared The store of the registry.
+ * @throws MisuseError `invalid_option`, which names the option.
+ */
+export function readOffload(
+  options: OffloadOptions,
+  { now }: { readonly now: () => number },
+  where: string,
+  shared: Store | undefined,
+  ports: { usesStore: boolean },
+): Offload {
+  const { store: own, maxBytes, ttlMs } = readOptions(where, options, table, { path: 'offload' });
+  const store = keeper(where, 'offload.store', own, shared, offloadIn, ports);
   return { store: store ?? memoryOffload({ now }), maxBytes, ttlMs };
 }

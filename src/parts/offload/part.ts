@@ -1,14 +1,16 @@
 /** Offloading as a part of a registry: outputs over their budget are kept, and read in ranges. */
 
 import type { OffloadOptions } from '../../api/offload.ts';
+import type { Store } from '../../api/store.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
+import { storeOption } from '../../stores/shared/use-store.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
 import { anything } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import { type Outputs, offloaded, unreadReason } from './offload.ts';
-import { readerName, readOffload } from './offload-options.ts';
+import { type Offload, readerName, readOffload } from './offload-options.ts';
 import { outputsSlot } from './outputs-of.ts';
 import { outputReader } from './read-tool-output.ts';
 
@@ -32,11 +34,12 @@ export function offload(): Part {
 
 const part = definePart({
   name: 'offload',
-  options: { registry: { offload: anything<OffloadOptions>() } },
-  install(ports, registry, { offload: given }) {
+  options: { registry: { offload: anything<OffloadOptions>(), store: storeOption } },
+  install(ports, registry, { offload: given, store }) {
+    const read = (options: OffloadOptions): Offload =>
+      readOffload(options, registry, where, store as Store | undefined, ports);
     const outputs: Outputs = { offload: undefined, reader: undefined, onDemand: undefined };
-    if (given !== undefined)
-      outputs.offload = readOffload(given as OffloadOptions, registry.now, where);
+    if (given !== undefined) outputs.offload = read(given as OffloadOptions);
     outputsSlot.set(registry, outputs);
     const gates: ToolGates = {
       overBudget: {
@@ -56,7 +59,7 @@ const part = definePart({
         if (!entries.some(({ internals }) => internals.outputStrategy === 'offload')) return;
         // A tool of the host that has the reader's name, or a look-alike of it, stays.
         if (registry.skeletons.has(nameSkeleton(readerName))) return;
-        outputs.offload = readOffload(onDemand, registry.now, where);
+        outputs.offload = read(onDemand);
       }
       outputs.reader = outputReader(outputs.offload);
       ports.ownTools.set(outputs.reader, { isListed: offloads });

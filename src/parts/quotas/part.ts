@@ -1,12 +1,14 @@
 /** Quotas as a part of a registry: limits on counts and sums within a window of time. */
 import type { Quota, QuotaLevel, QuotaStore } from '../../api/quotas.ts';
+import type { Store } from '../../api/store.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { ToolGates, TriedStart, Unshared } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
+import { canKeep, keeper, kept, storeOption, storeOr } from '../../stores/shared/use-store.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/value.ts';
 import { isInProcess } from '../../values/limits/in-process.ts';
-import { anything, reading, withDefault, withMethods } from '../../values/options/index.ts';
+import { anything, reading, withDefault } from '../../values/options/index.ts';
 import { callEnded, giveBackQuota, lookAll } from './ask-quota-store.ts';
 import { memoryQuotas } from './memory-quotas.ts';
 import type { CompiledQuota } from './quota.ts';
@@ -16,6 +18,7 @@ import { compare, exceededError, unavailableError, unreadableError } from './quo
 import { type Spending, spendingsOf, spendingsWithoutInput } from './quota-spending.ts';
 import { everyQuota, ownQuotas, quotasOf, registryQuotas } from './quota-state.ts';
 import { compileQuotas } from './quotas.ts';
+import { quotasIn } from './quotas-in.ts';
 import { reserveQuota } from './reserve-quota.ts';
 
 const where = 'HostToolRegistry';
@@ -24,11 +27,18 @@ const quotaList = withDefault(anything<readonly Quota[]>(), none);
 const options = {
   registry: {
     quotas: quotaList,
-    quotaStore: withMethods<QuotaStore>(['reserve', 'giveBack', 'look']),
+    quotaStore: storeOr<QuotaStore>(['reserve', 'giveBack', 'look']),
+    store: storeOption,
   },
   session: { quotas: anything<readonly Quota[]>() },
   profile: { quotas: quotaList },
 };
+
+interface GivenOptions {
+  readonly quotas: readonly Quota[];
+  readonly quotaStore: QuotaStore | Store | undefined;
+  readonly store: Store | undefined;
+}
 
 /**
  * The part that adds quotas: the options `quotas` and `quotaStore` of a registry, `quotas` of
@@ -54,22 +64,29 @@ const part = definePart({
   options,
   install(ports, registry, given) {
     const { parts } = registry;
-    const { quotas: list, quotaStore } = given as {
-      readonly quotas: readonly Quota[];
-      readonly quotaStore: QuotaStore | undefined;
-    };
+    const { quotas: list, quotaStore, store: shared } = given as GivenOptions;
     const layers = reading(where, 'quotas', () => new QuotaLayers(list, parts));
-    const store = quotaStore ?? memoryQuotas({ now: registry.now });
+    // A store that cannot count is no fault as long as nothing is to be counted.
+    const cannot = quotaStore === undefined && shared !== undefined && !canKeep(shared, quotasIn);
+    const store =
+      (cannot ? undefined : keeper(where, 'quotaStore', quotaStore, shared, quotasIn, ports)) ??
+      memoryQuotas({ now: registry.now });
+    const counting = (added: readonly unknown[]): void => {
+      if (cannot && added.length > 0) kept(where, 'store', shared, quotasIn);
+    };
+    counting(list);
     registryQuotas.set(registry, { layers, store });
     ports.sessions.push((setup, { quotas: added }, place) => {
       if (added === undefined) return;
       const compiled = reading(place, 'quotas', () =>
         compileQuotas(added as readonly Quota[], 'session', parts),
       );
+      counting(compiled);
       if (compiled.length > 0) ownQuotas.set(setup, compiled);
     });
     ports.profiles.push((profile, { quotas: added }, parents) => {
       const compiled = compileQuotas(added as readonly Quota[], `profile:${profile.id}`, parts);
+      counting(compiled);
       // A quota that two parents share is one quota.
       const all = new Set([...parents.flatMap((parent) => quotasOf(parent)), ...compiled]);
       if (all.size > 0) ownQuotas.set(profile, Object.freeze([...all]));
@@ -90,7 +107,12 @@ const part = definePart({
       if (taken !== undefined) layers.takeOver(taken.layers);
     });
     ports.registryMethods.set('addQuotas', (state, added: readonly Quota[]) =>
-      state.added(layers.add(added, (compiled) => ports.review?.added(compiled))),
+      state.added(
+        layers.add(added, (compiled) => {
+          counting(compiled);
+          ports.review?.added(compiled);
+        }),
+      ),
     );
   },
 });

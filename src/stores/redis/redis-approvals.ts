@@ -4,8 +4,7 @@
  */
 
 import type { ApprovalQuery, InboxStore, JsonObject } from '../../core.ts';
-import { rememberedMs } from '../../parts/durable-approvals/store.ts';
-import { headBytes, rowIn } from '../../surfaces/shared/approval-row.ts';
+import { headBytes, rememberedMs, rowIn } from '../../parts/durable-approvals/store.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 import { type RedisCommands, redisCommands, redisScript } from './commands.ts';
 import { allApprovalsKey, approvalKey, approvalsKey, takenKey, whole } from './keys.ts';

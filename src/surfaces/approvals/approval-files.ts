@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../core.ts';
+import { headBytes, rowIn } from '../../parts/durable-approvals/store.ts';
 import { codeOf } from '../../values/errors/index.ts';
 import { readStart } from '../../values/files/private-file.ts';
 import { openPrivateFolder } from '../../values/files/private-folder.ts';
 import { createFile, isDraft, oldDraftMs, replaceFile } from '../../values/files/whole-file.ts';
 import { isJsonObject } from '../../values/json/index.ts';
-import { headBytes, rowIn } from '../shared/approval-row.ts';
 
 /** What is kept under an id: a suspended call, or the mark that it was taken. */
 export type FileKind = 'open' | 'taken';

@@ -15,9 +15,9 @@ import type { ApprovalRequest, ApprovalStore, InboxStore } from '../../../src/in
 import { listedOf, openHead, sealHead } from '../../../src/parts/durable-approvals/head.ts';
 import { memoryApprovalStore } from '../../../src/parts/durable-approvals/memory-store.ts';
 import { sealRecord } from '../../../src/parts/durable-approvals/record.ts';
+import { headBytes, rowIn } from '../../../src/parts/durable-approvals/store.ts';
 import { createTokenSigner } from '../../../src/parts/durable-approvals/token.ts';
 import { fileApprovals } from '../../../src/surfaces/approvals/index.ts';
-import { headBytes, rowIn } from '../../../src/surfaces/shared/approval-row.ts';
 import { bench, key, otherKey, suspending, suspendOne, why } from '../../core/approval/kit.ts';
 
 const signer = createTokenSigner(key);
