@@ -344,7 +344,7 @@ function refuseUnused(given: { readonly store?: unknown }): void {
   if (given.store === undefined) return;
   throw new MisuseError(
     'invalid_option',
-    'HostToolRegistry: nothing would be kept in `store`. Leave it out, or switch on what uses it, ' +
-      'without a store of its own: docs/stores.md names the features.',
+    'HostToolRegistry: nothing would be kept in `store`. Leave it out, or switch on what uses ' +
+      'it, without a store of its own: docs/stores.md names the features.',
   );
 }
