@@ -84,9 +84,9 @@ export function partOf(place: Place, name: string): AbsentPart | undefined {
   return { part, importLine: `import { ${part} } from 'host-tools/${subpath}'` };
 }
 
-/** What all parts have in a place. */
+/** What all parts have in a place. Several may have the same, such as the option `store`. */
 export function namesIn(place: Place): readonly string[] {
-  return partTable.flatMap((row) => namesOf(row, place));
+  return [...new Set(partTable.flatMap((row) => namesOf(row, place)))];
 }
 
 function namesOf(row: PartRow, place: Place): readonly string[] {

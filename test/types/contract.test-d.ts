@@ -188,7 +188,14 @@ fits<Contract.Approvals>(given<Ours.Approvals>());
 adds<
   Ours.RegistryOptions<Services>,
   Contract.RegistryOptions<Services>,
-  'gates' | 'strictRules' | 'quotas' | 'quotaStore' | 'origins' | 'idempotency' | 'offload'
+  | 'gates'
+  | 'strictRules'
+  | 'store'
+  | 'quotas'
+  | 'quotaStore'
+  | 'origins'
+  | 'idempotency'
+  | 'offload'
 >(true);
 fits<Ours.RegistryOptions<Services>>(given<Contract.RegistryOptions<Services>>());
 adds<

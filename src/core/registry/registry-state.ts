@@ -340,8 +340,8 @@ export class RegistryState {
 }
 
 /** A host that gives a store expects that something is kept in it. */
-function refuseUnused(given: { readonly store?: unknown }): void {
-  if (given.store === undefined) return;
+function refuseUnused(given: object): void {
+  if ((given as { readonly store?: unknown }).store === undefined) return;
   throw new MisuseError(
     'invalid_option',
     'HostToolRegistry: nothing would be kept in `store`. Leave it out, or switch on what uses ' +

@@ -34,12 +34,6 @@ const options = {
   profile: { quotas: quotaList },
 };
 
-interface GivenOptions {
-  readonly quotas: readonly Quota[];
-  readonly quotaStore: QuotaStore | Store | undefined;
-  readonly store: Store | undefined;
-}
-
 /**
  * The part that adds quotas: the options `quotas` and `quotaStore` of a registry, `quotas` of
  * sessions and profiles, and `registry.addQuotas`.
@@ -64,7 +58,15 @@ const part = definePart({
   options,
   install(ports, registry, given) {
     const { parts } = registry;
-    const { quotas: list, quotaStore, store: shared } = given as GivenOptions;
+    const {
+      quotas: list,
+      quotaStore,
+      store: shared,
+    } = given as {
+      readonly quotas: readonly Quota[];
+      readonly quotaStore: QuotaStore | Store | undefined;
+      readonly store: Store | undefined;
+    };
     const layers = reading(where, 'quotas', () => new QuotaLayers(list, parts));
     // A store that cannot count is no fault as long as nothing is to be counted.
     const cannot = quotaStore === undefined && shared !== undefined && !canKeep(shared, quotasIn);
