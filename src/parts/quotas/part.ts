@@ -4,6 +4,8 @@ import type { Store } from '../../api/store.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { ToolGates, TriedStart, Unshared } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
+import type { Ports } from '../../core/registry/ports.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { canKeep, keeper, kept, storeOption, storeOr } from '../../stores/shared/use-store.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/value.ts';
@@ -58,24 +60,9 @@ const part = definePart({
   options,
   install(ports, registry, given) {
     const { parts } = registry;
-    const {
-      quotas: list,
-      quotaStore,
-      store: shared,
-    } = given as {
-      readonly quotas: readonly Quota[];
-      readonly quotaStore: QuotaStore | Store | undefined;
-      readonly store: Store | undefined;
-    };
+    const list = given.quotas as readonly Quota[];
     const layers = reading(where, 'quotas', () => new QuotaLayers(list, parts));
-    // A store that cannot count is no fault as long as nothing is to be counted.
-    const cannot = quotaStore === undefined && shared !== undefined && !canKeep(shared, quotasIn);
-    const store =
-      (cannot ? undefined : keeper(where, 'quotaStore', quotaStore, shared, quotasIn, ports)) ??
-      memoryQuotas({ now: registry.now });
-    const counting = (added: readonly unknown[]): void => {
-      if (cannot && added.length > 0) kept(where, 'store', shared, quotasIn);
-    };
+    const { store, counting } = storeOf(given as Stores, registry, ports);
     counting(list);
     registryQuotas.set(registry, { layers, store });
     ports.sessions.push((setup, { quotas: added }, place) => {
@@ -118,6 +105,28 @@ const part = definePart({
     );
   },
 });
+
+/** The options that say where quotas are counted. */
+type Stores = Readonly<Record<string, unknown>> & {
+  readonly quotaStore?: QuotaStore | Store | undefined;
+  readonly store?: Store | undefined;
+};
+
+/** Where quotas are counted, and what throws for quotas that cannot be. */
+function storeOf({ quotaStore, store }: Stores, { now }: RegistryState, ports: Ports) {
+  if (quotaStore !== undefined || store === undefined || canKeep(store, quotasIn)) {
+    const own = keeper(where, 'quotaStore', quotaStore, store, quotasIn, ports);
+    return {
+      store: own ?? memoryQuotas({ now }),
+      counting: (_added: readonly unknown[]): void => {},
+    };
+  }
+  // A store that cannot count is no fault as long as nothing is to be counted.
+  const counting = (added: readonly unknown[]): void => {
+    if (added.length > 0) kept(where, 'store', store, quotasIn);
+  };
+  return { store: memoryQuotas({ now }), counting };
+}
 
 function gatesOf(quotas: readonly CompiledQuota[], store: QuotaStore): ToolGates {
   const [first] = quotas as readonly [CompiledQuota];
