@@ -1,5 +1,6 @@
 /** Items that are due at a time. */
 import type { Store } from '../../api/store.ts';
+import { checkDue, checkSchedule } from '../shared/check-operations.ts';
 import type { PostgresCommands } from './connection.ts';
 import { decodeText, encodeText } from './names.ts';
 import { itemLocks } from './step.ts';
@@ -11,11 +12,13 @@ export function postgresItems(
 ): Pick<Store, 'schedule' | 'due'> {
   return {
     async schedule(items, delayMs, done = []) {
+      checkSchedule(items, delayMs, done);
       const { alone, locks } = itemLocks([...items, ...done]);
       const values = [alone, locks, waitMs, itemsJson(items), delayMs, itemsJson(done)];
       await run('schedule', values);
     },
     async due(limit, delayMs) {
+      checkDue(limit, delayMs);
       const found = JSON.parse(await run('due', [limit, delayMs])) as Store.Item[];
       return found.map(({ owner, key }) => ({ owner: decodeText(owner), key: decodeText(key) }));
     },

@@ -1,5 +1,6 @@
 /** A store on PostgreSQL. Any number of processes share it. */
 import type { Store } from '../../api/store.ts';
+import { checkSpace, checkStep } from '../shared/check-operations.ts';
 import { postgresCommands } from './connection.ts';
 import { postgresExpiry } from './expiry.ts';
 import { failure } from './failures.ts';
@@ -60,6 +61,7 @@ export function postgresStore(
     space: Store.Space,
     operations: readonly Store.Operation[],
   ): Promise<Store.Outcome> => {
+    checkStep(space, operations);
     const { isSession } = partsOf(space);
     const name = spaceName(space);
     const json = operationsJson(operations, schema, space);
@@ -75,6 +77,7 @@ export function postgresStore(
     apply: apply as Store['apply'],
     ...postgresItems(run, waitMs),
     async listen(space, listener) {
+      checkSpace(space);
       return listening.listen(space, listener);
     },
     ...postgresMigration(schema, commands, commandTimeoutMs),
