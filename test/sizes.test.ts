@@ -32,7 +32,7 @@ const parts: Readonly<Record<string, number>> = {
   extend: 10,
   discovery: 9,
   explain: 5,
-  idempotency: 5,
+  idempotency: 6,
   'json-schema': 65,
   'look-alikes': 12,
   origins: 30,
@@ -48,7 +48,7 @@ const parts: Readonly<Record<string, number>> = {
  * options of all parts (docs/decisions/0142).
  */
 const limits: Readonly<Record<string, number>> = {
-  testing: 200,
+  testing: 216,
   amplifier: 80,
   workflow: 15,
   config: 42,
@@ -130,7 +130,7 @@ async function measured(): Promise<Row[]> {
   const sizes: Row[] = [
     { what: 'the tarball', size: statSync(tarball).size / 1_000, limit: 2_400, goal: 1_600 },
     { what: 'the package, unpacked', size: sizeOf(files), limit: 8_000, goal: 6_000 },
-    { what: 'of that, declarations', size: declarations, limit: 580 },
+    { what: 'of that, declarations', size: declarations, limit: 600 },
   ];
   for (const [entry, limit] of Object.entries(programs))
     sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });
@@ -187,7 +187,7 @@ test('every entry has a limit', () => {
 });
 
 test.each([
-  ['durableApprovals', 'host-tools/approvals', 12],
+  ['durableApprovals', 'host-tools/approvals', 13],
   ['offload', 'host-tools/offload', 80],
 ])('%s comes without the surface of its subpath and other parts', async (part, entry, limit) => {
   const core = "export { HostToolRegistry } from 'host-tools/core';";
