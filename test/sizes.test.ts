@@ -130,7 +130,7 @@ async function measured(): Promise<Row[]> {
   const sizes: Row[] = [
     { what: 'the tarball', size: statSync(tarball).size / 1_000, limit: 2_400, goal: 1_600 },
     { what: 'the package, unpacked', size: sizeOf(files), limit: 8_000, goal: 6_000 },
-    { what: 'of that, declarations', size: declarations, limit: 600 },
+    { what: 'of that, declarations', size: declarations, limit: 580 },
   ];
   for (const [entry, limit] of Object.entries(programs))
     sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });

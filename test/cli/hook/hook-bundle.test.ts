@@ -20,7 +20,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await builtCli('hook-bundle');
-  const parts = ['hook-process', 'hook-here'].map((name) => `export * from './${name}.ts';`);
+  const parts = ['hook-process', 'hook-lean'].map((name) => `export * from './${name}.ts';`);
   await build({
     stdin: { contents: parts.join(''), resolveDir: join(root, 'src/cli') },
     outfile: join(folder, 'hook-parts.cjs'),
