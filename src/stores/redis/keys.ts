@@ -3,6 +3,7 @@
  * on one server.
  */
 import { createHash } from 'node:crypto';
+import type { Store } from '../../api/store.ts';
 
 /** The hash tag `{…}` for any string. It has no other braces and is never empty. */
 function tag(name: string): string {
@@ -100,4 +101,25 @@ export function channelName(prefix: string, channel: string): string {
 /** A whole number as Redis reads it. */
 export function whole(value: number, least = 0): number {
   return Math.min(Math.max(Math.ceil(value), least), Number.MAX_SAFE_INTEGER);
+}
+
+/** What the names of all keys and channels of a space start with. They share a hash tag. */
+export function rootOf(prefix: string, space: Store.Space): string {
+  return isSession(space)
+    ? sessionKey(prefix, space.session)
+    : `${prefix}:shared:${tag(space.shared)}`;
+}
+
+/** The stream of a log. Scripts build the same name from the root of a session. */
+export function streamKey(root: string, log: string): string {
+  return `${root}:log:${log}`;
+}
+
+/** The channel of a space. */
+export function channelOf(root: string): string {
+  return `${root}:channel`;
+}
+
+export function isSession(space: Store.Space): space is { readonly session: string } {
+  return (space as { readonly session?: string }).session !== undefined;
 }
