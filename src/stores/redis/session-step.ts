@@ -55,11 +55,14 @@ local function put(field, number, last)
   if before == 0 then ending[#ending + 1] = whole(last); ending[#ending + 1] = ARGV[field + 2] end
   has[field] = whole(number) .. ' ' .. whole(last)
 end
-local function refused(wait, field)
+-- With the document as the step has left it so far.
+local function refused(wait, field, value)
   local found = {}
-  if isOpen and field then
-    local version = ARGV[field + 2]
-    found = redis.call('HMGET', root, version, 'd' .. string.sub(version, 2))
+  if isOpen and field and has[field] then
+    value = tonumber(value)
+    local text = has[value]
+    if not text then text = redis.call('HGET', root, ARGV[value + 2]) end
+    found = {has[field], text}
   end
   local isGone = not isOpen and ARGV[place] ~= 'open'
   return {0, now, #results, isGone and 1 or 0, wait, found}
@@ -91,24 +94,23 @@ while place <= #ARGV do
     if version > 0 and (two == '' or version == tonumber(two)) then
       local value = tonumber(one)
       has[field], has[value], changed[field], changed[value] = false, false, true, true
-    elseif three == '1' then return refused(0, field)
+    elseif three == '1' then return refused(0, field, one)
     else result = 0 end
   elseif not isOpen then return refused(0)
   elseif op == 'set' then
     local version, last = pairOf(has[field])
     local isLive = version > 0 and (last == 0 or last > now)
-    if three ~= '' and tonumber(three) ~= (isLive and version or 0) then return refused(0, field) end
+    if three ~= '' and tonumber(three) ~= (isLive and version or 0) then return refused(0, field, one) end
     result, size = nextVersion(version, isLive), 6
     put(field, result, endOf(ARGV[place + 5]))
     local value = tonumber(one)
     has[value], changed[value] = two, true
   elseif op == 'touch' then
     local version, last = pairOf(has[field])
-    if version ~= tonumber(one) or version == 0 or (last > 0 and last <= now) then
-      return refused(0, field)
+    if version ~= tonumber(two) or version == 0 or (last > 0 and last <= now) then
+      return refused(0, field, one)
     end
-    put(field, version, now + two)
-    size = 4
+    put(field, version, now + three)
   elseif op == 'append' then
     local last = tonumber(has[field] or '0')
     if three ~= '' and tonumber(three) ~= last then return refused(0) end
@@ -222,8 +224,14 @@ export async function sessionStep(
       results: operations.map((operation, index) => resultOf(operation, results[index], now)),
     };
   }
-  const [, now, refused, gone, retryAfterMs, found] = reply;
-  return { refused, gone: gone === 1, retryAfterMs, found: documentsOf(found, now)[0] };
+  const [, now, refused, gone, retryAfterMs, fields] = reply;
+  const [found] = documentsOf(fields, now);
+  return {
+    refused,
+    gone: gone === 1,
+    retryAfterMs,
+    ...(found === undefined ? undefined : { found }),
+  };
 }
 
 /** The keys and the values that the script gets. */
@@ -299,7 +307,8 @@ function addValues(
       return;
     }
     case 'touch':
-      values.push(fields.of(`v:${operation.key}`), operation.version, operation.ttlMs);
+      values.push(fields.of(`v:${operation.key}`), fields.of(`d:${operation.key}`));
+      values.push(operation.version, operation.ttlMs);
       return;
     case 'append': {
       const { log, value, keep = '', after = '' } = operation;

@@ -76,8 +76,12 @@ local function lastOf(place)
   return logs[place]
 end
 local function refused(index, wait, place)
-  local found, uses = false, {}
-  if place then found = redis.call('GET', KEYS[tonumber(place)]) end
+  local found, uses, doc = false, {}, place and find(place)
+  if doc and doc.isLive then
+    local value = doc.value
+      or string.sub(redis.call('GET', KEYS[tonumber(place)]), ${headChars + 1} + doc.size)
+    found = string.format('%016.0f%016.0f00000', doc.version, doc.last) .. value
+  end
   if ARGV[ops[index]] == 'add' then
     for at, start in ipairs(ops) do
       if ARGV[start] == 'add' then
@@ -106,11 +110,12 @@ for index, start in ipairs(ops) do
     end
     doc.version = nextVersion(doc.version, doc.isLive)
     doc.last = endOf(ARGV[start + 5])
-    doc.isLive = doc.last == 0 or doc.last > now
+    doc.isLive, doc.value = doc.last == 0 or doc.last > now, two
     results[index] = doc.version
   elseif op == 'touch' then
     local doc = find(place)
     if not doc.isLive or doc.version ~= tonumber(two) then return refused(index, 0, place) end
+    doc.last = now + three
   elseif op == 'delete' then
     local doc = find(place)
     if doc.isLive and (two == '' or doc.version == tonumber(two)) then doc.isLive = false
@@ -286,13 +291,14 @@ export async function sharedStep(
     return {
       results: operations.map((operation, index) => resultOf(operation, reply[2][index], now)),
     };
-  const [, , refused, retryAfterMs, found, uses] = reply;
+  const [, , refused, retryAfterMs, text, uses] = reply;
+  const found = read(text, now);
   return {
     refused,
     gone: false,
     retryAfterMs,
-    found: read(found, now)?.document,
-    uses: operations[refused]?.op === 'add' ? uses.map(useOf) : undefined,
+    ...(found === undefined ? undefined : { found: found.document }),
+    ...(operations[refused]?.op === 'add' ? { uses: uses.map(useOf) } : undefined),
   };
 }
 

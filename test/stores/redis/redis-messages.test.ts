@@ -109,7 +109,7 @@ describe.skipIf(!redisAvailable)(`messages on Redis${whyNot}`, () => {
     await soon(() => heard).toEqual([...texts, undefined]);
   });
 
-  test.each<[string, RedisOptions]>([
+  test.each<[string, RedisOptions & { replyMapping?: 'resp3' }]>([
     ['that connects when it is first used', { lazyConnect: true }],
     ['that keeps no commands while it is not connected', { enableOfflineQueue: false }],
   ])('take a client %s', async (_, options) => {

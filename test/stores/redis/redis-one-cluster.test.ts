@@ -3,6 +3,7 @@ import type { Cluster } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/api/store.ts';
 import { redisOneStore } from '../../../src/stores/redis/one-store.ts';
+import { storeConformance } from '../../../src/surfaces/testing/index.ts';
 import { type RedisCluster, startCluster } from './redis-cluster.ts';
 import { demandRedis, patient, redisAvailable, soon, whyNot } from './redis-server.ts';
 import { resultsOf, steps } from './redis-steps.ts';
@@ -18,6 +19,12 @@ describe.skipIf(!redisAvailable)(`a store on a cluster of Redis${whyNot}`, () =>
     client = cluster.connect();
   });
   afterAll(() => cluster.stop());
+
+  describe('keeps the contract', () => {
+    let stores = 0;
+    const make = (): Store => redisOneStore({ client, prefix: `contract-${++stores}`, ...patient });
+    for (const rule of storeConformance(make)) test(rule.name, rule.run);
+  });
 
   test('has the keys of a space in one slot, and spaces in many', async () => {
     const prefix = 'slots';

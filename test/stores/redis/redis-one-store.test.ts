@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/api/store.ts';
 import type { RedisClient } from '../../../src/stores/redis/index.ts';
 import { redisOneStore } from '../../../src/stores/redis/one-store.ts';
+import { storeConformance } from '../../../src/surfaces/testing/index.ts';
 import {
   demandRedis,
   patient,
@@ -43,6 +44,14 @@ describe.skipIf(!redisAvailable)(`a store on Redis${whyNot}`, () => {
     client = server.connect();
   });
   afterAll(() => server.stop());
+
+  describe('keeps the contract', () => {
+    const make = (): readonly [Store, Store] => {
+      const options = { client, prefix: `test-${++stores}`, ...patient };
+      return [redisOneStore(options), redisOneStore(options)];
+    };
+    for (const rule of storeConformance(make)) test(rule.name, rule.run);
+  });
 
   describe('has keys', () => {
     test('of a session that share a slot of a cluster and the expiry, and go together', async () => {
@@ -204,7 +213,7 @@ describe.skipIf(!redisAvailable)(`a store on Redis${whyNot}`, () => {
       await resultsOf(store, shared, [set('b', ['other'])]);
       const list = { op: 'list', list: 'l', limit: 1 } as const;
       expect(await resultsOf(store, shared, [list])).toMatchObject([[{ key: 'c' }]]);
-      expect(await client.zrange(`${root}:l:l`, 0, -1)).toEqual(['c']);
+      expect(await client.zrange(`${root}:l:l`, '0', '-1')).toEqual(['c']);
     });
   });
 
@@ -216,16 +225,17 @@ describe.skipIf(!redisAvailable)(`a store on Redis${whyNot}`, () => {
       let last = 0;
       for (let round = 0; round < 20; round++) {
         const set = { op: 'set', key: 'k', value: 'v', version: 0, ttlMs: hourMs } as const;
-        const found = (await resultsOf(store, space, [
+        const found = await resultsOf(store, space, [
           set,
           { ...set, version: undefined },
           { op: 'delete', key: 'k', required: true },
           set,
           { op: 'delete', key: 'k', required: true },
-        ])) as [number, number, boolean, number];
+        ]);
         for (const version of [found[0], found[1], found[3]]) {
           expect(version).toBeGreaterThan(last);
-          seen.add((last = version));
+          last = version;
+          seen.add(version);
         }
       }
       expect(seen.size).toBe(60);

@@ -8,11 +8,11 @@ export function later(): number {
 }
 
 /** What a step returned that must take place. */
-export async function resultsOf(
+export async function resultsOf<const T extends readonly Store.Operation[]>(
   store: Store,
   space: Store.Space,
-  operations: readonly Store.Operation[],
-): Promise<readonly any[]> {
+  operations: T,
+): Promise<Store.Applied<T>['results']> {
   const outcome = await store.apply(space, operations);
   if (outcome.results === undefined)
     throw new Error(`Expected the step to fit, got ${JSON.stringify(outcome)}`);

@@ -56,13 +56,13 @@ describe.skipIf(!redisAvailable)(`sums on Redis${whyNot}`, () => {
         let sum = 0n;
         for (const { amount, max, back } of all) {
           const one = { key: 'k', amount, max, windowMs: undefined };
-          const { results, uses } = await store.apply(space, [{ op: 'add', ...one }]);
+          const outcome = await store.apply(space, [{ op: 'add', ...one }]);
           if (sum + amount > max) {
-            expect(uses).toEqual([{ used: sum, retryAfterMs: undefined }]);
+            expect(outcome).toMatchObject({ uses: [{ used: sum, retryAfterMs: undefined }] });
             continue;
           }
           sum += amount;
-          const place = results?.[0] as string;
+          const place = outcome.results?.[0] as string;
           await resultsOf(store, space, [{ op: 'subtract', key: 'k', amount: back, place }]);
           // All amounts of a sum that does not slide have one place.
           sum -= back < sum ? back : sum;
@@ -175,7 +175,7 @@ describe.skipIf(!redisAvailable)(`sums on Redis${whyNot}`, () => {
       const store = await filled((at) => Math.floor((hourMs * (earlier - at)) / (2 * earlier)));
       const added = await costOf('100 additions', () => resultsOf(store, space, all(10_000n)));
       const refused = await costOf('100 refusals', async () => {
-        const { uses } = await store.apply(space, all(2n));
+        const { uses } = (await store.apply(space, all(2n))) as Store.Refused;
         expect(uses).toHaveLength(100);
         // The bound is the end of the newest amount's window.
         for (const { used, retryAfterMs } of uses ?? []) {
