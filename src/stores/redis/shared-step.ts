@@ -318,6 +318,8 @@ async function runStep(
     operations.some(({ op }) => op === 'add') ? randomUUID() : '',
   ];
   for (const operation of operations) addValues(values, operation, { root, keys });
+  // A cluster finds the server by a key, and messages stay in order only on one of them.
+  if (keys.names.length === 0) keys.of(root);
   for (;;) {
     const reply = (await run(script, keys.names, values)) as Reply;
     if (reply[0] !== 2) return reply;
