@@ -524,6 +524,8 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'values/json-schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
   'surfaces/agents/shell/programs': ['fedTables'],
+  // Until the features have moved to it.
+  'stores/redis/one-store': ['redisOneStore'],
   'surfaces/agents/shell/hosts': ['hostRows'],
   'surfaces/agents/shell/looking-programs': ['lookingTables'],
   'surfaces/gateway/server-questions': ['createQuestions'],
