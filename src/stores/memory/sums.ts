@@ -25,6 +25,8 @@ export class Sums {
   /** How many sums this step may still check for room. */
   #mayCheck = 0;
   #mayLook = 0;
+  /** Sums of which this step has taken something back. If it is refused, they have it again. */
+  readonly #lowered = new Set<Account>();
 
   readonly #left: (space: Space) => void;
 
@@ -38,6 +40,7 @@ export class Sums {
   begin(): void {
     this.#mayCheck = 1_000;
     this.#mayLook = maxLooked;
+    this.#lowered.clear();
   }
 
   /**
@@ -71,6 +74,7 @@ export class Sums {
     if (account === undefined || bucket === undefined) return undefined;
     const back = amount < bucket.amount ? amount : bucket.amount;
     account.takeOff(bucket, back);
+    this.#lowered.add(account);
     return () => account.takeOff(bucket, -back);
   }
 
@@ -142,6 +146,7 @@ export class Sums {
         if (step.done === true) return;
       }
       const { account, owned } = step.value;
+      if (this.#lowered.has(account)) continue;
       if (account.isOver(time, owned ? keepOwnedMs : keepMs)) this.#forget(step.value);
     }
   }

@@ -12,6 +12,23 @@ function step(store: Store, operations: readonly Store.Operation[], space = call
 }
 
 describe('a store in memory', () => {
+  test('a refused step that lowers a sum to nothing leaves it, also if it opens others', () => {
+    const store = memoryStore();
+    const added = step(store, [{ op: 'add', key: 'kept', amount: 5n }]);
+    const [place] = (added.results ?? []) as readonly [string];
+    const others = Array.from({ length: 20 }, (_, index) => ({
+      op: 'add' as const,
+      key: `other ${index}`,
+      amount: 1n,
+    }));
+    const back = { op: 'subtract', key: 'kept', amount: 5n, place } as const;
+    const misfit = { op: 'set', key: 'k', value: 'v', version: 7 } as const;
+    expect(step(store, [back, ...others, misfit]).refused).toBe(21);
+    expect(step(store, [{ op: 'sum', key: 'kept', amount: 0n }]).results).toEqual([
+      { used: 5n, retryAfterMs: 0 },
+    ]);
+  });
+
   test('answers at once', () => {
     const answer = step(memoryStore(), [{ op: 'set', key: 'k', value: 'v' }]);
     expect(answer).toMatchObject({ results: [expect.any(Number)] });
