@@ -43,3 +43,24 @@ const types: Statement['types'] = { getTypeParser: () => (value) => value };
 export function plain(text: string, values: unknown[] = [], name?: string): Statement {
   return { text, values, rowMode: 'array', types, ...(name !== undefined && { name }) };
 }
+
+/** How many stores use a pool. They have one listener together. */
+const users = new WeakMap<PostgresPool, number>();
+const ignoreLost = (): void => {};
+
+/**
+ * Keeps a pool from ending the process when an idle connection is lost: it makes another one when
+ * it needs it.
+ */
+export function hold(pool: PostgresPool): void {
+  const count = users.get(pool) ?? 0;
+  if (count === 0) pool.on('error', ignoreLost);
+  users.set(pool, count + 1);
+}
+
+/** Takes back one {@link hold}. */
+export function release(pool: PostgresPool): void {
+  const count = (users.get(pool) ?? 0) - 1;
+  if (count === 0) pool.removeListener('error', ignoreLost);
+  users.set(pool, count);
+}

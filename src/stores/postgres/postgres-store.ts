@@ -9,6 +9,7 @@ import { Listening } from './listening.ts';
 import { postgresMigration } from './migration.ts';
 import { type PostgresOptions, postgresSettings } from './options.ts';
 import { outcomeOf } from './outcome.ts';
+import { hold, release } from './pool.ts';
 import { locksOf, maxMessageChars, onlyReads, operationsJson, partsOf, spaceName } from './step.ts';
 import { neededVersion } from './tables-sql.ts';
 
@@ -48,9 +49,8 @@ export function postgresStore(
   const listening = new Listening(settings);
   const waitMs = Math.ceil(commandTimeoutMs);
   let isClosed = false;
-  // A pool whose idle connection is lost would otherwise end the process. It makes another one.
-  const ignore = (): void => {};
-  for (const one of new Set([pool, listenPool])) one?.on('error', ignore);
+  const pools = [...new Set([pool, listenPool ?? pool])];
+  for (const one of pools) hold(one);
   const run: typeof commands.run = async (name, values) => {
     if (isClosed) throw failure('closed');
     const answer = await commands.run(name, [neededVersion, ...values]);
@@ -89,7 +89,7 @@ export function postgresStore(
       isClosed = true;
       listening.close();
       await expiry.close();
-      for (const one of new Set([pool, listenPool])) one?.removeListener('error', ignore);
+      for (const one of pools) release(one);
     },
   };
 }
