@@ -96,6 +96,7 @@ const versions = {
   '@opentelemetry/api': '1',
   bullmq: '6',
   ioredis: '6',
+  pg: '8',
   unbash: '6',
   ws: '8',
 } as const;

@@ -214,7 +214,7 @@ test('in the source, one place sends calls to applications, and only the executo
   // Records of the log that are calls, and documents that hold one.
   expect(holding(/kind: 'call', id/)).toEqual(['calls/call-run.ts']);
   expect(holding(/state: 'open'[,\s]*\}/)).toEqual(['calls/call-run.ts']);
-  expect(holding(/calls\.run\(/)).toEqual(['calls/live-session-open.ts']);
+  expect(holding(/calls\.run\(/)).toEqual(['calls/live-sessions.ts']);
   expect(holding(/kind: 'remote' as const,\s+execute: \(input/)).toEqual([
     'tools/relayed-tools.ts',
   ]);
