@@ -220,5 +220,5 @@ test('in the source, one place sends calls to applications, and only the executo
   ]);
   // Agents' calls go in by these doors of the core.
   expect(holding(/session\.call\(/)).toEqual(['calls/request-run.ts']);
-  expect(holding(/createMcpHandler\(/)).toEqual(['http/mcp-route.ts']);
+  expect(holding(/\bcreateMcpHandler\b/)).toEqual(['http/mcp-route.ts']);
 });
