@@ -54,8 +54,8 @@ const limits: Readonly<Record<string, number>> = {
   config: 42,
   mcp: 41,
   'ai-sdk': 15,
-  openai: 80,
-  anthropic: 80,
+  openai: 20,
+  anthropic: 20,
   gemini: 14,
   langchain: 12,
   'claude-agent': 70,
@@ -65,9 +65,9 @@ const limits: Readonly<Record<string, number>> = {
   postgres: 14,
   cedar: 7,
   opa: 7,
-  policy: 20,
+  policy: 10,
   audit: 15,
-  inspector: 53,
+  inspector: 30,
   otel: 7,
   prometheus: 4,
   sandbox: 20,
@@ -130,7 +130,7 @@ async function measured(): Promise<Row[]> {
   const sizes: Row[] = [
     { what: 'the tarball', size: statSync(tarball).size / 1_000, limit: 2_400, goal: 1_600 },
     { what: 'the package, unpacked', size: sizeOf(files), limit: 8_000, goal: 6_000 },
-    { what: 'of that, declarations', size: declarations, limit: 580 },
+    { what: 'of that, declarations', size: declarations, limit: 600 },
   ];
   for (const [entry, limit] of Object.entries(programs))
     sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });
