@@ -179,7 +179,7 @@ describe('refused is', () => {
     const { code, message } = misuse(() => new HostToolRegistry(options as never));
     expect(code).toBe('invalid_option');
     expect(message).toContain(`expected \`${option}\` to be a`);
-    expect(message).toMatch(/a store,? such as memoryStore\(\)/);
+    expect(message).toMatch(/a store,? such as memoryStore\(\) of host-tools/);
   });
 
   const lacking = (...lacks: Store.Operation['op'][]): Store => ({ ...memoryStore(), lacks });

@@ -1,8 +1,8 @@
 /** What quotas have counted, in a store. */
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../../api/quotas.ts';
 import type { Store } from '../../api/store.ts';
-import { nameFor, type Use } from '../../stores/shared/use-store.ts';
-import { randomUUID } from '../../values/crypto.ts';
+import type { Use } from '../../stores/shared/use-store.ts';
+import { randomUUID, sha256 } from '../../values/crypto.ts';
 import { after, type MaybePromise } from '../../values/maybe-promise.ts';
 
 const space = { shared: 'calls' } as const;
@@ -36,7 +36,16 @@ class Reservation {
 }
 
 function slidingOf({ key, amount, max, windowMs, session, holder }: QuotaSpend): Store.Sliding {
-  return { key: nameFor('quota', key), amount, max, windowMs, owner: session, holder };
+  // It may name a person or a payee, which nobody needs to read in a database. JSON keeps apart
+  // what UTF-8 cannot express.
+  return {
+    key: `quota ${sha256(JSON.stringify(key))}`,
+    amount,
+    max,
+    windowMs,
+    owner: session,
+    holder,
+  };
 }
 
 function reserve(store: Store, spends: readonly QuotaSpend[]): MaybePromise<QuotaAnswer> {

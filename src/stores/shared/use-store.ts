@@ -12,13 +12,16 @@ function isStore(value: unknown): value is Store {
 }
 
 /** The option `store` of a registry. */
-export const storeOption: Kind<Store> = kind('a store, such as memoryStore()', isStore);
+export const storeOption: Kind<Store> = kind(
+  'a store, such as memoryStore() of host-tools',
+  isStore,
+);
 
 /** An option for a store, or for an object with methods to keep only one feature's data. */
 export function storeOr<T>(names: readonly (string & keyof T)[]): Kind<Store | T> {
   const own = withMethods<T>(names);
   return kind(
-    `${own.expected}, or a store such as memoryStore()`,
+    `${own.expected}, or a store such as memoryStore() of host-tools`,
     (value) => isStore(value) || own.accepts(value),
   );
 }
@@ -59,8 +62,8 @@ export function kept<T extends object>(
     throw wrongOption(
       where,
       option,
-      `a store with the operation \`${op}\`, which ${use.what} need: memoryStore, sqliteStore, ` +
-        'redisStore or postgresStore',
+      `a store with the operation \`${op}\`, which ${use.what} need, such as ` +
+        'memoryStore() or postgresStore()',
       given,
     );
   const made = use.over(given);
