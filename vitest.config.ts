@@ -39,8 +39,9 @@ const coreEntry = {
 const plugins = withCore ? [coreEntry] : [];
 
 /**
- * In CI, a failed test that waits for servers, processes or browsers runs once more.
- * `test/runner/retried-tests.ts` names those that then passed.
+ * In CI, a failed test runs once more: most wait for servers, processes or browsers, and files of one
+ * thread share a process, so what one has left running may set a timer that the next one counts.
+ * `test/runner/retried-tests.ts` names those that then passed, and CI prints them at its end.
  */
 const retry = process.env.CI === 'true' ? 1 : 0;
 
@@ -50,12 +51,13 @@ const shared = {
   // its own: files of one thread share their modules.
   pool: 'threads',
   isolate: false,
+  retry,
   restoreMocks: true,
   unstubEnvs: true,
   unstubGlobals: true,
   // Ends what hangs. Far above what any test takes, so that a busy machine passes.
-  testTimeout: 180_000,
-  hookTimeout: 180_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   expect: { poll: { timeout: 30_000 } },
   // Files and tests run in a mixed order, so that none leans on another.
   sequence: { shuffle: { files: true, tests: true }, seed },
@@ -91,7 +93,6 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'outside',
-          retry,
           sequence: { ...shared.sequence, groupOrder: 0 },
           // These wait for other programs most of the time.
           maxWorkers: 2 * cores,
@@ -105,7 +106,6 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'agents',
-          retry,
           // So that each program is installed once.
           fileParallelism: false,
           sequence: { ...shared.sequence, groupOrder: 3 },
@@ -118,7 +118,6 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'package',
-          retry,
           sequence: { ...shared.sequence, groupOrder: 2 },
           globalSetup: 'test/runner/pack.ts',
           include: packed,

@@ -4,6 +4,9 @@
  * `HOST_TOOLS_TEST_ENTRY=core`, the tests import this in place of `src/index.ts`.
  */
 import { HostToolRegistry as CoreRegistry, type RegistryOptions } from '../../src/core.ts';
+import { codeMode } from '../../src/parts/code/part.ts';
+import { delegation } from '../../src/parts/delegation/part.ts';
+import { diagnostics } from '../../src/parts/diagnostics/part.ts';
 import { discovery } from '../../src/parts/discovery/part.ts';
 import { durableApprovals } from '../../src/parts/durable-approvals/part.ts';
 import { explain } from '../../src/parts/explain/part.ts';
@@ -14,7 +17,9 @@ import { offload } from '../../src/parts/offload/part.ts';
 import { origins } from '../../src/parts/origins/part.ts';
 import { quotas } from '../../src/parts/quotas/part.ts';
 import { ruleReview } from '../../src/parts/rule-review/part.ts';
+import { scopes } from '../../src/parts/scopes/part.ts';
 import { secrets } from '../../src/parts/secrets/part.ts';
+import { undo } from '../../src/parts/undo/part.ts';
 import { versions } from '../../src/parts/versions/part.ts';
 
 // biome-ignore lint/performance/noReExportAll: it stands for the entry
@@ -22,6 +27,8 @@ export * from '../../src/index.ts';
 
 const parts = [
   versions(),
+  scopes(),
+  undo(),
   secrets(),
   ruleReview(),
   quotas(),
@@ -33,6 +40,9 @@ const parts = [
   explain(),
   durableApprovals(),
   discovery(),
+  diagnostics(),
+  delegation(),
+  codeMode(),
 ];
 
 export class HostToolRegistry<S = unknown> extends CoreRegistry<S> {

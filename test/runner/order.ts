@@ -16,19 +16,22 @@ export const slow = [
   'test/cli/gateway-servers.test.ts',
   'test/surfaces/relay-client/real-relay.test.ts',
   'test/cli/spinning.test.ts',
-  'test/stores/redis/ledger.test.ts',
+  'test/parts/code/kill.test.ts',
+  'test/surfaces/relay/nodes/ledger.test.ts',
   'test/cli/gateway.test.ts',
   'test/examples/relay-browser.test.ts',
   'test/executors/bullmq/ledger.test.ts',
   'test/examples/git-tool.test.ts',
   'test/stores/redis/redis-cluster.test.ts',
   'test/examples/approvals.test.ts',
-  'test/stores/redis/two-nodes.test.ts',
+  'test/surfaces/relay/nodes/two-nodes.test.ts',
+  'test/stores/shared/ledger.test.ts',
 ];
 
 /** Other files of the project `outside` that take five seconds and more. */
 export const long = [
   'test/surfaces/inspector/page.test.ts',
+  'test/surfaces/inspector/page-programs.test.ts',
   'test/surfaces/inspector/page-make.test.ts',
   'test/surfaces/inspector/page-words.test.ts',
   'test/surfaces/inspector/page-approvals.test.ts',
@@ -41,7 +44,6 @@ export const long = [
   'test/executors/sandbox/sandboxes.test.ts',
   'test/surfaces/config/read-file.test.ts',
   'test/surfaces/mcp/client/stdio.test.ts',
-  'test/stores/redis/redis-quotas.test.ts',
   'test/stores/redis/redis-store.test.ts',
   'test/cli/worker.test.ts',
   'test/cli/gateway-approvals.test.ts',
@@ -54,6 +56,7 @@ export const long = [
  * those of the changed folders.
  */
 export const heavy = [
+  'test/surfaces/testing/conformance/store-conformance.test.ts',
   'test/surfaces/audit/losses.test.ts',
   'test/surfaces/relay/stall-points.test.ts',
   'test/core/rules/rules.test.ts',
