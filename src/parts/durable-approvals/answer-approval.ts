@@ -14,13 +14,15 @@ import { stateOf } from '../../core/session/session.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { MisuseError, type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
+import { withDeadline } from '../../values/limits/with-deadline.ts';
+import { loggedError } from '../../values/logging.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
 import { durableOf } from './durable-state.ts';
 import { openRecord } from './record.ts';
 import { resumeCall } from './resume.ts';
-import { fourEyesMessage, inboxStoreOf, isOwnAnswer } from './settle-approval.ts';
-import { inTime, startOperation } from './store.ts';
+import { fourEyesMessage, isOwnAnswer } from './settle-approval.ts';
+import { startOperation } from './store.ts';
 
 /** The call for which a refusal is made. */
 interface Refused {
@@ -76,20 +78,20 @@ export async function answerStored(
   id: string,
   answer: ApprovalAnswer,
 ): Promise<ToolResult> {
-  const { signer } = durableOf(registry);
+  const { signer, approvals } = durableOf(registry);
   const { policyTimeoutMs } = registry;
   if (signer === undefined) return refused(nothing, unknownApproval());
   const claims = signer.verify(id);
-  const store = inboxStoreOf(where, registry);
   let found: unknown;
   try {
-    found = await inTime(
-      startOperation(() => store.read(claims?.id ?? id)),
+    const read = await withDeadline(
+      startOperation(() => approvals.read(claims?.id ?? id)),
       policyTimeoutMs,
     );
+    found = read?.record;
   } catch (error) {
-    registry.hostFault(error, { source: 'approval store' }, 'the approval store failed', (text) =>
-      claims === undefined ? text : text.replaceAll(id, redacted),
+    registry.hostFault(error, { source: 'approval store' }, 'the approval store failed', (thrown) =>
+      loggedError(thrown, (text) => (claims === undefined ? text : text.replaceAll(id, redacted))),
     );
     const message = 'Approvals cannot be read at the moment. Try again.';
     return refused(nothing, withCause(denied('store_unavailable', message), error));
@@ -121,7 +123,7 @@ export async function answerStored(
     const problem = await editProblem(session.state, request, read);
     if (problem !== undefined) return refused(about, problem);
   }
-  return resumeCall(session.state, opened.token, answer);
+  return resumeCall(session.state, opened.token, answer, undefined, false);
 }
 
 /**
@@ -168,7 +170,7 @@ async function sessionOf(
     };
   try {
     const state = stateOf(
-      await inTime(
+      await withDeadline(
         startOperation(() => sessionFor(record)),
         registry.policyTimeoutMs,
       ),

@@ -1,15 +1,19 @@
 /** Suspended calls, and how they ended, in a store. */
-import type {
-  ApprovalQuery,
-  ApprovalRecord,
-  InboxStore,
-  SettledApproval,
-} from '../../api/approval-store.ts';
+import type { SuspendedApproval } from '../../api/approval-store.ts';
 import type { Store } from '../../api/store.ts';
-import { nameFor, type Use } from '../../stores/shared/use-store.ts';
+import { nameFor } from '../../stores/shared/use-store.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { after, type MaybePromise } from '../../values/maybe-promise.ts';
-import { headBytes, rememberedMs, rowIn } from './store.ts';
+import {
+  type ApprovalQuery,
+  headBytes,
+  rememberedMs,
+  rowIn,
+  type SettledApproval,
+} from './store.ts';
+
+/** What approvals need of a store. */
+export const approvalUse = { what: 'approvals', needs: ['set', 'get', 'list', 'delete'] } as const;
 
 const space = { shared: 'approvals' } as const;
 
@@ -21,29 +25,63 @@ const mostTries = 8;
 const wholeAtOnce = 20;
 const rowsAtOnce = 1_000;
 
+/** What is found under the id of an approval. */
+export interface FoundApproval {
+  /** A suspended call, the mark that it was taken, or how it ended. */
+  readonly record: JsonObject;
+  /** Whether somebody who has taken it still runs the call. */
+  readonly held: boolean;
+}
+
+/** Suspended calls, and how they ended. */
+export interface ApprovalsIn {
+  /** Keeps a suspended call, unless one of its id was taken. */
+  put(record: SuspendedApproval): MaybePromise<void>;
+  /**
+   * Returns a suspended call once, in any number of processes.
+   * @param leaseMs How long whoever takes it may live without a sign; 0 if nobody runs the call.
+   */
+  take(id: string, leaseMs: number): MaybePromise<JsonObject | undefined>;
+  /** Whoever has taken it still lives. */
+  renew(id: string, leaseMs: number): MaybePromise<void>;
+  /** Keeps the answer, and later how the call ended. */
+  settle(outcome: SettledApproval): MaybePromise<void>;
+  /** Removes nothing. */
+  read(id: string): MaybePromise<FoundApproval | undefined>;
+  /** Suspended calls that wait, ordered by expiry, then by id. */
+  page(query: ApprovalQuery): MaybePromise<readonly JsonObject[]>;
+  /** The same calls, but of a record that has a `head` only this and where it belongs. */
+  heads(query: ApprovalQuery): MaybePromise<readonly JsonObject[]>;
+}
+
 /**
  * One document for each approval: the suspended call, then a mark that it was taken, then its
- * outcome. Only calls that wait are in lists.
+ * outcome. Only calls that wait are in lists. A second document is there as long as whoever has
+ * taken the call runs it.
  * @param now The time in epoch milliseconds; earlier ends are not looked for.
  */
-export function approvalsIn(now: () => number): Use<InboxStore> {
+export function approvalsIn(store: Store, now: () => number): ApprovalsIn {
   return {
-    what: 'approvals',
-    needs: ['set', 'get', 'list'],
-    over: (store) => ({
-      put: (record) => put(store, record, 0, mostTries),
-      take: (id) => take(store, id, mostTries),
-      list: (sessionId) => page(store, now(), { sessionId, limit: Infinity }, whole, true),
-      settle: (outcome) => settle(store, outcome),
-      read: (id) => after(read(store, id), (found) => found && recordIn(found.value)),
-      page: (query) => page(store, now(), query, whole, false),
-      heads: (query) => page(store, now(), query, heads, false),
-    }),
+    put: (record) => put(store, record, 0, mostTries),
+    take: (id, leaseMs) => take(store, id, leaseMs, mostTries),
+    renew: (id, leaseMs) => after(store.apply(space, [lease(id, leaseMs)]), () => {}),
+    settle: (outcome) => settle(store, outcome),
+    read: (id) => read(store, id),
+    page: (query) => page(store, now(), query, whole),
+    heads: (query) => page(store, now(), query, heads),
   };
 }
 
 function nameOf(id: string): string {
   return nameFor('approval', id);
+}
+
+function leaseName(id: string): string {
+  return nameFor('answering', id);
+}
+
+function lease(id: string, leaseMs: number): Store.Set {
+  return { op: 'set', key: leaseName(id), value: '', ttlMs: leaseMs };
 }
 
 /** It stays for an hour after it has expired, because clocks differ. */
@@ -55,29 +93,37 @@ function recordIn(text: string): JsonObject {
   return JSON.parse(text) as JsonObject;
 }
 
-/** Whether a record is a suspended call, or the mark of a store without outcomes. */
+/** A record for a list, in which one that is damaged hides no other. */
+function readableIn(text: string): JsonObject {
+  try {
+    return recordIn(text);
+  } catch {
+    return {};
+  }
+}
+
+/** Whether a record is a suspended call. */
 function isOpen(record: JsonObject): boolean {
-  return Object.hasOwn(record, 'token') || Object.hasOwn(record, 'used');
+  return Object.hasOwn(record, 'token');
 }
 
 /** @param version of the record that is replaced; 0 if there should be none */
 function put(
   store: Store,
-  record: ApprovalRecord,
+  record: SuspendedApproval,
   version: number,
   tries: number,
 ): MaybePromise<void> {
   const { id, sessionId, principal, expiresAt } = record;
-  const ofSession = nameFor('session', sessionId);
   const set = {
     op: 'set',
     key: nameOf(id),
     value: JSON.stringify(record),
     version,
+    // Its own, so that no member of a changed prototype counts.
+    ttlMs: undefined,
     expiresAt: endOf(expiresAt),
-    lists: Object.hasOwn(record, 'used')
-      ? [ofSession]
-      : [everything, ofSession, nameFor('principal', principal)],
+    lists: [everything, nameFor('session', sessionId), nameFor('principal', principal)],
   } as const;
   return after(store.apply(space, [set]), (outcome) => {
     if (outcome.results !== undefined) return undefined;
@@ -89,39 +135,64 @@ function put(
   });
 }
 
-function read(store: Store, id: string): MaybePromise<Store.Document | undefined> {
+function read(store: Store, id: string): MaybePromise<FoundApproval | undefined> {
   return after(
-    store.apply(space, [{ op: 'get', keys: [nameOf(id)] }]),
-    ({ results }) => results?.[0][0],
+    store.apply(space, [{ op: 'get', keys: [nameOf(id), leaseName(id)] }]),
+    ({ results }) => {
+      const [found, held] = results?.[0] ?? [];
+      return found && { record: recordIn(found.value), held: held !== undefined };
+    },
   );
 }
 
-function take(store: Store, id: string, tries: number): MaybePromise<JsonObject | undefined> {
-  return after(read(store, id), (found): MaybePromise<JsonObject | undefined> => {
+function take(
+  store: Store,
+  id: string,
+  leaseMs: number,
+  tries: number,
+): MaybePromise<JsonObject | undefined> {
+  const get: Store.Get = { op: 'get', keys: [nameOf(id)] };
+  return after(store.apply(space, [get]), ({ results }): MaybePromise<JsonObject | undefined> => {
+    const found = results?.[0][0];
     const record = found && recordIn(found.value);
     if (found === undefined || record === undefined || !isOpen(record)) return undefined;
-    const { sessionId, principal, expiresAt } = record;
     const mark = {
       op: 'set',
       key: nameOf(id),
-      value: JSON.stringify({ id, sessionId, principal, expiresAt }),
+      value: JSON.stringify(markOf(record, leaseMs)),
       version: found.version,
-      expiresAt: endOf(Number(expiresAt)),
+      ttlMs: undefined,
+      expiresAt: endOf(Number(record.expiresAt)),
     } as const;
-    return after(store.apply(space, [mark]), ({ results }) => {
-      if (results !== undefined) return record;
+    const step: readonly Store.Operation[] = leaseMs > 0 ? [mark, lease(id, leaseMs)] : [mark];
+    return after(store.apply(space, step), (answer) => {
+      if (answer.results !== undefined) return record;
       // Someone else was first, and the next look finds its mark.
       if (tries === 1) throw contended();
-      return take(store, id, tries - 1);
+      return take(store, id, leaseMs, tries - 1);
     });
   });
 }
 
+/** What stays of a call that was taken. */
+function markOf({ id, sessionId, principal, expiresAt, request }: JsonObject, leaseMs: number) {
+  const { callId, tool } = (request ?? {}) as { callId?: string; tool?: { name?: string } };
+  return { id, sessionId, principal, expiresAt, callId, tool: tool?.name, runs: leaseMs > 0 };
+}
+
 function settle(store: Store, outcome: SettledApproval): MaybePromise<void> {
-  const { id, expiresAt } = outcome;
+  const { id, expiresAt, ended } = outcome;
   const value = JSON.stringify(outcome);
-  const set = { op: 'set', key: nameOf(id), value, expiresAt: endOf(expiresAt) } as const;
-  return after(store.apply(space, [set]), () => {});
+  const set: Store.Set = {
+    op: 'set',
+    key: nameOf(id),
+    value,
+    ttlMs: undefined,
+    expiresAt: endOf(expiresAt),
+  };
+  const step: readonly Store.Operation[] =
+    ended === true ? [set, { op: 'delete', key: leaseName(id) }] : [set];
+  return after(store.apply(space, step), () => {});
 }
 
 /** How much is read of each record. */
@@ -132,7 +203,7 @@ interface Reading {
   row(text: string): JsonObject | undefined;
 }
 
-const whole: Reading = { bytes: undefined, atOnce: wholeAtOnce, row: recordIn };
+const whole: Reading = { bytes: undefined, atOnce: wholeAtOnce, row: readableIn };
 const heads: Reading = {
   bytes: headBytes,
   atOnce: rowsAtOnce,
@@ -148,13 +219,12 @@ const heads: Reading = {
   },
 };
 
-/** Reads as many calls as are asked for. @param marked whether marks are among them */
+/** Reads as many calls as are asked for. */
 function page(
   store: Store,
   now: number,
   query: ApprovalQuery,
   reading: Reading,
-  marked: boolean,
 ): MaybePromise<readonly JsonObject[]> {
   const { sessionId, principal, after: last, limit } = query;
   const list =
@@ -173,11 +243,7 @@ function page(
         const listed = results?.[0] ?? [];
         return after(recordsOf(store, listed, reading), (records) => {
           for (const record of records)
-            if (
-              (marked || !Object.hasOwn(record, 'used')) &&
-              (principal === undefined || record.principal === principal)
-            )
-              found.push(record);
+            if (principal === undefined || record.principal === principal) found.push(record);
           const next = listed.at(-1);
           if (next === undefined || listed.length < most || found.length >= limit) return found;
           return go(next);
@@ -209,7 +275,7 @@ function recordsOf(
     return listed.flatMap(({ key }, at) => {
       const document = read.get(key);
       // One that was taken meanwhile waits no longer.
-      const record = rows[at] ?? (document && recordIn(document.value));
+      const record = rows[at] ?? (document && readableIn(document.value));
       return record !== undefined && isOpen(record) ? [record] : [];
     });
   });

@@ -1,5 +1,5 @@
 /** What the part keeps for a registry. */
-import type { ApprovalStore, Key } from '../../api/approval-store.ts';
+import type { Key } from '../../api/approval-store.ts';
 import type { RegistryOptions, SessionFor } from '../../api/registry.ts';
 import type { Store } from '../../api/store.ts';
 import type { FoundCall } from '../../core/call/call.ts';
@@ -7,8 +7,9 @@ import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { registryStateOf } from '../../core/registry/state-of.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
-import { keeper, storeOr } from '../../stores/shared/use-store.ts';
-import { isInProcess } from '../../values/limits/in-process.ts';
+import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { isInProcess, keeper, storeOption } from '../../stores/shared/use-store.ts';
+import { caution } from '../../values/logging.ts';
 import {
   anything,
   duration,
@@ -19,20 +20,20 @@ import {
   type TableOf,
   wholeNumber,
   withDefault,
-  wrongOption,
 } from '../../values/options/index.ts';
-import { approvalsIn } from './approvals-in.ts';
-import { memoryApprovalStore } from './memory-store.ts';
-import { inboxMethods, isInboxStore } from './store.ts';
+import { type ApprovalsIn, approvalsIn, approvalUse } from './approvals-in.ts';
 import { createTokenSigner, type TokenSigner, UsedTokens } from './token.ts';
 
 export interface DurableState {
   /** Undefined if there is no secret, so that tokens cannot be signed. */
   readonly signer: TokenSigner | undefined;
-  readonly store: ApprovalStore;
+  readonly store: Store;
+  readonly approvals: ApprovalsIn;
   readonly sessionFor: SessionFor | undefined;
   /** Milliseconds for which a token is valid. */
   readonly ttlMs: number;
+  /** Milliseconds that whoever answers may live without a sign, until its call counts as lost. */
+  readonly leaseMs: number;
   readonly fourEyes: boolean;
   /** Of the suspended calls of one principal together. */
   readonly maxBytes: number;
@@ -57,7 +58,8 @@ const table = {
   // `createTokenSigner` checks the keys.
   secret: anything<Key | readonly Key[]>(),
   ttlMs: withDefault(duration, 3_600_000),
-  store: storeOr<ApprovalStore>(['put', 'take', 'list']),
+  leaseMs: withDefault(duration, 10_000),
+  store: storeOption,
   fourEyes: withDefault(flag, false),
   maxBytesPerPrincipal: wholeNumber(1),
   session: fn<SessionFor>(),
@@ -74,20 +76,21 @@ export function readApprovals(
   ports: { usesStore: boolean },
 ): DurableState {
   const read = readOptions(where, options, table, { path: 'approvals' });
-  const { secret, store: own, ttlMs, fourEyes, maxBytesPerPrincipal, session } = read;
+  const { secret, store: own, ttlMs, leaseMs, fourEyes, maxBytesPerPrincipal, session } = read;
   // Without a secret, no call is suspended.
   const used = options === undefined ? undefined : shared;
-  const store = keeper(where, 'approvals.store', own, used, approvalsIn(now), ports);
-  if (store !== undefined) checkInbox(store);
-  if (store !== undefined && maxBytesPerPrincipal !== undefined) checkHeads(store);
+  const store =
+    keeper(where, 'approvals.store', own, used, approvalUse, ports) ?? memoryStore({ now });
   return {
     signer:
       options === undefined
         ? undefined
         : reading(where, 'approvals.secret', () => createTokenSigner(secret as Key)),
-    store: store ?? memoryApprovalStore(now),
+    store,
+    approvals: approvalsIn(store, now),
     sessionFor: session,
     ttlMs,
+    leaseMs: Math.ceil(leaseMs),
     fourEyes,
     maxBytes: maxBytesPerPrincipal ?? 268_435_456,
     suspending: new SuspendingSessions(),
@@ -100,36 +103,16 @@ export function readApprovals(
 export function keepApprovals(
   registry: unknown,
   secret: Key,
-  store: ApprovalStore,
+  store: Store,
   sessionFor: SessionFor,
 ): void {
-  Object.assign(durableOf(registryStateOf(registry)), {
+  const state = registryStateOf(registry);
+  Object.assign(durableOf(state), {
     signer: createTokenSigner(secret),
     store,
+    approvals: approvalsIn(store, state.now),
     sessionFor,
   });
-}
-
-/** A store with only some of the methods for an inbox was left unfinished. */
-function checkInbox(store: ApprovalStore): void {
-  if (isInboxStore(store) || inboxMethods.every((name) => store[name] === undefined)) return;
-  throw wrongOption(
-    where,
-    'approvals.store',
-    'an object with all of the methods `settle`, `read` and `page`, or with none',
-    store,
-  );
-}
-
-/** Without heads, nothing would be counted. */
-function checkHeads(store: ApprovalStore): void {
-  if (isInboxStore(store) && typeof store.heads === 'function') return;
-  throw wrongOption(
-    where,
-    'approvals.store',
-    'a store with `settle`, `read`, `page` and `heads`, as `approvals.maxBytesPerPrincipal` needs',
-    store,
-  );
 }
 
 /** Logs each kind once for each registry, when a call is suspended or resumed that needs it. */
@@ -142,7 +125,8 @@ export function logUnsharedStores(call: FoundCall): void {
   for (const { kind, data, text } of unshared) {
     if (logged.has(kind)) continue;
     logged.add(kind);
-    registry.caution(
+    caution(
+      registry,
       { sessionId, callId, toolName, ...data },
       `approvals are kept in a store that processes can share, and ${text}`,
     );

@@ -8,13 +8,16 @@ import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../value
 import type { TokenSigner } from './token.ts';
 
 /** What a head may lack, in the order in which it is left out. */
-const longMembers = ['input', 'origins', 'message'] as const;
+const longMembers = ['input', 'origins', 'message', 'program'] as const;
 
 /** A suspended call, or one that waits for an approver, as a list shows it. */
 export interface ListedApproval extends Omit<ApprovalRequest, 'input'> {
   /** As in the whole request; absent if it is too long for a list. */
   readonly input?: JsonObject;
-  /** What is too long for a list. `registry.approvals.get` returns it. */
+  /**
+   * What is too long for a list. `registry.approvals.get` returns it. Of a program, the line is
+   * still there.
+   */
   readonly leftOut: readonly (typeof longMembers)[number][];
 }
 
@@ -47,6 +50,8 @@ export function listedOf(request: ApprovalRequest): ListedApproval {
     delete listed[name];
     return true;
   });
+  // Where the call stands is short, and tells questions of one program apart.
+  if (leftOut.includes('program')) listed.program = { line: request.program?.line ?? 0 };
   const made = deepFreeze({ ...(listed as Omit<ListedApproval, 'leftOut'>), leftOut });
   known.set(request, made);
   return made;

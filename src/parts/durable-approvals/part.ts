@@ -4,9 +4,10 @@ import type { ApprovalAnswer } from '../../api/approval.ts';
 import type { RegistryOptions } from '../../api/registry.ts';
 import type { Store } from '../../api/store.ts';
 import { definePart, type Part } from '../../core/part.ts';
-import { questionsOf } from '../../core/session/questions-of.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
-import { storeOption } from '../../stores/shared/use-store.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { questionsOf } from '../../core/session/view.ts';
+import { expectUse, storeOption } from '../../stores/shared/use-store.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { anything } from '../../values/options/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
@@ -18,10 +19,11 @@ import {
 } from './durable-state.ts';
 import { pendingOf } from './pending-approvals.ts';
 import { registryApprovals } from './registry-approvals.ts';
-import { resumeCall } from './resume.ts';
+import { resumeCall, withdrawCall } from './resume.ts';
 import { approvalsPort } from './session-port.ts';
 import { fourEyesMessage, isOwnAnswer, outcomeIn } from './settle-approval.ts';
-import { crowded, suspend } from './suspend.ts';
+import { changedSince, crowded, suspend } from './suspend.ts';
+import type { TokenClaims } from './token.ts';
 
 /**
  * The part that adds approvals for which a call need not wait: the option `approvals` and the inbox
@@ -56,6 +58,7 @@ const part = definePart({
     },
   },
   install(ports, registry, { approvals, store }) {
+    expectUse(ports, store);
     const state = readApprovals(
       approvals as RegistryOptions['approvals'],
       registry,
@@ -65,7 +68,8 @@ const part = definePart({
     durableSlot.set(registry, state);
     approvalsPort.set(registry, {
       resume: resumeCall,
-      read: (token) => state.signer?.verify(token),
+      read: (session, token) => madeBy(session, state.signer?.verify(token)),
+      withdraw: (session, token) => withdrawCall(session, token),
       session: (sessionId, principal) => state.suspending.find(sessionId, principal),
     });
     ports.sessions.push((setup) => checkSuspension(setup, state));
@@ -74,9 +78,14 @@ const part = definePart({
     });
     ports.summary = callSummary;
     ports.answers = {
+      store: () => state.store,
       suspend,
       crowded,
       pending: (session) => pendingOf(session),
+      async withdraw(id) {
+        await state.approvals.take(id, 0);
+      },
+      found: changedSince,
       resumed: logUnsharedStores,
       refusal: ({ principal }, by) =>
         state.fourEyes && isOwnAnswer(principal, by) ? ownAnswer : undefined,
@@ -91,6 +100,13 @@ const part = definePart({
       .set('approvals.outcome', outcomeIn);
   },
 });
+
+/** The call that a model has made: of a call in a program, the one that runs the program. */
+function madeBy({ brought }: SessionState, claims: TokenClaims | undefined) {
+  const [, callId] = /^(.*)\/\d+$/s.exec(claims?.callId ?? '') ?? [];
+  const program = [...(brought?.values() ?? [])].find(({ isProgram }) => isProgram);
+  return callId === undefined || program === undefined ? claims : { tool: program.name, callId };
+}
 
 const ownAnswer = { reason: 'four_eyes', message: fourEyesMessage, option: 'fourEyes' };
 

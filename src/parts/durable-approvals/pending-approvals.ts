@@ -1,14 +1,17 @@
 /** The suspended calls of a session, read from an untrusted store. */
 
 import type { PendingApproval } from '../../api/approval.ts';
-import type { ApprovalQuery } from '../../api/approval-store.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { createPause } from '../../values/limits/stretches.ts';
+import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { durableOf } from './durable-state.ts';
 import { openHead } from './head.ts';
-import { type ShownCall, showRecord, usedIn } from './record.ts';
-import { inTime, isInboxStore, startOperation } from './store.ts';
+import { type ShownCall, showRecord } from './record.ts';
+import { type ApprovalQuery, startOperation } from './store.ts';
+
+/** Its own members, so that none of a changed prototype counts. */
+const everything = { principal: undefined, after: undefined, limit: Number.POSITIVE_INFINITY };
 
 /**
  * The suspended calls of this session id and principal that are genuine, unanswered and unexpired.
@@ -19,13 +22,12 @@ export async function pendingOf(
   most = Number.POSITIVE_INFINITY,
 ): Promise<PendingApproval[]> {
   const { registry, sessionId, principal } = session;
-  const { signer, store } = durableOf(registry);
+  const { signer, approvals } = durableOf(registry);
   if (signer === undefined || principal === undefined) return [];
-  const records = await inTime(
-    startOperation(() => store.list(sessionId)),
+  const records = await withDeadline(
+    startOperation(() => approvals.page({ ...everything, sessionId })),
     registry.policyTimeoutMs,
   );
-  const used = usedIn(records);
   const pending: PendingApproval[] = [];
   // A record may hold megabytes, which take time to check.
   const pause = createPause();
@@ -36,7 +38,7 @@ export async function pendingOf(
     const pausing = pause();
     if (pausing !== undefined) await pausing;
     const found = showRecord(signer, record);
-    if (found === undefined || used.has(found.claims.id)) continue;
+    if (found === undefined) continue;
     const { claims, request, token } = found;
     if (
       claims.sessionId !== sessionId ||
@@ -54,8 +56,8 @@ export interface Waiting {
   /** The ids of the session's suspended calls. */
   readonly ids: Set<string>;
   /**
-   * How many bytes those of its principal have, roughly; 0 if the store cannot tell, and `Infinity`
-   * if there are too many to count.
+   * How many bytes those of its principal have, roughly, and `Infinity` if there are too many to
+   * count.
    */
   readonly bytes: number;
 }
@@ -65,24 +67,21 @@ const rowsAtOnce = 1_000;
 const maxReads = 20;
 
 /**
- * Counts what waits, without reading inputs if the store has heads.
+ * Counts what waits, without reading inputs.
  * @param most The search stops when it has found this many calls of the session.
  */
 export async function waitingOf(session: SessionState, most: number): Promise<Waiting> {
   const { registry, sessionId, principal = '' } = session;
-  const { signer, store } = durableOf(registry);
+  const { signer, approvals } = durableOf(registry);
   const ids = new Set<string>();
-  if (signer === undefined || store.heads === undefined || !isInboxStore(store)) {
-    for (const { id } of await pendingOf(session, most)) ids.add(id);
-    return { ids, bytes: 0 };
-  }
+  if (signer === undefined) return { ids, bytes: 0 };
   let bytes = 0;
   let after: ApprovalQuery['after'];
   const pause = createPause();
   for (let read = 0; read < maxReads && ids.size < most; read++) {
-    const query = { principal, after, limit: rowsAtOnce };
-    const rows = await inTime(
-      startOperation(() => store.heads?.(query) ?? []),
+    const query = { sessionId: undefined, principal, after, limit: rowsAtOnce };
+    const rows = await withDeadline(
+      startOperation(() => approvals.heads(query)),
       registry.policyTimeoutMs,
     );
     for (const row of rows) {

@@ -1,10 +1,12 @@
 /** The record of a suspended call. It is verified when it is read back. */
 
 import type { PendingApproval } from '../../api/approval.ts';
-import type { AnsweredApproval, SuspendedApproval } from '../../api/approval-store.ts';
+import type { SuspendedApproval } from '../../api/approval-store.ts';
+import type { TraceContext } from '../../api/context.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
-import { randomUUID } from '../../values/crypto.ts';
+import { takeTraceContext } from '../../core/call/trace-context.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import { keptScopes } from '../../values/options/scope-names.ts';
 import { sealHead } from './head.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';
 
@@ -21,6 +23,10 @@ export interface SuspendedCall {
   readonly overrides?: JsonObject | undefined;
   /** The name of the call's surface. */
   readonly surface?: string | undefined;
+  /** The scopes of the request that made it, where its surface knows them. */
+  readonly scopes?: readonly string[] | undefined;
+  /** The place of the call in a trace. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** Makes a record and its token, which signs a digest of the record to detect changes to it. */
@@ -28,7 +34,8 @@ export function sealRecord(
   signer: TokenSigner,
   call: SuspendedCall,
 ): { record: SuspendedApproval; token: string } {
-  const { request, principal, input, idempotencyKey, profile, facts, overrides, surface } = call;
+  const { request, principal, input, idempotencyKey, profile, facts, overrides } = call;
+  const { surface, scopes, trace } = call;
   const { id, sessionId, expiresAt, callId, tool } = request;
   const text = JSON.stringify(request);
   // The input is there twice: as it will run, and as it is shown.
@@ -47,6 +54,8 @@ export function sealRecord(
     ...(facts === undefined ? {} : { facts }),
     ...(overrides === undefined ? {} : { overrides }),
     ...(surface === undefined ? {} : { surface }),
+    ...(scopes === undefined ? {} : { scopes: [...scopes] }),
+    ...(trace === undefined ? {} : { trace: trace as NonNullable<SuspendedApproval['trace']> }),
   };
   const digest = jsonDigest(input);
   const claims: TokenClaims = {
@@ -142,29 +151,11 @@ export function openRecord(
         Object.hasOwn(body, 'surface') && typeof body.surface === 'string'
           ? body.surface
           : undefined,
+      scopes: keptScopes(body.scopes),
+      trace: takeTraceContext(body.trace),
     },
     claims,
     token,
     body: body as Omit<SuspendedApproval, 'token'>,
   };
-}
-
-/**
- * Milliseconds that a mark outlives its token. The clocks of processes and stores differ, and the
- * mark must not be dropped while any process still accepts the token.
- */
-const outlivesMs = 3_600_000;
-
-/** The mark that an approval was answered. It contains no arguments and no token. */
-export function usedMark({ id, sessionId, principal, expiresAt }: TokenClaims): AnsweredApproval {
-  return { id: randomUUID(), sessionId, principal, used: id, expiresAt: expiresAt + outlivesMs };
-}
-
-/** The ids of the approvals that have marks. @param own The id of a mark that does not count. */
-export function usedIn(records: readonly unknown[], own?: string): ReadonlySet<unknown> {
-  const used = new Set<unknown>();
-  for (const record of records)
-    if (isJsonObject(record) && Object.hasOwn(record, 'used') && record.id !== own)
-      used.add(record.used);
-  return used;
 }

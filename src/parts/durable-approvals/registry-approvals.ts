@@ -1,7 +1,6 @@
 /** The approvals of all sessions: an inbox over the store and the calls that wait here. */
 
 import type { ApprovalAnswer, ApprovalRequest, PendingApproval } from '../../api/approval.ts';
-import type { ApprovalQuery, InboxStore } from '../../api/approval-store.ts';
 import type { ToolResult } from '../../api/result.ts';
 import { choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
 import { takeAnswer } from '../../core/approval/wrong-answer.ts';
@@ -9,6 +8,7 @@ import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { createPause } from '../../values/limits/stretches.ts';
+import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import {
   checkOption,
@@ -21,11 +21,12 @@ import {
   wrongOption,
 } from '../../values/options/index.ts';
 import { answerStored, answerWaiting } from './answer-approval.ts';
+import type { ApprovalsIn } from './approvals-in.ts';
 import { durableOf } from './durable-state.ts';
 import { type ListedApproval, listedOf, openHead } from './head.ts';
 import { showRecord } from './record.ts';
-import { inboxStoreOf, isNamed } from './settle-approval.ts';
-import { byExpiry, inTime, startOperation } from './store.ts';
+import { isNamed } from './settle-approval.ts';
+import { type ApprovalQuery, byExpiry, startOperation } from './store.ts';
 
 /** Which approvals `registry.approvals.pending` lists. */
 export interface PendingOptions {
@@ -62,10 +63,10 @@ export interface RegistryApprovals {
    */
   pending(options?: PendingOptions): Promise<readonly PendingApproval[]>;
   /**
-   * The same calls for a list: without inputs, origins and messages that are long, which `get`
-   * returns. A member with more than 4 000 characters of JSON is long, and `leftOut` names it. It
-   * costs as much for inputs of megabytes as for short ones, if the store has `heads`. Rejects as
-   * `pending` does.
+   * The same calls for a list: without inputs, origins, messages and programs that are long, which
+   * `get` returns. A member with more than 4 000 characters of JSON is long, and `leftOut` names
+   * it. It costs as much for inputs of megabytes as for short ones, if the store has `heads`.
+   * Rejects as `pending` does.
    * @example
    * ```ts
    * for (const { id, title, leftOut } of await registry.approvals.list({ limit: 20 }))
@@ -157,7 +158,7 @@ interface Reading<T> {
   /** Of one that waits in this process. */
   waiting(request: ApprovalRequest): T;
   /** Starts to read those of the store. */
-  stored(store: InboxStore, query: ApprovalQuery): MaybePromise<readonly JsonObject[]>;
+  stored(approvals: ApprovalsIn, query: ApprovalQuery): MaybePromise<readonly JsonObject[]>;
   /** Of one that the store returned, if that is genuine and has not expired. */
   genuine(registry: RegistryState, record: JsonObject): T | undefined;
 }
@@ -165,14 +166,14 @@ interface Reading<T> {
 const whole: Reading<PendingApproval> = {
   where: 'approvals.pending',
   waiting: (request) => request,
-  stored: (store, query) => store.page(query),
+  stored: (approvals, query) => approvals.page(query),
   genuine,
 };
 
 const heads: Reading<ListedApproval> = {
   where: 'approvals.list',
   waiting: listedOf,
-  stored: (store, query) => store.heads?.(query) ?? store.page(query),
+  stored: (approvals, query) => approvals.heads(query),
   genuine(registry, record) {
     if (typeof record.head !== 'string' || Object.hasOwn(record, 'token')) {
       const request = genuine(registry, record);
@@ -233,15 +234,14 @@ async function placeOf(
     const waiting = desk?.waiting.get(after);
     if (waiting !== undefined) return waiting.request;
   }
-  const { signer } = durableOf(registry);
-  const store = signer === undefined ? undefined : inboxStoreOf(where, registry);
+  const { signer, approvals } = durableOf(registry);
   const found =
-    store &&
-    (await inTime(
-      startOperation(() => store.read(after)),
+    signer &&
+    (await withDeadline(
+      startOperation(() => approvals.read(after)),
       registry.policyTimeoutMs,
     ));
-  const expiresAt = found?.expiresAt;
+  const expiresAt = found?.record.expiresAt;
   if (typeof expiresAt === 'number') return { id: after, expiresAt };
   throw wrongOption(where, 'after', 'an approval of the page before, or its id', after);
 }
@@ -251,7 +251,7 @@ async function storedOver<T extends PendingApproval | ListedApproval>(
   query: ApprovalQuery,
   reading: Reading<T>,
 ): Promise<T[]> {
-  const store = inboxStoreOf(reading.where, registry);
+  const { approvals } = durableOf(registry);
   const found: T[] = [];
   const { limit } = query;
   let { after } = query;
@@ -259,8 +259,8 @@ async function storedOver<T extends PendingApproval | ListedApproval>(
   const pause = createPause();
   for (let page = 0; page < maxPages && found.length < limit; page++) {
     const asked = { ...query, after };
-    const records = await inTime(
-      startOperation(() => reading.stored(store, asked)),
+    const records = await withDeadline(
+      startOperation(() => reading.stored(approvals, asked)),
       registry.policyTimeoutMs,
     );
     for (const record of records.slice(0, limit)) {
@@ -288,12 +288,12 @@ async function getOne(registry: RegistryState, id: string): Promise<PendingAppro
     const waiting = desk?.waiting.get(id);
     if (waiting !== undefined) return waiting.request;
   }
-  if (durableOf(registry).signer === undefined || typeof id !== 'string') return undefined;
-  const store = inboxStoreOf('approvals.get', registry);
-  const found = await inTime(
-    startOperation(() => store.read(id)),
+  const { signer, approvals } = durableOf(registry);
+  if (signer === undefined || typeof id !== 'string') return undefined;
+  const found = await withDeadline(
+    startOperation(() => approvals.read(id)),
     registry.policyTimeoutMs,
   );
-  const request = found === undefined ? undefined : genuine(registry, found);
+  const request = found === undefined ? undefined : genuine(registry, found.record);
   return request?.id === id ? request : undefined;
 }

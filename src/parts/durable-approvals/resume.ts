@@ -16,25 +16,31 @@ import {
 import { countDenied, countEnd, countReason } from '../../core/call/counters.ts';
 import { failureResult } from '../../core/call/end-call.ts';
 import { callTool } from '../../core/call/spine.ts';
+import type { ResumedCall } from '../../core/registry/ports.ts';
 import type { Details } from '../../core/rules/verdict.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/value.ts';
+import { withDeadline } from '../../values/limits/with-deadline.ts';
+import { loggedError } from '../../values/logging.ts';
 import { durableOf, durableSlot } from './durable-state.ts';
-import { openRecord, type SuspendedCall, usedIn, usedMark } from './record.ts';
-import { fourEyesMessage, isOwnAnswer, keepOutcome } from './settle-approval.ts';
-import { inTime, isInboxStore, startOperation } from './store.ts';
+import { openRecord, type SuspendedCall } from './record.ts';
+import { fourEyesMessage, isOwnAnswer, keepLease, keepOutcome } from './settle-approval.ts';
+import { startOperation } from './store.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';
 
 /**
  * Answers a suspended call. Never rejects.
  * @param options Who resumes the call, for a surface. The call keeps its own id.
+ * @param isFollowed Whether to wait for the program that the call is part of, and return what has
+ * become of that.
  */
 export async function resumeCall(
   session: SessionState,
   token: string,
   answer: ApprovalAnswer,
   options?: Pick<CallOptions, 'signal' | 'surface'>,
+  isFollowed = true,
 ): Promise<ToolResult> {
   const { registry } = session;
   const durable = durableSlot.of(registry);
@@ -57,26 +63,69 @@ export async function resumeCall(
     return refuse(session, claims, denied('four_eyes', `Not answered: ${fourEyesMessage}`), given);
   const taken = await takeRecord(session, signer, claims, token);
   if (hasOwn(taken, 'problem')) return refuse(session, claims, taken.problem, given);
-  const { input, idempotencyKey, request, surface } = taken;
+  const { input, idempotencyKey, request, surface, scopes, trace } = taken;
   const said = read ?? unknownAnswer;
+  const release = keepLease(registry, claims);
   const answered = keepOutcome(registry, claims, said, undefined);
   const details = detailsIn(request, registry.ports.details);
   const { id: approvalId, tool, fingerprint, source, callId } = claims;
-  // Rules about surfaces judge the call as they did when it was suspended.
-  const via = given?.surface === undefined ? withSurface(given, surface) : given;
   const result = await callTool(
     session,
     tool,
     input,
-    via,
+    withSurface(given, surface, scopes),
     undefined,
-    { approvalId, answer: said, idempotencyKey, fingerprint, source, details },
+    {
+      approvalId,
+      answer: said,
+      idempotencyKey,
+      fingerprint,
+      source,
+      details,
+      place: request,
+      trace,
+    },
     callId,
   );
   durable.suspending.release(session, approvalId);
   await answered;
+  release();
   await keepOutcome(registry, claims, said, result);
-  return result;
+  return (
+    (await programOf(session, { callId, approvalId, result, via: given }, isFollowed)) ?? result
+  );
+}
+
+/** What has become of the program that a call was part of; undefined if nobody waits for that. */
+async function programOf(
+  session: SessionState,
+  ended: ResumedCall,
+  isFollowed: boolean,
+): Promise<ToolResult | undefined> {
+  const { registry } = session;
+  const failed = (error: unknown): undefined => {
+    registry.hostFault(error, { source: 'code' }, 'a program could not go on');
+  };
+  try {
+    const program = await registry.ports.resumed?.(session, ended);
+    const going = program?.result.catch(failed);
+    return isFollowed ? await going : undefined;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Takes a question of this session back. Rejects if the store fails. */
+export async function withdrawCall(session: SessionState, token: string): Promise<boolean> {
+  const { approvals, signer, suspending } = durableOf(session.registry);
+  const claims = signer?.verify(token);
+  if (claims === undefined || !isOurs(session, claims)) return false;
+  const taken = await withDeadline(
+    startOperation(() => approvals.take(claims.id, 0)),
+    session.registry.policyTimeoutMs,
+  );
+  suspending.release(session, claims.id);
+  return taken !== undefined;
 }
 
 /** What the person was shown besides the call. */
@@ -93,10 +142,14 @@ async function takeRecord(
   token: string,
 ): Promise<SuspendedCall | { readonly problem: ToolError }> {
   const { registry } = session;
+  const { approvals, leaseMs } = durableOf(registry);
   let record: unknown;
   try {
-    record = await inTime(
-      startOperation(() => durableOf(registry).store.take(claims.id)),
+    // This process may die once it has taken the call.
+    const over = await registry.ports.resuming?.(session, claims.callId, claims.id);
+    if (over !== undefined) return { problem: over };
+    record = await withDeadline(
+      startOperation(() => approvals.take(claims.id, leaseMs)),
       registry.policyTimeoutMs,
     );
   } catch (error) {
@@ -109,16 +162,10 @@ async function takeRecord(
     return {
       problem: denied('token_invalid', 'The stored call does not match the approval token.'),
     };
-  try {
-    const isFirst =
-      durableOf(registry).usedTokens.use(claims.id, claims.expiresAt, registry.now()) &&
-      (await markUsed(session, claims));
-    return isFirst ? opened.call : { problem: alreadyUsed() };
-  } catch (error) {
-    const message =
-      'The answer could not be recorded, so the call was not run. Call the tool again.';
-    return { problem: storeFailed(session, token, error, message) };
-  }
+  const { usedTokens } = durableOf(registry);
+  return usedTokens.use(claims.id, claims.expiresAt, registry.now())
+    ? opened.call
+    : { problem: alreadyUsed() };
 }
 
 /** Why a genuine token cannot be answered in this session now. The store is not asked yet. */
@@ -165,31 +212,6 @@ function alreadyUsed(): ToolError {
   return denied('token_used', 'The approval token has already been used.');
 }
 
-/**
- * Records that the token is used. False if another mark for it exists already, which means that the
- * record was put back into the store. The mark is written before others are looked for, so that of
- * two processes with the same record at least one sees the other.
- */
-async function markUsed(
-  { registry, sessionId }: SessionState,
-  claims: TokenClaims,
-): Promise<boolean> {
-  const { store } = durableOf(registry);
-  const { policyTimeoutMs } = registry;
-  // Such a store itself refuses a record that was taken before.
-  if (isInboxStore(store)) return true;
-  const mark = usedMark(claims);
-  await inTime(
-    startOperation(() => store.put(mark)),
-    policyTimeoutMs,
-  );
-  const records = await inTime(
-    startOperation(() => store.list(sessionId)),
-    policyTimeoutMs,
-  );
-  return !usedIn(records, mark.id).has(claims.id);
-}
-
 function storeFailed(
   { registry, sessionId }: SessionState,
   token: string,
@@ -200,7 +222,7 @@ function storeFailed(
     thrown,
     { sessionId, source: 'approval store' },
     'the approval store failed',
-    (text) => text.replaceAll(token, '[redacted]'),
+    (error) => loggedError(error, (text) => text.replaceAll(token, '[redacted]')),
   );
   return withCause(denied('store_unavailable', message), thrown);
 }
@@ -236,6 +258,8 @@ function refuse(
     fingerprint: claims?.fingerprint ?? '',
     source: claims?.source ?? '',
     details: undefined,
+    place: undefined,
+    trace: undefined,
   };
   const call = new Call(
     session,

@@ -14,8 +14,18 @@ export interface ApprovalsPort {
     answer: ApprovalAnswer,
     options: Pick<CallOptions, 'signal' | 'surface'> | undefined,
   ): Promise<ToolResult>;
-  /** The call of a genuine token, expired or not; undefined for anything else. */
-  read(token: string): { readonly tool: string; readonly callId: string } | undefined;
+  /**
+   * The call of a genuine token, expired or not; undefined for anything else. Of a call in a
+   * program, the call that runs the program.
+   */
+  read(
+    session: SessionState,
+    token: string,
+  ): { readonly tool: string; readonly callId: string } | undefined;
+  /**
+   * Nobody can answer the question of a token any more. False if it does not wait, or is not ours.
+   */
+  withdraw(session: SessionState, token: string): Promise<boolean>;
   /** The newest open session of this id and principal that may suspend calls. */
   session(sessionId: string, principal: string): SessionState | undefined;
 }

@@ -1,5 +1,4 @@
 /** How a suspended call ended. The store keeps it, and the session that made the call reads it. */
-import type { InboxStore, SettledApproval } from '../../api/approval-store.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { ApprovalOutcome } from '../../api/session-approvals.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
@@ -7,11 +6,14 @@ import { choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { registryStateOf } from '../../core/registry/state-of.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { contentParts, markContent } from '../../values/content.ts';
-import { MisuseError } from '../../values/errors/index.ts';
+import { markContent } from '../../values/content.ts';
+import { contentParts } from '../../values/content-parts.ts';
+import { MisuseError, toolError } from '../../values/errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import type { Deadline } from '../../values/limits/deadlines.ts';
+import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { durableOf, durableSlot } from './durable-state.ts';
-import { inTime, isInboxStore, startOperation } from './store.ts';
+import { type SettledApproval, startOperation } from './store.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';
 
 /** The longest result that is kept, as characters of JSON. */
@@ -26,12 +28,12 @@ export async function keepOutcome(
   answer: ReadAnswer,
   result: ToolResult | undefined,
 ): Promise<void> {
-  const { store, signer } = durableOf(registry);
-  if (signer === undefined || !isInboxStore(store)) return;
+  const { approvals, signer } = durableOf(registry);
+  if (signer === undefined) return;
   try {
     const outcome = outcomeOf(signer, claims, answer, result);
-    await inTime(
-      startOperation(() => store.settle(outcome)),
+    await withDeadline(
+      startOperation(() => approvals.settle(outcome)),
       registry.policyTimeoutMs,
     );
   } catch (error) {
@@ -46,7 +48,7 @@ export async function keepOutcome(
 
 function outcomeOf(
   signer: TokenSigner,
-  { id, sessionId, principal, expiresAt }: TokenClaims,
+  { id, sessionId, principal, expiresAt, callId, tool }: TokenClaims,
   { allowed, always, by }: ReadAnswer,
   result: ToolResult | undefined,
 ): SettledApproval {
@@ -58,7 +60,10 @@ function outcomeOf(
     principal,
     expiresAt,
     settled: true,
+    callId,
+    tool,
     decision,
+    ...(result === undefined ? {} : { ended: true }),
     ...(by === undefined ? {} : { by }),
     ...(text === undefined || text.length > maxResultChars
       ? {}
@@ -68,16 +73,32 @@ function outcomeOf(
   return { ...body, seal: signer.seal(jsonDigest(body)) };
 }
 
-/** @throws MisuseError `invalid_option` if the store keeps no outcomes. */
-export function inboxStoreOf(where: string, registry: RegistryState): InboxStore {
-  const { store } = durableOf(registry);
-  if (isInboxStore(store)) return store;
-  throw new MisuseError(
-    'invalid_option',
-    `${where}: expected \`approvals.store\` to have the methods \`settle\`, \`read\` and ` +
-      '`page`, which an inbox needs. Add them, or use memoryApprovals, fileApprovals or ' +
-      'redisApprovals.',
-  );
+/**
+ * Shows others that the answerer lives, until the call has ended. If it dies, the outcome is
+ * `executor_lost`.
+ * @returns ends that
+ */
+export function keepLease(registry: RegistryState, { id, sessionId }: TokenClaims): () => void {
+  const { approvals, leaseMs } = durableOf(registry);
+  const timer: Deadline = {
+    expire() {
+      startOperation(() => approvals.renew(id, leaseMs)).catch((error: unknown) =>
+        registry.hostFault(
+          error,
+          { sessionId, source: 'approval store' },
+          'the lease of an approval whose call runs could not be renewed',
+        ),
+      );
+      later();
+    },
+    dlPrev: undefined,
+    dlNext: undefined,
+    dlAt: 0,
+    dlList: undefined,
+  };
+  const later = (): void => registry.deadlines.add(timer, leaseMs / 3, registry.monotonic());
+  later();
+  return () => registry.deadlines.remove(timer);
 }
 
 /** The session and principal whose approvals are looked for. */
@@ -85,7 +106,7 @@ type Asker = Pick<SessionState, 'desk' | 'registry' | 'sessionId' | 'principal'>
 
 /**
  * Reads outcomes from the store of a registry.
- * @throws MisuseError `invalid_option` if it suspends no calls, or keeps no outcomes.
+ * @throws MisuseError `invalid_option` if it suspends no calls.
  */
 export function outcomeReader(
   where: string,
@@ -97,7 +118,6 @@ export function outcomeReader(
       'invalid_option',
       `${where}: expected a registry with \`approvals.secret\`. Without it, no call is suspended.`,
     );
-  inboxStoreOf(where, registry);
   return (asker, id) => outcomeIn({ ...asker, desk: undefined, registry }, id);
 }
 
@@ -107,28 +127,50 @@ export async function outcomeIn(session: Asker, id: string): Promise<ApprovalOut
   const { registry, sessionId, principal } = session;
   const { signer } = durableOf(registry);
   if (signer === undefined || principal === undefined || typeof id !== 'string') return unknown;
-  const store = inboxStoreOf('approvals.outcome', registry);
-  const found: unknown = await inTime(
-    startOperation(() => store.read(id)),
+  const { approvals } = durableOf(registry);
+  const found = await withDeadline(
+    startOperation(() => approvals.read(id)),
     registry.policyTimeoutMs,
   );
-  const copy = copyJson(found, { maxDepth: 128, maxValues: 400_000 });
-  if (!copy.ok || !isJsonObject(copy.value)) return unknown;
+  const copy = copyJson(found?.record, { maxDepth: 128, maxValues: 400_000 });
+  if (found === undefined || !copy.ok || !isJsonObject(copy.value)) return unknown;
   const { seal, ...body } = copy.value;
   if (body.id !== id || body.sessionId !== sessionId || body.principal !== principal)
     return unknown;
   if (Object.hasOwn(body, 'token'))
     return Number(body.expiresAt) <= registry.now() ? { status: 'expired' } : { status: 'pending' };
-  if (!Object.hasOwn(body, 'settled') || !signer.isSeal(jsonDigest(body), seal))
-    return { status: 'settled' };
+  const isAnswered = Object.hasOwn(body, 'settled');
+  if (isAnswered && !signer.isSeal(jsonDigest(body), seal)) return { status: 'settled' };
   const { decision, by, result, content } = body as Partial<SettledApproval>;
+  const isLost = !found.held && (isAnswered ? body.ended !== true : body.runs === true);
   // A surface then shows the images of a late result as it shows those of any other.
   if (content === true && result?.output !== undefined) markContent(result.output);
   return {
     status: 'settled',
     ...(decision === undefined ? {} : { decision }),
     ...(by === undefined ? {} : { by }),
+    ...(isLost ? { result: lostResult(body) } : {}),
     ...(result === undefined ? {} : { result: result as unknown as ToolResult }),
+  };
+}
+
+/** The call of an approval whose answerer has died. It may have run. */
+function lostResult({ callId, tool }: JsonObject): ToolResult {
+  return {
+    success: false,
+    error: toolError(
+      'executor_lost',
+      'The process that answered the approval ended before the call did. It may have run: look ' +
+        'up what it did before you call the tool again.',
+      { reason: 'answerer_lost' },
+    ),
+    metadata: {
+      callId: String(callId ?? ''),
+      toolName: String(tool ?? ''),
+      status: 'failed',
+      attempt: 2,
+      durationMs: 0,
+    },
   };
 }
 

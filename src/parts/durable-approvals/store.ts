@@ -1,22 +1,52 @@
-/** What stores of suspended calls, and those that ask them, have in common. */
+/** What is kept of approvals, and how those who need it ask for it. */
 
-import type {
-  ApprovalQuery,
-  ApprovalRecord,
-  ApprovalStore,
-  InboxStore,
-  SuspendedApproval,
-} from '../../api/approval-store.ts';
+import type { ApprovalChoice } from '../../api/approval.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 
-/** Whether a store has the methods that an inbox over all sessions needs. */
-export function isInboxStore(store: ApprovalStore): store is InboxStore {
-  return inboxMethods.every((name) => typeof store[name] === 'function');
-}
+/**
+ * How a suspended call ended, under the id of its approval. Plain JSON.
+ */
+export type SettledApproval = {
+  /** The id of the approval. */
+  readonly id: string;
+  /** The id of the session that made the call. */
+  readonly sessionId: string;
+  /** The session's principal, for whom it acts. */
+  readonly principal: string;
+  /** Epoch milliseconds: when the approval expires. */
+  readonly expiresAt: number;
+  /** Always true; it tells the outcome from a suspended call. */
+  readonly settled: true;
+  /** What was answered. */
+  readonly decision?: ApprovalChoice;
+  /** Who answered, if the answer said so. */
+  readonly by?: string;
+  /** The id of the call. */
+  readonly callId: string;
+  /** The name of the tool. */
+  readonly tool: string;
+  /** The call has ended. */
+  readonly ended?: true;
+  /** The result of the call; absent while it runs, and if it is over 1 048 576 characters. */
+  readonly result?: JsonObject;
+  /** The output of the result was made from content parts. */
+  readonly content?: true;
+  /** Signs the other members, so that an edited outcome does not count. */
+  readonly seal: string;
+};
 
-export const inboxMethods = ['settle', 'read', 'page'] as const;
+/** Which suspended calls are read. */
+export interface ApprovalQuery {
+  /** Only those of this session. @default all */
+  readonly sessionId?: string | undefined;
+  /** Only those of this principal. @default all */
+  readonly principal?: string | undefined;
+  /** Only those after this one in the order. It need not exist any more. @default all */
+  readonly after?: { readonly id: string; readonly expiresAt: number } | undefined;
+  /** The most records to return. From 1. */
+  readonly limit: number;
+}
 
 /**
  * Milliseconds for which a store remembers an approval after it has expired, because clocks differ.
@@ -31,51 +61,11 @@ export function byExpiry(
   return a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-/** What a list needs of a record: all of it, if it has no head. */
-export function rowOf(record: ApprovalRecord): ApprovalRow {
-  if (!hasHead(record)) return record;
-  const { id, sessionId, principal, expiresAt, head } = record;
-  return { id, sessionId, principal, expiresAt, head };
-}
-
-function hasHead(record: ApprovalRecord): record is SuspendedApproval & { readonly head: string } {
-  return Object.hasOwn(record, 'head') && typeof (record as SuspendedApproval).head === 'string';
-}
-
-/** What is known of a record without reading its input. */
-export type ApprovalRow = Pick<ApprovalRecord, 'id' | 'sessionId' | 'principal' | 'expiresAt'> & {
-  readonly head?: string;
-};
-
-/** Sorts, filters and limits the records of a store. @param now Epoch milliseconds. */
-export function pageOf<R extends ApprovalRow>(
-  records: Iterable<R>,
-  { sessionId, principal, after, limit }: ApprovalQuery,
-  now: number,
-): R[] {
-  const found: R[] = [];
-  for (const record of records)
-    if (
-      !Object.hasOwn(record, 'used') &&
-      record.expiresAt > now &&
-      (sessionId === undefined || record.sessionId === sessionId) &&
-      (principal === undefined || record.principal === principal) &&
-      (after === undefined || byExpiry(record, after) > 0)
-    )
-      found.push(record);
-  return found.sort(byExpiry).slice(0, limit);
-}
-
 /** Starts an operation of a store. If it throws synchronously, the promise rejects. */
 export function startOperation<T>(operation: () => MaybePromise<T>): Promise<T> {
   return new Promise((resolve) => {
     resolve(operation());
   });
-}
-
-/** Bounds the time of an operation. @param milliseconds The registry's `policyTimeoutMs`. */
-export function inTime<T>(operation: Promise<T>, milliseconds: number): Promise<T> {
-  return withDeadline(operation, milliseconds);
 }
 
 // What a list needs of a suspended call, found in the beginning of its text.

@@ -1,7 +1,12 @@
 /** Suspends a call until a person answers. Another process may then resume it. */
 
 import type { ApprovalRequest } from '../../api/approval.ts';
-import { rejected, rejection, tooManyApprovals } from '../../core/call/approval-outcome.ts';
+import {
+  attachPending,
+  rejected,
+  rejection,
+  tooManyApprovals,
+} from '../../core/call/approval-outcome.ts';
 import { announceQuestion, requestFor } from '../../core/call/approval-question.ts';
 import { defaultMaxPending } from '../../core/call/ask-approver.ts';
 import type { FoundCall } from '../../core/call/call.ts';
@@ -13,10 +18,12 @@ import { Slot } from '../../core/slot.ts';
 import { randomUUID } from '../../values/crypto.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
+import { withDeadline } from '../../values/limits/with-deadline.ts';
+import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { durableOf, logUnsharedStores } from './durable-state.ts';
 import { waitingOf } from './pending-approvals.ts';
 import { sealRecord } from './record.ts';
-import { inTime, startOperation } from './store.ts';
+import { startOperation } from './store.ts';
 import type { TokenSigner } from './token.ts';
 
 /** A call that is being written to the store. */
@@ -31,8 +38,34 @@ interface Suspension {
 /** Those of each session. */
 const suspensions = new Slot<Set<Suspension>>();
 
+/** Why a resumed call does not run: its tool is not the one that a person was asked about. */
+export function changedSince({ resumed, entry }: FoundCall): ToolError | undefined {
+  if (
+    resumed === undefined ||
+    (entry.source === resumed.source && entry.definition.fingerprint === resumed.fingerprint)
+  )
+    return undefined;
+  return toolError(
+    'approval_denied',
+    'The tool has changed since approval was requested. Call it again.',
+    { reason: 'definition_changed' },
+  );
+}
+
 /** Stores the call, gives the token to the host alone, and ends the call as pending. */
-export async function suspend(call: FoundCall): Promise<Outcome> {
+export function suspend(call: FoundCall): MaybePromise<Outcome> {
+  // A program can be run again, as far as it has come.
+  if (call.parent === undefined || call.parent.entry.isProgram) return suspendNow(call);
+  return rejected(
+    call,
+    undefined,
+    'approval_in_child',
+    undefined,
+    'A call that another tool makes cannot be suspended for approval.',
+  );
+}
+
+async function suspendNow(call: FoundCall): Promise<Outcome> {
   const { session } = call;
   const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
   const suspending = suspensions.of(session.setup) ?? new Set();
@@ -138,7 +171,7 @@ function withAgreed(call: FoundCall): Verdict {
 async function store(call: FoundCall, request: ApprovalRequest, own: Suspension): Promise<boolean> {
   const { session } = call;
   const { registry, principal } = session;
-  const { signer, store, sessionFor, suspending } = durableOf(registry);
+  const { signer, approvals, sessionFor, suspending } = durableOf(registry);
   // A session is only created with `approvalMode: "suspend"` if it has a signer and a principal.
   const { record, token } = sealRecord(signer as TokenSigner, {
     request,
@@ -149,17 +182,19 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
     facts: Object.keys(session.facts).length === 0 ? undefined : session.facts,
     overrides: session.overrides && (JSON.parse(JSON.stringify(session.overrides)) as JsonObject),
     surface: call.surfaceName === '' ? undefined : call.surfaceName,
+    scopes: call.surface?.scopes,
+    trace: call.extra?.traces?.place(),
   });
   let kept = false;
-  const putting = startOperation(() => store.put(record));
+  const putting = startOperation(() => approvals.put(record));
   // This also holds if the record arrives late.
   const takeBack = (): void =>
     void putting
       .then(undefined, () => {})
-      .then(() => store.take(record.id))
+      .then(() => approvals.take(record.id, 0))
       .then(undefined, () => {});
   try {
-    await inTime(putting, registry.policyTimeoutMs);
+    await withDeadline(putting, registry.policyTimeoutMs);
     if (!call.ended) announceQuestion(call, request);
     // A listener may have ended the call when it heard the question.
     kept = !call.ended;
@@ -168,7 +203,7 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
     if (!kept) takeBack();
   }
   if (!kept) return false;
-  call.more.pending = Object.freeze({ ...request, token });
+  attachPending(call, Object.freeze({ ...request, token }));
   const { id, expiresAt } = request;
   if (sessionFor === undefined) suspending.keep(session, id, expiresAt, registry.now());
   call.onEnd(({ error }) => {

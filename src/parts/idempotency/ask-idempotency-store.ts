@@ -1,12 +1,12 @@
 /** Asks the host's store of outcomes: in bounded time, without trusting its answer. */
 
-import type { ClaimAnswer } from '../../api/idempotency.ts';
+import type { Store } from '../../api/store.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
-import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
-import { describe, MisuseError } from '../../values/errors/index.ts';
-import { ignoreRejection, isThenable } from '../../values/maybe-promise.ts';
+import { answerOfStore } from '../../core/call/with-deadline.ts';
+import { isThenable } from '../../values/maybe-promise.ts';
 import { type Claim, type KeptOutcome, readOutcomeText } from './claim.ts';
+import type { ClaimAnswer, IdempotencyClaim } from './idempotency-in.ts';
 import type { Idempotency } from './idempotency-options.ts';
 
 /** What a store has answered, with its outcome read. */
@@ -18,20 +18,30 @@ export type Claimed =
   /** The call has ended meanwhile, so no answer is needed. */
   | { readonly state: 'ended' };
 
+/** What the call requests. */
+export function requestOf(
+  call: FoundCall,
+  { leaseMs, ttlMs }: Idempotency,
+  { key, input, holder }: Claim,
+): IdempotencyClaim {
+  const takeOver = call.entry.summary.annotations?.idempotent === true;
+  return { key, input, holder, leaseMs, ttlMs, takeOver };
+}
+
 /**
- * Asks for the key. If the call ends or the time runs out first, a claim that the store makes later
- * is released.
+ * Asks for the key, or goes on with what was found under it. If the call ends or the time runs out
+ * first, a claim that the store makes later is released.
  */
 export function askToClaim(
   call: FoundCall,
   idempotency: Idempotency,
   claim: Claim,
+  found?: Store.Refused,
 ): Claimed | Promise<Claimed> {
-  const { key, input, holder } = claim;
-  const { store, leaseMs, ttlMs } = idempotency;
-  const takeOver = call.entry.summary.annotations?.idempotent === true;
+  const { keys } = idempotency;
+  const request = requestOf(call, idempotency, claim);
   try {
-    const answer: unknown = store.claim({ key, input, holder, leaseMs, ttlMs, takeOver });
+    const answer = found === undefined ? keys.claim(request) : keys.found(request, found.found);
     if (!isThenable(answer)) return settle(call, idempotency, claim, answer);
     return inTime(call, idempotency, claim, answer);
   } catch (error) {
@@ -43,73 +53,39 @@ async function inTime(
   call: FoundCall,
   idempotency: Idempotency,
   claim: Claim,
-  answer: PromiseLike<unknown>,
+  answer: PromiseLike<ClaimAnswer>,
 ): Promise<Claimed> {
-  const { policyTimeoutMs } = call.session.registry;
-  const asked = Promise.resolve(answer).then((settled) => ({ settled }));
   try {
-    const got = await answerInTime(call, asked, policyTimeoutMs);
-    if (got !== tooLate) return settle(call, idempotency, claim, got.settled);
-    // A claim that comes too late is released, even in the turn in which the call ended.
-    void asked.then(({ settled }) => {
-      if (read(settled)?.state === 'claimed') releaseKey(call, idempotency, claim);
-    }, ignore);
-    if (call.ended) return { state: 'ended' };
-    return failed(
-      call,
-      new Error(`The store of outcomes did not answer within ${policyTimeoutMs / 1_000} s.`),
-    );
+    const got = await answerOfStore(call, answer, 'store of outcomes', (late) => {
+      if (late.state === 'claimed') releaseKey(call, idempotency, claim);
+    });
+    return got === undefined ? { state: 'ended' } : settle(call, idempotency, claim, got.answer);
   } catch (error) {
     return failed(call, error);
   }
 }
 
-function settle(call: FoundCall, idempotency: Idempotency, claim: Claim, answer: unknown): Claimed {
-  const claimed = read(answer);
+function settle(
+  call: FoundCall,
+  idempotency: Idempotency,
+  claim: Claim,
+  answer: ClaimAnswer,
+): Claimed {
   if (call.ended) {
-    if (claimed?.state === 'claimed') releaseKey(call, idempotency, claim);
+    if (answer.state === 'claimed') releaseKey(call, idempotency, claim);
     return { state: 'ended' };
   }
-  if (claimed !== undefined) return claimed;
-  ignoreRejection(answer);
-  return failed(
-    call,
-    new MisuseError(
-      'invalid_option',
-      'Expected the store of outcomes to answer { state } with `claimed`, `running` and ' +
-        '`leaseMs`, `lost`, `done` and an outcome that it was given, or `conflict`; got ' +
-        `${describe(answer)}.`,
-    ),
-  );
+  if (answer.state !== 'done') return answer;
+  const outcome = readOutcomeText(answer.outcome);
+  return outcome === undefined
+    ? failed(call, new Error('The store has something else than an outcome under the key.'))
+    : { state: 'done', outcome };
 }
 
-/** Reads own members only. */
-function read(answer: unknown): Claimed | undefined {
-  if (typeof answer !== 'object' || answer === null) return undefined;
-  const state = own(answer, 'state');
-  switch (state) {
-    case 'claimed':
-    case 'lost':
-    case 'conflict':
-      return { state };
-    case 'running': {
-      const leaseMs = own(answer, 'leaseMs');
-      return typeof leaseMs === 'number' && leaseMs > 0 ? { state, leaseMs } : undefined;
-    }
-    case 'done': {
-      const outcome = readOutcomeText(own(answer, 'outcome'));
-      return outcome === undefined ? undefined : { state, outcome };
-    }
-    default:
-      return undefined;
-  }
-}
-
-function own(answer: object, name: string): unknown {
-  return Object.hasOwn(answer, name) ? (answer as Record<string, unknown>)[name] : undefined;
-}
-
-function failed(call: FoundCall, cause: unknown): Claimed {
+export function failed(
+  call: FoundCall,
+  cause: unknown,
+): Extract<Claimed, { readonly state: 'ended' | 'unavailable' }> {
   reportFault(
     call,
     cause,
@@ -123,10 +99,10 @@ function failed(call: FoundCall, cause: unknown): Claimed {
  * Forgets the key of a call that has not started. If that fails, other calls with the key wait
  * until the lease ends, and then count this one as lost.
  */
-export function releaseKey(call: FoundCall, { store }: Idempotency, claim: Claim): void {
+export function releaseKey(call: FoundCall, { keys }: Idempotency, claim: Claim): void {
   const { key, holder } = claim;
   void tell(call, 'the idempotency key of a call that never ran could not be released', () =>
-    store.release(key, holder),
+    keys.release(key, holder),
   );
 }
 
@@ -145,5 +121,3 @@ export function tell(
     return undefined;
   }
 }
-
-function ignore(): void {}

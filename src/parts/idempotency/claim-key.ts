@@ -4,11 +4,20 @@
  */
 
 import type { FoundCall } from '../../core/call/call.ts';
-import { releaseAll } from '../../core/call/release.ts';
+import { releaseAll } from '../../core/call/session-limits.ts';
 import { GoTo, type Next, type Outcome, type Step } from '../../core/call/step.ts';
+import type { StoreStep } from '../../core/call/store-step.ts';
+import { Slot } from '../../core/slot.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
-import { askToClaim, type Claimed, releaseKey } from './ask-idempotency-store.ts';
-import { type Claim, claimOf, claimSlot } from './claim.ts';
+import {
+  askToClaim,
+  type Claimed,
+  failed,
+  releaseKey,
+  requestOf,
+} from './ask-idempotency-store.ts';
+import { type Claim, claimOf, claimSlot, type KeptOutcome } from './claim.ts';
+import { space } from './idempotency-in.ts';
 import type { Idempotency } from './idempotency-options.ts';
 import { endClaim, hold, inputDigest, makeClaim, releaseClaim, untilWoken } from './make-claim.ts';
 
@@ -20,24 +29,67 @@ const lastLookMs = 1_000;
  * Claims the key, or finds the outcome of an earlier call. A call that waited for that is judged
  * again, and comes back here with what it found.
  */
-export function claimKey(call: FoundCall, idempotency: Idempotency): Step {
+export function claimKey(
+  call: FoundCall,
+  idempotency: Idempotency,
+  replay: (outcome: KeptOutcome) => void,
+): StoreStep | Step {
   const before = claimOf(call.extra);
   if (before !== undefined) {
-    if (before.canonical === call.canonical) return undefined;
-    if (before.input === inputDigest(call)) {
+    if (before.canonical !== call.canonical && before.input !== inputDigest(call)) {
+      // A person has changed the input since then.
+      releaseClaim(call, idempotency, before);
+      claimSlot.delete(call.more);
+    } else {
       before.canonical = call.canonical;
+      if (before.outcome !== undefined) replay(before.outcome);
       return undefined;
     }
-    // A person has changed the input since then.
-    releaseClaim(call, idempotency, before);
   }
-  const claim = makeClaim(call, idempotency);
-  if (before === undefined) call.onEnd((result) => endClaim(call, idempotency, result));
-  claimSlot.set(call.more, claim);
-  const answer = askToClaim(call, idempotency, claim);
-  return answer instanceof Promise
-    ? answer.then((settled) => take(call, idempotency, claim, settled))
-    : take(call, idempotency, claim, answer);
+  if (hasClaimed.of(call.more) !== true) {
+    hasClaimed.set(call.more, true);
+    call.onEnd((result) => endClaim(call, idempotency, result));
+  }
+  return claiming(call, idempotency, makeClaim(call, idempotency), replay);
+}
+
+/** Calls that end by {@link endClaim}. */
+const hasClaimed = new Slot<true>();
+
+function claiming(
+  call: FoundCall,
+  idempotency: Idempotency,
+  claim: Claim,
+  replay: (outcome: KeptOutcome) => void,
+): StoreStep {
+  const { keys, store } = idempotency;
+  const request = requestOf(call, idempotency, claim);
+  return {
+    store,
+    space,
+    operations: [keys.first(request)],
+    settled([version]) {
+      keys.claimed(request, version as number);
+      claimSlot.set(call.more, claim);
+      hold(call, idempotency, claim);
+    },
+    refused(found) {
+      claimSlot.set(call.more, claim);
+      const answer = askToClaim(call, idempotency, claim, found);
+      if (answer instanceof Promise)
+        return answer.then((settled) => take(call, idempotency, claim, settled));
+      const outcome = take(call, idempotency, claim, answer);
+      if (outcome === undefined && claim.outcome !== undefined && !call.ended)
+        replay(claim.outcome);
+      return outcome;
+    },
+    missed() {},
+    failed: (cause) => conclude(call, idempotency, claim, failed(call, cause)),
+    undo([version]) {
+      keys.claimed(request, version as number);
+      releaseKey(call, idempotency, claim);
+    },
+  };
 }
 
 function take(call: FoundCall, idempotency: Idempotency, claim: Claim, answer: Claimed): Step {

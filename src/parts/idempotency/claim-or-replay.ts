@@ -1,8 +1,10 @@
 /** Claims the key of a call. If an earlier call has used the key, the call ends as that one did. */
+import { sentAlongside } from '../../core/alongside.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { endCall, failCall, successResult } from '../../core/call/end-call.ts';
 import type { Step } from '../../core/call/step.ts';
-import { claimOf, type KeptOutcome } from './claim.ts';
+import type { StoreStep } from '../../core/call/store-step.ts';
+import type { KeptOutcome } from './claim.ts';
 import { claimKey } from './claim-key.ts';
 import type { Idempotency } from './idempotency-options.ts';
 import { isKeyed } from './make-claim.ts';
@@ -15,7 +17,7 @@ function replay(call: FoundCall, outcome: KeptOutcome): void {
   if (outcome.untrusted) call.session.registry.ports.provenance?.mix(call);
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler, alongside } = outcome;
-  if (alongside !== undefined) call.more.alongside = alongside;
+  if (alongside !== undefined) call.more.alongside = sentAlongside(alongside);
   const { masking } = call.binding;
   masking?.collectOutput(call, output);
   const isCut = truncated !== undefined || alongside?.truncated !== undefined;
@@ -24,12 +26,7 @@ function replay(call: FoundCall, outcome: KeptOutcome): void {
   endCall(call, successResult(call, output, truncated, handler));
 }
 
-export function claimOrReplay(call: FoundCall, idempotency: Idempotency): Step {
+export function claimOrReplay(call: FoundCall, idempotency: Idempotency): StoreStep | Step {
   if (!isKeyed(call)) return undefined;
-  const outcome = claimKey(call, idempotency);
-  if (outcome === undefined && !call.ended) {
-    const kept = claimOf(call.extra)?.outcome;
-    if (kept !== undefined) replay(call, kept);
-  }
-  return outcome;
+  return claimKey(call, idempotency, (outcome) => replay(call, outcome));
 }

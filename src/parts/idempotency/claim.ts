@@ -2,7 +2,8 @@
 import type { ResultMetadata, ToolResult } from '../../api/result.ts';
 import type { CallExtra } from '../../core/call/call-extra.ts';
 import { Slot } from '../../core/slot.ts';
-import { contentParts, markContent } from '../../values/content.ts';
+import { markContent } from '../../values/content.ts';
+import { contentParts } from '../../values/content-parts.ts';
 import { codes, type ErrorCode, type ToolError, toolError } from '../../values/errors/index.ts';
 import {
   copyJson,

@@ -1,10 +1,44 @@
 /** The outcomes of calls with an idempotency key, in a store. */
-import type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from '../../api/idempotency.ts';
 import type { Store } from '../../api/store.ts';
-import { nameFor, type Use } from '../../stores/shared/use-store.ts';
+import { nameFor } from '../../stores/shared/use-store.ts';
 import { after, type MaybePromise } from '../../values/maybe-promise.ts';
 
-const space = { shared: 'calls' } as const;
+export const space = { shared: 'calls' } as const;
+
+/** What idempotency keys need of a store. */
+export const keyUse = {
+  what: 'idempotency keys',
+  needs: ['set', 'get', 'touch', 'delete'],
+} as const;
+
+/** What a call requests before it runs. */
+export interface IdempotencyClaim {
+  /** A digest of the idempotency key, the tool and the session's principal. */
+  readonly key: string;
+  /** A digest of the canonical input. */
+  readonly input: string;
+  /** A random id of this call. If it asks again, it gets the same answer. */
+  readonly holder: string;
+  /** Milliseconds for which the claim counts unless it is renewed. */
+  readonly leaseMs: number;
+  /** Milliseconds for which a claim is remembered after its holder is lost. */
+  readonly ttlMs: number;
+  /** Whether the call may run after the lease of another holder has ended. */
+  readonly takeOver: boolean;
+}
+
+/** The answer to a claim. */
+export type ClaimAnswer =
+  /** This holder has the key, and its call may run. */
+  | { readonly state: 'claimed' }
+  /** Another holder's call is running. `leaseMs` is the rest of its lease, above 0. */
+  | { readonly state: 'running'; readonly leaseMs: number }
+  /** The lease of another holder has ended, and the call has no outcome. */
+  | { readonly state: 'lost' }
+  /** The call has ended with this outcome. */
+  | { readonly state: 'done'; readonly outcome: string }
+  /** The key was used with another input. */
+  | { readonly state: 'conflict' };
 
 /** How often a step is tried when others change the key at the same time. */
 const mostTries = 8;
@@ -30,14 +64,10 @@ type Step = (held: Held) => Store.Set | Store.Touch | Store.Delete;
 /** Without the types of single operations, of which each step here has one. */
 type Answer = Pick<Store.Refused, 'found'> & { readonly results?: readonly unknown[] | undefined };
 
-/** One document for each key, which outlives the lease by the claim's time to live. */
-export const idempotencyIn: Use<IdempotencyStore> = {
-  what: 'idempotency keys',
-  needs: ['set', 'get', 'touch', 'delete'],
-  over: (store) => new KeysIn(store),
-};
-
-class KeysIn implements IdempotencyStore {
+/**
+ * The keys of a store: one document for each, which outlives the lease by the claim's time to live.
+ */
+export class KeysIn {
   readonly #store: Store;
   /** The claims that were made through this object, by key and holder. */
   readonly #held = new Map<string, Held>();
@@ -46,28 +76,33 @@ class KeysIn implements IdempotencyStore {
     this.#store = store;
   }
 
+  /** Takes the key for a holder, or returns what is known about it. */
   claim(claim: IdempotencyClaim): MaybePromise<ClaimAnswer> {
     return this.#claim(claim, 0, mostTries);
   }
 
+  /** What claims a key that nobody has. If it takes place, {@link claimed} must be told. */
+  first(claim: IdempotencyClaim): Store.Set {
+    return claiming(claim, 0);
+  }
+
+  /** @param version What the store has answered to {@link first}. */
+  claimed({ key, input, holder, ttlMs }: IdempotencyClaim, version: number): void {
+    this.#remember(key, holder, { version, input, ttlMs: Math.ceil(ttlMs) });
+  }
+
+  /** What is known about a key that somebody has, or the claim after all. */
+  found(claim: IdempotencyClaim, found: Store.Document | undefined): MaybePromise<ClaimAnswer> {
+    return this.#answer(claim, found, mostTries);
+  }
+
   /** @param version that of a claim that is taken over; 0 for the first one of a key */
   #claim(claim: IdempotencyClaim, version: number, tries: number): MaybePromise<ClaimAnswer> {
-    const { key, input, holder, ttlMs } = claim;
     return after(
-      this.#apply({
-        op: 'set',
-        key: nameFor('key', key),
-        value: claimText(claim),
-        version,
-        ttlMs: lastingMs(claim),
-      }),
+      this.#apply(claiming(claim, version)),
       ({ results, found }): MaybePromise<ClaimAnswer> => {
         if (results === undefined) return this.#answer(claim, found, tries - 1);
-        this.#remember(key, holder, {
-          version: results[0] as number,
-          input,
-          ttlMs: Math.ceil(ttlMs),
-        });
+        this.claimed(claim, results[0] as number);
         return { state: 'claimed' };
       },
     );
@@ -90,6 +125,10 @@ class KeysIn implements IdempotencyStore {
     return claim.takeOver ? this.#claim(claim, found.version, tries) : { state: 'lost' };
   }
 
+  /**
+   * Restarts a holder's lease. False, without a change, if this holder does not have the key or its
+   * call has ended. A lease that had ended starts again, unless another holder has taken over.
+   */
   renew(
     key: string,
     holder: string,
@@ -104,6 +143,10 @@ class KeysIn implements IdempotencyStore {
     );
   }
 
+  /**
+   * Keeps the outcome, even if the lease has ended. False, without a change, if this holder does
+   * not have the key or the key has an outcome.
+   */
   finish(key: string, holder: string, outcome: string, ttlMs: number): MaybePromise<boolean> {
     return this.#holding(key, holder, true, ({ version, input }) => ({
       op: 'set',
@@ -114,6 +157,7 @@ class KeysIn implements IdempotencyStore {
     }));
   }
 
+  /** Forgets the key, because the call never started, if this holder has it. */
   release(key: string, holder: string): MaybePromise<void> {
     const released = this.#holding(key, holder, true, ({ version }) => ({
       op: 'delete',
@@ -189,6 +233,16 @@ class KeysIn implements IdempotencyStore {
       return;
     }
   }
+}
+
+function claiming(claim: IdempotencyClaim, version: number): Store.Set {
+  return {
+    op: 'set',
+    key: nameFor('key', claim.key),
+    value: claimText(claim),
+    version,
+    ttlMs: lastingMs(claim),
+  };
 }
 
 function heldName(key: string, holder: string): string {

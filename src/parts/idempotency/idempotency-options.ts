@@ -1,21 +1,22 @@
 /** The option `idempotency` of registries, and what a registry keeps for it. */
 
-import type { IdempotencyOptions, IdempotencyStore } from '../../api/idempotency.ts';
+import type { IdempotencyOptions } from '../../api/idempotency.ts';
 import type { Store } from '../../api/store.ts';
-import { keeper, storeOr } from '../../stores/shared/use-store.ts';
+import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { keeper, storeOption } from '../../stores/shared/use-store.ts';
 import { duration, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
-import { idempotencyIn } from './idempotency-in.ts';
-import { memoryIdempotency } from './memory-idempotency.ts';
+import { KeysIn, keyUse } from './idempotency-in.ts';
 
 const table = {
-  store: storeOr<IdempotencyStore>(['claim', 'renew', 'finish', 'release']),
+  store: storeOption,
   ttlMs: withDefault(duration, 86_400_000),
   leaseMs: withDefault(duration, 10_000),
 } satisfies TableOf<IdempotencyOptions>;
 
 /** What the calls of a registry share. */
 export interface Idempotency {
-  readonly store: IdempotencyStore;
+  readonly store: Store;
+  readonly keys: KeysIn;
   readonly ttlMs: number;
   readonly leaseMs: number;
   /**
@@ -41,7 +42,6 @@ export function readIdempotency(
   const read = readOptions(where, options, table, { path: 'idempotency' });
   const { store: own, ttlMs, leaseMs } = read;
   const store =
-    keeper(where, 'idempotency.store', own, shared, idempotencyIn, ports) ??
-    memoryIdempotency({ now });
-  return { store, ttlMs, leaseMs, waiting: new Map(), saving: new Set() };
+    keeper(where, 'idempotency.store', own, shared, keyUse, ports) ?? memoryStore({ now });
+  return { store, keys: new KeysIn(store), ttlMs, leaseMs, waiting: new Map(), saving: new Set() };
 }

@@ -11,7 +11,7 @@ import type { Idempotency } from './idempotency-options.ts';
 
 /** Whether the caller has given the call a key, so that it runs at most once. */
 export function isKeyed({ options, resumed }: FoundCall): boolean {
-  return options?.idempotencyKey !== undefined || resumed !== undefined;
+  return options?.idempotencyKey !== undefined || resumed?.answer !== undefined;
 }
 
 /** A claim for the call with its present input. No store has been asked yet. */
@@ -47,9 +47,9 @@ function renewLater(call: FoundCall, { leaseMs }: Idempotency, claim: Claim): vo
 }
 
 function renew(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
-  const { store, leaseMs, ttlMs } = idempotency;
+  const { keys, leaseMs, ttlMs } = idempotency;
   void tell(call, 'the idempotency key of a running call could not be renewed', () =>
-    store.renew(claim.key, claim.holder, { leaseMs, ttlMs }),
+    keys.renew(claim.key, claim.holder, { leaseMs, ttlMs }),
   );
   renewLater(call, idempotency, claim);
 }
@@ -70,14 +70,14 @@ export function endClaim(call: FoundCall, idempotency: Idempotency, result: Tool
   if (!call.begun) return releaseClaim(call, idempotency, claim);
   claim.held = false;
   call.session.registry.deadlines.remove(claim);
-  const { store, ttlMs, saving } = idempotency;
+  const { keys, ttlMs, saving } = idempotency;
   const { provenance } = call.session.registry.ports;
   // Without the part, nothing is known of what child calls have returned.
   const isMixed = provenance?.isMixed(call) ?? (call.extra?.childCount ?? 0) > 0;
   const saved = tell(
     call,
     'the outcome of a call could not be kept, so no other call with its idempotency key gets it',
-    () => store.finish(claim.key, claim.holder, outcomeText(result, isMixed), ttlMs),
+    () => keys.finish(claim.key, claim.holder, outcomeText(result, isMixed), ttlMs),
   );
   if (saved === undefined) return wake(idempotency, claim.key);
   const all = Promise.resolve(saved).then(() => {

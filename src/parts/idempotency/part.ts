@@ -3,9 +3,9 @@
 import type { IdempotencyOptions } from '../../api/idempotency.ts';
 import type { Store } from '../../api/store.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
+import { storeGates } from '../../core/call/store-step.ts';
 import { definePart, type Part } from '../../core/part.ts';
-import { storeOption } from '../../stores/shared/use-store.ts';
-import { isInProcess } from '../../values/limits/in-process.ts';
+import { expectUse, isInProcess, storeOption } from '../../stores/shared/use-store.ts';
 import { anything } from '../../values/options/index.ts';
 import { claimOrReplay } from './claim-or-replay.ts';
 import { readIdempotency } from './idempotency-options.ts';
@@ -32,6 +32,7 @@ const part = definePart({
   rank: -1,
   options: { registry: { idempotency: anything<IdempotencyOptions>(), store: storeOption } },
   install(ports, registry, { idempotency: given, store }) {
+    expectUse(ports, store);
     if (given === undefined) return;
     const kept = readIdempotency(
       given as IdempotencyOptions,
@@ -41,7 +42,7 @@ const part = definePart({
       ports,
     );
     const gates: ToolGates = {
-      start: (call) => claimOrReplay(call, kept),
+      keep: { ask: (call) => claimOrReplay(call, kept), all: storeGates },
       unshared: isInProcess(kept.store)
         ? ({ options }) => (options?.idempotencyKey === undefined ? undefined : unshared)
         : undefined,
@@ -60,5 +61,5 @@ const unshared: Unshared = {
   text:
     'the outcomes of calls with an idempotency key in the memory of this one: a call that ' +
     'another process resumes can run again here, if it is repeated with its key. Give the ' +
-    'registries of all processes one `idempotency.store`, such as `redisIdempotency`',
+    'registries of all processes one `idempotency.store`, such as `postgresStore` or `redisStore`',
 };

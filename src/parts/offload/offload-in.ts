@@ -1,8 +1,25 @@
 /** Outputs that are kept as a whole, in a store. */
-import type { OffloadedOutput, OffloadStore } from '../../api/offload.ts';
 import type { Store } from '../../api/store.ts';
-import { nameFor, type Use } from '../../stores/shared/use-store.ts';
+import { nameFor } from '../../stores/shared/use-store.ts';
 import { after, type MaybePromise } from '../../values/maybe-promise.ts';
+
+/** What offloaded outputs need of a store. */
+export const outputUse = { what: 'offloaded outputs', needs: ['set', 'get', 'delete'] } as const;
+
+/** An output to keep. */
+export interface OffloadedOutput {
+  /** A digest of the session and its principal. */
+  readonly session: string;
+  /** A digest of the handle. Each is used once. */
+  readonly key: string;
+  /** The whole output as text. Its UTF-8 is at most `maxBytes` long. */
+  readonly text: string;
+  /** What the library remembers about it, in at most 1 000 characters. Returned unchanged. */
+  readonly about: string;
+  /** The most bytes of all texts of the session. The oldest ones beyond that are dropped. */
+  readonly maxBytes: number;
+  readonly ttlMs: number;
+}
 
 /** Characters of one document, which has at most 8 MB. */
 const documentChars = 2_000_000;
@@ -15,16 +32,6 @@ const mostTries = 100;
 const index = 'outputs';
 type Entry = readonly [key: string, bytes: number, documents: number];
 
-/** A space for each session: the documents of its outputs, and a list of them. */
-export const offloadIn: Use<OffloadStore> = {
-  what: 'offloaded outputs',
-  needs: ['set', 'get', 'delete'],
-  over: (store) => ({
-    put: (output) => put(store, output),
-    get: (session, key) => get(store, session, key),
-  }),
-};
-
 function spaceOf(session: string): Store.Space {
   return { shared: nameFor('outputs', session) };
 }
@@ -33,8 +40,11 @@ function documentOf(key: string, part: number): string {
   return nameFor(`output ${part}`, key);
 }
 
-/** The documents are written first, so that a list that changes meanwhile costs little. */
-function put(store: Store, output: OffloadedOutput): MaybePromise<void> {
+/**
+ * Keeps an output in the space of its session. The documents are written first, so that a list that
+ * changes meanwhile costs little.
+ */
+export function putOutput(store: Store, output: OffloadedOutput): MaybePromise<void> {
   const { session, key, text, about } = output;
   const parts = partsOf(text);
   const ttlMs = Math.ceil(output.ttlMs);
@@ -87,7 +97,8 @@ function enter(
   });
 }
 
-function get(
+/** The output under the key; undefined if this session has none. */
+export function outputIn(
   store: Store,
   session: string,
   key: string,
@@ -95,7 +106,7 @@ function get(
   const space = spaceOf(session);
   return after(
     store.apply(space, [{ op: 'get', keys: [documentOf(key, 0)] }]),
-    ({ results }): ReturnType<OffloadStore['get']> => {
+    ({ results }): MaybePromise<Pick<OffloadedOutput, 'text' | 'about'> | undefined> => {
       const value = results?.[0][0]?.value;
       const [start, parts, chars] = /^(\d+) (\d+) /.exec(value ?? '') ?? [];
       if (value === undefined || start === undefined) return undefined;

@@ -1,8 +1,9 @@
 /** The option `offload` of registries. */
 
-import type { OffloadOptions, OffloadStore } from '../../api/offload.ts';
+import type { OffloadOptions } from '../../api/offload.ts';
 import type { Store } from '../../api/store.ts';
-import { keeper, storeOr } from '../../stores/shared/use-store.ts';
+import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { keeper, storeOption } from '../../stores/shared/use-store.ts';
 import {
   duration,
   readOptions,
@@ -10,21 +11,23 @@ import {
   wholeNumber,
   withDefault,
 } from '../../values/options/index.ts';
-import { memoryOffload } from './memory-offload.ts';
-import { offloadIn } from './offload-in.ts';
+import { outputUse } from './offload-in.ts';
+
+/** Most characters that are kept in memory, of all sessions. */
+const maxChars = 268_435_456;
 
 /** The name of the built-in tool that reads outputs. */
 export const readerName = 'read_tool_output';
 
 const table = {
-  store: storeOr<OffloadStore>(['put', 'get']),
+  store: storeOption,
   maxBytes: withDefault(wholeNumber(1, 2 ** 26), 4_194_304),
   ttlMs: withDefault(duration, 3_600_000),
 } satisfies TableOf<OffloadOptions>;
 
 /** What the calls of a registry share. */
 export interface Offload {
-  readonly store: OffloadStore;
+  readonly store: Store;
   readonly maxBytes: number;
   readonly ttlMs: number;
 }
@@ -49,6 +52,6 @@ export function readOffload(
   ports: { usesStore: boolean },
 ): Offload {
   const { store: own, maxBytes, ttlMs } = readOptions(where, options, table, { path: 'offload' });
-  const store = keeper(where, 'offload.store', own, shared, offloadIn, ports);
-  return { store: store ?? memoryOffload({ now }), maxBytes, ttlMs };
+  const store = keeper(where, 'offload.store', own, shared, outputUse, ports);
+  return { store: store ?? memoryStore({ now, maxChars }), maxBytes, ttlMs };
 }

@@ -6,18 +6,20 @@
 import type { OffloadOptions } from '../../api/offload.ts';
 import type { AnyTool } from '../../api/tool.ts';
 import type { FoundCall } from '../../core/call/call.ts';
-import { markStart } from '../../core/call/cut-marks.ts';
 import { type Shaped, type Shown, whole } from '../../core/call/output-snapshot.ts';
 import type { OverBudget } from '../../core/call/ports.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
+import { markStart } from '../../core/call/stages/output-limits.ts';
 import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { contentParts, contentText } from '../../values/content.ts';
+import { contentText } from '../../values/content.ts';
+import { contentParts } from '../../values/content-parts.ts';
 import { nodeCrypto, sha256 } from '../../values/crypto.ts';
 import { type JsonValue, wireText } from '../../values/json/index.ts';
 import { isThenable } from '../../values/maybe-promise.ts';
 import { detached, head, wellFormed } from '../../values/text/characters.ts';
 import { indentedLength } from '../../values/text/indented-length.ts';
+import { putOutput } from './offload-in.ts';
 import { type Offload, type OffloadedAbout, readerName } from './offload-options.ts';
 
 type Truncated = NonNullable<Shown['truncated']>;
@@ -91,7 +93,7 @@ function keep(
   try {
     const place = placeOf(call.session, handle);
     const about = JSON.stringify(aboutOf(call));
-    const answer: unknown = store.put({ ...place, text, about, maxBytes, ttlMs });
+    const answer: unknown = putOutput(store, { ...place, text, about, maxBytes, ttlMs });
     if (!isThenable(answer)) return shown;
     const { policyTimeoutMs } = call.session.registry;
     return answerInTime(call, answer, policyTimeoutMs).then(

@@ -5,8 +5,7 @@ import type { Store } from '../../api/store.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { storeOption } from '../../stores/shared/use-store.ts';
-import { isInProcess } from '../../values/limits/in-process.ts';
+import { expectUse, isInProcess, storeOption } from '../../stores/shared/use-store.ts';
 import { anything } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import { type Outputs, offloaded, unreadReason } from './offload.ts';
@@ -36,6 +35,7 @@ const part = definePart({
   name: 'offload',
   options: { registry: { offload: anything<OffloadOptions>(), store: storeOption } },
   install(ports, registry, { offload: given, store }) {
+    expectUse(ports, store);
     const read = (options: OffloadOptions): Offload =>
       readOffload(options, registry, where, store as Store | undefined, ports);
     const outputs: Outputs = { offload: undefined, reader: undefined, onDemand: undefined };

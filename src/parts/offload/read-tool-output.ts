@@ -18,6 +18,7 @@ import { nextTurn } from '../../values/limits/stretches.ts';
 import { between, head } from '../../values/text/characters.ts';
 import { compilePattern } from '../../values/text/regex.ts';
 import { placeOf } from './offload.ts';
+import { outputIn } from './offload-in.ts';
 import { type Offload, type OffloadedAbout, readerName } from './offload-options.ts';
 
 /** Most characters that one call reads. */
@@ -75,7 +76,7 @@ async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<st
   const { policyTimeoutMs } = call.session.registry;
   let kept: Kept | undefined;
   try {
-    const answer = Promise.resolve(offload.store.get(session, key));
+    const answer = Promise.resolve(outputIn(offload.store, session, key));
     const settled = await answerInTime(call, answer, policyTimeoutMs);
     if (settled === tooLate)
       throw new Error(`The store did not answer within ${policyTimeoutMs / 1_000} s.`);

@@ -1,18 +1,26 @@
 /** Quotas as a part of a registry: limits on counts and sums within a window of time. */
-import type { Quota, QuotaLevel, QuotaStore } from '../../api/quotas.ts';
+import type { Quota, QuotaLevel } from '../../api/quotas.ts';
 import type { Store } from '../../api/store.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { ToolGates, TriedStart, Unshared } from '../../core/call/ports.ts';
+import { sessionsOf } from '../../core/call/session-limits.ts';
+import { storeGates } from '../../core/call/store-step.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { Ports } from '../../core/registry/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
-import { canKeep, keeper, kept, storeOption, storeOr } from '../../stores/shared/use-store.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
+import { memoryStore } from '../../stores/memory/memory-store.ts';
+import {
+  canKeep,
+  expectUse,
+  isInProcess,
+  keeper,
+  storeOption,
+} from '../../stores/shared/use-store.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/value.ts';
-import { isInProcess } from '../../values/limits/in-process.ts';
 import { anything, reading, withDefault } from '../../values/options/index.ts';
 import { callEnded, giveBackQuota, lookAll } from './ask-quota-store.ts';
-import { memoryQuotas } from './memory-quotas.ts';
 import type { CompiledQuota } from './quota.ts';
 import { quotaJudge } from './quota-judge.ts';
 import { QuotaLayers } from './quota-layers.ts';
@@ -20,7 +28,7 @@ import { compare, exceededError, unavailableError, unreadableError } from './quo
 import { type Spending, spendingsOf, spendingsWithoutInput } from './quota-spending.ts';
 import { everyQuota, ownQuotas, quotasOf, registryQuotas } from './quota-state.ts';
 import { compileQuotas } from './quotas.ts';
-import { quotasIn } from './quotas-in.ts';
+import { quotaUse } from './quotas-in.ts';
 import { reserveQuota } from './reserve-quota.ts';
 
 const where = 'HostToolRegistry';
@@ -29,7 +37,7 @@ const quotaList = withDefault(anything<readonly Quota[]>(), none);
 const options = {
   registry: {
     quotas: quotaList,
-    quotaStore: storeOr<QuotaStore>(['reserve', 'giveBack', 'look']),
+    quotaStore: storeOption,
     store: storeOption,
   },
   session: { quotas: anything<readonly Quota[]>() },
@@ -62,6 +70,7 @@ const part = definePart({
     const { parts } = registry;
     const list = given.quotas as readonly Quota[];
     const layers = reading(where, 'quotas', () => new QuotaLayers(list, parts));
+    expectUse(ports, (given as Stores).store);
     const { store, counting } = storeOf(given as Stores, registry, ports);
     counting(list);
     registryQuotas.set(registry, { layers, store });
@@ -80,13 +89,11 @@ const part = definePart({
       const all = new Set([...parents.flatMap((parent) => quotasOf(parent)), ...compiled]);
       if (all.size > 0) ownQuotas.set(profile, Object.freeze([...all]));
     });
-    ports.tools.push(({ profile, setup }, { name }) => {
-      const all = [
-        ...layers.all,
-        ...(profile === undefined ? none : quotasOf(profile)),
-        ...quotasOf(setup),
-      ].filter((quota) => quota.appliesTo({ name }));
-      return all.length === 0 ? undefined : gatesOf(all, store);
+    ports.tools.push((session, { name }) => {
+      const applies = (quota: CompiledQuota): boolean => quota.appliesTo({ name });
+      const own = ownQuotasIn(session, layers.all).filter(applies);
+      const above = quotasAbove(session, layers.all).filter(applies);
+      return own.length + above.length === 0 ? undefined : gatesOf(own, above, store);
     });
     ports.release.push(giveBackQuota);
     ports.details.add('quotas');
@@ -106,34 +113,72 @@ const part = definePart({
   },
 });
 
+/** All quotas of a session. */
+function quotasIn(
+  { profile, setup }: SessionState,
+  all: readonly CompiledQuota[],
+): readonly CompiledQuota[] {
+  return [...all, ...(profile === undefined ? none : quotasOf(profile)), ...quotasOf(setup)];
+}
+
+/** Those that are not counted by a session for which this one acts. */
+function ownQuotasIn(
+  session: SessionState,
+  all: readonly CompiledQuota[],
+): readonly CompiledQuota[] {
+  const own = quotasIn(session, all);
+  if (session.outer === undefined) return own;
+  const others = sessionsOf(session.outer).flatMap((one) => quotasIn(one, all));
+  const counted = new Set(others.map(({ key }) => key));
+  return own.filter(({ by, key }) => by.includes('session') || !counted.has(key));
+}
+
+/** What the sessions count for which a session acts. */
+function quotasAbove(
+  { outer }: SessionState,
+  all: readonly CompiledQuota[],
+): readonly CompiledQuota[] {
+  if (outer === undefined) return none;
+  return sessionsOf(outer).flatMap((session) =>
+    ownQuotasIn(session, all).map((quota) => Object.freeze({ ...quota, session })),
+  );
+}
+
 /** The options that say where quotas are counted. */
 type Stores = Readonly<Record<string, unknown>> & {
-  readonly quotaStore?: QuotaStore | Store | undefined;
+  readonly quotaStore?: Store | undefined;
   readonly store?: Store | undefined;
 };
 
 /** Where quotas are counted, and what throws for quotas that cannot be. */
 function storeOf({ quotaStore, store }: Stores, { now }: RegistryState, ports: Ports) {
-  if (quotaStore !== undefined || store === undefined || canKeep(store, quotasIn)) {
-    const own = keeper(where, 'quotaStore', quotaStore, store, quotasIn, ports);
+  const keep = (): Store | undefined =>
+    keeper(where, 'quotaStore', quotaStore, store, quotaUse, ports);
+  if (quotaStore !== undefined || store === undefined || canKeep(store, quotaUse)) {
     return {
-      store: own ?? memoryQuotas({ now }),
+      store: keep() ?? memoryStore({ now }),
       counting: (_added: readonly unknown[]): void => {},
     };
   }
   // A store that cannot count is no fault as long as nothing is to be counted.
   const counting = (added: readonly unknown[]): void => {
-    if (added.length > 0) kept(where, 'store', store, quotasIn);
+    if (added.length > 0) keep();
   };
-  return { store: memoryQuotas({ now }), counting };
+  return { store: memoryStore({ now }), counting };
 }
 
-function gatesOf(quotas: readonly CompiledQuota[], store: QuotaStore): ToolGates {
-  const [first] = quotas as readonly [CompiledQuota];
+/** @param above Judged where the outer sessions are asked. */
+function gatesOf(
+  own: readonly CompiledQuota[],
+  above: readonly CompiledQuota[],
+  store: Store,
+): ToolGates {
+  const quotas = [...own, ...above];
+  const [first] = quotas as readonly CompiledQuota[] as readonly [CompiledQuota];
   return {
-    judges: quotas.some(({ over }) => over === 'ask') ? [quotaJudge(quotas)] : none,
+    judges: own.some(({ over }) => over === 'ask') ? [quotaJudge(own)] : none,
     attributes: quotas.flatMap(({ attributes }) => attributes),
-    start: (call) => reserveQuota(call, quotas),
+    keep: { ask: (call) => reserveQuota(call, quotas, store), all: storeGates },
     tryStart: (call) => tryReserve(call, quotas),
     conditioned: quotas,
     unshared: isInProcess(store) ? () => unshared(first) : undefined,
@@ -147,7 +192,7 @@ function unshared({ id }: CompiledQuota): Unshared {
     text:
       'quotas in the memory of this one: a process that resumes a call counts it for itself, so ' +
       `\`${id}\` can be exceeded. Give the registries of all processes one ` +
-      '`quotaStore`, such as `redisQuotas`',
+      '`quotaStore`, such as `postgresStore` or `redisStore`',
   };
 }
 

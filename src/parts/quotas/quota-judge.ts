@@ -6,7 +6,7 @@
 import { promptOf } from '../../core/call/approval-question.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { Judge, Tally } from '../../core/call/tally.ts';
-import { makeVerdict, type Verdict } from '../../core/rules/verdict.ts';
+import { joinDetails, makeVerdict, type Verdict } from '../../core/rules/verdict.ts';
 import { hasOwn } from '../../values/json/value.ts';
 import { callEnded, type Looked, lookAll } from './ask-quota-store.ts';
 import type { CompiledQuota } from './quota.ts';
@@ -43,7 +43,8 @@ function judge(call: FoundCall, tally: Tally, asking: readonly CompiledQuota[]):
     return undefined;
   }
   // Otherwise, the amounts that the call reserved before it waited would count twice.
-  const held = call.extra === undefined ? undefined : reservedQuota.of(call.extra);
+  const { extra } = call.actual;
+  const held = extra === undefined ? undefined : reservedQuota.of(extra);
   const reserved = new Set(held?.spends.map(({ key }) => key));
   const due = spendings.filter(({ spend }) => spend.amount > 0n && !reserved.has(spend.key));
   if (due.length === 0) return undefined;
@@ -94,6 +95,8 @@ export function askBeyond(
     source: asked?.source ?? first.quota.layer,
     ruleId: asked === undefined ? first.quota.id : asked.ruleId,
     prompt: { ...prompt, message },
-    details: { quotas: Object.freeze(over.map(({ level }) => level)) },
+    details: joinDetails(asked?.details, {
+      quotas: Object.freeze(over.map(({ level }) => level)),
+    }),
   });
 }

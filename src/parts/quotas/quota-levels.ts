@@ -1,6 +1,7 @@
 /** The texts about the quotas of a call, for people and models. */
 
-import type { QuotaLevel, QuotaUse } from '../../api/quotas.ts';
+import type { QuotaLevel } from '../../api/quotas.ts';
+import type { Store } from '../../api/store.ts';
 import { deniedError, type ToolError, withCause } from '../../values/errors/index.ts';
 import { waitText } from '../../values/text/duration.ts';
 import { isOver, type NoAnswer } from './ask-quota-store.ts';
@@ -22,11 +23,11 @@ export interface Compared {
  */
 export function compare(
   spendings: readonly Spending[],
-  uses: readonly QuotaUse[],
+  uses: readonly Store.Use[],
 ): readonly Compared[] {
   const worst = new Map<CompiledQuota, number>();
   const weightOf = (index: number): bigint => {
-    const { used } = uses[index] as QuotaUse;
+    const { used } = uses[index] as Store.Use;
     const { amount } = (spendings[index] as Spending).spend;
     return used + amount;
   };
@@ -36,12 +37,12 @@ export function compare(
   }
   return [...worst].map(([quota, index]) => {
     const spending = spendings[index] as Spending;
-    const use = uses[index] as QuotaUse;
+    const use = uses[index] as Store.Use;
     return { quota, level: levelOf(spending, use), over: isOver(spending, use) };
   });
 }
 
-function levelOf({ quota, spend }: Spending, { used, retryAfterMs }: QuotaUse): QuotaLevel {
+function levelOf({ quota, spend }: Spending, { used, retryAfterMs }: Store.Use): QuotaLevel {
   return Object.freeze({
     quota: quota.id,
     source: quota.layer,

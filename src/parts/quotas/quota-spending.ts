@@ -1,6 +1,6 @@
 /** What a call would spend of the quotas that apply to it. */
 
-import type { QuotaLevel, QuotaSpend } from '../../api/quotas.ts';
+import type { QuotaLevel } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { JudgedCall } from '../../core/call/judged.ts';
 import { type Judged, maxFurtherSteps } from '../../core/rules/judged.ts';
@@ -10,6 +10,7 @@ import { maxSpendings, maxValues, QuotaReader } from './quota-reader.ts';
 import { readQuota } from './quota-state.ts';
 import { unreadable } from './quota-values.ts';
 import { subjectKey } from './quotas.ts';
+import type { QuotaSpend } from './quotas-in.ts';
 import { one } from './units.ts';
 
 /** An amount of one quota, for one session, principal or value. */
@@ -88,13 +89,14 @@ function spendOf(
   amount: bigint,
 ): QuotaSpend {
   const { key, windowMs, maxUnits } = quota;
+  const session = quota.session ?? call.session;
   return {
     key: key + subject,
     amount,
     max: isAgreed(call, quota) ? undefined : maxUnits,
     windowMs,
-    session: windowMs === undefined ? call.session : undefined,
-    holder: call.session.principal,
+    session: windowMs === undefined ? session : undefined,
+    holder: session.principal,
   };
 }
 
@@ -112,7 +114,7 @@ const everyone: readonly string[] = Object.freeze(['']);
 /** The ends of the store keys that the call spends from: one for each combination of values. */
 function subjectsOf(call: FoundCall, quota: CompiledQuota): readonly string[] | UnreadableQuota {
   const { by, paths } = quota;
-  const { session } = call;
+  const session = quota.session ?? call.session;
   if (by.length === 0 && paths.length === 0) return everyone;
   const own = by.map((one) => (one === 'session' ? session.sessionId : session.actor));
   let combinations: readonly (readonly string[])[] = [own];
@@ -128,6 +130,6 @@ function subjectsOf(call: FoundCall, quota: CompiledQuota): readonly string[] | 
 
 /** Whether a person has allowed the call to exceed a quota. */
 export function isAgreed(call: FoundCall, { id, layer }: CompiledQuota): boolean {
-  const agreed = call.extra?.agreed?.quotas as readonly QuotaLevel[] | undefined;
+  const agreed = call.actual.extra?.agreed?.quotas as readonly QuotaLevel[] | undefined;
   return agreed?.some(({ quota, source }) => quota === id && source === layer) === true;
 }

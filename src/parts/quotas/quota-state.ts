@@ -1,17 +1,18 @@
 /** What quotas keep in registries, profiles, sessions and calls. */
 
-import type { QuotaSpend, QuotaStore } from '../../api/quotas.ts';
+import type { Store } from '../../api/store.ts';
 import type { Call } from '../../core/call/call.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { Slot, type SlotHolder } from '../../core/slot.ts';
 import type { CompiledQuota } from './quota.ts';
 import type { QuotaLayers } from './quota-layers.ts';
 import type { QuotaReader } from './quota-reader.ts';
+import type { QuotaSpend, Reservation } from './quotas-in.ts';
 
 /** The quotas of a registry, and where they are counted. */
 export const registryQuotas = new Slot<{
   readonly layers: QuotaLayers;
-  readonly store: QuotaStore;
+  readonly store: Store;
 }>();
 
 /** The quotas of a resolved profile, its parents' first, or of a session. */
@@ -19,7 +20,7 @@ export const ownQuotas = new Slot<readonly CompiledQuota[]>();
 
 /** What a call has reserved, until its handler starts. */
 export const reservedQuota = new Slot<{
-  readonly reservation: object;
+  readonly reservation: Reservation;
   /** The amounts, in their order. */
   readonly spends: readonly QuotaSpend[];
 }>();
@@ -30,8 +31,8 @@ export const readQuota = new Slot<QuotaReader>();
 const none: readonly never[] = Object.freeze([]);
 
 /** The store of the call's registry. */
-export function quotaStoreOf({ session }: Call): QuotaStore {
-  return (registryQuotas.of(session.registry) as { readonly store: QuotaStore }).store;
+export function quotaStoreOf({ session }: Call): Store {
+  return (registryQuotas.of(session.registry) as { readonly store: Store }).store;
 }
 
 export function quotasOf(holder: Readonly<SlotHolder>): readonly CompiledQuota[] {

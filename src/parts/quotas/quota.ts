@@ -2,6 +2,7 @@
 
 import type { Conditioned } from '../../core/rules/conditioned.ts';
 import type { Judged } from '../../core/rules/judged.ts';
+import type { SessionState } from '../../core/session/session-state.ts';
 
 /** A checked quota. It is frozen and shares nothing with the host's object. */
 export interface CompiledQuota extends Conditioned {
@@ -10,6 +11,8 @@ export interface CompiledQuota extends Conditioned {
    * that sums of different meaning never mix.
    */
   readonly key: string;
+  /** The session that counts, if it is not that of the call: one for which the call's acts. */
+  readonly session?: SessionState;
   /** Undefined if calls are counted. */
   readonly sum: readonly string[] | undefined;
   readonly max: number;

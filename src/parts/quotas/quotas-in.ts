@@ -1,88 +1,75 @@
-/** What quotas have counted, in a store. */
-import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../../api/quotas.ts';
+/** What quotas have counted, in a store: one sum for each key. */
 import type { Store } from '../../api/store.ts';
-import type { Use } from '../../stores/shared/use-store.ts';
+import { isInProcess, nameFor } from '../../stores/shared/use-store.ts';
 import { randomUUID, sha256 } from '../../values/crypto.ts';
 import { after, type MaybePromise } from '../../values/maybe-promise.ts';
 
-const space = { shared: 'calls' } as const;
+export const space = { shared: 'calls' } as const;
+
+/** What quotas need of a store. */
+export const quotaUse = { what: 'quotas', needs: ['add', 'sum', 'subtract', 'set'] } as const;
 
 /** How long a mark shows that amounts were given back, so that a second try does nothing. */
 const markMs = 3_600_000;
 /** Amounts that one step gives back, which has a mark too. */
 const mostAtOnce = 999;
 
-/** One sum for each key. All amounts of a call are added in one step. */
-export const quotasIn: Use<QuotaStore> = {
-  what: 'quotas',
-  needs: ['add', 'sum', 'subtract', 'set'],
-  over: (store) => ({
-    reserve: (spends) => reserve(store, spends),
-    giveBack: (reservation) => giveBack(store, reservation),
-    look: (spends) => look(store, spends),
-  }),
-};
-
-/** The added amounts, until they are given back. */
-class Reservation {
-  readonly parts: readonly Store.Subtract[];
-  /** Names the marks. */
-  id: string | undefined;
-  givenBack = false;
-
-  constructor(parts: readonly Store.Subtract[]) {
-    this.parts = parts;
-  }
+/** An amount that a call spends, in units of 10^-18. */
+export interface QuotaSpend {
+  /** The quota and what it is counted for. */
+  readonly key: string;
+  readonly amount: bigint;
+  /** Undefined if a person has agreed to more. */
+  readonly max: bigint | undefined;
+  /** Undefined for a quota per session. */
+  readonly windowMs: number | undefined;
+  /** For a quota per session: lives as long as it. */
+  readonly session?: object | undefined;
+  readonly holder?: string | undefined;
 }
 
-function slidingOf({ key, amount, max, windowMs, session, holder }: QuotaSpend): Store.Sliding {
+/** The added amounts, until they are given back. */
+export interface Reservation {
+  readonly parts: readonly Store.Subtract[];
+  /** Names the marks, once they are given back. */
+  id?: string;
+}
+
+function slidingOf(store: Store, spend: QuotaSpend): Store.Sliding {
+  const { key, amount, max, windowMs, session, holder } = spend;
   // It may name a person or a payee, which nobody needs to read in a database. JSON keeps apart
   // what UTF-8 cannot express.
+  const name = isInProcess(store) ? nameFor('quota', key) : `quota ${sha256(JSON.stringify(key))}`;
+  return { key: name, amount, max, windowMs, owner: session, holder };
+}
+
+export function addsOf(store: Store, spends: readonly QuotaSpend[]): readonly Store.Add[] {
+  return spends.map((spend) => ({ op: 'add', ...slidingOf(store, spend) }));
+}
+
+/** @param places What the store has answered, one for each amount. */
+export function reservationOf(adds: readonly Store.Add[], places: readonly unknown[]): Reservation {
   return {
-    key: `quota ${sha256(JSON.stringify(key))}`,
-    amount,
-    max,
-    windowMs,
-    owner: session,
-    holder,
+    parts: adds.map(({ key, amount }, index): Store.Subtract => {
+      return { op: 'subtract', key, amount, place: places[index] as string };
+    }),
   };
 }
 
-function reserve(store: Store, spends: readonly QuotaSpend[]): MaybePromise<QuotaAnswer> {
-  const adds = spends.map((spend): Store.Add => ({ op: 'add', ...slidingOf(spend) }));
-  return after(store.apply(space, adds), ({ results, uses }: Added): QuotaAnswer => {
-    if (results === undefined) {
-      if (uses !== undefined) return { refused: uses };
-      throw new Error('The store refused amounts without their use.');
-    }
-    return {
-      reservation: new Reservation(
-        adds.map(({ key, amount }, index): Store.Subtract => {
-          return { op: 'subtract', key, amount, place: results[index] as string };
-        }),
-      ),
-    };
-  });
-}
-
-type Added = Pick<Store.Refused, 'uses'> & { readonly results?: readonly string[] | undefined };
-
-function giveBack(store: Store, reservation: object): MaybePromise<void> {
-  if (!(reservation instanceof Reservation) || reservation.givenBack) return;
+/** Subtracts the amounts of a reservation, because its call never started. */
+export function giveBackTo(store: Store, reservation: Reservation): MaybePromise<void> {
   reservation.id ??= randomUUID();
-  return after(giveBackFrom(store, reservation, reservation.id, 0), () => {
-    reservation.givenBack = true;
-  });
+  return giveBackFrom(store, reservation.parts, reservation.id, 0);
 }
 
 /** Of a thousand amounts, the last one needs a step of its own. */
 function giveBackFrom(
   store: Store,
-  reservation: Reservation,
+  all: readonly Store.Subtract[],
   id: string,
   from: number,
 ): MaybePromise<void> {
-  const parts = reservation.parts.slice(from, from + mostAtOnce);
+  const parts = all.slice(from, from + mostAtOnce);
   if (parts.length === 0) return;
   const mark: Store.Set = {
     op: 'set',
@@ -93,14 +80,15 @@ function giveBackFrom(
   };
   // If the mark exists, an earlier try has given them back.
   return after(store.apply(space, [mark, ...parts]), () =>
-    giveBackFrom(store, reservation, id, from + mostAtOnce),
+    giveBackFrom(store, all, id, from + mostAtOnce),
   );
 }
 
-function look(store: Store, spends: readonly QuotaSpend[]): MaybePromise<readonly QuotaUse[]> {
-  const sums = spends.map((spend): Store.Sum => ({ op: 'sum', ...slidingOf(spend) }));
-  return after(store.apply(space, sums), ({ results }) => {
-    if (results === undefined) throw new Error('The store refused to read sums.');
-    return results;
-  });
+/** The sums, one for each amount, in the same order. Changes nothing. */
+export function look(
+  store: Store,
+  spends: readonly QuotaSpend[],
+): MaybePromise<readonly Store.Use[] | undefined> {
+  const sums = spends.map((spend): Store.Sum => ({ op: 'sum', ...slidingOf(store, spend) }));
+  return after(store.apply(space, sums), ({ results }) => results);
 }

@@ -3,23 +3,37 @@
  * nothing. It is given back if the handler never starts.
  */
 
-import type { QuotaSpend } from '../../api/quotas.ts';
+import type { Store } from '../../api/store.ts';
 import type { FoundCall } from '../../core/call/call.ts';
-import { releaseAll } from '../../core/call/release.ts';
+import { releaseAll } from '../../core/call/session-limits.ts';
 import { GoTo, type Next, type Step } from '../../core/call/step.ts';
+import type { StoreStep } from '../../core/call/store-step.ts';
+import { MisuseError } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/value.ts';
-import { callEnded, giveBackQuota, type Reservation, reserveAll } from './ask-quota-store.ts';
+import {
+  callEnded,
+  giveBackQuota,
+  isOver,
+  returnTo,
+  storeFailed,
+  usesIn,
+} from './ask-quota-store.ts';
 import type { CompiledQuota } from './quota.ts';
 import { askBeyond } from './quota-judge.ts';
 import { compare, exceededError, unavailableError, unreadableError } from './quota-levels.ts';
 import { type Spending, spendingsOf } from './quota-spending.ts';
 import { reservedQuota } from './quota-state.ts';
+import { addsOf, type QuotaSpend, reservationOf, space } from './quotas-in.ts';
 
 /**
  * Reserves what the call spends. A call that waited for the store is judged again, and comes back
  * here with its reservation.
  */
-export function reserveQuota(call: FoundCall, quotas: readonly CompiledQuota[]): Step {
+export function reserveQuota(
+  call: FoundCall,
+  quotas: readonly CompiledQuota[],
+  store: Store,
+): StoreStep | Step {
   const spendings = spendingsOf(call, quotas);
   if (hasOwn(spendings, 'unreadable')) return unreadableError(spendings);
   const due = spendings.filter(({ spend }) => spend.amount > 0n);
@@ -29,24 +43,39 @@ export function reserveQuota(call: FoundCall, quotas: readonly CompiledQuota[]):
     // The quotas, or the values that they read, have changed since then.
     giveBackQuota(call);
   }
-  if (due.length === 0) return undefined;
-  const answer = reserveAll(call, due);
-  return answer instanceof Promise
-    ? answer.then((settled) => take(call, due, settled))
-    : take(call, due, answer);
+  return due.length === 0 ? undefined : reserving(call, due, store);
 }
 
-function take(call: FoundCall, due: readonly Spending[], answer: Reservation): Next {
-  if (answer === callEnded) return undefined;
-  if (hasOwn(answer, 'unavailable')) return unavailableError(due[0] as Spending, answer);
-  if (hasOwn(answer, 'reservation')) {
-    const { reservation } = answer;
-    reservedQuota.set(call.more, { reservation, spends: due.map(({ spend }) => spend) });
-    // The call may have ended in the turn in which the answer came.
-    if (call.ended) giveBackQuota(call);
-    return undefined;
-  }
-  const over = compare(due, answer.refused).filter((one) => one.over);
+function reserving(call: FoundCall, due: readonly Spending[], store: Store): StoreStep {
+  const spends = due.map(({ spend }) => spend);
+  const operations = addsOf(store, spends);
+  return {
+    store,
+    space,
+    operations,
+    settled(places) {
+      reservedQuota.set(call.more, { reservation: reservationOf(operations, places), spends });
+    },
+    refused: (answer) => refuse(call, due, answer),
+    missed() {},
+    failed: (cause) => unanswered(call, due, cause),
+    undo: (places) => returnTo(call, reservationOf(operations, places)),
+  };
+}
+
+function refuse(call: FoundCall, due: readonly Spending[], { uses }: Store.Refused): Next {
+  const known = usesIn(uses, due);
+  if (known?.some((use, index) => isOver(due[index] as Spending, use)) !== true)
+    return unanswered(
+      call,
+      due,
+      new MisuseError(
+        'invalid_option',
+        'Expected the store to answer an amount that does not fit with the use of each amount, ' +
+          'one of which is over its maximum; got something else.',
+      ),
+    );
+  const over = compare(due, known).filter((one) => one.over);
   const refused = over.find(({ quota }) => quota.over === 'deny');
   if (refused !== undefined) return exceededError(refused);
   // A person is asked while the call holds nothing. An amount that the person allows is counted
@@ -55,6 +84,11 @@ function take(call: FoundCall, due: readonly Spending[], answer: Reservation): N
   call.approved = false;
   call.verdict = askBeyond(call, over);
   return GoTo.approval;
+}
+
+function unanswered(call: FoundCall, due: readonly Spending[], cause: unknown): Next {
+  const failure = storeFailed(call, cause);
+  return failure === callEnded ? undefined : unavailableError(due[0] as Spending, failure);
 }
 
 function isSame(spends: readonly QuotaSpend[], due: readonly Spending[]): boolean {

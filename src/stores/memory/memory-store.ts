@@ -1,6 +1,5 @@
 /** The store in the memory of this process. */
 import type { Store } from '../../api/store.ts';
-import { inProcess } from '../../values/limits/in-process.ts';
 import { safeClock } from '../../values/limits/safe-clock.ts';
 import {
   fn,
@@ -11,6 +10,7 @@ import {
   withDefault,
 } from '../../values/options/index.ts';
 import { checkDue, checkSchedule, checkSpace, checkStep } from '../shared/check-operations.ts';
+import { inProcess } from '../shared/use-store.ts';
 import { dueItems } from './due-items.ts';
 import { Memory } from './memory.ts';
 import { createMessages } from './messages.ts';
@@ -27,8 +27,8 @@ export interface MemoryStoreOptions {
   readonly now?: (() => number) | undefined;
   /**
    * The most characters that the store keeps, from 1. The count includes an overhead for each key
-   * and entry. A step that needs more fails and changes nothing. Once three quarters are used, no
-   * session can be opened.
+   * and entry; a document of 1 KB to 1 MB that several sessions have counts once. A step that needs
+   * more fails and changes nothing. Once three quarters are used, no session can be opened.
    * @default 1_073_741_824, which takes 1 to 2 GB of memory
    */
   readonly maxChars?: number | undefined;

@@ -22,6 +22,7 @@ import {
   shown,
   type Window,
 } from './space.ts';
+import { SharedStrings } from './strings.ts';
 import { Sums, type Undo } from './sums.ts';
 
 /** The share of the room that is reserved for open sessions. */
@@ -38,6 +39,14 @@ const noSpace = newSpace('', false, 0);
 const sizeOf = (document: Kept | undefined): number =>
   document === undefined ? 0 : charsOf(document);
 
+/** Characters that a document in the place of another takes more. */
+function growth(before: Kept | undefined, next: Kept | undefined): number {
+  const [was, is] = [before?.shared, next?.shared];
+  const added = is?.count === 0 ? is.value.length : 0;
+  const freed = was !== is && was?.count === 1 ? was.value.length : 0;
+  return sizeOf(next) + added - sizeOf(before) - freed;
+}
+
 export class Memory {
   /** Of this step: epoch milliseconds, and milliseconds of a clock that only goes on. */
   wall = 0;
@@ -52,6 +61,7 @@ export class Memory {
   /** What ends by each of the two clocks. */
   readonly #byWall: TimeQueue<Ending> = timeQueue();
   readonly #byTime: TimeQueue<Ending> = timeQueue();
+  readonly #strings = new SharedStrings();
   #used = 0;
   #version = 0;
 
@@ -218,7 +228,7 @@ export class Memory {
     if (space.timed !== undefined) this.#byWall.remove(space.timed);
     let chars = sessionChars;
     for (const document of space.documents.values()) {
-      chars += charsOf(document);
+      chars += charsOf(document) + this.#strings.release(document.shared);
       this.#forgetEnd(space, document);
     }
     for (const { values, start } of space.logs.values())
@@ -235,9 +245,11 @@ export class Memory {
     if (version !== undefined && version !== (found?.version ?? 0))
       return new Misfit(false, 0, found && shown(found, this.#left(found)));
     const end = ttlMs === undefined ? (expiresAt ?? Infinity) : this.time + ttlMs;
+    const shared = space.isShared ? undefined : this.#strings.find(value);
     const next: Kept = {
       key,
-      value,
+      value: shared?.value ?? value,
+      shared,
       version: ++this.#version,
       end,
       byWall: ttlMs === undefined,
@@ -270,16 +282,19 @@ export class Memory {
   /** Puts a document, or none, in the place of another. @throws Error if there is no room */
   #replace(space: Space, key: string, next: Kept | undefined): void {
     const before = space.documents.get(key);
-    this.take(sizeOf(next) - sizeOf(before));
+    this.take(growth(before, next));
     this.#put(space, key, before, next);
     this.undo?.push(() => {
       const now = space.documents.get(key);
-      this.#used += sizeOf(before) - sizeOf(now);
+      this.#used += growth(now, before);
       this.#put(space, key, now, before);
     });
   }
 
   #put(space: Space, key: string, before: Kept | undefined, next: Kept | undefined): void {
+    // First the new one, so that an equal value keeps its string.
+    this.#strings.hold(next?.shared);
+    this.#strings.release(before?.shared);
     if (before !== undefined) {
       this.#forgetEnd(space, before);
       delist(space, before);
@@ -366,7 +381,7 @@ export class Memory {
     if ('session' in ending) this.#end(space);
     else if ('document' in ending) {
       const { document } = ending;
-      this.#used -= charsOf(document);
+      this.#used += growth(document, undefined);
       this.#put(space, document.key, document, undefined);
     } else if (space.windows.get(ending.key) === ending.window) {
       space.windows.delete(ending.key);

@@ -3,11 +3,14 @@ import type { Store } from '../../api/store.ts';
 import type { Account } from './account.ts';
 import type { Log } from './log.ts';
 import type { Timed } from './queue.ts';
+import type { SharedString } from './strings.ts';
 
 /** A document. It is replaced, never changed. */
 export interface Kept {
   readonly key: string;
   readonly value: string;
+  /** The value, if other sessions may have the same one. */
+  readonly shared: SharedString | undefined;
   readonly version: number;
   /** When it goes, by the wall clock or by the one that only goes on; infinite without an end. */
   readonly end: number;
@@ -71,9 +74,9 @@ export function newSpace(name: string, isShared: boolean, end: number): Space {
   };
 }
 
-/** Characters that a document takes. */
-export function charsOf({ key, value, lists }: Kept): number {
-  let chars = 100 + key.length + value.length;
+/** Characters that a document takes, without a value that is shared. */
+export function charsOf({ key, value, shared, lists }: Kept): number {
+  let chars = 100 + key.length + (shared === undefined ? value.length : 0);
   for (const list of lists) chars += 20 + list.length;
   return chars;
 }

@@ -141,7 +141,7 @@ declare
   v_ends bigint; v_lives boolean; v_dropped json; v_wait bigint := 0; v_uses text[];
   v_found json;
   o record; d record; i integer := 0;
-begin${guardSql}
+begin${guardSql(s)}
   perform ${s}.take_locks(hashtextextended(p_session || p_space, hashtextextended('${s}', 0)),
     p_alone, p_locks, p_wait);
   v_now := ${nowSql};

@@ -103,7 +103,7 @@ export const expireSql = (s: string): string => `${removalsSql(s)}
 create function ${s}.expire(p_version integer, p_limit integer) returns text
 ${attributes('volatile')} as $$
 declare v_now bigint := ${nowSql}; v_left integer := p_limit; n integer;
-begin${guardSql}
+begin${guardSql(s)}
   v_left := v_left - ${s}.expire_documents(v_now, v_left);
   delete from ${s}.counters where (space, key) in (
     select space, key from ${s}.counters where ends <= v_now
@@ -123,7 +123,7 @@ create function ${s}.schedule(
   p_items json, p_delay bigint, p_done json
 ) returns text ${attributes('volatile')} as $$
 declare v_now bigint;
-begin${guardSql}
+begin${guardSql(s)}
   perform ${s}.take_locks(hashtextextended('items', hashtextextended('${s}', 0)),
     p_alone, p_locks, p_wait);
   delete from ${s}.items i using json_to_recordset(p_done) as d (owner text, key text)
@@ -139,7 +139,7 @@ end $$;
 create function ${s}.due(p_version integer, p_limit integer, p_delay bigint) returns text
 ${attributes('volatile')} as $$
 declare v_now bigint := ${nowSql}; v_found json;
-begin${guardSql}
+begin${guardSql(s)}
   with taken as (
     select owner, key, due from ${s}.items where due <= v_now
     order by due limit p_limit for update skip locked

@@ -14,13 +14,25 @@ export interface Expiry {
   close(): Promise<void>;
 }
 
-/** @param now Milliseconds that only grow. */
-export function postgresExpiry({ run }: PostgresCommands, now: () => number): Expiry {
-  // A program that uses the store for a moment leaves this to others.
-  let next = now() + restMs;
+/** Of so many programs that end before their first step, about one removes what is over. */
+const brief = 10;
+
+/**
+ * @param now Milliseconds that only grow.
+ * @param random From 0 to 1.
+ */
+export function postgresExpiry(
+  { run }: PostgresCommands,
+  now: () => number,
+  random = Math.random,
+): Expiry {
+  const first = now() + restMs;
+  let next = first;
+  let isUsed = false;
   let step: Promise<void> | undefined;
   return {
     used() {
+      isUsed = true;
       if (step !== undefined || now() < next) return;
       step = run('expire', [neededVersion, maxExpired])
         .then(
@@ -35,8 +47,12 @@ export function postgresExpiry({ run }: PostgresCommands, now: () => number): Ex
         });
     },
     async close() {
+      const isBrief = isUsed && next === first && step === undefined;
       next = Number.POSITIVE_INFINITY;
       await step;
+      // Where all programs end soon, nobody would remove anything otherwise.
+      if (isBrief && random() * brief < 1)
+        await run('expire', [neededVersion, maxExpired]).catch(() => undefined);
     },
   };
 }

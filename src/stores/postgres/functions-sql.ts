@@ -20,8 +20,9 @@ export const attributes = (volatility: 'stable' | 'volatile'): string =>
 export const nowSql = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
 /** Refuses programs of other versions, and transactions that do not see what others do. */
-export const guardSql = `
-  if p_version <> ${neededVersion} then
+export const guardSql = (s: string): string => `
+  if p_version <> ${neededVersion}
+    or p_version is distinct from (select version from ${s}.meta) then
     raise exception using errcode = '${raised.version}',
       message = 'host-tools: the tables have version ${neededVersion}';
   end if;

@@ -1,8 +1,8 @@
 /** Items that are due at a time. */
 import type { Store } from '../../api/store.ts';
 import { checkDue, checkSchedule } from '../shared/check-operations.ts';
+import { decodeText, encodeText } from '../shared/escaped-text.ts';
 import type { PostgresCommands } from './connection.ts';
-import { decodeText, encodeText } from './names.ts';
 import { itemLocks } from './step.ts';
 
 /** @param run adds the version that all functions begin with */

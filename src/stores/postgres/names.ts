@@ -1,33 +1,10 @@
-/**
- * Texts as PostgreSQL can keep them: it has no NUL, and no index entry beyond some 2 700 bytes. All
- * texts of an operation go through here, and come back through here.
- */
+/** Names as PostgreSQL can keep them: it has no NUL, and no index entry beyond some 2 700 bytes. */
 import { createHash } from 'node:crypto';
+import { encodeText } from '../shared/escaped-text.ts';
 import { headChars } from './tables-sql.ts';
 
 /** Longest name that is kept as it is, in bytes. Three of them fit into an entry of an index. */
 const maxNameBytes = 800;
-
-/**
- * Writes NUL and U+0001 as U+0001 and another character, so that the order of bytes stays. Nearly
- * all texts have neither, and stay the same.
- */
-export function encodeText(text: string): string {
-  return text.includes('\0') || text.includes('\x01')
-    ? replaced(replaced(text, '\x01', '\x01\x02'), '\0', '\x01\x01')
-    : text;
-}
-
-export function decodeText(text: string): string {
-  return text.includes('\x01')
-    ? replaced(replaced(text, '\x01\x01', '\0'), '\x01\x02', '\x01')
-    : text;
-}
-
-/** Takes a tenth of the time of `replaceAll` if there are millions. */
-function replaced(text: string, part: string, by: string): string {
-  return text.split(part).join(by);
-}
 
 /** A name as a column holds it: of a long one the beginning, and a digest. */
 export function encodeName(name: string): string {

@@ -6,7 +6,6 @@ import {
   required,
   type TableOf,
   withDefault,
-  withMethods,
 } from '../../values/options/index.ts';
 import type { PostgresPool } from './pool.ts';
 
@@ -42,9 +41,16 @@ export interface PostgresSettings {
   readonly listenPool: PostgresPool | undefined;
 }
 
-const pool = withMethods<PostgresPool>(
-  ['connect', 'on', 'removeListener'],
-  'a `Pool` of pg, such as `new Pool({ connectionString })`',
+const pool = kind<PostgresPool>(
+  'a `Pool` of pg, such as `new Pool({ connectionString })`, and no `Client`',
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    ['connect', 'on', 'removeListener'].every(
+      (name) => typeof (value as Record<string, unknown>)[name] === 'function',
+    ) &&
+    // A client connects once and hands out no connections, so every step would wait for ever.
+    !('escapeIdentifier' in value),
 );
 
 const postgresTable = {

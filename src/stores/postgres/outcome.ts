@@ -1,6 +1,6 @@
 /** The answers of the functions, and what they mean. */
 import type { Store } from '../../api/store.ts';
-import { decodeText } from './names.ts';
+import { decodeText } from '../shared/escaped-text.ts';
 
 interface FoundDocument {
   readonly value: string;

@@ -119,7 +119,7 @@ declare
   v_space text := 'shared:' || p_space;
   v_results text[]; v_looks bigint := ${maxLooked};
   o record; i integer := 0; v_answer text;
-begin${guardSql}
+begin${guardSql(s)}
   if p_session then
     v_space := null;
     select 'session:' || number into v_space from ${s}.sessions

@@ -1,7 +1,8 @@
 /** Steps as the functions take them. */
 import { createHash } from 'node:crypto';
 import type { Store } from '../../api/store.ts';
-import { decodeText, encodeName, encodeText } from './names.ts';
+import { decodeText, encodeText } from '../shared/escaped-text.ts';
+import { encodeName } from './names.ts';
 import { never } from './tables-sql.ts';
 
 /** Longest message that is sent on: with three bytes for each character it fits into a NOTIFY. */

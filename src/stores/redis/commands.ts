@@ -88,3 +88,8 @@ function inTime<T>(command: Promise<T>, milliseconds: number): Promise<T> {
     command.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
+
+/** The start of a script that needs `now`, in epoch milliseconds. */
+export const nowLua = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)`;

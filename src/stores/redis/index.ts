@@ -5,12 +5,13 @@
 
 // The client
 export type { RedisClient, RedisEvents, RedisNode, RedisSubscriber } from './client.ts';
+// Stores
+export {
+  redisApprovals,
+  redisIdempotency,
+  redisOffload,
+  redisQuotas,
+} from './named-stores.ts';
 export type { RedisOptions } from './options.ts';
-// Stores and buses
-export { redisApprovals } from './redis-approvals.ts';
-export { redisBus } from './redis-bus.ts';
-export { redisIdempotency } from './redis-idempotency.ts';
-export { redisOffload } from './redis-offload.ts';
-export { redisQuotas } from './redis-quotas.ts';
 export { redisStore } from './redis-store.ts';
 export type { RedisUnreachable } from './unreachable.ts';

@@ -1,9 +1,8 @@
 /** Due items: one sorted set for all spaces, by time. */
 import type { Store } from '../../api/store.ts';
 import { checkDue, checkSchedule } from '../shared/check-operations.ts';
-import { type RedisCommands, redisScript } from './commands.ts';
+import { nowLua, type RedisCommands, redisScript } from './commands.ts';
 import { dueKey } from './keys.ts';
-import { nowLua } from './redis-clock.ts';
 
 // ARGV: the delay, how many items are done, these, and those that become due.
 const scheduleScript = redisScript(`${nowLua}

@@ -12,7 +12,7 @@ import {
 import type { RedisClient } from './client.ts';
 
 /**
- * Settings of `redisStore`, `redisBus`, `redisApprovals`, `redisQuotas`, `redisIdempotency` and
+ * Settings of `redisStore`, `redisApprovals`, `redisQuotas`, `redisIdempotency` and
  * `redisOffload`.
  */
 export interface RedisOptions {

@@ -1,56 +1,71 @@
-/** A relay's store in Redis. Any number of nodes share it, and it outlives them. */
-import type { RelayStore } from '../../surfaces/relay/ports/store.ts';
-import { redisApply } from './apply.ts';
-import { carrierOf } from './carrier.ts';
+/** The store on Redis: everything that must outlive a process. */
+import type { Store } from '../../api/store.ts';
+import { checkSpace, checkStep } from '../shared/check-operations.ts';
 import { redisCommands } from './commands.ts';
-import { redisDue } from './due.ts';
-import { redisLeases } from './leases.ts';
+import { redisItems } from './items.ts';
+import { channelOf, isSession, rootOf } from './keys.ts';
+import { redisMessages } from './messages.ts';
 import { type RedisOptions, redisSettings } from './options.ts';
-import { redisSessions } from './sessions.ts';
+import { sessionStep } from './session-step.ts';
+import { sharedStep } from './shared-step.ts';
+import { maxMessageChars } from './step-lua.ts';
 
 /**
- * A relay's store on Redis 6.2 or later: one server, sentinels or a cluster. Each operation is one
- * atomic round trip. A session is a hash and one stream for each log. They share one hash tag and
- * expire together. Leases and rate windows use the clock of Redis. Whether acknowledged writes
- * survive a crash of Redis depends on its persistence (`appendonly yes`). After `FLUSHALL` the
- * sessions are gone.
+ * A store on Redis 6.2 or later: one server, sentinels or a cluster. Any number of processes share
+ * it. Each step is one script and one round trip; a second one follows where more amounts have left
+ * the window of a sum than one run removes. All clocks are that of Redis. The keys of a space share
+ * one hash tag, and everything with an end expires by itself. Whether acknowledged writes survive a
+ * crash of Redis depends on its persistence (`appendonly yes`). Give it `maxmemory-policy
+ * noeviction`: what is evicted is forgotten.
+ *
+ * It listens on a separate connection with the client's settings, which is made when first needed;
+ * `close` ends only that connection. An open one keeps the process alive. No messages are kept:
+ * after the connection was lost and is back, listeners are called with `undefined`.
  *
  * An operation rejects if Redis refuses it (`READONLY`, `OOM`, `LOADING`, `CLUSTERDOWN`, …), if
  * Redis does not answer within `commandTimeoutMs`, or if the connection is known to be lost. A
  * connection that is still being made is waited for. The error says that the store cannot be
  * reached and contains nothing of the operation. A write that failed in this way may still take
  * effect. It may even happen twice, because a client that was cut off sends unanswered commands
- * again, unless it has `autoResendUnfulfilledCommands: false`. A relay tolerates that: it writes
- * only over known versions, counts a repeated log entry once, and refuses to take anything twice.
+ * again, unless it has `autoResendUnfulfilledCommands: false`.
  *
+ * In a window with more than 1 024 amounts, a refusal may last a 1 024th of the window too long. If
+ * it depends on many amounts when a refused one fits, the time to wait is that until the newest of
+ * them has left the window.
  * @throws MisuseError `invalid_option`.
  *
  * @example
  * ```ts
- * import { redisBus, redisStore } from 'host-tools/redis';
- * import { serveRelay } from 'host-tools/relay';
+ * import { HostToolRegistry } from 'host-tools';
+ * import { redisStore } from 'host-tools/redis';
  * import { Redis } from 'ioredis';
  *
- * const client = new Redis();
- * const relay = await serveRelay({
- *   port: 4040,
- *   store: redisStore({ client }),
- *   bus: redisBus({ client }),
- * });
+ * const registry = new HostToolRegistry({ store: redisStore({ client: new Redis() }) });
  * ```
  */
-export function redisStore(options: RedisOptions): RelayStore {
+export function redisStore(options: RedisOptions): Store {
   const settings = redisSettings('redisStore', options);
   const commands = redisCommands(settings);
-  const operations = redisApply(commands);
+  const { prefix } = settings;
+  const messages = redisMessages(settings, commands);
   return {
-    carrier: carrierOf(settings),
-    ...operations,
-    ...redisSessions(commands),
-    ...redisLeases(commands, operations.renew),
-    ...redisDue(commands),
+    kind: 'Redis',
+    maxMessageChars,
+    async apply<const T extends readonly Store.Operation[]>(space: Store.Space, operations: T) {
+      checkStep(space, operations);
+      const step = isSession(space) ? sessionStep : sharedStep;
+      return (await step(commands, rootOf(prefix, space), operations)) as Store.Outcome<T>;
+    },
+    ...redisItems(commands),
+    async listen(space, listener) {
+      checkSpace(space);
+      return await messages.listen(channelOf(rootOf(prefix, space)), listener);
+    },
     async ping() {
       await commands.send(() => commands.client.ping());
+    },
+    async close() {
+      messages.close();
     },
   };
 }

@@ -8,8 +8,7 @@
  * The script reads its fields at once, works on them, and writes only when every operation fits,
  * first to the hash. A server without memory refuses that, so nothing is left half done.
  */
-import { type RedisScript, redisScript } from './commands.ts';
-import { nowLua } from './redis-clock.ts';
+import { nowLua, type RedisScript, redisScript } from './commands.ts';
 import { stepLua } from './step-lua.ts';
 
 /** Most fields that one step removes because they are over. */

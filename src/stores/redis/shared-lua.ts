@@ -1,15 +1,14 @@
 /**
  * Steps on a shared space, in one script. Each document is a string: 16 digits of its version, 16
  * of its end, 5 for the length of the names of its lists, these names with spaces around them, and
- * the value. Each list is
- * a sorted set of keys by their ends. Each log is a stream, and each counter a string.
+ * the value. Each list is a sorted set of keys by their ends, each log a stream, each counter a
+ * string.
  *
  * First every operation is checked, on what those before it will have left. Then all are carried
  * out in their order. If a server without memory refuses the first write, it gets no other one; if
  * it takes that, it takes the others as well.
  */
-import { type RedisScript, redisScript } from './commands.ts';
-import { nowLua } from './redis-clock.ts';
+import { nowLua, type RedisScript, redisScript } from './commands.ts';
 import { stepLua } from './step-lua.ts';
 import { sumsLua } from './sums-lua.ts';
 

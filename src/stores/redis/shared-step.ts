@@ -35,7 +35,27 @@ export async function sharedStep(
   root: string,
   operations: readonly Store.Operation[],
 ): Promise<Store.Outcome> {
-  const reply = await runStep(commands, root, operations);
+  let heard: (reply: unknown) => void = () => {};
+  try {
+    return outcomeOf(
+      operations,
+      await runStep(commands, root, operations, (reply) => heard(reply)),
+    );
+  } catch (error) {
+    // What comes after all is known to whoever has to take it back.
+    const late = new Promise<Reply>((resolve) => {
+      heard = resolve as typeof heard;
+    }).then((reply) =>
+      reply[0] === 2 ? { refused: 0, gone: false, retryAfterMs: 0 } : outcomeOf(operations, reply),
+    );
+    throw Object.defineProperty(error as Error, 'late', { value: late });
+  }
+}
+
+function outcomeOf(
+  operations: readonly Store.Operation[],
+  reply: Exclude<Reply, readonly [2]>,
+): Store.Outcome {
   const [, now] = reply;
   if (reply[0] === 1)
     return {
@@ -56,6 +76,7 @@ async function runStep(
   { run }: RedisCommands,
   root: string,
   operations: readonly Store.Operation[],
+  late: (reply: unknown) => void,
 ): Promise<Exclude<Reply, readonly [2]>> {
   const [first] = operations;
   if (first?.op === 'get' && operations.length === 1 && first.keys.length > 0) {
@@ -71,7 +92,7 @@ async function runStep(
   // A cluster finds the server by a key, and messages stay in order only on one of them.
   if (keys.names.length === 0) keys.of(root);
   for (;;) {
-    const reply = (await run(sharedScript, keys.names, values)) as Reply;
+    const reply = (await run(sharedScript, keys.names, values, late)) as Reply;
     if (reply[0] !== 2) return reply;
   }
 }

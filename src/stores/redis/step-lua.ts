@@ -1,7 +1,7 @@
 /** What the scripts of steps share, in Lua, and how their arguments are put together. */
 
 import type { Store } from '../../api/store.ts';
-import { nowLua } from './redis-clock.ts';
+import { nowLua } from './commands.ts';
 
 /**
  * The start of the script of a step.

@@ -1,93 +1,90 @@
 /** How features use the one store: whether a value is one, what it must have, and names in it. */
 import type { Store } from '../../api/store.ts';
 import { sha256 } from '../../values/crypto.ts';
-import { inProcess, isInProcess } from '../../values/limits/in-process.ts';
+import { MisuseError } from '../../values/errors/index.ts';
 import { type Kind, kind, withMethods, wrongOption } from '../../values/options/index.ts';
 
-const methods = withMethods<Store>(['apply', 'schedule', 'due', 'listen', 'ping', 'close']);
+const methods = ['apply', 'schedule', 'due', 'listen', 'ping', 'close'] as const;
 
 /** Whether a value is a store. */
 function isStore(value: unknown): value is Store {
-  return methods.accepts(value) && typeof (value as Store).kind === 'string';
+  return withMethods<Store>(methods).accepts(value) && typeof (value as Store).kind === 'string';
 }
 
-/** The option `store` of a registry. */
+/** The option for a store, of a registry or of a feature. */
 export const storeOption: Kind<Store> = kind(
   'a store, such as memoryStore() of host-tools',
   isStore,
 );
 
-/** An option for a store, or for an object with methods to keep only one feature's data. */
-export function storeOr<T>(names: readonly (string & keyof T)[]): Kind<Store | T> {
-  const own = withMethods<T>(names);
-  return kind(
-    `${own.expected}, or a store such as memoryStore() of host-tools`,
-    (value) => isStore(value) || own.accepts(value),
-  );
-}
-
-/** What a feature does with a store. */
-export interface Use<T> {
+/** What a feature needs of a store. */
+export interface Use {
   /** The feature, for messages. */
   readonly what: string;
   /** The operations that it needs. */
   readonly needs: readonly Store.Operation['op'][];
-  /** The feature as logic over the store. */
-  readonly over: (store: Store) => T;
 }
 
 /** Whether a store has all operations that a feature needs. */
-export function canKeep(store: Store, use: Pick<Use<unknown>, 'needs'>): boolean {
+export function canKeep(store: Store, use: Pick<Use, 'needs'>): boolean {
   return lacking(store, use) === undefined;
 }
 
-function lacking(store: Store, { needs }: Pick<Use<unknown>, 'needs'>): string | undefined {
+function lacking(store: Store, { needs }: Pick<Use, 'needs'>): string | undefined {
   return needs.find((op) => store.lacks?.includes(op) === true);
 }
 
 /**
- * What keeps a feature's data: its own object as given, or the logic over a store.
- * @param option The option that has it, for the error.
+ * The store of a feature: the one of its own option if it is given, otherwise the registry's.
+ * @param option The feature's own, for the error.
+ * @param ports Told that the registry's store is used.
+ * @returns undefined if there is neither
  * @throws MisuseError `invalid_option` for a store that lacks an operation
  */
-export function kept<T extends object>(
+export function keeper(
   where: string,
   option: string,
-  given: Store | T,
-  use: Use<T>,
-): T {
-  if (!isStore(given)) return given;
-  const op = lacking(given, use);
-  if (op !== undefined)
-    throw wrongOption(
-      where,
-      option,
-      `a store with the operation \`${op}\`, which ${use.what} need, such as ` +
-        'memoryStore() or postgresStore()',
-      given,
-    );
-  const made = use.over(given);
-  return isInProcess(given) ? inProcess(made) : made;
+  own: Store | undefined,
+  shared: Store | undefined,
+  use: Use,
+  ports: { usesStore: boolean },
+): Store | undefined {
+  const store = own ?? shared;
+  if (store === undefined) return undefined;
+  if (own === undefined) ports.usesStore = true;
+  return checkedStore(where, own === undefined ? 'store' : option, store, use);
 }
 
 /**
- * What keeps a feature's data: its own option if it is given, otherwise the registry's store.
- * @param ports Told that the registry's store is used.
- * @returns undefined if there is neither
- * @throws MisuseError as {@link kept}
+ * Refuses the store of a registry if no part keeps something in it, once all of them are there: a
+ * host that gives one expects that. Each part that adds the option says so.
  */
-export function keeper<T extends object>(
-  where: string,
-  option: string,
-  own: Store | T | undefined,
-  shared: Store | undefined,
-  use: Use<T>,
-  ports: { usesStore: boolean },
-): T | undefined {
-  if (own !== undefined) return kept(where, option, own, use);
-  if (shared === undefined) return undefined;
-  ports.usesStore = true;
-  return kept(where, 'store', shared, use);
+export function expectUse(
+  ports: { readonly usesStore: boolean; readonly installed: (() => void)[] },
+  store: unknown,
+): void {
+  if (store === undefined) return;
+  ports.installed.push(() => {
+    if (!ports.usesStore)
+      throw new MisuseError(
+        'invalid_option',
+        'HostToolRegistry: nothing would be kept in `store`. Leave it out, or switch on what ' +
+          'uses it, without a store of its own: docs/stores.md names the features.',
+      );
+  });
+}
+
+/** @throws MisuseError `invalid_option` for a store that lacks an operation */
+export function checkedStore(where: string, option: string, store: Store, use: Use): Store {
+  const op = lacking(store, use);
+  if (op === undefined) return store;
+  throw wrongOption(
+    where,
+    option,
+    `a store with the operation \`${op}\`, which ${use.what} need, such as ` +
+      'memoryStore(), sqliteStore(), redisStore() or postgresStore()',
+    store,
+  );
 }
 
 /** The longest text that is part of a name as it is. */
@@ -103,4 +100,17 @@ export function nameFor(prefix: string, text: string): string {
     ? `${prefix} ${text}`
     : // JSON keeps apart what UTF-8 cannot express.
       `${prefix}# ${sha256(JSON.stringify(text))}`;
+}
+
+const stores = new WeakSet<object>();
+
+/** Marks a store. */
+export function inProcess<T extends object>(store: T): T {
+  stores.add(store);
+  return store;
+}
+
+/** Whether a store is one of this process. Stores of a host count as shared. */
+export function isInProcess(store: object): boolean {
+  return stores.has(store);
 }

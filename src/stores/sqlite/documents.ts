@@ -11,7 +11,8 @@ interface Row {
 
 /** Sorts documents without an end last. */
 const never = 9_007_199_254_740_991;
-const maxBytes = 16 * 1_024 ** 2;
+/** No value has more. */
+const maxBytes = 8 * 1_024 ** 2;
 
 function rowOf({ sql, space, now }: Step, key: string): Row | undefined {
   return sql.get<Row>(
@@ -88,14 +89,16 @@ export function deleteDocument(
 
 export function listDocuments(step: Step, { list, after, limit, bytes }: Store.List): unknown {
   const { sql, space, now } = step;
-  // As bytes, since functions on text end at a NUL. Of no limit, there are more than a value has.
+  // As many characters as bytes were asked for, or twice as many if some stand for NUL.
+  const most = bytes === undefined ? 2 * maxBytes : Math.min(bytes, maxBytes);
   const rows = sql.all<Row>(
     `SELECT l.key, d.version, d.ends,
-     CAST(substr(CAST(d.value AS BLOB), 1, ?) AS TEXT) AS value
+     substr(d.value, 1, ? * (1 + (instr(substr(d.value, 1, ?), char(1)) > 0))) AS value
      FROM host_tools_lists l JOIN host_tools_documents d ON d.space = l.space AND d.key = l.key
      WHERE l.space = ? AND l.list = ? AND l.ends > ? AND (l.ends, l.key) > (?, ?)
      ORDER BY l.ends, l.key LIMIT ?`,
-    Math.min(bytes ?? maxBytes, maxBytes),
+    most,
+    most,
     space,
     list,
     now,

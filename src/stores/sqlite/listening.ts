@@ -14,6 +14,7 @@ export class Listening {
   #heard = 0;
   /** What the database answered when everything was heard: it grows with what others write. */
   #dataVersion: number | undefined;
+  #fails = false;
   #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(sql: Sql) {
@@ -24,9 +25,9 @@ export class Listening {
     if (this.#timer === undefined) {
       this.#heard = this.#lastMessage();
       this.#dataVersion = undefined;
-      this.#timer = setInterval(() => this.#look(), pollMs);
+      this.#timer = setInterval(() => this.look(false), pollMs);
       this.#timer.unref?.();
-    } else this.poll();
+    } else this.#poll();
     const own: Listener = (message) => listener(message);
     const all = this.#listeners.get(space) ?? new Set();
     this.#listeners.set(space, all.add(own));
@@ -50,33 +51,53 @@ export class Listening {
     return row?.seq ?? 0;
   }
 
-  /** Reads the messages only if another connection has written. */
-  #look(): void {
-    const { data_version: found } = this.#sql.get('PRAGMA data_version') as {
-      readonly data_version: number;
-    };
-    if (found === this.#dataVersion) return;
-    this.#dataVersion = this.poll() ? undefined : found;
+  /** Tells what is new, if this store or another connection has written. */
+  look(hasWritten: boolean): void {
+    if (this.#timer === undefined) return;
+    try {
+      const { data_version: found } = this.#sql.get('PRAGMA data_version') as {
+        readonly data_version: number;
+      };
+      if (hasWritten || found !== this.#dataVersion)
+        this.#dataVersion = this.#poll() ? undefined : found;
+      this.#fails = false;
+    } catch {
+      // Listeners read the store then, and get the error.
+      if (!this.#fails) this.#tellAll();
+      this.#fails = true;
+    }
   }
 
   /** @returns whether there may be more */
-  poll(): boolean {
-    if (this.#timer === undefined) return false;
+  #poll(): boolean {
+    const newest = this.#lastMessage();
     const rows = this.#sql.all<{ id: number; space: string; message: string }>(
       'SELECT id, space, message FROM host_tools_messages WHERE id > ? ORDER BY id LIMIT ?',
       this.#heard,
       messagesAtOnce,
     );
-    for (const { id, space, message } of rows) {
-      this.#heard = id;
-      for (const listener of [...(this.#listeners.get(space) ?? [])]) {
-        try {
-          listener(message);
-        } catch {
-          // It must not affect other listeners, and there is no logger to report it to.
-        }
-      }
+    const isAll = rows.length < messagesAtOnce;
+    // Ids have no gaps. One that is missing was over before this process came to read it.
+    const read = rows.at(-1)?.id ?? this.#heard;
+    const last = isAll ? Math.max(newest, read) : read;
+    const isWhole = last - this.#heard === rows.length;
+    this.#heard = last;
+    for (const { space, message } of rows) tell(this.#listeners.get(space), message);
+    if (!isWhole) this.#tellAll();
+    return !isAll;
+  }
+
+  #tellAll(): void {
+    for (const listeners of [...this.#listeners.values()]) tell(listeners, undefined);
+  }
+}
+
+function tell(listeners: ReadonlySet<Listener> = new Set(), message: string | undefined): void {
+  for (const listener of [...listeners]) {
+    try {
+      listener(message);
+    } catch {
+      // It must not affect other listeners, and there is no logger to report it to.
     }
-    return rows.length === messagesAtOnce;
   }
 }

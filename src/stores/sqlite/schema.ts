@@ -1,6 +1,7 @@
 /** The tables of the store in SQLite. Times are epoch milliseconds. */
 import type { Store } from '../../api/store.ts';
-import type { SqliteDatabase } from './database.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { inTransaction, type SqliteDatabase } from './database.ts';
 
 /** The version of the tables below. */
 export const neededVersion = 1;
@@ -59,16 +60,11 @@ export function foundVersion(database: SqliteDatabase): number {
 
 /** Makes the tables unless another process has made them. */
 export function migrateTables(database: SqliteDatabase): void {
-  database.exec('BEGIN IMMEDIATE');
-  try {
+  inTransaction(database, () => {
     const found = foundVersion(database);
     if (found > neededVersion) throw wrongVersion({ found, needed: neededVersion });
     if (found === 0) database.exec(tables);
-    database.exec('COMMIT');
-  } catch (error) {
-    database.exec('ROLLBACK');
-    throw error;
-  }
+  });
 }
 
 /** Why tables of another version cannot be used. */
@@ -78,5 +74,16 @@ export function wrongVersion({ found, needed }: Store.Status): Error {
       ? 'sqliteStore: expected tables, found none. Call `await store.migrate()` once at start.'
       : `sqliteStore: expected tables of version ${needed}, found version ${found}, which a ` +
           'newer version of host-tools has made. Update this program.',
+  );
+}
+
+/** SQLite names the table that it has not found, but not what can be done. */
+export function withAdvice(error: unknown): unknown {
+  const table = /^no such table: (\w+)$/.exec(messageOf(error))?.[1];
+  if (table === undefined) return error;
+  return new Error(
+    `sqliteStore: the table \`${table}\` is gone. Something other than host-tools has removed it ` +
+      'or replaced the file. Restore a backup of the file, or begin another one.',
+    { cause: error },
   );
 }

@@ -2,11 +2,11 @@
 import type { Store } from '../../api/store.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { checkDue, checkSchedule, checkSpace, checkStep } from '../shared/check-operations.ts';
-import { openDatabase, type SqliteDatabase } from './database.ts';
+import { inTransaction, openDatabase, type SqliteDatabase } from './database.ts';
 import { expire } from './expiry.ts';
 import { type Listener, Listening } from './listening.ts';
 import { exists, refusal, runOperation, writeMessages } from './operations.ts';
-import { foundVersion, migrateTables, neededVersion, wrongVersion } from './schema.ts';
+import { foundVersion, migrateTables, neededVersion, withAdvice, wrongVersion } from './schema.ts';
 import { Misfit, preparedSql, type Sql, type Step } from './step.ts';
 
 /** Settings of {@link sqliteStore}: one of `path` and `database`. */
@@ -39,7 +39,19 @@ const writing: ReadonlySet<Store.Operation['op']> = new Set([
 /**
  * Keeps everything in a file of SQLite, which several processes of one machine share. It uses
  * `node:sqlite` where Node has it, else the package `better-sqlite3`. Call `migrate()` once at
- * start. It answers at once, except while another process writes.
+ * start. It answers at once, except while another process writes: then it waits for up to five
+ * seconds, and nothing else in this process runs meanwhile.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from 'node:fs';
+ * import { HostToolRegistry } from 'host-tools';
+ * import { sqliteStore } from 'host-tools/sqlite';
+ *
+ * const store = sqliteStore({ path: `${mkdtempSync('host-tools-')}/state.db` });
+ * await store.migrate();
+ * const registry = new HostToolRegistry({ store, idempotency: {} });
+ * ```
  * @throws MisuseError `invalid_option`, `missing_dependency`.
  */
 export function sqliteStore(
@@ -78,7 +90,8 @@ class SqliteStore implements Store {
   ): Store.Outcome<T> {
     checkStep(space, operations);
     const answer = this.#transaction(() => this.#step(space, operations));
-    if (operations.some(({ op }) => op === 'publish')) queueMicrotask(() => this.#listening.poll());
+    if (operations.some(({ op }) => op === 'publish'))
+      queueMicrotask(() => this.#listening.look(true));
     return answer as Store.Outcome<T>;
   }
 
@@ -180,16 +193,20 @@ class SqliteStore implements Store {
 
   #transaction<T>(body: () => T): T {
     this.#ready();
-    this.#database.exec('BEGIN IMMEDIATE');
     try {
-      const answer = body();
-      this.#database.exec('COMMIT');
-      return answer;
+      return inTransaction(this.#database, () => {
+        // Another program may have upgraded the tables meanwhile.
+        const { found } = this.#sql.get<Pick<Store.Status, 'found'>>(
+          "SELECT value AS found FROM host_tools_numbers WHERE name = 'schema'",
+        ) ?? { found: 0 };
+        if (found !== neededVersion) throw wrongVersion({ found, needed: neededVersion });
+        return body();
+      });
     } catch (error) {
-      this.#database.exec('ROLLBACK');
-      throw error;
+      throw withAdvice(error);
     }
   }
+
   /** Removes some of what is over: once a second, and at each step while there is more. */
   #expire(now: number): void {
     if (now - this.#expired < expireEveryMs && now >= this.#expired) return;

@@ -54,6 +54,13 @@ describe('a record', () => {
     });
   });
 
+  test('keeps the scopes of the request that made the call', () => {
+    const sealed = sealRecord(signer, { ...call, scopes: ['a'] }).record;
+    expect(openRecord(signer, sealed)?.call.scopes).toEqual(['a']);
+    expect(openRecord(signer, { ...sealed, scopes: ['a', 'b'] })).toBeUndefined();
+    expect(openRecord(signer, stored())?.call.scopes).toBeUndefined();
+  });
+
   test('opens with its members in another order, as databases give them back', () => {
     expect(
       openRecord(signer, Object.fromEntries(Object.entries(stored()).reverse())),

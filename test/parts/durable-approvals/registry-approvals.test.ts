@@ -1,12 +1,13 @@
 /** The inbox over all sessions of a registry: what waits, who may answer, and what came of it. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import type { ApprovalAnswer, ApprovalStore, HostToolRegistry } from '../../../src/index.ts';
-import { memoryApprovalStore } from '../../../src/parts/durable-approvals/memory-store.ts';
+import type { Store } from '../../../src/extend.ts';
+import type { ApprovalAnswer, HostToolRegistry } from '../../../src/index.ts';
+import { memoryStore } from '../../../src/index.ts';
 import { bench, deferred, key, suspending, suspendOne, why } from '../../core/approval/kit.ts';
 
 const yes = { decision: 'allow_once', by: 'user:bob' } as const;
-const reopening = (store: ApprovalStore, more: object = {}) => {
+const reopening = (store: Store, more: object = {}) => {
   const made: unknown[] = [];
   const one: { registry?: HostToolRegistry } = {};
   const opened = bench({
@@ -33,7 +34,7 @@ const reopening = (store: ApprovalStore, more: object = {}) => {
 
 describe('an answer to a suspended call', () => {
   test('is given in another process, which restores the session', async () => {
-    const store = memoryApprovalStore(() => 0);
+    const store = memoryStore({ now: () => 0 });
     const first = suspending({ store, session: { facts: { till: 'open' } } });
     const { id } = await suspendOne(first);
     expect(await first.session.approvals.outcome(id)).toEqual({ status: 'pending' });
@@ -59,7 +60,7 @@ describe('an answer to a suspended call', () => {
   });
 
   test('counts once, however many processes answer at the same time', async () => {
-    const store = memoryApprovalStore(() => 0);
+    const store = memoryStore({ now: () => 0 });
     const { id } = await suspendOne(suspending({ store }));
     const processes = [reopening(store), reopening(store), reopening(store)];
     const results = await Promise.all(
@@ -70,7 +71,7 @@ describe('an answer to a suspended call', () => {
   });
 
   test('is refused if the session cannot be restored; the record stays', async () => {
-    const store = memoryApprovalStore(() => 0);
+    const store = memoryStore({ now: () => 0 });
     const { id } = await suspendOne(suspending({ store }));
     const other = bench({ store });
     expect(why(await other.registry.approvals.answer(id, yes))).toEqual([
@@ -87,7 +88,7 @@ describe('an answer to a suspended call', () => {
   test('does not wait for a session that never comes', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const store = memoryApprovalStore(() => 0);
+    const store = memoryStore({ now: () => 0 });
     const { id } = await suspendOne(suspending({ store }));
     const other = reopening(store, { session: () => new Promise<never>(() => {}) });
     const answering = other.registry.approvals.answer(id, yes);
@@ -331,7 +332,7 @@ test('a call that waits on an approver here is listed and answered too', async (
 });
 
 describe('under four eyes', () => {
-  const fourEyes = (store: ApprovalStore) =>
+  const fourEyes = (store: Store) =>
     suspending({ registry: { approvals: { secret: key, store, fourEyes: true } } });
 
   test.each<ApprovalAnswer>([
@@ -339,7 +340,7 @@ describe('under four eyes', () => {
     { decision: 'allow_once', by: 'user:ann' },
     { decision: 'reject_once', by: ' USER:Ann ' },
   ])('the principal cannot resume with %j; the record stays', async (answer) => {
-    const one = fourEyes(memoryApprovalStore(() => 0));
+    const one = fourEyes(memoryStore({ now: () => 0 }));
     const { id, token } = await suspendOne(one);
     const refused = ['approval_denied', 'four_eyes'];
     expect(why(await one.session.approvals.resume(token, answer))).toEqual(refused);
@@ -358,7 +359,7 @@ describe('under four eyes', () => {
     'ｕser:ann',
     '\u200b',
   ])('%j is no one else', async (by) => {
-    const one = fourEyes(memoryApprovalStore(() => 0));
+    const one = fourEyes(memoryStore({ now: () => 0 }));
     const { token } = await suspendOne(one);
     const answer = { decision: 'allow_once', by } as const;
     expect(why(await one.session.approvals.resume(token, answer))).toEqual([
@@ -368,7 +369,7 @@ describe('under four eyes', () => {
   });
 
   test('an answer without a name counts as the principal’s own, in the inbox too', async () => {
-    const one = fourEyes(memoryApprovalStore(() => 0));
+    const one = fourEyes(memoryStore({ now: () => 0 }));
     const { id } = await suspendOne(one);
     const refused = ['approval_denied', 'four_eyes'];
     const nameless = { decision: 'allow_once' } as never;
@@ -405,16 +406,4 @@ describe('under four eyes', () => {
     const other = bench({ registry: { approvals }, session: { approver: () => yes } });
     expect((await other.session.call('pay', { amount: 1 })).success).toBe(true);
   });
-});
-
-test('a store without a listing for inboxes is refused, with what to add', async () => {
-  const store: ApprovalStore = { put: () => {}, take: () => undefined, list: () => [] };
-  const { registry } = bench({ store });
-  await expect(registry.approvals.pending()).rejects.toThrow(
-    'expected `approvals.store` to have the methods `settle`, `read` and `page`',
-  );
-  expect(() => bench({ store: { ...store, read: () => undefined } })).toThrow(
-    'expected `approvals.store` to be an object with all of the methods `settle`, `read` and ' +
-      '`page`',
-  );
 });

@@ -1,27 +1,25 @@
 import { describe, expect, test } from 'vitest';
+import type { Store } from '../../../src/extend.ts';
 import {
   HostToolRegistry,
   memoryIdempotency,
   memoryOffload,
   memoryQuotas,
-  type QuotaStore,
   type RegistryOptions,
 } from '../../../src/index.ts';
 import { memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
 import { tool } from '../../core/call/world.ts';
 
-/** A store of the host's own, which may be shared. */
-function shared<T extends object>(store: T): T {
-  return Object.fromEntries(
-    Object.entries(store).map(([name, method]) => [name, (...given: []) => method(...given)]),
-  ) as T;
+/** A store that other processes may share. */
+function shared(store: Store): Store {
+  return { ...store };
 }
 
 const quota = { id: 'refunds', tools: 'refund', max: 5, per: 'day', by: 'principal' } as const;
 
 async function warningsOf(
   store: object,
-  quotaStore: QuotaStore | undefined,
+  quotaStore: Store | undefined,
   quotas: readonly (typeof quota)[] = [quota],
 ): Promise<string[]> {
   const warnings: string[] = [];

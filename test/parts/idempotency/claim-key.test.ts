@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { stateOf } from '../../../src/core/session/session.ts';
+import type { Store } from '../../../src/extend.ts';
 import {
   type CallOptions,
   content,
   defineTool,
   fail,
-  type IdempotencyStore,
   memoryIdempotency,
   ok,
   type RegistryOptions,
@@ -16,6 +16,12 @@ import {
 } from '../../../src/index.ts';
 import { fixedClock } from '../../../src/surfaces/testing/index.ts';
 import { gate, tool, turns, type World, world } from '../../core/call/world.ts';
+import {
+  type KeyPort,
+  keyStoreOf,
+  memoryKeyPort,
+  quotaStoreOf,
+} from '../../stores/shared/ports.ts';
 
 interface Setup extends World {
   readonly runs: unknown[];
@@ -30,11 +36,12 @@ function setup(
     registry?: RegistryOptions;
     session?: Partial<SessionOptions>;
     tool?: object;
-    store?: IdempotencyStore;
+    store?: Store | KeyPort;
   } = {},
 ): Setup {
   const runs: unknown[] = [];
-  const store = options.store ?? memoryIdempotency();
+  const given = options.store ?? memoryIdempotency();
+  const store = 'claim' in given ? keyStoreOf(given) : given;
   const w = world(options.session, { idempotency: { store }, ...options.registry });
   const handler: Handler = options.handler ?? (() => `paid ${runs.length}`);
   w.add(
@@ -54,7 +61,7 @@ function setup(
 }
 
 /** A store that answers later, as those in other processes do. */
-function remote(inner: IdempotencyStore = memoryIdempotency()): IdempotencyStore {
+function remote(inner: KeyPort = memoryKeyPort()): KeyPort {
   return {
     claim: async (claim) => inner.claim(claim),
     renew: async (key, holder, times) => inner.renew(key, holder, times),
@@ -126,10 +133,7 @@ describe.each([
     let answer: 'allow_once' | 'reject_once' = 'reject_once';
     const w = setup({
       store: store(),
-      registry: {
-        rules: [{ effect: 'ask', tools: 'pay' }],
-        idempotency: { store: store() },
-      },
+      registry: { rules: [{ effect: 'ask', tools: 'pay' }] },
       session: { approver: () => answer },
     });
     expect(await w.pay()).toMatchObject({ error: { code: 'approval_denied' } });
@@ -245,6 +249,20 @@ describe('gates run first', () => {
     });
     // That one never started, so its key is free.
     expect(w.runs).toHaveLength(1);
+    await w.settle();
+  });
+
+  test('a person is asked before a replay if a quota that asks is used up', async () => {
+    const approver = vi.fn(() => 'allow_once' as const);
+    const w = setup({
+      session: { approver },
+      registry: {
+        idempotency: { store: memoryIdempotency() },
+        quotas: [{ id: 'one', tools: 'pay', max: 1, per: 'day', by: 'session', over: 'ask' }],
+      },
+    });
+    for (const _ of [1, 2]) expect(await w.pay()).toMatchObject({ output: 'paid 1' });
+    expect([approver.mock.calls.length, w.runs.length]).toEqual([1, 1]);
     await w.settle();
   });
 
@@ -549,11 +567,11 @@ describe('who waits', () => {
       registry: {
         idempotency: { store: memoryIdempotency() },
         quotas: [{ id: 'one', tools: 'pay', max: 1, per: 'day', by: 'session' }],
-        quotaStore: {
+        quotaStore: quotaStoreOf({
           reserve: () => held.promise,
           giveBack: () => {},
           look: () => [],
-        },
+        }),
       },
     });
     const controller = new AbortController();
@@ -569,6 +587,17 @@ describe('who waits', () => {
   });
 });
 
+/** Another process's look at a store, in which it never comes to renew a claim. */
+function withoutRenewals(inner: Store): Store {
+  return {
+    ...inner,
+    apply: ((space, operations) =>
+      operations[0]?.op === 'touch'
+        ? { refused: 0, gone: false, retryAfterMs: 0 }
+        : inner.apply(space, operations)) as Store['apply'],
+  };
+}
+
 describe('a call that takes over', () => {
   test('waits for a slot again, which it gave back while it waited', async () => {
     const store = memoryIdempotency({ now: () => performance.now() });
@@ -580,7 +609,7 @@ describe('a call that takes over', () => {
     });
     // Another process has the key of `w`'s call, and is gone.
     const lost = setup({
-      store: { ...store, renew: () => false },
+      store: withoutRenewals(store),
       handler: () => new Promise(() => {}),
       tool: { annotations: { idempotent: true } },
     });
@@ -603,17 +632,14 @@ describe('a call that takes over', () => {
 
 describe('a process that dies', () => {
   /** The store as a process sees it that dies when `die` is called. */
-  const mortal = (inner: IdempotencyStore) => {
+  const mortal = (inner: Store) => {
     let dead = false;
-    const alive = <T>(run: () => T): T => {
-      if (dead) throw new Error('dead');
-      return run();
-    };
-    const store: IdempotencyStore = {
-      claim: (claim) => alive(() => inner.claim(claim)),
-      renew: (key, holder, times) => alive(() => inner.renew(key, holder, times)),
-      finish: (key, holder, text, ttlMs) => alive(() => inner.finish(key, holder, text, ttlMs)),
-      release: (key, holder) => alive(() => inner.release(key, holder)),
+    const store: Store = {
+      ...inner,
+      apply: (space, operations) => {
+        if (dead) throw new Error('dead');
+        return inner.apply(space, operations);
+      },
     };
     return {
       store,
@@ -702,8 +728,8 @@ describe('a call that runs elsewhere', () => {
 });
 
 describe('a store', () => {
-  const inner = memoryIdempotency();
-  test.each<[string, IdempotencyStore['claim'], number]>([
+  const inner = memoryKeyPort();
+  test.each<[string, KeyPort['claim'], number]>([
     [
       'throws',
       () => {
@@ -715,8 +741,6 @@ describe('a store', () => {
     ['never answers', () => new Promise(() => {}), 5_000],
     ['answers nothing', () => undefined as never, 0],
     ['answers another state', () => ({ state: 'held' }) as never, 0],
-    ['answers only by its prototype', () => Object.create({ state: 'claimed' }) as never, 0],
-    ['says that it runs, without a lease', () => ({ state: 'running' }) as never, 0],
     ['has an outcome that is none', () => ({ state: 'done', outcome: '5' }), 0],
     [
       'has an outcome of no code',
@@ -739,6 +763,22 @@ describe('a store', () => {
     // A wrong answer is described, too.
     expect(w.warnings.map((text) => text.split(': Expected ')[0])).toEqual([
       'the store of outcomes failed, so the call was refused',
+    ]);
+    await w.settle();
+  });
+
+  test.each([
+    ['no version', [null]],
+    ['text', ['1']],
+    ['a version that nothing has', [0]],
+    ['a hole', new Array(1)],
+  ])('that answers a claim with %s refuses the call', async (_what, results) => {
+    const apply = (() => ({ results })) as Store['apply'];
+    const w = setup({ store: { ...memoryIdempotency(), apply } });
+    expect((await w.pay()).error?.reason).toBe('idempotency_unavailable');
+    expect([w.runs, w.warnings]).toEqual([
+      [],
+      [expect.stringMatching(/^the store of outcomes failed, so the call was refused: Expected/)],
     ]);
     await w.settle();
   });
@@ -774,6 +814,8 @@ describe('a store', () => {
     expect(await call).toMatchObject({ error: { code: 'cancelled' } });
     await turns();
     expect(release).toHaveBeenCalledTimes(1);
+    // The store has not failed.
+    expect(w.warnings).toEqual([]);
     await w.settle();
   });
 
@@ -781,7 +823,7 @@ describe('a store', () => {
     const finish = (): never => {
       throw new Error('full');
     };
-    const w = setup({ store: { ...memoryIdempotency(), finish } });
+    const w = setup({ store: { ...memoryKeyPort(), finish } });
     expect(await w.pay()).toMatchObject({ output: 'paid 1' });
     expect(w.warnings).toEqual([
       'the outcome of a call could not be kept, so no other call with its idempotency key gets it',
@@ -801,14 +843,14 @@ describe('a store', () => {
     saved.open(true);
     await closing;
     const { closing: savers } = stateOf(w.session).registry.ports;
-    expect(await Promise.all(savers.map((save) => save()))).toEqual([[]]);
+    expect((await Promise.all(savers.map((save) => save()))).flat()).toEqual([]);
   });
 });
 
 test.each([
   [
     { store: {} },
-    'HostToolRegistry: expected `idempotency.store` to be an object with the methods',
+    'HostToolRegistry: expected `idempotency.store` to be a store, such as memoryStore() of',
   ],
   [
     { store: memoryIdempotency(), ttlMs: 0 },

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import type { Store } from '../../../src/extend.ts';
 import {
   type AnyTool,
   defineTool,
   type JsonObject,
   memoryQuotas,
   type Quota,
-  type QuotaAnswer,
-  type QuotaSpend,
-  type QuotaStore,
   type RegistryOptions,
   type SessionOptions,
   type ToolResult,
 } from '../../../src/index.ts';
+import type { QuotaSpend } from '../../../src/parts/quotas/quotas-in.ts';
 import { fixedClock } from '../../../src/surfaces/testing/index.ts';
 import { gate, tool, turns, type World, world } from '../../core/call/world.ts';
+import { memoryQuotaPort, type QuotaPort, quotaStoreOf } from '../../stores/shared/ports.ts';
 
 const daily: Quota = { id: 'daily', tools: 'pay', max: 2, per: 'day', by: 'session' };
 const spent: Quota = { ...daily, id: 'spent', sum: 'amount', max: 100 };
@@ -53,30 +53,28 @@ async function reasons(calls: readonly Promise<ToolResult>[]): Promise<unknown[]
 
 /** A store that notes what is asked of it, and whose reservations a test may hold up. */
 function watched(): {
-  readonly store: QuotaStore;
+  readonly store: Store;
   readonly reserved: QuotaSpend[][];
   readonly backs: object[];
   hold: Promise<unknown> | undefined;
 } {
-  const inner = memoryQuotas();
-  const self = {
+  const inner = memoryQuotaPort();
+  const self: ReturnType<typeof watched> = {
     reserved: [] as QuotaSpend[][],
     backs: [] as object[],
     hold: undefined as Promise<unknown> | undefined,
-    store: {
-      reserve: (spends: readonly QuotaSpend[]) => {
+    store: quotaStoreOf({
+      reserve: (spends) => {
         self.reserved.push([...spends]);
         const { hold } = self;
-        return hold === undefined
-          ? inner.reserve(spends)
-          : hold.then(() => inner.reserve(spends) as QuotaAnswer);
+        return hold === undefined ? inner.reserve(spends) : hold.then(() => inner.reserve(spends));
       },
-      giveBack: (reservation: object) => {
+      giveBack: (reservation) => {
         self.backs.push(reservation);
         return inner.giveBack(reservation);
       },
-      look: (spends: readonly QuotaSpend[]) => inner.look(spends),
-    },
+      look: (spends) => inner.look(spends),
+    }),
   };
   return self;
 }
@@ -455,7 +453,7 @@ describe('where quotas are written', () => {
       'profile:p quota 0 (`daily`): Expected `max`',
     );
     expect(() => world({}, { quotaStore: {} as never })).toThrow(
-      'expected `quotaStore` to be an object with the methods `reserve`, `giveBack` and `look`',
+      'expected `quotaStore` to be a store, such as memoryStore() of host-tools',
     );
   });
 
@@ -538,11 +536,11 @@ describe('a reservation', () => {
   test('is given back if the call is cancelled by its store, a listener or a surface', async () => {
     const { store, reserved, backs } = watched();
     const controller = new AbortController();
-    const cancelling: QuotaStore = {
+    const cancelling: Store = {
       ...store,
-      reserve(spends) {
-        const answer = store.reserve(spends);
-        controller.abort();
+      apply(space, operations) {
+        const answer = store.apply(space, operations);
+        if (operations[0]?.op === 'add') controller.abort();
         return answer;
       },
     };
@@ -744,7 +742,8 @@ describe('a store that answers later', () => {
 });
 
 describe('a store that lies, throws or says nothing', () => {
-  const failing = (part: Partial<QuotaStore>): QuotaStore => ({ ...memoryQuotas(), ...part });
+  const failing = (part: Partial<QuotaPort>): Store =>
+    quotaStoreOf({ ...memoryQuotaPort(), ...part });
 
   test.each<[string, () => unknown]>([
     ['throws', () => raise()],
@@ -753,9 +752,6 @@ describe('a store that lies, throws or says nothing', () => {
     ['answers null', () => null],
     ['answers true', () => true],
     ['answers {}', () => ({})],
-    ['answers a reservation that is no object', () => ({ reservation: 1 })],
-    ['answers an inherited reservation', () => Object.create({ reservation: {} })],
-    ['answers both', () => ({ reservation: {}, refused: [] })],
     ['refuses without saying what', () => ({ refused: [] })],
     ['refuses what would fit', () => ({ refused: [{ used: 0n, retryAfterMs: 0 }] })],
     ['refuses with numbers', () => ({ refused: [{ used: 5, retryAfterMs: 0 }] })],
@@ -794,28 +790,39 @@ describe('a store that lies, throws or says nothing', () => {
     await w.settle();
   });
 
+  test.each([
+    ['no place', [undefined]],
+    ['a number', [5]],
+  ])('one that answers a reservation with %s: the call is refused', async (_what, results) => {
+    const apply = (() => ({ results })) as Store['apply'];
+    const w = setup([daily], { registry: { quotaStore: { ...memoryQuotas(), apply } } });
+    expect([reasonOf(await w.pay()), w.runs]).toEqual(['quota_unavailable', []]);
+    await w.settle();
+  });
+
   test('one that answers twice is heard once', async () => {
     const inner = memoryQuotas();
-    const { store, backs } = { store: inner, backs: [] as object[] };
+    const steps: string[] = [];
     const w = setup([daily], {
       registry: {
         quotaStore: {
-          ...store,
-          giveBack: (reservation) => void backs.push(reservation),
-          reserve: (spends) =>
-            ({
+          ...inner,
+          apply: ((space: Store.Space, operations: readonly Store.Operation[]) => {
+            steps.push(operations.map(({ op }) => op).join());
+            return {
               // biome-ignore lint/suspicious/noThenProperty: a thenable of the host's own.
               then(resolve: (answer: unknown) => void) {
-                resolve(inner.reserve(spends));
-                resolve({ refused: [] });
+                resolve(inner.apply(space, operations));
+                resolve({ refused: 0 });
                 throw new Error('third answer');
               },
-            }) as never,
+            };
+          }) as never,
         },
       },
     });
     expect(reasonOf(await w.pay())).toBe('paid');
-    expect([w.runs.length, backs.length]).toEqual([1, 0]);
+    expect([w.runs.length, steps]).toEqual([1, ['add']]);
   });
 
   test.each<[string, () => unknown]>([
@@ -825,17 +832,17 @@ describe('a store that lies, throws or says nothing', () => {
     'one whose giving back %s: the call ends as it would, and the host is told',
     async (_, giveBack) => {
       const controller = new AbortController();
-      const inner = memoryQuotas();
+      const inner = memoryQuotaPort();
       const w = setup([daily], {
         registry: {
-          quotaStore: {
+          quotaStore: quotaStoreOf({
             ...inner,
             giveBack: giveBack as never,
             reserve: (spends) => {
               controller.abort();
               return inner.reserve(spends);
             },
-          },
+          }),
         },
       });
       expect(reasonOf(await w.pay({}, { signal: controller.signal }))).toBe('cancelled');
@@ -899,9 +906,10 @@ describe('a store that answers at once, and runs code of the host', () => {
       registry: {
         quotaStore: {
           ...inner.store,
-          reserve: (spends) => {
-            w.registry.addRules([{ effect: 'deny', tools: 'pay', reason: 'closed' }]);
-            return inner.store.reserve(spends);
+          apply: (space, operations) => {
+            if (operations[0]?.op === 'add')
+              w.registry.addRules([{ effect: 'deny', tools: 'pay', reason: 'closed' }]);
+            return inner.store.apply(space, operations);
           },
         },
       },
@@ -919,9 +927,9 @@ describe('a store that answers at once, and runs code of the host', () => {
         rules: [{ effect: 'deny', tools: 'pay', facts: { frozen: true }, reason: 'frozen' }],
         quotaStore: {
           ...inner,
-          reserve: (spends) => {
+          apply: (space, operations) => {
             w.session.setFacts({ frozen: true });
-            return inner.reserve(spends);
+            return inner.apply(space, operations);
           },
         },
       },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/api/store.ts';
 import { memoryStore } from '../../../src/stores/memory/memory-store.ts';
-import { storeConformance } from '../../../src/surfaces/testing/conformance/one-store-conformance.ts';
+import { storeConformance } from '../../../src/surfaces/testing/conformance/store-conformance.ts';
 
 const calls: Store.Space = { shared: 'calls' };
 

@@ -1,21 +1,12 @@
 /** What a registry keeps, on a real PostgreSQL. */
 import { randomUUID } from 'node:crypto';
-import type { Pool } from 'pg';
+import { Client, type Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Store } from '../../../src/api/store.ts';
 import { defineTool, HostToolRegistry } from '../../../src/index.ts';
-import { approvalsIn } from '../../../src/parts/durable-approvals/approvals-in.ts';
-import { idempotencyIn } from '../../../src/parts/idempotency/idempotency-in.ts';
-import { offloadIn } from '../../../src/parts/offload/offload-in.ts';
-import { quotasIn } from '../../../src/parts/quotas/quotas-in.ts';
 import { postgresStore } from '../../../src/stores/postgres/index.ts';
-import {
-  approvalStoreConformance,
-  idempotencyStoreConformance,
-  offloadStoreConformance,
-  quotaStoreConformance,
-} from '../../../src/surfaces/testing/index.ts';
+import { featureRules } from '../shared/feature-rules.ts';
 import {
   demandPostgres,
   type PostgresServer,
@@ -26,8 +17,6 @@ import {
 } from './postgres-server.ts';
 
 demandPostgres();
-
-const approvals = approvalsIn(Date.now);
 
 describe.skipIf(!postgresAvailable)(`the features of a registry on PostgreSQL${whyNot}`, () => {
   let server: PostgresServer;
@@ -47,14 +36,7 @@ describe.skipIf(!postgresAvailable)(`the features of a registry on PostgreSQL${w
     return store;
   };
 
-  for (const rule of approvalStoreConformance(async () => approvals.over(await make())))
-    test(`approvals: ${rule.name}`, rule.run);
-  for (const rule of quotaStoreConformance(async () => quotasIn.over(await make())))
-    test(`quotas: ${rule.name}`, rule.run);
-  for (const rule of idempotencyStoreConformance(async () => idempotencyIn.over(await make())))
-    test(`idempotency: ${rule.name}`, rule.run);
-  for (const rule of offloadStoreConformance(async () => offloadIn.over(await make())))
-    test(`offload: ${rule.name}`, rule.run);
+  for (const { name, run } of featureRules(make)) test(name, run);
 
   test('a call that one registry suspends is answered, and runs once, at another one', async () => {
     const schema = `features_${++schemas}`;
@@ -114,5 +96,52 @@ describe.skipIf(!postgresAvailable)(`the features of a registry on PostgreSQL${w
     const over = await elsewhere.call('refund', { amount: 6 });
     expect(over.error?.code).toBe('policy_denied');
     expect(ran).toHaveLength(2);
+  });
+
+  test('a call with a quota and a key costs two exchanges: one before the handler, one after', async () => {
+    // A call ends before its last step is kept, so what counts is what was answered.
+    const answered: string[] = [];
+    class Counting extends Client {
+      // biome-ignore lint/suspicious/noExplicitAny: it has many signatures, and all are passed on.
+      override query(...given: any[]): any {
+        const answer = (super.query as (...all: unknown[]) => unknown)(...given);
+        void Promise.resolve(answer).then(() =>
+          answered.push(typeof given[0] === 'string' ? given[0] : given[0].text),
+        );
+        return answer;
+      }
+    }
+    const schema = `features_${++schemas}`;
+    const store = postgresStore({ pool: server.pool({ Client: Counting }), schema, ...patient });
+    await store.migrate();
+    const registry = new HostToolRegistry({
+      store,
+      idempotency: {},
+      quotas: [{ id: 'q', tools: 'pay', sum: 'amount', max: 5, per: 'day', by: 'principal' }],
+    });
+    registry.register(
+      defineTool({
+        name: 'pay',
+        description: 'Pays.',
+        parameters: z.object({ amount: z.number() }),
+        handler: () => 'paid',
+      }),
+    );
+    const session = registry.createSession({ sessionId: 's', principal: 'ann' });
+    const pay = (amount: number, idempotencyKey: string) =>
+      session.call('pay', { amount }, { idempotencyKey });
+    await pay(1, 'warm');
+    const steps = () => answered.filter((text) => /^select \S+\.apply\(/.test(text));
+    await expect.poll(() => steps().length).toBe(2);
+    answered.length = 0;
+    expect(await pay(1, 'one')).toMatchObject({ output: 'paid' });
+    await expect.poll(() => steps().length).toBe(2);
+    // A replay counts nothing, and a refusal by the quota leaves no claim.
+    expect((await pay(1, 'one')).metadata.replayed).toBe(true);
+    expect((await pay(9, 'two')).error?.reason).toBe('quota_exceeded');
+    expect(await pay(1, 'two')).toMatchObject({ output: 'paid' });
+    await expect.poll(() => steps().length).toBe(6);
+    await registry.close();
+    await store.close();
   });
 });

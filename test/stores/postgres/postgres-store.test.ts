@@ -1,5 +1,7 @@
 /** The store on a real PostgreSQL: what only this driver can get wrong. */
-import { Pool } from 'pg';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/api/store.ts';
 import {
@@ -15,6 +17,7 @@ import {
   startPostgres,
   whyNot,
 } from './postgres-server.ts';
+import { programs } from './start-postgres.ts';
 
 demandPostgres();
 
@@ -32,6 +35,8 @@ describe('options that cannot be meant', () => {
     ['pool', {} as PostgresOptions],
     ['pool', { pool: 'postgres://127.0.0.1' } as unknown as PostgresOptions],
     ['listenPool', { pool, listenPool: {} } as unknown as PostgresOptions],
+    // A client hands out no connections.
+    ['pool', { pool: new Client({ host: '127.0.0.1', port: 1 }) } as unknown as PostgresOptions],
     ...['', 'a b', 'a"b', "a';--", '1a', 'pg_x', 'PG_x', 'x'.repeat(41), 'ä', 'a.b'].map(
       (schema): [string, PostgresOptions] => ['schema', { pool, schema }],
     ),
@@ -430,11 +435,9 @@ describe.skipIf(!postgresAvailable)(`a store on PostgreSQL${whyNot}`, () => {
       });
       expect(await store.status()).toEqual({ found: 2, needed: 1 });
       await expect(store.migrate()).rejects.toEqual(newer);
-      // As the functions of a newer version do.
-      await pool.query(
-        `create or replace function "${schema}".due(p_version integer, p_limit integer, p_delay bigint)
-         returns text language plpgsql as $$ begin
-           raise exception using errcode = 'HT001'; end $$`,
+      await expect(store.apply(calls, [{ op: 'get', keys: ['k'] }])).rejects.toEqual(newer);
+      await expect(store.apply(calls, [{ op: 'set', key: 'k', value: 'v' }])).rejects.toEqual(
+        newer,
       );
       await expect(store.due(1, 1)).rejects.toEqual(newer);
     });
@@ -621,6 +624,26 @@ describe.skipIf(!postgresAvailable)(`a store on PostgreSQL${whyNot}`, () => {
     expect(sent[1]?.name).toBe(sent[0]?.name);
     const prepared = await one.query('select name from pg_prepared_statements');
     expect(prepared.rows).toEqual([{ name: sent[0]?.name }]);
+  });
+
+  test('what `pg_dump` wrote is restored, and steps go on from it', async () => {
+    const { store, schema } = await migrated();
+    await store.apply(calls, [{ op: 'set', key: 'k', value: 'a\0b' }]);
+    const at = ['-h', '127.0.0.1', '-p', String(server.port), '-U', 'postgres'];
+    const run = (program: string, given: readonly string[], input = '') => {
+      const ran = spawnSync(join(programs as string, program), [...at, ...given], { input });
+      expect(ran).toMatchObject({ status: 0 });
+      return String(ran.stdout);
+    };
+    const dump = run('pg_dump', ['-n', `"${schema}"`, 'postgres']);
+    run('createdb', ['restored']);
+    run('psql', ['-q', '-v', 'ON_ERROR_STOP=1', 'restored'], dump);
+    const restored = open({ pool: server.pool({ database: 'restored' }), schema });
+    const [before] = (await restored.apply(calls, [{ op: 'get', keys: ['k'] }])).results ?? [];
+    expect(before?.[0]?.value).toBe('a\0b');
+    const [version] =
+      (await restored.apply(calls, [{ op: 'set', key: 'k', value: 'w' }])).results ?? [];
+    expect(Number(version)).toBeGreaterThan(Number(before?.[0]?.version));
   });
 
   test('a pooler that knows no prepared statements gets plain ones', async () => {

@@ -1,11 +1,9 @@
 /** Many clients of one PostgreSQL, with what dies meanwhile. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/api/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/index.ts';
-import { program } from '../../runner/programs.ts';
+import { expectWhole, stepWriters } from '../shared/step-ledger.ts';
 import {
   demandPostgres,
   type PostgresServer,
@@ -45,19 +43,6 @@ describe.skipIf(!postgresAvailable)(`clients of one PostgreSQL${whyNot}`, () => 
   const deadlocks = async (): Promise<number> => {
     const { rows } = await pool.query('select sum(deadlocks)::int as n from pg_stat_database');
     return rows[0].n;
-  };
-  const all = async (store: Store, log: string): Promise<string[]> => {
-    const values: string[] = [];
-    for (;;) {
-      const answer = await store.apply(ledger, [
-        { op: 'read', log, after: values.length, limit: 1_000 },
-      ]);
-      const [{ entries, last } = expect.unreachable()] = answer.results ?? [];
-      // Without gaps.
-      expect(entries.map(({ id }) => id)).toEqual(entries.map((_, at) => values.length + at + 1));
-      values.push(...entries.map(({ value }) => value));
-      if (values.length >= last) return values;
-    }
   };
 
   test('16 at once that claim the same keys and spend from one sum never exceed it', async () => {
@@ -215,43 +200,20 @@ describe.skipIf(!postgresAvailable)(`clients of one PostgreSQL${whyNot}`, () => 
 
   test('what was answered is there after kills of clients and crashes of the server', async () => {
     const { store, schema } = await migrated();
-    const answered: string[] = [];
-    const running: ChildProcess[] = [];
-    const start = (name: string): void => {
-      const child = spawn(
-        process.execPath,
-        [program('test/stores/postgres/step-writer.ts'), `${server.port}`, schema, name],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      );
-      running.push(child);
-      createInterface(child.stdout as NodeJS.ReadableStream).on('line', (line) =>
-        answered.push(line),
-      );
-    };
-    const kill = async (child: ChildProcess | undefined): Promise<void> => {
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-      const gone = new Promise((resolve) => child.once('close', resolve));
-      child.kill('SIGKILL');
-      await gone;
-    };
-    const more = async (count: number): Promise<void> => {
-      const goal = answered.length + count;
-      await expect.poll(() => answered.length, { interval: 20 }).toBeGreaterThan(goal);
-    };
+    const writers = stepWriters(['postgres', `${server.port}`, schema]);
     try {
-      start('one');
-      start('two');
-      await more(30);
+      const [one, two] = [writers.start('one'), writers.start('two')];
+      await writers.more(30);
       await server.crash();
-      await more(30);
-      await kill(running[0]);
-      start('three');
-      await more(30);
+      await writers.more(30);
+      await one.kill();
+      writers.start('three');
+      await writers.more(30);
       await server.crash();
-      await kill(running[1]);
-      await more(30);
+      await two.kill();
+      await writers.more(30);
     } finally {
-      await Promise.all(running.map(kill));
+      await writers.end();
     }
     await expect
       .poll(() =>
@@ -261,26 +223,9 @@ describe.skipIf(!postgresAvailable)(`clients of one PostgreSQL${whyNot}`, () => 
         ),
       )
       .toBe(true);
-    const written = await all(store, 'written');
-    expect(answered.filter((key) => !written.includes(key))).toEqual([]);
-    expect(new Set(written).size).toBe(written.length);
-    const { results } = await store.apply(ledger, [
-      { op: 'sum', key: 'all', amount: 0n, windowMs: 3_600_000 },
-      ...Array.from({ length: 7 }, (_, n) => ({
-        op: 'sum' as const,
-        key: `of ${n}`,
-        amount: 0n,
-      })),
-    ]);
-    const [used, ...parts] = (results ?? []).map((one) => one.used);
-    expect(used).toBe(BigInt(written.length));
-    expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(used);
-    const { rows } = await pool.query(
-      `select count(*)::int as n from "${schema}".documents where space = 'shared:ledger'`,
-    );
-    expect(rows[0].n).toBe(written.length);
+    const written = await expectWhole(store, writers.answered);
     process.stdout.write(
-      `${answered.length} steps answered and ${written.length} written, over 2 crashes of the ` +
+      `${writers.answered.length} steps answered and ${written} written, over 2 crashes of the ` +
         'server and 2 kills of clients\n',
     );
   });

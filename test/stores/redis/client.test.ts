@@ -5,7 +5,6 @@ import {
   type RedisClient,
   type RedisOptions,
   redisApprovals,
-  redisBus,
   redisStore,
 } from '../../../src/stores/redis/index.ts';
 
@@ -24,7 +23,6 @@ test('a Redis and a Cluster of ioredis are clients, also with the replies of RES
 
 describe.each([
   ['redisStore', redisStore],
-  ['redisBus', redisBus],
   ['redisApprovals', redisApprovals],
 ])('%s', (name, make) => {
   const client = new Redis({ lazyConnect: true });

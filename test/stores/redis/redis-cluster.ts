@@ -1,6 +1,7 @@
 /** A real cluster of three masters for tests. */
 import { Cluster, type ClusterOptions } from 'ioredis';
-import { freePort, type RedisServer, startRedis } from './redis-server.ts';
+import { freePort } from '../free-port.ts';
+import { type RedisServer, startRedis } from './redis-server.ts';
 
 export interface RedisCluster {
   readonly servers: readonly RedisServer[];

@@ -2,7 +2,7 @@
 import type { Redis, RedisOptions } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/api/store.ts';
-import { redisOneStore } from '../../../src/stores/redis/one-store.ts';
+import { redisStore } from '../../../src/stores/redis/redis-store.ts';
 import {
   demandRedis,
   type RedisServer,
@@ -33,7 +33,7 @@ describe.skipIf(!redisAvailable)(`messages on Redis${whyNot}`, () => {
   const stores: Store[] = [];
   let names = 0;
   const fresh = (own = client, prefix = `test-${++names}`): Store => {
-    const store = redisOneStore({ client: own, prefix });
+    const store = redisStore({ client: own, prefix });
     stores.push(store);
     return store;
   };
@@ -130,7 +130,7 @@ describe.skipIf(!redisAvailable)(`messages of a Redis that fails${whyNot}`, () =
   ): Promise<void> => {
     const server = await startRedis();
     const client = server.connect();
-    const store = redisOneStore({ client, commandTimeoutMs });
+    const store = redisStore({ client, commandTimeoutMs });
     try {
       await check(server, store, client);
     } finally {
@@ -198,7 +198,7 @@ describe.skipIf(!redisAvailable)(`messages of a Redis that fails${whyNot}`, () =
   test('they come back where a client does not do so by itself', () =>
     withServer(async (server) => {
       const client = server.connect({ retryStrategy: () => null });
-      const store = redisOneStore({ client });
+      const store = redisStore({ client });
       const { heard } = await ear(store);
       await cut(client);
       await soon(() => heard).toEqual([undefined]);
@@ -228,7 +228,7 @@ describe.skipIf(!redisAvailable)(`messages of a Redis that fails${whyNot}`, () =
       const opening = ear(store);
       await store.close();
       await expect(opening).rejects.toThrow('cannot be reached');
-      const other = redisOneStore({ client });
+      const other = redisStore({ client });
       const { heard } = await ear(other);
       await server.kill('SIGKILL');
       await other.close();

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/api/store.ts';
-import { redisOneStore } from '../../../src/stores/redis/one-store.ts';
+import { redisStore } from '../../../src/stores/redis/redis-store.ts';
 import {
   demandRedis,
   patient,
@@ -21,7 +21,7 @@ describe.skipIf(!redisAvailable)(`sums on Redis${whyNot}`, () => {
   let server: RedisServer;
   let client: ReturnType<RedisServer['connect']>;
   let stores = 0;
-  const fresh = (): Store => redisOneStore({ client, prefix: `test-${++stores}`, ...patient });
+  const fresh = (): Store => redisStore({ client, prefix: `test-${++stores}`, ...patient });
   const keys = async (): Promise<string[]> => (await client.keys(`test-${stores}:*`)).toSorted();
   const add = (key: string, more: Partial<Store.Add> = {}): Store.Add => ({
     op: 'add',

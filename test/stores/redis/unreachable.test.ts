@@ -8,7 +8,6 @@ import {
   type RedisClient,
   type RedisUnreachable,
   redisApprovals,
-  redisBus,
   redisStore,
 } from '../../../src/stores/redis/index.ts';
 
@@ -35,23 +34,20 @@ const operations = (
   commandTimeoutMs?: number,
 ): readonly (() => Promise<unknown>)[] => {
   const options = { client: of, commandTimeoutMs };
-  const [store, bus, approvals] = [redisStore(options), redisBus(options), redisApprovals(options)];
+  const [store, approvals] = [redisStore(options), redisApprovals(options)];
+  const space = { session: 'a secret' };
   return [
-    () => store.set('a secret', 'k', 'a secret'),
-    () => store.get('a secret', ['k']),
-    () => store.ping(),
-    () => bus.publish('a secret', 'a secret'),
-    () => bus.subscribe('a secret', () => {}),
+    async () => store.apply(space, [{ op: 'set', key: 'k', value: 'a secret' }]),
+    async () => store.apply(space, [{ op: 'get', keys: ['k'] }]),
+    async () => store.apply(space, [{ op: 'publish', message: 'a secret' }]),
+    async () => store.schedule([{ owner: 'a secret', key: 'a secret' }], 1),
+    async () => store.due(1, 1),
+    async () => store.ping(),
+    () => store.listen(space, () => {}),
     async () =>
-      approvals.put({
-        id: 'a secret',
-        sessionId: 's',
-        principal: 'a secret',
-        used: 'a secret',
-        expiresAt: 1,
-      }),
-    async () => approvals.take('a secret'),
-    async () => approvals.list('a secret'),
+      approvals.apply({ shared: 'a secret' }, [{ op: 'set', key: 'a secret', value: 'a secret' }]),
+    async () => approvals.apply({ shared: 'a secret' }, [{ op: 'get', keys: ['a secret'] }]),
+    async () => approvals.apply({ shared: 'a' }, [{ op: 'list', list: 'a secret', limit: 9 }]),
   ];
 };
 

@@ -2,38 +2,17 @@
 import { describe, expect, test } from 'vitest';
 import { memoryStore } from '../../../src/index.ts';
 import { approvalsIn } from '../../../src/parts/durable-approvals/approvals-in.ts';
-import { idempotencyIn } from '../../../src/parts/idempotency/idempotency-in.ts';
-import { offloadIn } from '../../../src/parts/offload/offload-in.ts';
-import { quotasIn } from '../../../src/parts/quotas/quotas-in.ts';
-import {
-  approvalStoreConformance,
-  idempotencyStoreConformance,
-  offloadStoreConformance,
-  quotaStoreConformance,
-} from '../../../src/surfaces/testing/index.ts';
+import { KeysIn } from '../../../src/parts/idempotency/idempotency-in.ts';
+import { featureRules } from './feature-rules.ts';
 import { laterStore } from './later-store.ts';
-
-const approvals = approvalsIn(Date.now);
+import { outputsIn } from './output-rules.ts';
+import { quotasIn } from './quotas.ts';
 
 describe.each([
   ['a store that answers at once', () => memoryStore()],
   ['a store that answers later', () => laterStore(memoryStore())],
-])('%s', (_, make) => {
-  describe('keeps approvals', () => {
-    for (const { name, run } of approvalStoreConformance(() => approvals.over(make())))
-      test(name, run);
-  });
-  describe('keeps quotas', () => {
-    for (const { name, run } of quotaStoreConformance(() => quotasIn.over(make()))) test(name, run);
-  });
-  describe('keeps outcomes of idempotency keys', () => {
-    for (const { name, run } of idempotencyStoreConformance(() => idempotencyIn.over(make())))
-      test(name, run);
-  });
-  describe('keeps offloaded outputs', () => {
-    for (const { name, run } of offloadStoreConformance(() => offloadIn.over(make())))
-      test(name, run);
-  });
+])('%s keeps', (_, make) => {
+  for (const { name, run } of featureRules(make)) test(name, run);
 });
 
 const digest = 'a'.repeat(64);
@@ -41,20 +20,20 @@ const claim = { key: digest, input: digest, leaseMs: 1_000, ttlMs: 5_000, takeOv
 
 test('over a store that answers at once, each feature does too', () => {
   const store = memoryStore();
-  expect(quotasIn.over(store).look([spend])).toEqual([{ used: 0n, retryAfterMs: 0 }]);
-  expect(quotasIn.over(store).reserve([spend])).toHaveProperty('reservation');
-  const keys = idempotencyIn.over(store);
+  expect(quotasIn(store).look([spend])).toEqual([{ used: 0n, retryAfterMs: 0 }]);
+  expect(quotasIn(store).reserve([spend])).toHaveProperty('reservation');
+  const keys = new KeysIn(store);
   expect(keys.claim({ ...claim, holder: 'a' })).toEqual({ state: 'claimed' });
   expect(keys.finish(digest, 'a', 'x', 1_000)).toBe(true);
-  expect(offloadIn.over(store).get(digest, digest)).toBeUndefined();
-  expect(approvals.over(store).page({ limit: 10 })).toEqual([]);
+  expect(outputsIn(store).get(digest, digest)).toBeUndefined();
+  expect(approvalsIn(store, Date.now).page({ limit: 10 })).toEqual([]);
 });
 
 const spend = { key: 'k', amount: 1n, max: 2n, windowMs: 1_000 };
 
 test('two processes with one store share its keys: what one claimed, the other may end', () => {
   const store = memoryStore();
-  const [one, other] = [idempotencyIn.over(store), idempotencyIn.over(store)];
+  const [one, other] = [new KeysIn(store), new KeysIn(store)];
   expect(one.claim({ ...claim, holder: 'a' })).toEqual({ state: 'claimed' });
   expect(other.claim({ ...claim, holder: 'b' })).toMatchObject({ state: 'running' });
   expect(other.renew(digest, 'a', { leaseMs: 1_000, ttlMs: 9_000 })).toBe(true);
@@ -67,7 +46,7 @@ test('two processes with one store share its keys: what one claimed, the other m
 
 test('the rest of a lease is what the store says, less the time for which a claim is kept', async () => {
   let now = 0;
-  const keys = idempotencyIn.over(memoryStore({ now: () => now }));
+  const keys = new KeysIn(memoryStore({ now: () => now }));
   await keys.claim({ ...claim, holder: 'a' });
   now = 400;
   expect(keys.claim({ ...claim, holder: 'b' })).toEqual({ state: 'running', leaseMs: 600 });
@@ -80,7 +59,7 @@ test('the rest of a lease is what the store says, less the time for which a clai
 test('amounts are given back once, even if the answer of the first try was lost', async () => {
   const inner = memoryStore();
   let lost = 1;
-  const quotas = quotasIn.over({
+  const quotas = quotasIn({
     ...inner,
     apply: async (space, operations) => {
       const outcome = await inner.apply(space, operations);
@@ -98,7 +77,7 @@ test('amounts are given back once, even if the answer of the first try was lost'
 
 test('an output longer than one document comes back whole, and goes whole', async () => {
   const store = memoryStore();
-  const outputs = offloadIn.over(store);
+  const outputs = outputsIn(store);
   const text = `x${'\u{1F9F0}'.repeat(2_500_000)}`;
   const output = { session: digest, key: digest, text, about: '{}', maxBytes: 2 ** 26, ttlMs: 1e6 };
   await outputs.put(output);
@@ -110,7 +89,7 @@ test('an output longer than one document comes back whole, and goes whole', asyn
 });
 
 test('texts that differ only in what no store takes as a name are different keys', async () => {
-  const quotas = quotasIn.over(memoryStore());
+  const quotas = quotasIn(memoryStore());
   const keys = ['\ud800', '\ud801', '\ufffd', 'x'.repeat(2_000), 'x'.repeat(1_999)];
   for (const [index, key] of keys.entries())
     await quotas.reserve([{ ...spend, key, amount: BigInt(index + 1), max: undefined }]);

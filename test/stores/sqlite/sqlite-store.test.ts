@@ -1,67 +1,42 @@
 /** The store in SQLite: what the port says, its tables and its file. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../../src/api/store.ts';
 import type { SqliteDatabase } from '../../../src/stores/sqlite/database.ts';
 import { expire } from '../../../src/stores/sqlite/expiry.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { preparedSql } from '../../../src/stores/sqlite/step.ts';
-import { storeConformance } from '../../../src/surfaces/testing/conformance/one-store-conformance.ts';
+import { storeConformance } from '../../../src/surfaces/testing/conformance/store-conformance.ts';
+import { featureRules } from '../shared/feature-rules.ts';
+import { expectWhole, stepWriters } from '../shared/step-ledger.ts';
 
 type Driver = new (path: string) => SqliteDatabase;
 
-/** `node:sqlite`. That of Node 22 cuts texts at NUL. Another driver has not been tried yet. */
-function driver(): Driver | undefined {
-  if (Number.parseInt(process.versions.node, 10) < 24) return undefined;
+const load = createRequire(import.meta.url);
+
+/** `node:sqlite` where this Node has it, as the store does, else the package. */
+function driver(): Driver {
   try {
-    return (createRequire(import.meta.url)('node:sqlite') as { DatabaseSync: Driver }).DatabaseSync;
+    return (load('node:sqlite') as { DatabaseSync: Driver }).DatabaseSync;
   } catch {
-    return undefined;
+    return load('better-sqlite3') as Driver;
   }
 }
 
 const Database = driver();
-const why =
-  Database === undefined
-    ? ' (skipped: needs `node:sqlite` of Node 24, since that of 22 cuts texts at NUL)'
-    : '';
 const folder = mkdtempSync(join(tmpdir(), 'host-tools-sqlite-'));
 let files = 0;
 const fresh = (): string => join(folder, `${++files}.db`);
-const open = (path: string) => {
-  const database = new (Database as Driver)(path);
-  const store = sqliteStore({ database, synchronous: 'normal' });
-  return {
-    ...bound(store),
-    close: async () => {
-      await store.close();
-      database.close();
-    },
-  };
-};
-/** The methods of a store, which has them on its class. */
-function bound(store: ReturnType<typeof sqliteStore>): typeof store {
-  return {
-    kind: store.kind,
-    apply: (space, operations) => store.apply(space, operations),
-    schedule: (items, delayMs, done) => store.schedule(items, delayMs, done),
-    due: (limit, delayMs) => store.due(limit, delayMs),
-    listen: (space, listener) => store.listen(space, listener),
-    migrate: () => store.migrate(),
-    status: () => store.status(),
-    ping: () => store.ping(),
-    close: () => store.close(),
-  };
-}
+const open = (path: string) => sqliteStore({ path, synchronous: 'normal' });
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.skipIf(Database === undefined)(`a store in SQLite does what the port says${why}`, () => {
+describe('a store in SQLite does what the port says', () => {
   const make = async () => {
     const path = fresh();
     const [store, other] = [open(path), open(path)];
@@ -69,16 +44,17 @@ describe.skipIf(Database === undefined)(`a store in SQLite does what the port sa
     return [store, other] as const;
   };
   for (const rule of storeConformance(make)) test(rule.name, rule.run);
+  for (const rule of featureRules(async () => (await make())[0])) test(rule.name, rule.run);
 });
 
-describe.skipIf(Database === undefined)(`the tables of a store in SQLite${why}`, () => {
+describe('the tables of a store in SQLite', () => {
   test('must be made, which is safe to do again', async () => {
     const store = open(fresh());
     expect(() => store.ping()).toThrow(/Call `await store.migrate\(\)` once/);
     expect(await store.status()).toEqual({ found: 0, needed: 1 });
     await store.migrate();
     await store.migrate();
-    store.ping();
+    await store.ping();
     expect(await store.status()).toEqual({ found: 1, needed: 1 });
     await store.close();
   });
@@ -87,11 +63,42 @@ describe.skipIf(Database === undefined)(`the tables of a store in SQLite${why}`,
     const path = fresh();
     const store = open(path);
     await store.migrate();
-    const database = new (Database as Driver)(path);
+    const database = new Database(path);
     database.exec("UPDATE host_tools_numbers SET value = 2 WHERE name = 'schema'");
     database.close();
     expect(() => store.ping()).toThrow(/found version 2, which a newer/);
     await expect(store.migrate()).rejects.toThrow(/found version 2/);
+    await store.close();
+  });
+
+  test('that another program upgrades are refused from then on', async () => {
+    const path = fresh();
+    const store = open(path);
+    await store.migrate();
+    const step = [{ op: 'set', key: 'k', value: 'v' }] as const;
+    await store.apply({ shared: 'a' }, step);
+    const database = new Database(path);
+    database.exec("UPDATE host_tools_numbers SET value = 2 WHERE name = 'schema'");
+    database.close();
+    expect(() => store.apply({ shared: 'a' }, step)).toThrow(/found version 2, which a newer/);
+    expect(() => store.due(1, 0)).toThrow(/found version 2, which a newer/);
+    await store.close();
+  });
+
+  test('that something has removed are named, with what to do', async () => {
+    const path = fresh();
+    const store = open(path);
+    await store.migrate();
+    const step = [{ op: 'set', key: 'k', value: 'v' }] as const;
+    await store.apply({ shared: 'a' }, step);
+    const database = new Database(path);
+    database.exec('DROP TABLE host_tools_documents');
+    expect(() => store.apply({ shared: 'a' }, step)).toThrow(
+      /the table `host_tools_documents` is gone.*Restore a backup of the file/,
+    );
+    database.exec('DROP TABLE host_tools_numbers');
+    database.close();
+    expect(() => store.due(1, 0)).toThrow(/the table `host_tools_numbers` is gone/);
     await store.close();
   });
 
@@ -108,16 +115,75 @@ describe.skipIf(Database === undefined)(`the tables of a store in SQLite${why}`,
     await again.close();
   });
 
-  test('are in a file that it opens itself', async () => {
-    const store = sqliteStore({ path: fresh() });
+  test('are in a backup by `VACUUM INTO`, made while the store is used', async () => {
+    const [path, backup] = [fresh(), fresh()];
+    const store = open(path);
     await store.migrate();
-    expect(store.ping()).toBeUndefined();
+    await store.apply({ shared: 'a' }, [{ op: 'set', key: 'k', value: 'a\0b' }]);
+    const database = new Database(path);
+    database.exec(`VACUUM INTO '${backup}'`);
+    database.close();
+    await store.close();
+    const restored = open(backup);
+    expect(await restored.apply({ shared: 'a' }, [{ op: 'get', keys: ['k'] }])).toMatchObject({
+      results: [[{ value: 'a\0b' }]],
+    });
+    await restored.close();
+  });
+
+  test('have no NUL, so that a file is read on each version of Node', async () => {
+    const path = fresh();
+    const store = open(path);
+    await store.migrate();
+    const texts = ['a\0b', '\0', '\x01\0\x01\x01', '\x01\x02'];
+    await store.apply(
+      { shared: '\0' },
+      texts.map((key) => ({ op: 'set', key, value: key, lists: ['\0l'] }) as const),
+    );
+    const { results } = await store.apply({ shared: '\0' }, [
+      { op: 'list', list: '\0l', limit: 9 },
+      { op: 'list', list: '\0l', limit: 9, bytes: 2 },
+    ]);
+    expect(results?.[0].map(({ value }) => value)).toEqual([...texts].sort());
+    expect(results?.[1].map(({ value }) => value.slice(0, 2))).toEqual(
+      texts.map((text) => text.slice(0, 2)).sort(),
+    );
+    await store.close();
+    const database = new Database(path);
+    const rows = database.prepare(
+      'SELECT hex(space || key || value) AS hex FROM host_tools_documents',
+    );
+    for (const row of rows.all()) expect((row as { hex: string }).hex).not.toMatch(/^(..)*00/);
+    database.close();
+  });
+
+  test('are in a file that only its owner may read', async () => {
+    const path = fresh();
+    const store = sqliteStore({ path });
+    await store.migrate();
+    for (const end of ['', '-wal', '-shm']) expect(statSync(path + end).mode & 0o777).toBe(0o600);
     await store.close();
     expect(() => store.ping()).toThrow(/the store is closed/);
   });
+
+  test('are in a database of the host, which stays open', async () => {
+    const database = new Database(fresh());
+    const store = sqliteStore({ database });
+    await store.migrate();
+    await store.close();
+    expect(database.prepare('SELECT 1 AS one').get()).toMatchObject({ one: 1 });
+    database.close();
+  });
+
+  test.each([
+    [{}, /one of `path` and `database`/],
+    [{ path: join(folder, 'none', 'a.db') }, /Make its folder/],
+  ])('cannot be in %o', (options, message) => {
+    expect(() => sqliteStore(options)).toThrow(message);
+  });
 });
 
-describe.skipIf(Database === undefined)(`what is over goes from the tables in SQLite${why}`, () => {
+describe('what is over goes from the tables in SQLite', () => {
   const tables = ['sessions', 'documents', 'lists', 'logs', 'entries', 'counts', 'sums', 'amounts'];
   const rowsOf = (database: SqliteDatabase): number =>
     tables.reduce((sum, table) => {
@@ -137,7 +203,7 @@ describe.skipIf(Database === undefined)(`what is over goes from the tables in SQ
     return steps;
   }
   async function filled(space: Store.Space, operations: readonly Store.Operation[]) {
-    const database = new (Database as Driver)(fresh());
+    const database = new Database(fresh());
     const store = sqliteStore({ database });
     await store.migrate();
     if ('session' in space)
@@ -181,7 +247,7 @@ describe.skipIf(Database === undefined)(`what is over goes from the tables in SQ
 
   test('while there is more, each step removes some', async () => {
     const path = fresh();
-    const [store, database] = [open(path), new (Database as Driver)(path)];
+    const [store, database] = [open(path), new Database(path)];
     await store.migrate();
     await store.apply(
       { shared: 'a' },
@@ -215,5 +281,60 @@ describe.skipIf(Database === undefined)(`what is over goes from the tables in SQ
     const sum = database.prepare('SELECT total, buckets FROM host_tools_sums').get();
     expect({ ...(sum as object) }).toEqual({ total: '2', buckets: 1 });
     database.close();
+  });
+});
+
+describe('several processes share a file of SQLite', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test('a listener that was too slow for some messages is told that they are lost', async () => {
+    const path = fresh();
+    const [store, other] = [open(path), open(path)];
+    await store.migrate();
+    const heard: unknown[] = [];
+    const space = { shared: 'a' };
+    const say = (message: string): void => void other.apply(space, [{ op: 'publish', message }]);
+    await store.listen(space, (message) => heard.push(message));
+    // All within one turn: the listener cannot look meanwhile.
+    say('missed');
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
+    say('late');
+    await expect.poll(() => heard).toEqual(['late', undefined]);
+    say('next');
+    await expect.poll(() => heard).toEqual(['late', undefined, 'next']);
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  test('a listener is told if the messages cannot be read', async () => {
+    const database = new Database(fresh());
+    const store = sqliteStore({ database });
+    await store.migrate();
+    const heard: unknown[] = [];
+    await store.listen({ shared: 'a' }, (message) => heard.push(message));
+    database.close();
+    await expect.poll(() => heard).toEqual([undefined]);
+    await store.close();
+  });
+
+  test('what was answered is there, once, after kills', async () => {
+    const path = fresh();
+    const store = open(path);
+    await store.migrate();
+    const writers = stepWriters(['sqlite', path]);
+    try {
+      const one = writers.start('one');
+      writers.start('two');
+      await writers.more(100);
+      await one.kill();
+      await writers.more(100);
+      writers.start('three');
+      await writers.more(100);
+    } finally {
+      await writers.end();
+    }
+    expect(await expectWhole(store, writers.answered)).toBeGreaterThan(300);
+    await store.close();
   });
 });
