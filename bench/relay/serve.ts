@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { redisBus, redisStore } from '../../src/stores/redis/index.ts';
+import { redisStore } from '../../src/stores/redis/index.ts';
 import { createRelay, type RelayOptions, serveRelay } from '../../src/surfaces/relay/index.ts';
 import { nodeListener } from '../../src/surfaces/relay/server/node-listener.ts';
 import { serverPortOf } from '../../src/surfaces/relay/server/server-port.ts';
@@ -36,13 +36,13 @@ async function open(kind: ServerKind): Promise<{ readonly port: number; close():
   if (kind === 'lazy' || kind === 'whole')
     return serveBy(kind === 'lazy' ? lazyRequest : wholeRequest);
   const client = new Redis({ port: kind.redisPort, host: '127.0.0.1' });
-  const bus = redisBus({ client });
-  const served = await serveRelay({ port: 0, limits, store: redisStore({ client }), bus });
+  const store = redisStore({ client });
+  const served = await serveRelay({ port: 0, limits, store });
   return {
     port: served.port,
     close: async () => {
       await served.close();
-      await bus.close?.();
+      await store.close();
       client.disconnect();
     },
   };

@@ -1,6 +1,5 @@
 /** A connection: its parts put together, and what the application sees of them. */
 import { type Calls, createCalls } from './calls.ts';
-import { clientId } from './client-id.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import type { RelayHttp } from './http.ts';
 import { type JsonObject, numberIn, stringIn } from './json.ts';
@@ -297,4 +296,14 @@ function refusalOf(data: JsonObject, { scrub }: RelayHttp): RelayClientError {
 function quietly(promise: Promise<void>): Promise<void> {
   promise.catch(() => {});
   return promise;
+}
+
+/**
+ * 128 random bits that identify this running application. The relay must not give one call to two
+ * applications.
+ */
+function clientId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 }

@@ -30,7 +30,7 @@ export interface Relay<S = unknown> {
    * Ends the node. `/readyz` answers 503 and new requests are refused, but answers of applications
    * are still accepted. Clients with open streams are asked to reconnect elsewhere. Running calls
    * have `requestTimeoutMs` to end, but ten seconds at most; other nodes take over those that are
-   * still open then. A store, bus or registry that the host has passed stays open. Idempotent.
+   * still open then. A store or registry that the host has passed stays open. Idempotent.
    */
   close(): Promise<void>;
   /** The counters of this node, and the numbers of its open streams and sessions. Plain JSON. */
@@ -47,7 +47,7 @@ const leavingMs = 1_000;
 /**
  * Creates a node of a relay. Applications register their tools in sessions at run time, agents see
  * and call these tools, the application executes them, and every call passes the host's checks.
- * Nodes that share a store and a bus form one relay.
+ * Nodes that share a store form one relay.
  * @throws MisuseError `invalid_option`, and the errors of the host's tools and rules
  *
  * @example
@@ -65,7 +65,7 @@ const leavingMs = 1_000;
 // them.
 export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S> {
   const { settings, origins, session, report, closeOwn } = readRelayOptions(options);
-  const hub = createHub(settings.bus, (error) => report('bus', error));
+  const hub = createHub(settings.store, (error) => report('listener', error));
   const calls = createCalls(settings, hub);
   const live = createLiveSessions(session as RelaySessionOptions, settings, hub, calls);
   const requests = createRequests(settings, hub, live, calls);

@@ -1,9 +1,9 @@
 /**
- * Wakes the listeners of sessions on this node. The bus has one subscription for each session that
+ * Wakes the listeners of sessions on this node. The store has one listener for each session that
  * this node watches.
  */
-import type { RelayBus } from './ports/bus.ts';
 import type { Wake } from './ports/documents.ts';
+import type { KeptStore } from './ports/kept-store.ts';
 
 /**
  * Gets the wake-ups of a session. `undefined` means that wake-ups may have been lost, so the
@@ -39,14 +39,19 @@ interface Channel {
   readonly ready: Promise<() => void>;
 }
 
-/** @param report called with failures of the bus and with what listeners throw */
-export function createHub(bus: RelayBus, report: (error: unknown) => void): Hub {
+/** @param report called with what listeners throw */
+export function createHub(
+  store: Pick<KeptStore, 'apply' | 'listen'>,
+  report: (error: unknown) => void,
+): Hub {
   const channels = new Map<string, Channel>();
   const open = (code: string): Channel => {
     const channel: Channel = {
       general: new Set(),
       special: new Map(),
-      ready: bus.subscribe(code, (message) => tell(channel, message as Wake | undefined, report)),
+      ready: store.listen({ session: code }, (message) =>
+        tell(channel, message as Wake | undefined, report),
+      ),
     };
     channels.set(code, channel);
     // The next `watch` subscribes again.
@@ -82,7 +87,8 @@ export function createHub(bus: RelayBus, report: (error: unknown) => void): Hub 
       return stop;
     },
     wake(code, wake) {
-      bus.publish(code, wake).catch(report);
+      // The store has reported a failure already.
+      store.apply({ session: code }, [{ op: 'publish', message: wake }]).catch(() => {});
     },
   };
 }

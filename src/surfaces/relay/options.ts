@@ -2,6 +2,7 @@
 import type {
   AnyTool,
   Approver,
+  CodeOptions,
   DiscoveryOptions,
   Hook,
   HostToolRegistry,
@@ -11,12 +12,11 @@ import type {
   Policy,
   Profile,
   Quota,
-  QuotaStore,
   RegistryOptions,
   Rule,
 } from '../../core.ts';
-import type { RelayBus } from './ports/bus.ts';
-import type { RelayStore } from './ports/store.ts';
+import type { Store } from '../../extend.ts';
+import type { McpAuthorization } from '../mcp/index.ts';
 import type { RelayLimits, RelayLogger } from './settings.ts';
 
 /**
@@ -39,16 +39,20 @@ export interface RelaySessionOptions<S = unknown> {
   /** Rules for every session. Not with `registry`. @default none */
   readonly rules?: readonly Rule[] | undefined;
   /**
-   * Quotas for every session. On several nodes, they need a `quotaStore` that the nodes share. Not
-   * with `registry`. @default none
+   * Quotas for every session. Nodes that share a `store` count together. Not with `registry`.
+   * @default none
    */
   readonly quotas?: readonly Quota[] | undefined;
-  /** Keeps what the quotas have counted. Not with `registry`. @default memoryQuotas() */
-  readonly quotaStore?: QuotaStore | undefined;
+  /**
+   * Keeps what the quotas have counted. Not with `registry`. @default the relay's `store` if there
+   * is one, otherwise `memoryStore()`
+   */
+  readonly quotaStore?: Store | undefined;
   /** Profiles that `profile` may name. Not with `registry`. @default none */
   readonly profiles?: readonly Profile[] | undefined;
   /**
-   * How suspended approvals are signed and stored. The first secret signs, and all of them verify.
+   * How suspended approvals are signed and stored. Without a store of their own, they are in the
+   * relay's `store` if there is one. The first secret signs, and all of them verify.
    * An approval can be answered for `ttlMs` milliseconds, by default 3 600 000. Required for
    * `approvalMode: "suspend"`. Not with `registry`. @default none
    */
@@ -68,6 +72,13 @@ export interface RelaySessionOptions<S = unknown> {
    * @default all tools are listed
    */
   readonly discovery?: DiscoveryOptions | undefined;
+  /**
+   * Shows an agent one tool that runs programs, in which each call passes the gates of its session.
+   * Programs may call the tools of the application, too. Needs the package `run`. `true` is all
+   * defaults; `false` is no programs, also if a file has `code`.
+   * @default what a file that the registry has loaded says, otherwise no programs
+   */
+  readonly code?: CodeOptions | boolean | undefined;
   /** Facts for `requires`, flat and with dotted keys. @default {} */
   readonly facts?: JsonObject | undefined;
   /**
@@ -94,21 +105,46 @@ export interface RelaySessionOptions<S = unknown> {
   readonly approvalTimeoutMs?: number | undefined;
 }
 
+/** Whose token it is that asks for a session. */
+export interface RelayCaller {
+  /** The session. */
+  readonly code: string;
+  /** Whom the token was issued for. */
+  readonly principal: string;
+  /** The scopes that it grants. */
+  readonly scopes: readonly string[];
+  /** The client that it was issued to. @default unknown */
+  readonly clientId?: string | undefined;
+  /** Everything that it says. @default none */
+  readonly claims?: JsonObject | undefined;
+}
+
+/** Who may be the agent of a session over MCP with an access token of OAuth. */
+export interface RelayAuthorization extends McpAuthorization {
+  /**
+   * The address by which clients know the relay, such as `https://relay.example.com`. Tokens are for
+   * it, and so for all sessions.
+   */
+  readonly resource: string | URL;
+  /**
+   * Whether the bearer of a valid token may be the agent of a session. Asked for each request.
+   * Anything but true is refused as if there were no such session, and so is an error, or no answer
+   * within 30 seconds.
+   */
+  readonly admit: (caller: RelayCaller) => MaybePromise<boolean>;
+}
+
 /**
  * Options of `createRelay`. An unknown option or a value out of range throws a MisuseError
  * `invalid_option` that names the field.
  */
 export interface RelayOptions<S = unknown> {
   /**
-   * Keeps everything that must outlive a node. The relay never closes a store that the host passes.
+   * Keeps everything that must outlive a node, and carries wake-ups between the nodes that share
+   * it. The relay neither migrates nor closes a store that the host passes.
    * @default `memoryStore()`, which is for one process and is lost when the process ends
    */
-  readonly store?: RelayStore | undefined;
-  /**
-   * Carries wake-ups between nodes that share a store. The relay never closes a bus that the host
-   * passes. @default `memoryBus()`, which is for one process
-   */
-  readonly bus?: RelayBus | undefined;
+  readonly store?: Store | undefined;
   /**
    * Seconds that a session lives from its creation, unless the host extends it with
    * `POST /:code/extend`. 1 to 2 000 000. @default 3_600
@@ -147,6 +183,11 @@ export interface RelayOptions<S = unknown> {
    * for approvals does not exist
    */
   readonly hostKey?: string | undefined;
+  /**
+   * Lets agents call tools over MCP with access tokens of OAuth, too. Only tools whose `scopes` a
+   * token grants can be called with it. @default the tokens of the relay only
+   */
+  readonly authorization?: RelayAuthorization | undefined;
   /**
    * Offers the counts of the node's calls at `/metrics`, for Prometheus, to requests with the host
    * key. Needs `hostKey`. @default false: the route does not exist

@@ -4,6 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type HostToolRegistry, MisuseError } from '../../core.ts';
+import type { Store } from '../../extend.ts';
+import { memoryStore } from '../../stores/memory/memory-store.ts';
+import { checkedStore, storeOption } from '../../stores/shared/use-store.ts';
 import { safeClock } from '../../values/limits/safe-clock.ts';
 import {
   anything,
@@ -17,6 +20,7 @@ import {
   numberFrom,
   readMembers,
   readOptions,
+  required,
   type TableOf,
   text,
   wholeNumber,
@@ -24,12 +28,9 @@ import {
   withMethods,
   wrongOption,
 } from '../../values/options/index.ts';
-import { memoryBus } from './memory/bus.ts';
-import { memoryStore } from './memory/store.ts';
-import type { RelayOptions, RelaySessionOptions } from './options.ts';
-import type { RelayBus } from './ports/bus.ts';
-import { guardBus, guardStore } from './ports/guarded-ports.ts';
-import type { RelayStore } from './ports/store.ts';
+import { type Authorization, readAuthorization } from '../mcp/server/authorization-options.ts';
+import type { RelayAuthorization, RelayOptions, RelaySessionOptions } from './options.ts';
+import { keptStore, neededOperations } from './ports/kept-store.ts';
 import { createReport, type Report, safeLogger } from './report.ts';
 import { hashOf } from './secrets.ts';
 import type { RelayLimits, RelayLogger, RelaySettings } from './settings.ts';
@@ -39,6 +40,8 @@ export interface OriginSettings {
   readonly hostKeyHash: string | undefined;
   /** Whether `/metrics` is answered. If so, there is a host key. */
   readonly metrics: boolean;
+  /** Who may use MCP with tokens of others. Undefined if nobody may. */
+  readonly authorization: RelayAccess | undefined;
   /** Undefined if no origin is allowed. */
   readonly allowedOrigins: '*' | ReadonlySet<string> | undefined;
   /** Names in lower case. Undefined if all are allowed. */
@@ -48,6 +51,11 @@ export interface OriginSettings {
   readonly proxies: number;
 }
 
+/** {@link RelayAuthorization}, checked. */
+export interface RelayAccess extends Authorization {
+  readonly admit: RelayAuthorization['admit'];
+}
+
 /** The checked options of a relay. */
 export interface ReadRelayOptions<S> {
   readonly settings: RelaySettings;
@@ -55,7 +63,7 @@ export interface ReadRelayOptions<S> {
   readonly session: RelaySessionOptions<S>;
   /** Logs failures that clients do not see. */
   readonly report: Report;
-  /** Closes the store and the bus if the relay made them itself. */
+  /** Closes the store if the relay made it itself. */
   closeOwn(): Promise<void>;
 }
 
@@ -83,8 +91,7 @@ export const limitTable = Object.fromEntries(
 
 /** The options of a relay. Options with more complex checks are checked below. */
 export const relayTable = {
-  store: anything<RelayStore>(),
-  bus: withMethods<RelayBus>(['publish', 'subscribe']),
+  store: storeOption,
   ttlSeconds: withDefault(numberFrom(1, 2_000_000), 3_600),
   maxTtlSeconds: numberFrom(1, 2_000_000),
   requestTimeoutMs: withDefault(milliseconds(1), 30_000),
@@ -92,6 +99,7 @@ export const relayTable = {
   leaseMs: withDefault(milliseconds(1), 10_000),
   limits: anything<Partial<RelayLimits>>(),
   hostKey: anything<string>(),
+  authorization: anything<RelayAuthorization>(),
   metrics: withDefault(flag, false),
   allowedOrigins: anything<'*' | readonly string[]>(),
   allowedHosts: arrayOf(text(1), 'non-empty strings'),
@@ -113,12 +121,8 @@ export const relayTable = {
 /** The names of the options of `session`. */
 export const sessionNames = (
   'tools registry rules quotas quotaStore profiles approvals profile policies hooks services ' +
-  'facts discovery limits exposeErrors approver approvalMode approvalTimeoutMs'
+  'facts discovery code limits exposeErrors approver approvalMode approvalTimeoutMs'
 ).split(' ');
-const storeMethods = (
-  'apply create extend drop get set delete append read acquire renew release holder count ' +
-  'schedule unschedule due ping'
-).split(' ') as (string & keyof RelayStore)[];
 const where = 'createRelay';
 /** One day, in seconds. */
 const usualMaxTtl = 86_400;
@@ -134,22 +138,21 @@ export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S>
     { path: 'session' },
   );
   checkRegistry(session as RelaySessionOptions);
-  for (const method of options.store === undefined ? [] : storeMethods)
-    checkOption(where, 'store', options.store, withMethods<RelayStore>([method]));
   const logger = safeLogger(options.logger);
   const now = safeClock(options.now);
-  const store = options.store ?? memoryStore({ now });
-  const bus = options.bus ?? memoryBus();
+  const store: Store = options.store ?? memoryStore(given.now === undefined ? {} : { now });
   const report = createReport(logger);
   return {
     settings: {
-      store: guardStore(store, report),
-      bus: guardBus(bus, report),
-      ttlMs: options.ttlSeconds * 1_000,
-      maxTtlMs: readMaxTtl(options) * 1_000,
+      store: keptStore(
+        checkedStore(where, 'store', store, { what: 'relays', needs: neededOperations }),
+        report,
+      ),
+      ttlMs: Math.ceil(options.ttlSeconds * 1_000),
+      maxTtlMs: Math.ceil(readMaxTtl(options) * 1_000),
       requestTimeoutMs: options.requestTimeoutMs,
       heartbeatMs: options.heartbeatMs,
-      leaseMs: options.leaseMs,
+      leaseMs: Math.ceil(options.leaseMs),
       limits: { ...readOptions(where, options.limits, limitTable, { path: 'limits' }) },
       pairing,
       pinDefinitions,
@@ -160,20 +163,32 @@ export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S>
     origins: {
       hostKeyHash: readHostKey(options.hostKey),
       metrics: readMetrics(options),
+      authorization: readAccess(options.authorization),
       allowedOrigins: readOrigins(options.allowedOrigins),
       allowedHosts:
         options.allowedHosts && new Set(options.allowedHosts.map((host) => host.toLowerCase())),
       clientAddress,
       proxies: Number(options.trustProxy),
     },
-    session,
+    session: inStore(session, options.store),
     report,
     async closeOwn() {
-      await Promise.all([
-        options.store === undefined ? store.close?.() : undefined,
-        options.bus === undefined ? bus.close?.() : undefined,
-      ]);
+      if (options.store === undefined) await store.close();
     },
+  };
+}
+
+/** A store that the host gives keeps what the relay's own registry keeps, too. */
+function inStore<S>(
+  session: RelaySessionOptions<S>,
+  store: Store | undefined,
+): RelaySessionOptions<S> {
+  if (store === undefined) return session;
+  const { quotas, approvals, quotaStore = quotas && store } = session;
+  return {
+    ...session,
+    quotaStore,
+    approvals: approvals && { ...approvals, store: approvals.store ?? store },
   };
 }
 
@@ -223,6 +238,16 @@ function readHostKey(key: unknown): string | undefined {
     );
   }
   return hashOf(key);
+}
+
+/** A resource, since tokens for another server must not be taken for this one's. */
+function readAccess(given: RelayAuthorization | undefined): RelayAccess | undefined {
+  if (given === undefined) return undefined;
+  const { admit, ...rest } = (given ?? {}) as Partial<RelayAuthorization>;
+  checkOption(where, 'authorization.admit', admit, required(fn<RelayAuthorization['admit']>()));
+  if (rest.resource === undefined)
+    throw wrongOption(where, 'authorization.resource', 'the address of the relay', undefined);
+  return { ...readAuthorization(rest, where), admit: admit as RelayAuthorization['admit'] };
 }
 
 function readMetrics({ metrics, hostKey }: { metrics: boolean; hostKey?: unknown }): boolean {

@@ -1,6 +1,5 @@
 /** The checked options of a relay, with their defaults. */
-import type { RelayBus } from './ports/bus.ts';
-import type { RelayStore } from './ports/store.ts';
+import type { KeptStore } from './ports/kept-store.ts';
 
 /**
  * Limits per session, or per address where a limit says so, shared by all nodes. The minute of a
@@ -56,9 +55,7 @@ export interface RelayLogger {
 
 /** The settings that every part of a relay uses. */
 export interface RelaySettings {
-  /** Rejects only with the relay error `store_unavailable`. */
-  readonly store: RelayStore;
-  readonly bus: RelayBus;
+  readonly store: KeptStore;
   readonly ttlMs: number;
   /** The most milliseconds that a session may live from its creation. */
   readonly maxTtlMs: number;

@@ -2,7 +2,8 @@
 import { execFile } from 'node:child_process';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { memoryStore, type ServeRelayOptions } from '../../../src/surfaces/relay/index.ts';
+import { memoryStore } from '../../../src/index.ts';
+import type { ServeRelayOptions } from '../../../src/surfaces/relay/index.ts';
 import {
   connectRelay,
   type JsonObject,
@@ -11,7 +12,7 @@ import {
   type RelayTransport,
 } from '../../../src/surfaces/relay-client/index.ts';
 import { program } from '../../runner/programs.ts';
-import { freePort } from '../../stores/redis/redis-server.ts';
+import { freePort } from '../../stores/free-port.ts';
 import { call, closeAll, connect, serve, session, tool, toolsOf } from './real-relay-kit.ts';
 
 const transports: readonly RelayTransport[] = ['websocket', 'sse', 'poll'];
@@ -321,9 +322,9 @@ describe('a relay that limits', () => {
     let refusals = 2;
     const store: typeof memory = {
       ...memory,
-      async apply(code, ops) {
+      async apply(space, ops) {
         const isResponse = ops.some((op) => op.op === 'count' && op.key === 'responses');
-        if (!isResponse || refusals === 0) return memory.apply(code, ops);
+        if (!isResponse || refusals === 0) return memory.apply(space, ops);
         refusals -= 1;
         return { refused: 0, gone: false, retryAfterMs: 900 };
       },

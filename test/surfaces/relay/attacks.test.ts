@@ -1,19 +1,17 @@
 /** What a hostile agent, application or page tries at a whole relay, and what must come of it. */
+
 import { EventEmitter } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { ApprovalStore, JsonObject } from '../../../src/index.ts';
-import {
-  createRelay,
-  memoryStore,
-  type Relay,
-  serveRelay,
-} from '../../../src/surfaces/relay/index.ts';
+import type { Store } from '../../../src/extend.ts';
+import { type JsonObject, memoryStore } from '../../../src/index.ts';
+import { createRelay, type Relay, serveRelay } from '../../../src/surfaces/relay/index.ts';
 import type { RelayOptions } from '../../../src/surfaces/relay/options.ts';
-import type { RelayStore } from '../../../src/surfaces/relay/ports/store.ts';
 import { createUnreadAnswers } from '../../../src/surfaces/relay/server/unread-answers.ts';
 import { connectRelay, type RelayStatusEvent } from '../../../src/surfaces/relay-client/index.ts';
+import { approvalStoreOf } from '../../stores/shared/ports.ts';
+import { beforeOp } from './watched-store.ts';
 
 const hostKey = 'host-key-of-forty-characters-or-so-000000';
 const relays: Relay[] = [];
@@ -180,7 +178,7 @@ async function openMcp(
   return (body) => send('POST', '/mcp', agentToken, body, headers);
 }
 
-const asking = (store?: ApprovalStore): RelayOptions => ({
+const asking = (store?: Store): RelayOptions => ({
   session: {
     approvalMode: 'suspend',
     approvals: { secret: 's'.repeat(40), ...(store === undefined ? {} : { store }) },
@@ -252,13 +250,9 @@ describe('an agent', () => {
   test('that reads all changes from the beginning causes only one read of the definitions', async () => {
     const inner = memoryStore();
     let readings = 0;
-    const store: RelayStore = {
-      ...inner,
-      get: (session, keys) => {
-        readings += keys.filter((key) => key.startsWith('definitions:')).length;
-        return inner.get(session, keys);
-      },
-    };
+    const store = beforeOp(inner, 'get', ({ keys }) => {
+      readings += keys.filter((key) => key.startsWith('definitions:')).length;
+    });
     const { send, agentToken, sessionToken } = await attacked({
       store,
       limits: { updatesPerMinute: 1_000 },
@@ -314,7 +308,7 @@ describe('a host that answers an approval twice', () => {
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const slow: ApprovalStore = {
+    const slow = approvalStoreOf({
       put: async (record) => void records.set(record.id, record as never),
       take: async (id) => {
         await gate;
@@ -322,8 +316,9 @@ describe('a host that answers an approval twice', () => {
         records.delete(id);
         return record;
       },
-      list: async () => [...records.values()],
-    };
+      read: async (id) => records.get(id),
+      page: async () => [...records.values()],
+    });
     const world = await attacked(asking(slow), [tool('danger')]);
     let ran = 0;
     const stop = world.serve(() => ({ result: ++ran }));

@@ -3,14 +3,9 @@
  * left.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  createRelay,
-  memoryBus,
-  memoryStore,
-  type Relay,
-  type RelayBus,
-  type RelayStore,
-} from '../../../src/surfaces/relay/index.ts';
+import type { Store } from '../../../src/extend.ts';
+import { memoryStore } from '../../../src/index.ts';
+import { createRelay, type Relay } from '../../../src/surfaces/relay/index.ts';
 import { connectRelay } from '../../../src/surfaces/relay-client/index.ts';
 import { askOf, base, type Told } from './http/app-kit.ts';
 
@@ -37,8 +32,8 @@ async function passing<T>(work: Promise<T>): Promise<T> {
 /** How a node's last operation goes: refused, or carried out without a word. */
 type Last = 'refused' | 'unanswered';
 
-/** A store, and a bus, for one node: gone for it after so many operations. */
-function until(store: RelayStore, bus: RelayBus, operations: number, last: Last) {
+/** A store for one node: gone for it after so many operations. */
+function until(store: Store, operations: number, last: Last) {
   let left = operations;
   const gone = (): never => {
     throw new Error('gone');
@@ -55,11 +50,7 @@ function until(store: RelayStore, bus: RelayBus, operations: number, last: Last)
       };
     },
   });
-  const own: RelayBus = {
-    publish: async (...given) => (left >= 0 ? bus.publish(...given) : gone()),
-    subscribe: (...given) => bus.subscribe(...given),
-  };
-  return { store: mortal, bus: own };
+  return mortal;
 }
 
 const parameters = { type: 'object' };
@@ -71,10 +62,10 @@ const settings = {
 };
 
 async function world(operations: number, last: Last) {
-  const [store, bus] = [memoryStore(), memoryBus()];
-  const survivor = createRelay({ ...settings, store, bus });
-  const doomed = until(store, bus, operations, last);
-  const node = createRelay({ ...settings, store: doomed.store, bus: doomed.bus });
+  const store = memoryStore();
+  const survivor = createRelay({ ...settings, store });
+  const doomed = until(store, operations, last);
+  const node = createRelay({ ...settings, store: doomed });
   closers.push(() => Promise.all([survivor.close(), node.close()]));
   const send = (
     relay: Relay,

@@ -2,9 +2,8 @@
  * A whole relay without a server: from the registration to the result, its operations, and its end.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { defineTool, HostToolRegistry, jsonSchema } from '../../../src/index.ts';
+import { defineTool, HostToolRegistry, jsonSchema, memoryStore } from '../../../src/index.ts';
 import { createRelay, type Relay } from '../../../src/surfaces/relay/create-relay.ts';
-import { memoryStore } from '../../../src/surfaces/relay/memory/store.ts';
 import type { RelayOptions } from '../../../src/surfaces/relay/options.ts';
 import {
   type SocketAdmission,

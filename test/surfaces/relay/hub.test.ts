@@ -1,15 +1,17 @@
 /** Wakes of sessions on a node. */
 import { describe, expect, test, vi } from 'vitest';
+import type { Store } from '../../../src/extend.ts';
+import { memoryStore } from '../../../src/index.ts';
 import { createHub } from '../../../src/surfaces/relay/hub.ts';
-import type { RelayBus } from '../../../src/surfaces/relay/ports/bus.ts';
-import { watchedBus } from './watched-ports.ts';
+import { keptStore } from '../../../src/surfaces/relay/ports/kept-store.ts';
+import { kept, watchedStore } from './watched-store.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a hub', () => {
   test('has one subscription per session for all listeners, and none after the last one has stopped', async () => {
-    const watched = watchedBus();
-    const hub = createHub(watched.bus, () => {});
+    const watched = watchedStore();
+    const hub = createHub(kept(watched.store), () => {});
     const stops = await Promise.all(['a', 'a', 'a', 'b'].map((code) => hub.watch(code, () => {})));
     expect(watched.listening).toBe(2);
     for (const stop of [...stops, ...stops]) stop();
@@ -21,8 +23,8 @@ describe('a hub', () => {
   });
 
   test('wakes the listeners of the session in order, except those that have stopped', async () => {
-    const { bus } = watchedBus();
-    const hub = createHub(bus, () => {});
+    const { store } = watchedStore();
+    const hub = createHub(kept(store), () => {});
     const heard: unknown[] = [];
     const stop = await hub.watch('a', (wake) => heard.push(wake));
     await hub.watch('b', () => heard.push('b'));
@@ -36,8 +38,8 @@ describe('a hub', () => {
   });
 
   test('calls a function once per watch, until each watch has stopped', async () => {
-    const { bus } = watchedBus();
-    const hub = createHub(bus, () => {});
+    const { store } = watchedStore();
+    const hub = createHub(kept(store), () => {});
     const listener = vi.fn();
     const stop = await hub.watch('a', listener);
     await hub.watch('a', listener);
@@ -51,8 +53,8 @@ describe('a hub', () => {
   });
 
   test('wakes a listener for an id only for that id and for wake-ups without an id', async () => {
-    const watched = watchedBus();
-    const hub = createHub(watched.bus, () => {});
+    const watched = watchedStore();
+    const hub = createHub(kept(watched.store), () => {});
     const heard: unknown[] = [];
     const stop = await hub.watch('a', (wake) => heard.push(wake), 'one');
     for (const wake of ['call:one', 'call:one {"state":"ended"} 2', 'report:one {}', 'cancel:one'])
@@ -77,8 +79,8 @@ describe('a hub', () => {
   });
 
   test('finds a listener for an id with spaces by the first word of the id', async () => {
-    const { bus } = watchedBus();
-    const hub = createHub(bus, () => {});
+    const { store } = watchedStore();
+    const hub = createHub(kept(store), () => {});
     const heard = vi.fn();
     await hub.watch('a', heard, 'one two');
     hub.wake('a', 'call:one two');
@@ -87,17 +89,17 @@ describe('a hub', () => {
   });
 
   test('tells listeners that messages may have been lost', async () => {
-    const watched = watchedBus();
+    const watched = watchedStore();
     const listener = vi.fn();
-    await createHub(watched.bus, () => {}).watch('a', listener);
+    await createHub(kept(watched.store), () => {}).watch('a', listener);
     watched.lost();
     expect(listener).toHaveBeenCalledWith(undefined);
   });
 
   test('protects listeners from one that throws or stops another', async () => {
-    const { bus } = watchedBus();
+    const { store } = watchedStore();
     const report = vi.fn();
-    const hub = createHub(bus, report);
+    const hub = createHub(kept(store), report);
     const heard: string[] = [];
     let stopOther = (): void => {};
     await hub.watch('a', () => {
@@ -113,14 +115,14 @@ describe('a hub', () => {
   });
 
   test('rejects all watches that wait for a failed subscription, and subscribes again for the next one', async () => {
-    const { bus } = watchedBus();
+    const { store } = watchedStore();
     let fails = true;
-    const flaky: RelayBus = {
-      ...bus,
-      subscribe: async (...args) =>
-        fails ? Promise.reject(new Error('no bus')) : bus.subscribe(...args),
+    const flaky: Store = {
+      ...store,
+      listen: async (...args) =>
+        fails ? Promise.reject(new Error('no messages')) : store.listen(...args),
     };
-    const hub = createHub(flaky, () => {});
+    const hub = createHub(kept(flaky), () => {});
     const both = await Promise.allSettled([hub.watch('a', () => {}), hub.watch('a', () => {})]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     fails = false;
@@ -133,13 +135,17 @@ describe('a hub', () => {
 
   test('reports a failed wake-up and a failed end of a subscription', async () => {
     const report = vi.fn();
-    const bus: RelayBus = {
-      publish: () => Promise.reject(new Error('publish')),
-      subscribe: async () => () => {
+    const store: Store = {
+      ...memoryStore(),
+      apply: () => Promise.reject(new Error('publish')),
+      listen: async () => () => {
         throw new Error('unsubscribe');
       },
     };
-    const hub = createHub(bus, report);
+    const hub = createHub(
+      keptStore(store, (_, error) => report(error)),
+      report,
+    );
     hub.wake('a', 'tools');
     (await hub.watch('a', () => {}))();
     await settle();

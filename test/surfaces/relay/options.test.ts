@@ -1,14 +1,14 @@
 /** Options of a relay: what is refused, by name, and what is made of the rest. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { HostToolRegistry, isMisuseError, memoryQuotas } from '../../../src/index.ts';
-import { redisApprovals, redisBus, redisStore } from '../../../src/stores/redis/index.ts';
+import { HostToolRegistry, isMisuseError, memoryQuotas, memoryStore } from '../../../src/index.ts';
+import { redisApprovals, redisStore } from '../../../src/stores/redis/index.ts';
 import { createRelay, serveRelay } from '../../../src/surfaces/relay/index.ts';
-import { memoryStore } from '../../../src/surfaces/relay/memory/store.ts';
-import { guardBus, guardStore } from '../../../src/surfaces/relay/ports/guarded-ports.ts';
+import { keptStore } from '../../../src/surfaces/relay/ports/kept-store.ts';
 import { defaultLimits, readRelayOptions } from '../../../src/surfaces/relay/read-options.ts';
 import { isRelayError, relayError } from '../../../src/surfaces/relay/relay-error.ts';
 import { createReport, faultOf, safeLogger } from '../../../src/surfaces/relay/report.ts';
 import { brokenStore } from './http/app-kit.ts';
+import { on } from './watched-store.ts';
 
 describe('a wrong option', () => {
   test.each<[string, unknown]>([
@@ -42,7 +42,8 @@ describe('a wrong option', () => {
     ['logger', { info: () => {} }],
     ['store', {}],
     ['store', { ...memoryStore(), due: undefined }],
-    ['bus', { publish: () => {} }],
+    ['store', { ...memoryStore(), listen: undefined }],
+    ['store', { ...memoryStore(), lacks: ['add', 'publish'] }],
     ['session.registry', { registry: {} }],
     ['session.rules', { registry: new HostToolRegistry(), rules: [] }],
     ['session.quotas', { registry: new HostToolRegistry(), quotas: [] }],
@@ -111,11 +112,6 @@ describe('a wrong option', () => {
       'redisStore',
       () => redisStore({ client: {}, perfix: 'x' } as never),
       'redisStore: unknown option `perfix`; did you mean `prefix`?',
-    ],
-    [
-      'redisBus',
-      () => redisBus({ clinet: {} } as never),
-      'redisBus: unknown option `clinet`; did you mean `client`?',
     ],
     [
       'redisApprovals',
@@ -242,25 +238,28 @@ test('the host key is kept as a hash', () => {
   ).not.toContain('my-secret-key');
 });
 
-test("the host's store and bus are not closed", async () => {
-  const close = vi.fn(async () => {});
-  const { closeOwn, settings } = readRelayOptions({
-    store: { ...memoryStore(), close },
-    bus: { publish: async () => {}, subscribe: async () => () => {}, close },
-  });
+test("the host's store is neither migrated nor closed", async () => {
+  const [close, migrate] = [vi.fn(async () => {}), vi.fn(async () => {})];
+  const { closeOwn } = readRelayOptions({ store: { ...memoryStore(), close, migrate } });
   await closeOwn();
   expect(close).not.toHaveBeenCalled();
-  expect([settings.store.close, settings.bus.close]).toEqual([undefined, undefined]);
+  expect(migrate).not.toHaveBeenCalled();
 });
 
-describe('a guarded port', () => {
+test('a store that lacks an operation is refused by the name of the operation', () => {
+  expect(() => createRelay({ store: { ...memoryStore(), lacks: ['publish'] } })).toThrow(
+    'createRelay: expected `store` to be a store with the operation `publish`, which relays need',
+  );
+});
+
+describe('a kept store', () => {
   test('turns whatever a store rejects or throws with into store_unavailable', async () => {
     const report = vi.fn();
-    const store = guardStore(brokenStore(), report);
+    const store = keptStore(brokenStore(), report);
     const methods = Object.values(store).filter((member) => typeof member === 'function') as ((
       ...args: unknown[]
     ) => Promise<unknown>)[];
-    expect(methods).toHaveLength(18);
+    expect(methods).toHaveLength(5);
     for (const method of methods) {
       const error = await method('a', 'b').then(
         () => undefined,
@@ -271,7 +270,7 @@ describe('a guarded port', () => {
         'store_unavailable',
       ]);
     }
-    const throwing = guardStore(
+    const throwing = keptStore(
       {
         ...memoryStore(),
         ping: () => {
@@ -281,26 +280,15 @@ describe('a guarded port', () => {
       report,
     );
     await expect(throwing.ping()).rejects.toMatchObject({ error: 'store_unavailable' });
-    expect(report).toHaveBeenCalledTimes(19);
+    expect(report).toHaveBeenCalledTimes(6);
   });
 
   test('passes on relay errors and results unchanged', async () => {
     const refused = relayError(404, 'session_not_found', 'No.');
-    const store = guardStore({ ...memoryStore(), ping: () => Promise.reject(refused) }, vi.fn());
+    const store = keptStore({ ...memoryStore(), ping: () => Promise.reject(refused) }, vi.fn());
     await expect(store.ping()).rejects.toBe(refused);
-    expect(await store.create('s', 'k', 'v', Date.now() + 1_000)).toBe(true);
-    expect(await store.get('s', ['k', 'x'])).toEqual([{ value: 'v', version: 1 }, undefined]);
-  });
-
-  test('does not tell the sender about a lost wake-up', async () => {
-    const report = vi.fn();
-    const fail = () => Promise.reject(new Error('gone'));
-    const bus = guardBus({ publish: fail, subscribe: fail }, report);
-    await bus.publish('a', 'b');
-    await expect(bus.subscribe('a', () => {})).rejects.toMatchObject({
-      error: 'store_unavailable',
-    });
-    expect(report.mock.calls.map(([kind]) => kind)).toEqual(['bus', 'bus']);
+    expect(await on(store).create('s', 'k', 'v', Date.now() + 1_000)).toBe(true);
+    expect(await on(store).get('s', ['k', 'x'])).toMatchObject([{ value: 'v' }, undefined]);
   });
 });
 
@@ -310,7 +298,7 @@ describe('a report', () => {
     const error = vi.fn();
     const report = createReport(safeLogger({ info() {}, warn() {}, error }));
     for (let time = 0; time < 5; time++) report('store', new Error('away'));
-    report('bus', new Error('away too'));
+    report('listener', new Error('away too'));
     expect(error.mock.calls.map(([data]) => data)).toEqual([
       {
         kind: 'store',
@@ -319,7 +307,7 @@ describe('a report', () => {
           stack: expect.stringContaining('options.test'),
         }),
       },
-      { kind: 'bus', err: expect.objectContaining({ message: 'away too' }) },
+      { kind: 'listener', err: expect.objectContaining({ message: 'away too' }) },
     ]);
     vi.advanceTimersByTime(10_000);
     report('store', new Error('still away'));
@@ -375,7 +363,7 @@ describe('a logger', () => {
     const logger = { info: away, warn: away, error: away } as never;
     const relay = createRelay({
       logger,
-      store: { ...memoryStore(), create: () => Promise.reject(new Error('no room')) },
+      store: { ...memoryStore(), apply: () => Promise.reject(new Error('no room')) },
     });
     const response = await relay.fetch(
       new Request('http://x/api/sessions', {

@@ -9,7 +9,7 @@ import type { ToolContext } from '../../../src/index.ts';
 import type { OpenStream, StreamEvent } from '../../../src/surfaces/relay/events/ports.ts';
 import { keys, type SessionDocument } from '../../../src/surfaces/relay/ports/documents.ts';
 import { type Node, relayed, relayWorld, type World } from './relay-world.ts';
-import { type WatchedBus, type WatchedStore, watchedBus, watchedStore } from './watched-ports.ts';
+import { on, type WatchedStore, watchedStore } from './watched-store.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -41,7 +41,6 @@ interface Client {
 
 interface Real {
   readonly ports: WatchedStore;
-  readonly wires: WatchedBus;
   readonly world: World;
   readonly nodes: readonly Node[];
   readonly clients: readonly Client[];
@@ -56,11 +55,9 @@ interface Real {
 
 async function setUp(): Promise<Real> {
   const ports = watchedStore();
-  const wires = watchedBus();
-  const world = relayWorld(ports.store, wires.bus);
+  const world = relayWorld(ports.store);
   const real: Real = {
     ports,
-    wires,
     world,
     nodes: [],
     clients: ['one', 'two'].map((name) => ({
@@ -258,7 +255,7 @@ const step: fc.Arbitrary<{ readonly shown: string; readonly run: Step }> = (() =
       weight: 1,
       arbitrary: named(
         'deaf',
-        (deaf: boolean) => set(({ wires }) => Object.assign(wires, { deaf })),
+        (deaf: boolean) => set(({ ports }) => Object.assign(ports, { deaf })),
         fc.boolean(),
       ),
     },
@@ -293,7 +290,7 @@ test('every call ends once and does not run twice if it must not, and changes ar
           await pass(0);
         }
         ports.away = false;
-        real.wires.deaf = true;
+        real.ports.deaf = true;
         // Long enough for a deadline, and for a heartbeat.
         await listenAsAgent(0, Number.POSITIVE_INFINITY)(real);
         await pass(timeoutMs + heartbeatMs * 2);
@@ -310,10 +307,12 @@ test('every call ends once and does not run twice if it must not, and changes ar
         expect(told).toEqual(changes);
         for (const { stream } of [...clients, agent]) stream?.close();
         await pass(leaseMs * 2);
-        expect([real.wires.listening, ...nodes.map(({ streams }) => streams.count)]).toEqual([
+        expect([real.ports.listening, ...nodes.map(({ streams }) => streams.count)]).toEqual([
           0, 0, 0,
         ]);
-        expect(await world.store.holder(real.session.code, keys.applicationLease)).toBeUndefined();
+        expect(
+          await on(world.store).find(real.session.code, keys.applicationLease),
+        ).toBeUndefined();
       } finally {
         ports.away = false;
         await world.close();
@@ -338,7 +337,7 @@ test('a session whose application stays connected and answers loses no call, wha
             if (what === 0) await submit(node, false)(real);
             // Cut and reconnected, with its place or afresh, here or there.
             if (what === 1) await connect(node, 0, ms % 2 === 0, Number.POSITIVE_INFINITY)(real);
-            if (what === 2) real.wires.deaf = !real.wires.deaf;
+            if (what === 2) real.ports.deaf = !real.ports.deaf;
             if (what === 3) {
               ports.away = true;
               await pass(ms * 2);

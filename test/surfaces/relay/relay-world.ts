@@ -1,6 +1,8 @@
-/** The parts of relay nodes over one store and one bus, without HTTP. */
+/** The parts of relay nodes over one store, without HTTP. */
 import { randomUUID } from 'node:crypto';
+import type { Store } from '../../../src/extend.ts';
 import type { JsonObject, JsonValue } from '../../../src/index.ts';
+import { memoryStore } from '../../../src/index.ts';
 import { type Calls, createCalls } from '../../../src/surfaces/relay/calls/calls.ts';
 import {
   createLiveSessions,
@@ -15,10 +17,7 @@ import type {
 import { createEventStreams } from '../../../src/surfaces/relay/events/registry.ts';
 import { toToolsRecord } from '../../../src/surfaces/relay/events/tool-updates.ts';
 import { createHub, type Hub } from '../../../src/surfaces/relay/hub.ts';
-import { memoryBus } from '../../../src/surfaces/relay/memory/bus.ts';
-import { memoryStore } from '../../../src/surfaces/relay/memory/store.ts';
 import type { RelaySessionOptions } from '../../../src/surfaces/relay/options.ts';
-import type { RelayBus } from '../../../src/surfaces/relay/ports/bus.ts';
 import {
   keys,
   logKeep,
@@ -26,10 +25,10 @@ import {
   type SessionDocument,
   type ToolsDocument,
 } from '../../../src/surfaces/relay/ports/documents.ts';
-import type { RelayStore } from '../../../src/surfaces/relay/ports/store.ts';
 import { defaultLimits } from '../../../src/surfaces/relay/read-options.ts';
 import type { RelaySettings } from '../../../src/surfaces/relay/settings.ts';
 import { readTools, writeTools } from '../../../src/surfaces/relay/tools/tools-document.ts';
+import { kept, on } from './watched-store.ts';
 
 export interface Node {
   readonly settings: RelaySettings;
@@ -56,8 +55,7 @@ export interface NodeOptions {
 }
 
 export interface World {
-  readonly store: RelayStore;
-  readonly bus: RelayBus;
+  readonly store: Store;
   node(options?: NodeOptions): Node;
   /** A session in the store; with tools when given. */
   session(definitions?: readonly RelayedDefinition[], ttlMs?: number): Promise<SessionDocument>;
@@ -72,12 +70,11 @@ export interface World {
 }
 
 /** A world with a store of its own. */
-export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = memoryBus()): World {
+export function relayWorld(store: Store = memoryStore()): World {
   const nodes: Node[] = [];
-  const hub = createHub(bus, () => {});
+  const hub = createHub(kept(store), () => {});
   return {
     store,
-    bus,
     node({
       session = {},
       leaseMs = 200,
@@ -91,8 +88,7 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
       const log = (level: string) => (data: object, message?: string) =>
         void lines.push(`${level} ${message} ${JSON.stringify(data)}`);
       const settings: RelaySettings = {
-        store,
-        bus,
+        store: kept(store),
         ttlMs: 3_600_000,
         maxTtlMs: 86_400_000,
         requestTimeoutMs,
@@ -105,7 +101,7 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
         logger: { info: log('info'), warn: log('warn'), error: log('error') },
         node: randomUUID(),
       };
-      const own = createHub(bus, () => {});
+      const own = createHub(kept(store), () => {});
       const calls = createCalls(settings, own);
       const live = createLiveSessions(session, settings, own, calls, maxChars);
       const requests = createRequests(settings, own, live, calls);
@@ -125,12 +121,12 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
         paired: [],
         toolsRevision: 0,
       };
-      await store.create(code, keys.session, JSON.stringify(document), at + ttlMs);
+      await on(store).create(code, keys.session, JSON.stringify(document), at + ttlMs);
       return definitions === undefined ? document : this.tools(document, definitions);
     },
     async tools(document, definitions, reason = 'registered') {
       const { code } = document;
-      const found = await readTools(store, code);
+      const found = await readTools(kept(store), code);
       const before = found?.document;
       const texts = new Map(before?.definitions.map((one) => [one.name, JSON.stringify(one)]));
       const names = new Set(definitions.map(({ name }) => name));
@@ -153,11 +149,11 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
         updatedAt: at,
       };
       const changed = { ...document, toolsRevision: tools.revision };
-      await writeTools(store, code, tools, found);
-      await store.set(code, keys.session, JSON.stringify(changed));
+      await writeTools(kept(store), code, tools, found);
+      await on(store).set(code, keys.session, JSON.stringify(changed));
       const record = JSON.stringify(toToolsRecord(change, reason, at));
       for (const side of ['application', 'agent'] as const) {
-        await store.append(code, side, record, logKeep);
+        await on(store).append(code, side, record, logKeep);
         hub.wake(code, `log:${side}`);
       }
       hub.wake(code, 'tools');
@@ -169,7 +165,7 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
         await requests.close(0);
         await live.closeAll();
       }
-      await store.close?.();
+      await store.close();
     },
   };
 }

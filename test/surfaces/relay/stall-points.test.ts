@@ -3,15 +3,9 @@
  * need to take it for dead: what it was doing is still done once, and told alike by all.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { defineTool } from '../../../src/index.ts';
-import {
-  createRelay,
-  memoryBus,
-  memoryStore,
-  type Relay,
-  type RelayBus,
-  type RelayStore,
-} from '../../../src/surfaces/relay/index.ts';
+import type { Store } from '../../../src/extend.ts';
+import { defineTool, memoryStore } from '../../../src/index.ts';
+import { createRelay, type Relay } from '../../../src/surfaces/relay/index.ts';
 import { connectRelay } from '../../../src/surfaces/relay-client/index.ts';
 import { askOf, base, type Told } from './http/app-kit.ts';
 
@@ -52,10 +46,10 @@ const leaseMs = 60;
 const stallMs = 10 * leaseMs;
 
 /**
- * A store and a bus for a node that stands still at one operation, once. A subscription counts as
- * one.
+ * A store for a node that stands still at one operation, once. A subscription counts as one, and a
+ * message alone does not.
  */
-function slow(store: RelayStore, bus: RelayBus, operations: number, stall: Stall) {
+function slow(store: Store, operations: number, stall: Stall) {
   let left = operations;
   let still: Promise<void> = Promise.resolve();
   const pass = async <T>(run: () => Promise<T>): Promise<T> => {
@@ -76,11 +70,7 @@ function slow(store: RelayStore, bus: RelayBus, operations: number, stall: Stall
       return (...given: unknown[]) => pass(async () => operation.apply(target, given) as unknown);
     },
   });
-  const slowBus: RelayBus = {
-    publish: (...given) => bus.publish(...given),
-    subscribe: (...given) => pass(() => bus.subscribe(...given)),
-  };
-  return { store: slowStore, bus: slowBus };
+  return slowStore;
 }
 
 const parameters = { type: 'object' } as const;
@@ -89,7 +79,7 @@ const parameters = { type: 'object' } as const;
  * @param othersLook whether the other node looks after requests meanwhile, or only this one itself
  */
 async function world(operations: number, stall: Stall, othersLook: boolean) {
-  const [store, bus] = [memoryStore(), memoryBus()];
+  const store = memoryStore();
   const runs: string[] = [];
   const own = defineTool({
     name: 'own',
@@ -98,8 +88,8 @@ async function world(operations: number, stall: Stall, othersLook: boolean) {
     handler: (_, { callId }) => runs.push(callId),
   });
   const settings = { requestTimeoutMs: 5_000, heartbeatMs: 1_000, session: { tools: [own] } };
-  const steady = createRelay({ ...settings, leaseMs: othersLook ? leaseMs : 30_000, store, bus });
-  const slowed = createRelay({ ...settings, leaseMs, ...slow(store, bus, operations, stall) });
+  const steady = createRelay({ ...settings, leaseMs: othersLook ? leaseMs : 30_000, store });
+  const slowed = createRelay({ ...settings, leaseMs, store: slow(store, operations, stall) });
   closers.push(() => Promise.all([steady.close(), slowed.close()]));
   const send = (
     relay: Relay,

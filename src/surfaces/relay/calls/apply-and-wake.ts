@@ -1,11 +1,10 @@
 /** Carries out operations on a session, and sends the messages that tell the nodes about them. */
 
 import type { JsonObject, ToolContext, ToolSession } from '../../../core.ts';
+import type { Store } from '../../../extend.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { Hub } from '../hub.ts';
 import type { CallProgress, Wake } from '../ports/documents.ts';
-import type { Applied } from '../ports/store.ts';
-import type { StoreOp } from '../ports/store-ops.ts';
 import type { RelaySettings } from '../settings.ts';
 
 /** A message that is sent once the operations have taken place. */
@@ -15,43 +14,27 @@ export interface Telling {
   readonly versionOf?: number;
 }
 
-/** The parts of a node that change a session and tell the other nodes about it. */
+/** The part of a node that changes a session and tells the other nodes about it. */
 export interface Change {
-  readonly settings: Pick<RelaySettings, 'store' | 'bus'>;
-  readonly hub: Pick<Hub, 'wake'>;
+  readonly settings: Pick<RelaySettings, 'store'>;
 }
 
-/**
- * Carries out operations on a session, and sends the messages if the operations have taken place. A
- * store that can reach the listeners of the bus sends them in the same step. Otherwise they are
- * sent afterwards.
- */
-export async function applyAndWake<const T extends readonly StoreOp[]>(
-  { settings: { store, bus }, hub }: Change,
+/** Carries out operations on a session, and sends the messages in the same step. */
+export async function applyAndWake<const T extends readonly Store.Operation[]>(
+  { settings: { store } }: Change,
   code: string,
   ops: T,
   tellings: readonly Telling[],
-): Promise<Applied<T>> {
-  if (store.carrier !== undefined && store.carrier === bus.carrier) {
-    const messages = tellings.map(
-      ({ wake, versionOf }): StoreOp => ({ op: 'publish', message: wake, versionOf }),
-    );
-    return (await store.apply(code, [...ops, ...messages])) as Applied as Applied<T>;
-  }
-  const applied = await store.apply(code, ops);
-  if (applied.results !== undefined)
-    for (const { wake, versionOf } of tellings)
-      hub.wake(
-        code,
-        versionOf === undefined ? wake : (`${wake} ${applied.results[versionOf]}` as Wake),
-      );
-  return applied;
+): Promise<Store.Outcome<T>> {
+  const messages = tellings.map(
+    ({ wake, versionOf }): Store.Publish => ({ op: 'publish', message: wake, versionOf }),
+  );
+  const steps: readonly Store.Operation[] = [...ops, ...messages];
+  return (await store.apply({ session: code }, steps)) as Store.Outcome as Store.Outcome<T>;
 }
 
 /** The most characters of a document's version, with the space before it. */
 const versionChars = 20;
-/** The most characters of a message if the bus sets no limit. */
-const usualChars = 1_000;
 
 /**
  * Makes a message that carries a document and its version, or a message without them if they are
@@ -60,13 +43,13 @@ const usualChars = 1_000;
  * @param versionOf the index of the `set` that writes the document
  */
 export function messageOf(
-  { bus }: Pick<RelaySettings, 'bus'>,
+  { store }: Pick<RelaySettings, 'store'>,
   wake: 'log:application' | `call:${string}`,
   textOf: () => string,
   versionOf: number,
 ): Telling {
-  const most = bus.maxMessageChars ?? usualChars;
-  if (most === 0) return { wake };
+  const most = store.maxMessageChars;
+  if (most === undefined) return { wake };
   const text = textOf();
   return wake.length + 1 + text.length + versionChars <= most
     ? { wake: `${wake} ${text}` as Wake, versionOf }
@@ -97,12 +80,12 @@ export function carriedBy<D>(
   }
 }
 
-// Sends the progress of calls over the bus. A report goes from the node that the application has
+// Sends the progress of calls in messages. A report goes from the node that the application has
 // sent it to, to the node that runs the call, and from there to the nodes that agents listen to.
 // Progress is not stored, so an agent that does not listen misses it.
 
 const heardPrefix = 'progress:';
-/** The most bytes of the text of a report, because messages of the bus are short. */
+/** The most bytes of the text of a report, because every agent that listens gets it. */
 const maxMessageBytes = 256;
 
 /** Makes the message for the node that runs a call. */

@@ -1,7 +1,6 @@
 /** Announces the approvals that a session asks for. The announcements go to the agent's log. */
 import type { ToolSession } from '../../../core.ts';
-import type { Hub } from '../hub.ts';
-import { type LogRecord, logKeep } from '../ports/documents.ts';
+import { type LogRecord, logKeep, type Wake } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
 import { logName } from '../secrets.ts';
 import type { RelaySettings } from '../settings.ts';
@@ -11,7 +10,6 @@ export function announceApprovals(
   session: ToolSession,
   code: string,
   { store, logger }: Pick<RelaySettings, 'store' | 'logger'>,
-  hub: Hub,
 ): void {
   session.events.on(
     'approval:required',
@@ -24,14 +22,17 @@ export function announceApprovals(
         ...(message === undefined ? {} : { message }),
         ...(risk === undefined ? {} : { risk }),
       };
-      store.append(code, 'agent', JSON.stringify(record), logKeep).then(
-        () => hub.wake(code, 'log:agent'),
-        (error: unknown) =>
+      store
+        .apply({ session: code }, [
+          { op: 'append', log: 'agent', value: JSON.stringify(record), keep: logKeep },
+          { op: 'publish', message: 'log:agent' satisfies Wake },
+        ])
+        .catch((error: unknown) =>
           logger.warn(
             { session: logName(code), request: id, err: faultOf(error) },
             'relay: an approval could not be announced',
           ),
-      );
+        );
     },
   );
 }

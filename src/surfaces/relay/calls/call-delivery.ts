@@ -3,9 +3,8 @@
  * twice is never delivered to a second application.
  */
 import type { JsonObject } from '../../../core.ts';
+import type { Store } from '../../../extend.ts';
 import { type CallDocument, keys, logKeep, type Wake } from '../ports/documents.ts';
-import type { StoreOp } from '../ports/store-ops.ts';
-import type { LogPage } from '../ports/stored.ts';
 import { type Carried, carriedBy } from './apply-and-wake.ts';
 import { changeCall, type FoundCall, withoutArgs, writeCall } from './call-documents.ts';
 import type { CallParts } from './call-parts.ts';
@@ -65,7 +64,7 @@ export async function deliverCall(
       return next;
     },
     async (op) => {
-      version = (await store.apply(code, [op])).results?.[0] ?? 0;
+      version = (await store.apply({ session: code }, [op])).results?.[0] ?? 0;
       return version > 0;
     },
   );
@@ -92,7 +91,7 @@ export function offerIn(wake: Wake | undefined): Offer | undefined {
 
 /** The result of {@link takeOffered}. */
 export interface Taken {
-  readonly page: LogPage;
+  readonly page: Store.Page;
   /**
    * The calls that are now delivered to the connection: the data of a `tool-request`, by the call's
    * id.
@@ -120,12 +119,12 @@ export async function takeOffered(
     const { id, ...document } = offer.document;
     return { offer, id, found: { document: delivered(document, to), version: offer.version } };
   });
-  const ops: readonly StoreOp[] = [
+  const ops: readonly Store.Operation[] = [
     { op: 'read', log: 'application', after, limit: logKeep },
-    { op: 'renew', lease: keys.applicationLease, epoch: to.epoch, ttlMs: leaseMs },
+    { op: 'touch', key: keys.applicationLease, version: to.epoch, ttlMs: leaseMs },
     ...claims.map(({ id, found }) => writeCall(id, found)),
   ];
-  const { results } = await store.apply(code, ops);
+  const { results } = await store.apply({ session: code }, ops);
   if (results === undefined) return undefined;
   const claimed = new Map<string, JsonObject>();
   for (const [index, { offer, id, found }] of claims.entries()) {
@@ -133,7 +132,7 @@ export async function takeOffered(
     // The call may have become too late while the store stored the claim.
     if (isTimely(offer)) claimed.set(id, dataOf(id, found.document));
   }
-  return { page: results[0] as LogPage, claimed };
+  return { page: results[0] as Store.Page, claimed };
 }
 
 /** The most calls whose stored state a node remembers. */

@@ -1,8 +1,7 @@
 /** Reads and changes the documents of calls to the application, by compare-and-set. */
+import type { Store } from '../../../extend.ts';
 import { type CallDocument, keys } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
-import type { StoreOp } from '../ports/store-ops.ts';
-import type { StoredValue } from '../ports/stored.ts';
+import { documentsOf, type KeptStore } from '../ports/kept-store.ts';
 import { busy } from './session-document.ts';
 
 /** The most tries to change a call. Other nodes may change it at the same time. */
@@ -16,16 +15,16 @@ export interface FoundCall {
 
 /** Finds a call. */
 export async function findCall(
-  store: RelayStore,
+  store: KeptStore,
   code: string,
   id: string,
 ): Promise<FoundCall | undefined> {
-  const [stored] = await store.get(code, [keys.call(id)]);
+  const [stored] = await documentsOf(store, code, [keys.call(id)]);
   return callIn(stored);
 }
 
 /** Reads a call from a stored value. */
-export function callIn(stored: StoredValue | undefined): FoundCall | undefined {
+export function callIn(stored: Store.Document | undefined): FoundCall | undefined {
   return stored && { document: JSON.parse(stored.value) as CallDocument, version: stored.version };
 }
 
@@ -34,7 +33,7 @@ export function writeCall(id: string, { document, version }: FoundCall): SetCall
   return { op: 'set', key: keys.call(id), value: JSON.stringify(document), version };
 }
 
-type SetCall = Extract<StoreOp, { readonly op: 'set' }>;
+type SetCall = Store.Set;
 
 /**
  * Changes a call, and tries again if it has been changed in the meantime.
@@ -45,7 +44,7 @@ type SetCall = Extract<StoreOp, { readonly op: 'set' }>;
  * @throws RelayError 503 `busy`
  */
 export async function changeCall(
-  store: RelayStore,
+  store: KeptStore,
   code: string,
   id: string,
   next: (document: CallDocument) => CallDocument | undefined,

@@ -1,8 +1,9 @@
 /** The parts of a node that its calls use, and the state that they share. */
+import type { Store } from '../../../extend.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
 import type { Hub } from '../hub.ts';
 import { type CallDocument, keys, type LogRecord, logKeep } from '../ports/documents.ts';
-import type { StoreOp } from '../ports/store-ops.ts';
+import { documentsOf } from '../ports/kept-store.ts';
 import type { RelaySettings } from '../settings.ts';
 import { applyAndWake, type Telling } from './apply-and-wake.ts';
 import { callIn, changeCall, endedCall, type FoundCall } from './call-documents.ts';
@@ -49,7 +50,7 @@ export function newCallState(): CallState {
 }
 
 /** Makes the operation that adds an entry to the application's log. */
-export function logEntry(record: LogRecord): Extract<StoreOp, { readonly op: 'append' }> {
+export function logEntry(record: LogRecord): Store.Append {
   return { op: 'append', log: 'application', value: JSON.stringify(record), keep: logKeep };
 }
 
@@ -88,13 +89,13 @@ export function forgetDropped(
   const ids = gather(dropped, code, values, 'call');
   if (ids === undefined) return;
   const remove = async (): Promise<void> => {
-    const found = await store.get(code, ids.map(keys.call));
-    const ended = found.flatMap((stored, index): StoreOp[] =>
+    const found = await documentsOf(store, code, ids.map(keys.call));
+    const ended = found.flatMap((stored, index): Store.Operation[] =>
       callIn(stored)?.document.state === 'ended'
         ? [{ op: 'delete', key: keys.call(ids[index] as string), version: stored?.version }]
         : [],
     );
-    if (ended.length > 0) await store.apply(code, ended);
+    if (ended.length > 0) await store.apply({ session: code }, ended);
   };
   // Calls that cannot be removed now are removed with the session.
   remove().catch(() => {});
@@ -118,7 +119,7 @@ export async function endCall(
     return document.state === 'ended' || !applies(document) ? undefined : endedCall(document);
   };
   await changeCall(store, code, id, end, async (op) => {
-    if (!wasOpen) return (await store.apply(code, [op])).results !== undefined;
+    if (!wasOpen) return (await store.apply({ session: code }, [op])).results !== undefined;
     const entry = logEntry({ kind: 'cancel', id, reason });
     const { results } = await applyAndWake(parts, code, [op, entry], [logGrown]);
     if (results !== undefined) forgetDropped(parts, code, results[1].dropped);

@@ -94,7 +94,7 @@ async function end(
   if (answered !== undefined) {
     const { document, version } = answered;
     const op = writeCall(id, { document: endedCall(document), version });
-    if ((await parts.settings.store.apply(code, [op])).results !== undefined) return;
+    if ((await parts.settings.store.apply({ session: code }, [op])).results !== undefined) return;
   }
   await endCall(parts, code, id, reason);
 }
@@ -116,7 +116,7 @@ async function send(
   if (stop.stopped && !state.leaving) return true;
   const withdraw = async (): Promise<void> => {
     const op = writeCall(id, { document: endedCall(document), version: 0 });
-    if ((await settings.store.apply(code, [op])).results !== undefined) return;
+    if ((await settings.store.apply({ session: code }, [op])).results !== undefined) return;
     await endCall(parts, code, id, reasonOf(stop), isUndelivered(1));
   };
   const applied = await unlessStopped(parts, stop, withdraw, () =>

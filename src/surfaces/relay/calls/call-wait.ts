@@ -5,7 +5,7 @@
 import type { RunningCall } from '../../../extend.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
 import { keys } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
+import { documentsOf, type KeptStore } from '../ports/kept-store.ts';
 import { type FoundCall, findCall } from './call-documents.ts';
 import { sessionOver } from './call-parts.ts';
 
@@ -13,7 +13,7 @@ import { sessionOver } from './call-parts.ts';
 export interface CallWait {
   readonly code: string;
   readonly id: string;
-  readonly store: RelayStore;
+  readonly store: KeptStore;
   /**
    * A call is delivered again after this many milliseconds without an answer, and given up after as
    * many without a connected application.
@@ -105,7 +105,7 @@ async function tick(call: CallWait, state: WaitState): Promise<void> {
   const attempt = await look(call, state);
   if (state.settle === undefined || attempt === undefined) return;
   const time = performance.now();
-  const isPresent = (await store.holder(code, keys.applicationLease)) !== undefined;
+  const isPresent = (await documentsOf(store, code, [keys.applicationLease]))[0] !== undefined;
   state.absentSince =
     isPresent || (attempt > 0 && call.sentAway()) ? undefined : (state.absentSince ?? time);
   if (state.absentSince !== undefined && time - state.absentSince >= leaseMs)

@@ -3,9 +3,9 @@
  * when no application is connected.
  */
 import type { JsonObject, ToolContext } from '../../../core.ts';
+import type { Store } from '../../../extend.ts';
 import type { Hub } from '../hub.ts';
 import type { CallAnswer, CallDocument, CallProgress } from '../ports/documents.ts';
-import type { StoreOp } from '../ports/store-ops.ts';
 import type { RelaySettings } from '../settings.ts';
 import { applyAndWake, messageOf, reportWake } from './apply-and-wake.ts';
 import {
@@ -80,7 +80,7 @@ export interface Calls {
    * Makes the operation that ends a kept call that was answered. The step that stores the result
    * carries it out. Undefined if {@link end} must end the call.
    */
-  ending(code: string, id: string): StoreOp | undefined;
+  ending(code: string, id: string): Store.Operation | undefined;
   /** Undoes {@link keep}. */
   giveUp(code: string, id: string): void;
   /**
@@ -182,7 +182,7 @@ async function countAlone(
   use: Use | undefined,
 ): Promise<void> {
   if (use === undefined) return;
-  const applied = await store.apply(code, [use.op]);
+  const applied = await store.apply({ session: code }, [use.op]);
   if (applied.results === undefined) checkUse(use, applied);
 }
 

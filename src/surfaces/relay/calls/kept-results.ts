@@ -1,6 +1,6 @@
 /** Limits the bytes of the results that a session keeps. The oldest results are removed first. */
 import { keys, logKeep, type RequestDocument } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
+import { documentsOf, type KeptStore, writeDocument } from '../ports/kept-store.ts';
 import { busy } from './session-document.ts';
 
 /** A result that was stored, as the JSON of its request. */
@@ -38,7 +38,7 @@ export interface ResultCounts {
  * @param mostBytes the most bytes of the results of a session
  */
 export function createResultCounts(
-  store: Pick<RelayStore, 'get' | 'set'>,
+  store: Pick<KeptStore, 'apply'>,
   maxBytes: number,
 ): ResultCounts {
   const running = new Map<string, Promise<void>>();
@@ -74,7 +74,7 @@ interface Batch {
 }
 
 async function countResults(
-  store: Pick<RelayStore, 'get' | 'set'>,
+  store: Pick<KeptStore, 'apply'>,
   code: string,
   results: readonly StoredResult[],
   maxBytes: number,
@@ -82,7 +82,7 @@ async function countResults(
   const added = results.map(({ id, bytes, entry }): Kept => [id, bytes, entry]);
   const newest = Math.max(...results.map(({ entry }) => entry));
   for (let tries = 0; tries < maxTries; tries++) {
-    const [stored] = await store.get(code, [keys.keptResults]);
+    const [stored] = await documentsOf(store, code, [keys.keptResults]);
     const before = stored === undefined ? [] : (JSON.parse(stored.value) as readonly Kept[]);
     // A result without an entry in the log was removed with it.
     const all: readonly Kept[] = [...before, ...added]
@@ -97,20 +97,20 @@ async function countResults(
     for (const [old] of all.slice(0, all.length - left.length))
       await removeResult(store, code, old);
     const version = stored?.version ?? 0;
-    if ((await store.set(code, keys.keptResults, JSON.stringify(left), version)) !== undefined)
-      return;
+    const value = JSON.stringify(left);
+    if ((await writeDocument(store, code, keys.keptResults, value, version)) !== undefined) return;
   }
   throw busy();
 }
 
 async function removeResult(
-  store: Pick<RelayStore, 'get' | 'set'>,
+  store: Pick<KeptStore, 'apply'>,
   code: string,
   id: string,
 ): Promise<void> {
-  const [stored] = await store.get(code, [keys.request(id)]);
+  const [stored] = await documentsOf(store, code, [keys.request(id)]);
   if (stored === undefined) return;
   const { result, ...rest } = JSON.parse(stored.value) as RequestDocument;
   if (result === undefined || rest.status !== 'done') return;
-  await store.set(code, keys.request(id), JSON.stringify(rest), stored.version);
+  await writeDocument(store, code, keys.request(id), JSON.stringify(rest), stored.version);
 }

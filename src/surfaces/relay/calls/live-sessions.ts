@@ -56,8 +56,14 @@ export interface LiveSessions {
   closeAll(): Promise<void>;
 }
 
-/** The tool that a session with discovery has. */
-const findToolsName = 'find_tools';
+/** The names of the tools that sessions bring, and what means something else in programs. */
+function broughtNames({ discovery, code = false }: RelaySessionOptions): readonly string[] {
+  const { name = 'run_code' } = typeof code === 'object' ? code : {};
+  return [
+    ...(discovery === undefined ? [] : ['find_tools']),
+    ...(code === false ? [] : [name, 'sleep', 'find', 'then', 'toJSON']),
+  ];
+}
 
 const sweepMs = 60_000;
 /**
@@ -80,6 +86,7 @@ export function createLiveSessions(
 ): LiveSessions {
   const registry = sessionRegistry(options, settings);
   const view = inspectRegistry(registry);
+  const brought = broughtNames(options);
   // The options are checked here, so that a mistake shows before an agent's first call.
   view.checkSession(governedSessionOptions(options, 'session') as SessionOptions<never>);
   const state: LiveState = { entries: new Map(), alive: new Map(), sweeping: false, ended: false };
@@ -100,10 +107,7 @@ export function createLiveSessions(
     },
     listed: (code) => state.alive.get(code)?.session.effectiveTools().hash,
     taken: (name) =>
-      view.taken(name) ??
-      (options.discovery !== undefined && nameSkeleton(name) === nameSkeleton(findToolsName)
-        ? findToolsName
-        : undefined),
+      view.taken(name) ?? brought.find((own) => nameSkeleton(own) === nameSkeleton(name)),
     close: (code) => closeLive(parts, code, sessionNotFound()),
     async closeAll() {
       clearInterval(sweep);
@@ -230,7 +234,7 @@ async function open(parts: LiveSessionParts, document: SessionDocument): Promise
     run: (input, context, idempotent) => calls.run(code, input, context, idempotent),
   });
   const entry = newEntry(document, session, tools);
-  announceApprovals(session, code, settings, hub);
+  announceApprovals(session, code, settings);
   announceProgress(session, code, hub);
   try {
     entry.stop = await hub.watch(code, (wake) => {

@@ -4,6 +4,8 @@
  */
 import type { Hub } from '../hub.ts';
 import { keys } from '../ports/documents.ts';
+import { documentsOf } from '../ports/kept-store.ts';
+import { renewLease } from '../ports/leases.ts';
 import { leaving } from '../relay-error.ts';
 import type { RelaySettings } from '../settings.ts';
 
@@ -65,9 +67,15 @@ export function createNodeLease(
   let steadyFrom = Number.NEGATIVE_INFINITY;
 
   const acquire = async (): Promise<void> => {
-    const end = Math.floor(now()) + sessionMs;
-    endsAt = (await store.create(name, keys.nodeLease, '', end)) ? end : 0;
-    epoch = await store.acquire(name, keys.nodeLease, node, leaseMs);
+    const expiresAt = Math.floor(now()) + sessionMs;
+    const lease = { op: 'set', key: keys.nodeLease, value: node, ttlMs: leaseMs } as const;
+    const opened = await store.apply({ session: name }, [{ op: 'open', expiresAt }, lease]);
+    const { results } =
+      opened.results === undefined
+        ? await store.apply({ session: name }, [{ op: 'extend', expiresAt }, lease])
+        : opened;
+    endsAt = results === undefined ? 0 : expiresAt;
+    epoch = results?.[1];
   };
   /**
    * Extends the session of the lease. If it expired, the lease would end with it, and other nodes
@@ -75,13 +83,14 @@ export function createNodeLease(
    */
   const extend = async (): Promise<void> => {
     if (endsAt - now() > sessionMs / 2) return;
-    const end = Math.floor(now()) + sessionMs;
-    if (await store.extend(name, end)) endsAt = end;
+    const expiresAt = Math.floor(now()) + sessionMs;
+    const { results } = await store.apply({ session: name }, [{ op: 'extend', expiresAt }]);
+    if (results !== undefined) endsAt = expiresAt;
   };
   const giveUp = async (): Promise<void> => {
     unwatch();
     holds = false;
-    if (epoch !== undefined) await store.drop(name);
+    if (epoch !== undefined) await store.apply({ session: name }, [{ op: 'drop' }]);
   };
   const begin = async (): Promise<void> => {
     if (ended) throw leaving();
@@ -108,7 +117,8 @@ export function createNodeLease(
       });
       return beginning;
     },
-    isAlive: async (other) => (await store.holder(keys.node(other), keys.nodeLease)) !== undefined,
+    isAlive: async (other) =>
+      (await documentsOf(store, keys.node(other), [keys.nodeLease]))[0] !== undefined,
     isSteady() {
       const time = performance.now();
       return time >= steadyFrom && time - renewedAt <= leaseMs;
@@ -119,7 +129,7 @@ export function createNodeLease(
       else {
         await extend();
         const renewed =
-          epoch !== undefined && (await store.renew(name, keys.nodeLease, epoch, leaseMs));
+          epoch !== undefined && (await renewLease(store, name, keys.nodeLease, epoch, leaseMs));
         if (!renewed && holds) await acquire();
         if (ended) await giveUp();
       }

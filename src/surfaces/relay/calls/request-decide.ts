@@ -13,6 +13,7 @@ import { inspectSession } from '../../../extend.ts';
 import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
 import type { FoundRequest } from './request-documents.ts';
+import { joinRequest } from './request-join.ts';
 import type { RequestParts } from './request-parts.ts';
 import { runRequest } from './request-run.ts';
 import type { RequestStatus } from './request-status.ts';
@@ -34,24 +35,26 @@ export async function decideRequest(
   approvalId: string,
   answer: ApprovalAnswer,
 ): ReturnType<Decide> {
-  const { documents, live } = parts;
+  const { live } = parts;
   const entry = await live.get(document);
   const release = entry.retain();
   let work: Promise<unknown> = Promise.resolve();
   try {
     const { session } = entry;
     const view = inspectSession(session);
-    const asked = (await view.questions()).find(({ id }) => id === approvalId);
+    const findQuestion = async () => (await view.questions()).find(({ id }) => id === approvalId);
+    const asked = await findQuestion();
     if (asked === undefined) return undefined;
+    const isAsked = async () => (await findQuestion()) !== undefined;
     checkAnswer(session, answer);
-    const { callId: requestId, token } = asked;
+    const { callId, token } = asked;
+    const [requestId, found] = await requestOf(parts, document.code, callId);
     if (token === undefined)
       return session.approvals.answer(approvalId, answer)
         ? { approvalId, requestId, status: 'queued' }
         : undefined;
     const resume = (surface: Surface, signal?: AbortSignal): Promise<ToolResult> =>
       view.resume(token, answer, { surface, signal });
-    const found = await documents.find(document.code, requestId);
     if (found?.document.cancelled === true) return undefined;
     let passed = (): void => {};
     const gates = new Promise<undefined>((resolve) => {
@@ -63,7 +66,7 @@ export async function decideRequest(
     if (found === undefined || found.document.status === 'done')
       resumed = resume({ name: 'relay', outside: true, exposeErrors: 'masked', started: passed });
     else {
-      const own = await takeForResume(parts, document.code, requestId, found);
+      const own = await takeInTurn(parts, document.code, requestId, found, isAsked);
       if (own === undefined) return undefined;
       resumed = runRequest(parts, {
         session: document,
@@ -85,6 +88,41 @@ export async function decideRequest(
   }
 }
 
+/** The request that made a call, itself or by a program, and its id. */
+async function requestOf(
+  { documents }: RequestParts,
+  code: string,
+  callId: string,
+): Promise<readonly [id: string, found: FoundRequest | undefined]> {
+  const found = await documents.find(code, callId);
+  const [, runId] = /^(.*)\/\d+$/s.exec(callId) ?? [];
+  if (found !== undefined || runId === undefined) return [callId, found];
+  const ofProgram = await documents.find(code, runId);
+  return ofProgram === undefined ? [callId, undefined] : [runId, ofProgram];
+}
+
+/** Takes the request over once no other call of its program is being answered. */
+async function takeInTurn(
+  parts: RequestParts,
+  code: string,
+  requestId: string,
+  found: FoundRequest,
+  isAsked: () => Promise<boolean>,
+): Promise<FoundRequest | undefined> {
+  let next = found;
+  for (;;) {
+    const own = await takeForResume(parts, code, requestId, next);
+    if (own !== undefined || !(await isAsked())) return own;
+    const { requestTimeoutMs } = parts.settings;
+    const result = await joinRequest(parts, code, requestId, requestTimeoutMs);
+    const after = await parts.documents.find(code, requestId);
+    const isOver = after?.document.status === 'done' || after?.document.cancelled === true;
+    if (result === undefined || after === undefined || isOver || !(await isAsked()))
+      return undefined;
+    next = after;
+  }
+}
+
 /** Takes over the request and marks it as answered. Undefined if another node has taken it over. */
 async function takeForResume(
   { documents, lease, settings: { store, node } }: RequestParts,
@@ -98,7 +136,7 @@ async function takeForResume(
   const { result: _pending, ...rest } = document;
   const next: RequestDocument = { ...rest, resumed: true, node };
   await lease.begin();
-  await store.schedule(code, requestId, lease.leaseMs);
+  await store.schedule([{ owner: code, key: requestId }], lease.leaseMs);
   const version = await documents.write(code, requestId, next, before);
   return version === undefined ? undefined : { document: next, version };
 }

@@ -3,10 +3,9 @@
  * write it, so a node that was wrongly considered dead overwrites nothing.
  */
 import type { ToolResult } from '../../../core.ts';
+import type { Store } from '../../../extend.ts';
 import { keys, type LogRecord, logKeep, type RequestDocument } from '../ports/documents.ts';
-import type { DueItem } from '../ports/store.ts';
-import type { StoreOp } from '../ports/store-ops.ts';
-import type { StoredValue } from '../ports/stored.ts';
+import { documentsOf, writeDocument } from '../ports/kept-store.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import { applyAndWake, type Change } from './apply-and-wake.ts';
 import { gather } from './dropped.ts';
@@ -65,7 +64,7 @@ export interface RequestDocuments {
     id: string,
     found: FoundRequest,
     result: ToolResult,
-    ending: StoreOp | undefined,
+    ending: Store.Operation | undefined,
   ): Promise<false | { readonly callEnded: boolean }>;
   /** Removes the scheduled looks at a request, some time later. */
   release(code: string, id: string): void;
@@ -77,19 +76,22 @@ export interface RequestDocuments {
 }
 
 /** Reads a request from a stored value. */
-export function requestIn(stored: StoredValue | undefined): FoundRequest | undefined {
+export function requestIn(stored: Store.Document | undefined): FoundRequest | undefined {
   return (
     stored && { document: JSON.parse(stored.value) as RequestDocument, version: stored.version }
   );
 }
 
+/** The most items that a store schedules or removes in one step. */
+const atOnce = 1_000;
+
 /** The state of the documents of a node. */
 interface Kept extends Change {
   readonly results: ResultCounts;
   /** Scheduled looks that are no longer needed. */
-  readonly done: DueItem[];
+  readonly done: Store.Item[];
   /** Looks that could not be scheduled yet. */
-  readonly missing: Set<DueItem>;
+  readonly missing: Set<Store.Item>;
   /** Requests whose entries were dropped from the log, by the code of their session. */
   readonly dropped: Map<string, string[]>;
 }
@@ -104,31 +106,24 @@ export function createRequestDocuments(change: Change, maxBytes: number): Reques
   const kept: Kept = { ...change, results, done: [], missing: new Set(), dropped: new Map() };
   return {
     create: (code, id, document, dueMs, use) => create(kept, code, id, document, dueMs, use),
-    find: async (code, id) => requestIn((await store.get(code, [keys.request(id)]))[0]),
+    find: async (code, id) => requestIn((await documentsOf(store, code, [keys.request(id)]))[0]),
     write: (code, id, document, version) =>
-      store.set(code, keys.request(id), JSON.stringify(document), version),
+      writeDocument(store, code, keys.request(id), JSON.stringify(document), version),
     finish: (code, id, found, result, ending) => finish(kept, code, id, found, result, ending),
-    release: (code, id) => void kept.done.push({ session: code, key: id }),
+    release: (code, id) => void kept.done.push({ owner: code, key: id }),
     async flush() {
-      for (const item of kept.missing) {
-        await store.schedule(item.session, item.key, 0);
-        kept.missing.delete(item);
+      const done = kept.done.splice(0, atOnce);
+      const missing = [...kept.missing].slice(0, atOnce);
+      if (done.length + missing.length === 0) return;
+      try {
+        await store.schedule(missing, 0, done);
+      } catch (error) {
+        kept.done.push(...done);
+        throw error;
       }
-      await unscheduleDone(kept);
+      for (const item of missing) kept.missing.delete(item);
     },
   };
-}
-
-/** Items that cannot be removed now are kept. The one that failed comes last next time. */
-async function unscheduleDone({ settings: { store }, done }: Kept): Promise<void> {
-  const items = done.splice(0);
-  for (let item = items.shift(); item !== undefined; item = items.shift())
-    try {
-      await store.unschedule(item.session, item.key);
-    } catch (error) {
-      done.push(...items, item);
-      throw error;
-    }
 }
 
 async function create(
@@ -140,20 +135,20 @@ async function create(
   use: Use | undefined,
 ): Promise<StoredRequest | undefined> {
   const { store } = kept.settings;
-  const ops: readonly StoreOp[] = [
+  const ops: readonly Store.Operation[] = [
     ...countedFirst(use),
     { op: 'set', key: keys.request(id), value: JSON.stringify(document), version: 0 },
   ];
-  const applied = await store.apply(code, ops);
+  const applied = await store.apply({ session: code }, ops);
   if (applied.results !== undefined)
     return {
       version: applied.results.at(-1) as number,
-      scheduled: schedule(kept, { session: code, key: id }, dueMs),
+      scheduled: schedule(kept, { owner: code, key: id }, dueMs),
     };
   if (applied.gone) throw sessionNotFound();
   checkUse(use, applied);
   // The id is in use, so nothing was counted. Repeating the same request counts too.
-  const counted = use && (await store.apply(code, [use.op]));
+  const counted = use && (await store.apply({ session: code }, [use.op]));
   if (counted !== undefined && counted.results === undefined) checkUse(use, counted);
   return undefined;
 }
@@ -163,9 +158,9 @@ async function create(
  * request, so that only the answer to the agent waits for it. If the node dies before that, no
  * agent has an answer yet. An agent that asks again has the request taken over.
  */
-function schedule(kept: Kept, item: DueItem, dueMs: number): Promise<void> {
-  const done = kept.done.splice(0);
-  const scheduled = kept.settings.store.schedule(item.session, item.key, dueMs, done);
+function schedule(kept: Kept, item: Store.Item, dueMs: number): Promise<void> {
+  const done = kept.done.splice(0, atOnce);
+  const scheduled = kept.settings.store.schedule([item], dueMs, done);
   scheduled.catch(() => {
     kept.missing.add(item);
     kept.done.push(...done);
@@ -179,7 +174,7 @@ async function finish(
   id: string,
   { document, version }: FoundRequest,
   result: ToolResult,
-  ending: StoreOp | undefined,
+  ending: Store.Operation | undefined,
 ): Promise<false | { readonly callEnded: boolean }> {
   const { args: _args, node: _node, ...rest } = document;
   const text = JSON.stringify({ ...rest, status: 'done', result } satisfies RequestDocument);
@@ -188,7 +183,7 @@ async function finish(
     { op: 'set', key: keys.request(id), value: text, version },
     { op: 'append', log: 'agent', value: JSON.stringify(record), keep: logKeep },
     ...(ending === undefined ? [] : [ending]),
-  ] as const satisfies readonly StoreOp[];
+  ] as const satisfies readonly Store.Operation[];
   const applied = await applyAndWake(kept, code, ops, [
     { wake: `request:${id}` },
     { wake: 'log:agent' },
@@ -198,7 +193,7 @@ async function finish(
     return applied.refused === 2
       ? finish(kept, code, id, { document, version }, result, undefined)
       : false;
-  kept.done.push({ session: code, key: id });
+  kept.done.push({ owner: code, key: id });
   removeDropped(kept, code, applied.results[1].dropped);
   if (text.length * 3 >= countedBytes) {
     const counted = { id, bytes: Buffer.byteLength(text), entry: applied.results[1].id };
@@ -221,8 +216,8 @@ function removeDropped(
   // Requests that cannot be removed now are removed with the session.
   store
     .apply(
-      code,
-      ids.map((old): StoreOp => ({ op: 'delete', key: keys.request(old) })),
+      { session: code },
+      ids.map((old): Store.Operation => ({ op: 'delete', key: keys.request(old) })),
     )
     .catch(() => {});
 }

@@ -2,6 +2,7 @@
 import type { ToolResult } from '../../../core.ts';
 import type { WakeListener } from '../hub.ts';
 import { keys } from '../ports/documents.ts';
+import { documentsOf } from '../ports/kept-store.ts';
 import { leaving, relayError, sessionNotFound } from '../relay-error.ts';
 import { callIn, type FoundCall } from './call-documents.ts';
 import { lookWake } from './node-lease.ts';
@@ -26,7 +27,7 @@ export async function findPair(
   code: string,
   id: string,
 ): Promise<FoundPair> {
-  const [request, call] = await store.get(code, [keys.request(id), keys.call(id)]);
+  const [request, call] = await documentsOf(store, code, [keys.request(id), keys.call(id)]);
   return { found: requestIn(request), call: callIn(call) };
 }
 
@@ -148,7 +149,7 @@ async function isLeft(
   if (node === undefined) return false;
   if (!lease.isSteady()) {
     // It is too early to tell. A look is scheduled, because the agent may not ask again.
-    await settings.store.schedule(code, id, lease.leaseMs);
+    await settings.store.schedule([{ owner: code, key: id }], lease.leaseMs);
     return false;
   }
   if (!(await lease.isAlive(node))) return true;

@@ -135,9 +135,10 @@ export function lookAgain(
   id: string,
   waitsUntil: number | undefined,
 ): Promise<void> {
+  const item = { owner: code, key: id };
   return waitsUntil === undefined
-    ? store.unschedule(code, id)
-    : store.schedule(code, id, Math.max(1, waitsUntil - now()));
+    ? store.schedule([], 0, [item])
+    : store.schedule([item], Math.max(1, Math.ceil(waitsUntil - now())));
 }
 
 /** True when the time for the approval of a request has passed without an answer. */

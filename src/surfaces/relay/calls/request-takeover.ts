@@ -1,6 +1,7 @@
 /** Takes over requests that a dead node has left. */
+import type { Store } from '../../../extend.ts';
 import { keys, type RequestDocument, type SessionDocument } from '../ports/documents.ts';
-import type { DueItem } from '../ports/store.ts';
+import { documentsOf } from '../ports/kept-store.ts';
 import { findCall } from './call-documents.ts';
 import type { LiveSession } from './live-session.ts';
 import { lostResult } from './lost-result.ts';
@@ -21,11 +22,11 @@ const absentMs = 60_000;
 export async function takeOverDue(parts: RequestParts): Promise<void> {
   const { settings, lease, state } = parts;
   if (!lease.isSteady() || state.closing) return;
-  let due: readonly DueItem[];
+  let due: readonly Store.Item[];
   do {
     due = await settings.store.due(maxAtOnce, lease.leaseMs);
-    for (const { session, key } of state.closing ? [] : due)
-      await takeUp(parts, session, key, false).catch((error: unknown) =>
+    for (const { owner, key } of state.closing ? [] : due)
+      await takeUp(parts, owner, key, false).catch((error: unknown) =>
         warn(parts, error, 'relay: a request could not be taken over'),
       );
     // The store postpones the requests that it has returned, so this loop ends.
@@ -60,12 +61,12 @@ async function takeUpOnce(
   const { documents, hub, lease, settings } = parts;
   const { store, node } = settings;
   if (isOwn(parts, code, id)) return false;
-  const [session, stored] = await store.get(code, [keys.session, keys.request(id)]);
+  const [session, stored] = await documentsOf(store, code, [keys.session, keys.request(id)]);
   const found = requestIn(stored);
   if (session === undefined) documents.release(code, id);
   // A node has scheduled the request but not stored it. It may still do so, or it died and the
   // agent never got an answer.
-  else if (found === undefined) await store.schedule(code, id, absentMs);
+  else if (found === undefined) await store.schedule([{ owner: code, key: id }], absentMs);
   if (session === undefined || found === undefined) return false;
   const { document } = found;
   if (isUnanswered(parts, document)) return (await giveUp(parts, code, id, found)) !== undefined;
@@ -85,7 +86,7 @@ async function takeUpOnce(
   }
   await lease.begin();
   // Without a scheduled look, no node would notice if this one died too.
-  await store.schedule(code, id, lease.leaseMs);
+  await store.schedule([{ owner: code, key: id }], lease.leaseMs);
   // After this write the former node can no longer write the document.
   const taken: RequestDocument = { ...document, node, taken: (document.taken ?? 0) + 1 };
   const version = await documents.write(code, id, taken, found.version);

@@ -3,7 +3,7 @@
  * taken over if that node dies, and is kept when it is done.
  */
 import pTimeout from 'p-timeout';
-import type { ToolResult } from '../../../core.ts';
+import type { ApprovalAnswer, ToolResult } from '../../../core.ts';
 import { inspectSession } from '../../../extend.ts';
 import type { Hub } from '../hub.ts';
 import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
@@ -68,7 +68,7 @@ export function createRequests(
     hub,
     live,
     calls,
-    documents: createRequestDocuments({ settings, hub }, settings.limits.resultBytesPerSession),
+    documents: createRequestDocuments({ settings }, settings.limits.resultBytesPerSession),
     lease,
     takeUp: (code, id, isAnswered) => takeUp(parts, code, id, isAnswered),
     state: newRequestState(),
@@ -217,13 +217,17 @@ async function withdraw(
     const view = inspectSession(entry.session);
     let hasRun: HasRun = 'perhaps';
     for (const { callId, token } of await view.questions()) {
-      if (callId !== id || token === undefined) continue;
-      const result = await view.resume(token, {
+      const isOfProgram = callId.startsWith(`${id}/`);
+      if ((callId !== id && !isOfProgram) || token === undefined) continue;
+      const rejection: ApprovalAnswer = {
         decision: 'reject_once',
         // If the session may not answer its own approvals, an answer without a name is refused.
         by: 'agent',
         message: 'The agent has cancelled the call.',
-      });
+      };
+      // A program must not go on, as it could after a rejection.
+      const signal = isOfProgram ? AbortSignal.abort() : undefined;
+      const result = await view.resume(token, rejection, { signal });
       if (!result.success && result.error.reason === 'rejected') hasRun = 'no';
     }
     return hasRun;

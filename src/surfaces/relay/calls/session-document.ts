@@ -4,7 +4,7 @@ import type { SessionOptions } from '../../../core.ts';
 import { HostToolRegistry } from '../../../index.ts';
 import type { RelaySessionOptions } from '../options.ts';
 import { keys, type SessionDocument } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
+import { documentsOf, type KeptStore, writeDocument } from '../ports/kept-store.ts';
 import { relayError } from '../relay-error.ts';
 import { hashOf, newCode, newToken } from '../secrets.ts';
 import type { RelaySettings } from '../settings.ts';
@@ -43,10 +43,11 @@ export async function createSessionDocument({
       paired: [],
       toolsRevision: 0,
     };
-    if (
-      await store.create(code, keys.session, JSON.stringify(document), expiresAt + keptAfterwardsMs)
-    )
-      return { document, sessionToken, agentToken };
+    const { results } = await store.apply({ session: code }, [
+      { op: 'open', expiresAt: expiresAt + keptAfterwardsMs },
+      { op: 'set', key: keys.session, value: JSON.stringify(document) },
+    ]);
+    if (results !== undefined) return { document, sessionToken, agentToken };
   }
   throw busy();
 }
@@ -58,28 +59,26 @@ export async function createSessionDocument({
  * @throws RelayError 503 `busy`
  */
 export async function changeSession(
-  store: RelayStore,
+  store: KeptStore,
   code: string,
   next: (document: SessionDocument) => SessionDocument | undefined,
 ): Promise<SessionDocument | undefined> {
   for (let tries = 0; tries < maxTries; tries++) {
-    const [stored] = await store.get(code, [keys.session]);
+    const [stored] = await documentsOf(store, code, [keys.session]);
     if (stored === undefined) return undefined;
     const before = JSON.parse(stored.value) as SessionDocument;
     const after = next(before);
     if (after === undefined) return before;
-    if ((await store.set(code, keys.session, JSON.stringify(after), stored.version)) !== undefined)
-      return after;
+    const value = JSON.stringify(after);
+    const version = await writeDocument(store, code, keys.session, value, stored.version);
+    if (version !== undefined) return after;
   }
   throw busy();
 }
 
 /** Reads when a session ends, in epoch milliseconds; undefined for an unknown session. */
-export async function endOfSession(
-  store: Pick<RelayStore, 'get'>,
-  code: string,
-): Promise<number | undefined> {
-  const [stored] = await store.get(code, [keys.session]);
+export async function endOfSession(store: KeptStore, code: string): Promise<number | undefined> {
+  const [stored] = await documentsOf(store, code, [keys.session]);
   return stored === undefined ? undefined : (JSON.parse(stored.value) as SessionDocument).expiresAt;
 }
 
@@ -124,6 +123,7 @@ const governed = [
   'services',
   'facts',
   'discovery',
+  'code',
   'limits',
   'approver',
   'approvalMode',

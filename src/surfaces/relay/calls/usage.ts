@@ -3,9 +3,9 @@
  * memory and adds to the store from time to time, so that a call needs no operation of its own. A
  * node that dies loses the counts of its last seconds.
  */
+import type { Store } from '../../../extend.ts';
 import { keys } from '../ports/documents.ts';
-import type { Refused, RelayStore } from '../ports/store.ts';
-import type { StoreOp } from '../ports/store-ops.ts';
+import { documentsOf, type KeptStore, writeDocument } from '../ports/kept-store.ts';
 
 /** Counts calls of the application's tools. */
 export interface Usage {
@@ -25,14 +25,14 @@ const maxNames = 2_000;
 const maxTries = 5;
 
 interface State {
-  readonly store: RelayStore;
+  readonly store: KeptStore;
   /** Counts that are not stored, by session and tool. */
   pending: Map<string, Map<string, number>>;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
 /** Makes the counts of a node. */
-export function createUsage(store: RelayStore): Usage {
+export function createUsage(store: KeptStore): Usage {
   const state: State = { store, pending: new Map(), timer: undefined };
   return {
     count(code, tool) {
@@ -67,23 +67,23 @@ async function flush(state: State): Promise<void> {
 }
 
 async function add(
-  store: RelayStore,
+  store: KeptStore,
   code: string,
   counts: ReadonlyMap<string, number>,
 ): Promise<void> {
   for (let tries = 0; tries < maxTries; tries++) {
     const { counts: all, version } = await stored(store, code);
     for (const [tool, calls] of counts) all.set(tool, (all.get(tool) ?? 0) + calls);
-    const kept = Object.fromEntries([...all].slice(-maxNames));
-    if ((await store.set(code, keys.usage, JSON.stringify(kept), version)) !== undefined) return;
+    const value = JSON.stringify(Object.fromEntries([...all].slice(-maxNames)));
+    if ((await writeDocument(store, code, keys.usage, value, version)) !== undefined) return;
   }
 }
 
 async function stored(
-  store: RelayStore,
+  store: KeptStore,
   code: string,
 ): Promise<{ readonly counts: Map<string, number>; readonly version: number }> {
-  const [found] = await store.get(code, [keys.usage]);
+  const [found] = await documentsOf(store, code, [keys.usage]);
   return {
     counts: new Map(
       found === undefined
@@ -98,13 +98,13 @@ async function stored(
 
 /** One use of a session's limit. */
 export interface Use {
-  readonly op: Extract<StoreOp, { readonly op: 'count' }>;
+  readonly op: Store.Count;
   /** The error for a use beyond the limit. @param retryAfterMs until its window ends */
   refusal(retryAfterMs: number): Error;
 }
 
 /** Makes the operations that a step begins with: the count of the use, if there is one. */
-export function countedFirst(use: Use | undefined): readonly StoreOp[] {
+export function countedFirst(use: Use | undefined): readonly Store.Operation[] {
   return use === undefined ? [] : [use.op];
 }
 
@@ -112,6 +112,6 @@ export function countedFirst(use: Use | undefined): readonly StoreOp[] {
  * Checks whether the use was what the step was refused for.
  * @throws the refusal of the use
  */
-export function checkUse(use: Use | undefined, { refused, retryAfterMs }: Refused): void {
+export function checkUse(use: Use | undefined, { refused, retryAfterMs }: Store.Refused): void {
   if (use !== undefined && refused === 0 && retryAfterMs > 0) throw use.refusal(retryAfterMs);
 }

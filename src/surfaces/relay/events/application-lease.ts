@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { keys } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
+import { documentsOf, type KeptStore, removeDocument } from '../ports/kept-store.ts';
+import { renewLease, takeLease } from '../ports/leases.ts';
 
 /** The lease of a connection. */
 export interface ApplicationLease {
@@ -29,13 +30,14 @@ interface LeaseRequest {
 }
 
 /** Takes the lease from its holder; undefined for an unknown session. */
-export async function takeLease(
-  store: RelayStore,
+export async function openLease(
+  store: KeptStore,
   { code, client }: LeaseRequest,
   leaseMs: number,
 ): Promise<ApplicationLease | undefined> {
   const holder = holderOf(client);
-  const epoch = await store.acquire(code, keys.applicationLease, holder, leaseMs, true);
+  const wanted = { holder, ttlMs: leaseMs, steal: true };
+  const epoch = await takeLease(store, code, keys.applicationLease, wanted);
   return epoch === undefined ? undefined : leaseOf(store, code, leaseMs, holder, epoch);
 }
 
@@ -44,21 +46,25 @@ export async function takeLease(
  * Resolves to `replaced` if another client has it, and to undefined for an unknown session.
  */
 export async function continueLease(
-  store: RelayStore,
+  store: KeptStore,
   { code, client }: LeaseRequest & { readonly client: string },
   leaseMs: number,
 ): Promise<ApplicationLease | 'replaced' | undefined> {
-  const before = await store.holder(code, keys.applicationLease);
-  const isOwn = before?.holder.startsWith(`${client} `) === true;
+  const [before] = await documentsOf(store, code, [keys.applicationLease]);
+  const isOwn = before?.value.startsWith(`${client} `) === true;
   const holder = holderOf(client);
   // Another client may take a free lease at the same time, so only a lease of this client is
   // stolen.
   const epoch =
     before === undefined || isOwn
-      ? await store.acquire(code, keys.applicationLease, holder, leaseMs, isOwn)
+      ? await takeLease(store, code, keys.applicationLease, {
+          holder,
+          ttlMs: leaseMs,
+          steal: isOwn,
+        })
       : undefined;
   if (epoch !== undefined) return leaseOf(store, code, leaseMs, holder, epoch);
-  const [session] = await store.get(code, [keys.session]);
+  const [session] = await documentsOf(store, code, [keys.session]);
   return session === undefined ? undefined : 'replaced';
 }
 
@@ -68,7 +74,7 @@ function holderOf(client: string | undefined): string {
 }
 
 function leaseOf(
-  store: RelayStore,
+  store: KeptStore,
   code: string,
   leaseMs: number,
   holder: string,
@@ -87,10 +93,11 @@ function leaseOf(
   const renew = async (): Promise<boolean> => {
     waiting = undefined;
     if (released) return false;
-    if (await store.renew(code, keys.applicationLease, epoch, leaseMs)) return true;
+    if (await renewLease(store, code, keys.applicationLease, epoch, leaseMs)) return true;
     // The lease has expired, for example while the store was unavailable. It can be taken again if
     // no other connection has it.
-    const again = await store.acquire(code, keys.applicationLease, holder, leaseMs);
+    const wanted = { holder, ttlMs: leaseMs };
+    const again = await takeLease(store, code, keys.applicationLease, wanted);
     if (again !== undefined) epoch = again;
     return again !== undefined;
   };
@@ -106,7 +113,7 @@ function leaseOf(
     },
     release() {
       released = true;
-      return inTurn(() => store.release(code, keys.applicationLease, epoch));
+      return inTurn(() => removeDocument(store, code, keys.applicationLease, epoch));
     },
   };
 }

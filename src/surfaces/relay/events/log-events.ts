@@ -15,7 +15,7 @@ import {
   type ToolsDocument,
   type ToolsRecord,
 } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
+import { documentsOf, type KeptStore } from '../ports/kept-store.ts';
 import { readTools } from '../tools/tools-document.ts';
 import type { StreamEvent } from './ports.ts';
 import { describeUpdate } from './tool-updates.ts';
@@ -28,7 +28,7 @@ export interface LogRead {
 
 /** Where the data of events is looked up. */
 export interface EventLookup {
-  readonly store: RelayStore;
+  readonly store: KeptStore;
   readonly code: string;
   /** The side whose log is read. */
   readonly side: Side;
@@ -55,7 +55,7 @@ export async function updateEvent(
   upTo = id,
 ): Promise<StreamEvent | undefined> {
   const { store, code, side } = lookup;
-  const [session] = await store.get(code, [keys.session]);
+  const [session] = await documentsOf(store, code, [keys.session]);
   if (session === undefined) return undefined;
   const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
   // Connections that read the same entries share the data. It must show the tools as they were
@@ -92,7 +92,7 @@ export async function eventOf(
       data: { approvalId, requestId, title, ...(message && { message }), ...(risk && { risk }) },
     };
   }
-  const [stored] = await lookup.store.get(lookup.code, [keys.request(record.id)]);
+  const [stored] = await documentsOf(lookup.store, lookup.code, [keys.request(record.id)]);
   const document = stored && (JSON.parse(stored.value) as RequestDocument);
   const result = document && resultOf(record.id, document);
   return (
@@ -123,7 +123,8 @@ export async function withoutDoneCalls(
 ): Promise<readonly LogRead[]> {
   const calls = reads.filter(({ record }) => record.kind === 'call' && !claimed.has(record.id));
   if (calls.length < 2) return reads;
-  const stored = await store.get(
+  const stored = await documentsOf(
+    store,
     code,
     calls.map(({ record }) => keys.call((record as { id: string }).id)),
   );
@@ -153,7 +154,7 @@ interface Shared {
   turn: Promise<void>;
 }
 
-const nodes = new WeakMap<RelayStore, Shared>();
+const nodes = new WeakMap<KeptStore, Shared>();
 
 /** Whether a change may carry many definitions. */
 function mayBeLarge({ added, modified, all }: ToolsRecord): boolean {
@@ -172,7 +173,7 @@ function isLarge({ updates }: JsonObject): boolean {
  * @param make makes the data from the current tools
  */
 async function updateData(
-  store: RelayStore,
+  store: KeptStore,
   key: string,
   record: ToolsRecord,
   make: () => Promise<JsonObject>,

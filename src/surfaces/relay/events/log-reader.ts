@@ -1,9 +1,9 @@
 /** Reads a side's log as events, from the place that a client has reached. */
+import type { Store } from '../../../extend.ts';
 import { momentMs, type Offer, type Taken } from '../calls/call-delivery.ts';
 import { findCall } from '../calls/call-documents.ts';
 import { keys, type LogRecord, logKeep, type Side, type ToolsRecord } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
-import type { LogEntry } from '../ports/stored.ts';
+import { documentsOf, type KeptStore, writeDocument } from '../ports/kept-store.ts';
 import {
   type EventLookup,
   eventOf,
@@ -36,7 +36,7 @@ export interface LogReader {
 
 /** The client that reads, and its starting place. */
 export interface LogReading {
-  readonly store: RelayStore;
+  readonly store: KeptStore;
   readonly code: string;
   readonly side: Side;
   /**
@@ -134,7 +134,7 @@ async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
     const taken =
       offers.length > 0 ? await progress.reading.take?.(offers, progress.place) : undefined;
     const { entries, first, last } =
-      taken?.page ?? (await store.read(code, side, progress.place, logKeep));
+      taken?.page ?? (await readLog(store, code, side, progress.place));
     const cameWhileListening =
       !progress.catchingUp && !wasStale && !progress.stale && time - progress.readAt <= newWithinMs;
     const isRecent = (): boolean => performance.now() - time <= momentMs;
@@ -202,7 +202,7 @@ const noneClaimed: Taken['claimed'] = new Map();
 /** Yields the events of entries. @returns whether a change of tools was among them */
 async function* readEntries(
   progress: Progress,
-  entries: readonly LogEntry[],
+  entries: readonly Store.Entry[],
   calls: ReadCalls,
 ): AsyncGenerator<StreamEvent, boolean> {
   const { lookup, catchingUp } = progress;
@@ -269,13 +269,25 @@ function isSkipped({ known, isFresh, catchingUp }: Progress, { id, record }: Log
   return record.kind === 'cancel' && isFresh && catchingUp;
 }
 
+async function readLog(
+  store: KeptStore,
+  code: string,
+  log: Side,
+  after: number,
+): Promise<Store.Page> {
+  const read = { op: 'read', log, after, limit: logKeep } as const;
+  const { results } = await store.apply({ session: code }, [read]);
+  return results?.[0] ?? { entries: [], first: 0, last: 0 };
+}
+
 async function remember(progress: Progress, upTo = progress.place): Promise<void> {
   const { store, code, side } = progress.reading;
   for (let tries = 0; upTo > progress.remembered && tries < maxTries; tries++) {
     const there = await readCursor(progress.reading);
     if (
       there.place >= upTo ||
-      (await store.set(code, keys.cursor(side), String(upTo), there.version)) !== undefined
+      (await writeDocument(store, code, keys.cursor(side), String(upTo), there.version)) !==
+        undefined
     )
       progress.remembered = upTo;
   }
@@ -286,7 +298,7 @@ async function readCursor({
   code,
   side,
 }: LogReading): Promise<{ readonly place: number; readonly version: number }> {
-  const [stored] = await store.get(code, [keys.cursor(side)]);
+  const [stored] = await documentsOf(store, code, [keys.cursor(side)]);
   return stored === undefined
     ? { place: 0, version: 0 }
     : { place: Number(stored.value), version: stored.version };

@@ -4,6 +4,7 @@
  */
 import type { Hub } from '../hub.ts';
 import { keys } from '../ports/documents.ts';
+import { documentsOf } from '../ports/kept-store.ts';
 import type { RelaySettings } from '../settings.ts';
 
 /** Tells whether applications are connected. */
@@ -123,9 +124,9 @@ async function run(
   let nextMs = heartbeatMs;
   while (one.again && one.listeners.size > 0) {
     one.again = false;
-    const holder = await store.holder(one.code, keys.applicationLease);
+    const [holder] = await documentsOf(store, one.code, [keys.applicationLease]);
     // A lease that ends without a wake-up belongs to a node that has died, or to a poll.
-    nextMs = holder === undefined ? heartbeatMs : Math.min(leaseMs, holder.remainingMs + 1);
+    nextMs = holder === undefined ? heartbeatMs : Math.min(leaseMs, (holder.remainingMs ?? 0) + 1);
     const connected = holder !== undefined;
     if (connected === one.connected) continue;
     one.connected = connected;

@@ -6,10 +6,10 @@
 import type { Calls } from '../calls/calls.ts';
 import type { Hub } from '../hub.ts';
 import { keys, type SessionDocument } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
+import { documentsOf, type KeptStore } from '../ports/kept-store.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import type { RelaySettings } from '../settings.ts';
-import { type ApplicationLease, takeLease } from './application-lease.ts';
+import { type ApplicationLease, openLease } from './application-lease.ts';
 import { type LogReader, openLogReader } from './log-reader.ts';
 import type { StreamEvent, StreamRequest } from './ports.ts';
 import type { Presence } from './presence.ts';
@@ -78,7 +78,7 @@ export async function openEventSource(
   over: (reason: EndReason) => void,
   taken?: ApplicationLease,
 ): Promise<EventSource> {
-  const [session] = await store.get(code, [keys.session]);
+  const [session] = await documentsOf(store, code, [keys.session]);
   if (session === undefined) throw sessionNotFound();
   const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
   const lease =
@@ -95,7 +95,7 @@ export async function openEventSource(
   };
   const renew = async (): Promise<EndReason | undefined> => {
     if (await lease?.renew()) return undefined;
-    const [there] = await store.get(code, [keys.session]);
+    const [there] = await documentsOf(store, code, [keys.session]);
     if (there !== undefined) return lease && 'replaced';
     return expiresAt - now() <= leaseMs ? 'session_expired' : 'session_closed';
   };
@@ -135,12 +135,12 @@ export async function openEventSource(
 
 /** Takes the lease of a new connection. Rejects with 404 when the session is gone. */
 async function leaseOf(
-  store: RelayStore,
+  store: KeptStore,
   code: string,
   client: string | undefined,
   leaseMs: number,
 ): Promise<ApplicationLease> {
-  const lease = await takeLease(store, { code, client }, leaseMs);
+  const lease = await openLease(store, { code, client }, leaseMs);
   if (lease === undefined) throw sessionNotFound();
   return lease;
 }

@@ -4,7 +4,7 @@
  */
 import { headerOf } from '../../../values/http/direct-body.ts';
 import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
+import { documentsOf, type KeptStore, removeDocument } from '../ports/kept-store.ts';
 import { type RelayError, relayError, sessionNotFound } from '../relay-error.ts';
 import { hashOf, sameHash } from '../secrets.ts';
 import type { RelaySettings } from '../settings.ts';
@@ -72,7 +72,7 @@ export function bearerOf(request: Request): string | undefined {
  * @throws RelayError 401, 403 `wrong_side`, 404 `session_not_found`, 410 `session_expired`
  */
 export async function authorize(
-  store: RelayStore,
+  store: KeptStore,
   now: number,
   { code, access, token, ticket }: AccessRequest,
 ): Promise<Admitted> {
@@ -81,7 +81,7 @@ export async function authorize(
   if (token === undefined)
     throw unauthorized('Expected `Authorization: Bearer` with a token of this session.');
   const hash = hashOf(token);
-  const [stored] = await store.get(code, [keys.session]);
+  const [stored] = await documentsOf(store, code, [keys.session]);
   const document = JSON.parse(stored?.value ?? noSession) as SessionDocument;
   const side = sideOf(document, hash);
   if (stored === undefined || side === undefined) throw sessionNotFound();
@@ -93,11 +93,11 @@ export async function authorize(
  * @throws RelayError 404 `session_not_found`, 410 `session_expired`
  */
 export async function findSession(
-  store: RelayStore,
+  store: KeptStore,
   now: number,
   code: string,
 ): Promise<SessionDocument> {
-  const [stored] = await store.get(code, [keys.session]);
+  const [stored] = await documentsOf(store, code, [keys.session]);
   if (stored === undefined) throw sessionNotFound();
   const document = JSON.parse(stored.value) as SessionDocument;
   if (now >= document.expiresAt) throw sessionExpired();
@@ -116,7 +116,7 @@ export function checkHostKey(token: string | undefined, hostKeyHash: string): vo
 }
 
 async function authorizeTicket(
-  store: RelayStore,
+  store: KeptStore,
   now: number,
   code: string,
   access: Side | 'either',
@@ -124,7 +124,7 @@ async function authorizeTicket(
 ): Promise<Admitted> {
   if (ticket === '' || ticket.length > maxSecretChars) throw sessionNotFound();
   const key = keys.ticket(hashOf(ticket));
-  const [session, stored] = await store.get(code, [keys.session, key]);
+  const [session, stored] = await documentsOf(store, code, [keys.session, key]);
   if (session === undefined || stored === undefined) throw sessionNotFound();
   const { side, expiresAt } = JSON.parse(stored.value) as TicketDocument;
   const admitted = admit(
@@ -133,7 +133,7 @@ async function authorizeTicket(
     now,
   );
   // If several clients present the same ticket, only one is admitted.
-  const first = await store.delete(code, key);
+  const first = await removeDocument(store, code, key);
   if (!first || now >= expiresAt) throw sessionNotFound();
   return admitted;
 }

@@ -15,6 +15,7 @@ import {
 } from './access.ts';
 import { agentRoutes } from './agent-routes.ts';
 import type { BodyBounds } from './bodies.ts';
+import { admitOverMcp, metadataFor } from './mcp-access.ts';
 import { mcpRoute } from './mcp-route.ts';
 import {
   clientOf,
@@ -150,7 +151,11 @@ async function respond(app: AppParts, request: Request, info: RequestInfo): Prom
         status: 204,
         headers: { Allow: place.allow, ...preflightOf(request, policy) },
       });
-    else {
+    else if (place === undefined && parts.origins.authorization !== undefined) {
+      const metadata = await metadataFor(parts.origins.authorization, request);
+      if (metadata === undefined) throw noRoute();
+      response = metadata;
+    } else {
       entered = await enterAt(app, place, request, info);
       client = clientOf(entered.exchange);
       const turn = client === undefined ? undefined : parts.pace.enter(client);
@@ -215,18 +220,19 @@ async function enterAt(
 
 function entering(
   { request, params, address, bounds }: Exchange,
-  { document, side }: Pick<SessionExchange, 'document' | 'side'>,
+  { document, side, sender }: Pick<SessionExchange, 'document' | 'side' | 'sender'>,
 ): SessionExchange {
-  return { request, params, address, bounds, document, side };
+  return { request, params, address, bounds, document, side, sender };
 }
 
 /** Checks that the client may use a route. Undefined for a route without a session. */
 function admit(
-  { parts: { settings, origins }, recent }: AppParts,
+  { parts, recent }: AppParts,
   { name, access, ticket }: Route,
   request: Request,
   code: string,
-): Promise<Pick<SessionExchange, 'document' | 'side'>> | undefined {
+): Promise<Pick<SessionExchange, 'document' | 'side' | 'sender'>> | undefined {
+  const { settings, origins } = parts;
   const { store, now } = settings;
   if (access === 'anyone') return undefined;
   if (access === 'operator' && !origins.metrics) throw noRoute();
@@ -238,6 +244,10 @@ function admit(
       ? undefined
       : findSession(store, now(), code).then((document) => ({ document, side: 'host' }));
   }
+  if (name === 'mcp' && origins.authorization !== undefined)
+    return admitOverMcp(parts, origins.authorization, request, code, async () =>
+      authorize(store, now(), { code, access, token: bearerOf(request), ticket: undefined }),
+    );
   const shown = ticket ? (new URL(request.url).searchParams.get('ticket') ?? undefined) : undefined;
   const asked = { code, access, token: bearerOf(request), ticket: shown };
   return name === 'response' ? recent.authorize(asked) : authorize(store, now(), asked);

@@ -7,8 +7,10 @@ import { isMisuseError, type JsonValue } from '../../../core.ts';
 import { rawHeadersOf } from '../../../values/http/direct-body.ts';
 import { repeatedParam } from '../../../values/http/node-request.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
-import type { createMcpHandler, McpHandler } from '../../mcp/index.ts';
+import type { createMcpHandler, McpAuthorization, McpHandler, McpToken } from '../../mcp/index.ts';
+import type { Sender } from '../../mcp/server/authorization.ts';
 import type { LiveSession } from '../calls/live-session.ts';
+import type { RelayAccess } from '../read-options.ts';
 import { relayError } from '../relay-error.ts';
 import { checkText, readText } from './bodies.ts';
 import { mcpSessionStore } from './mcp-sessions.ts';
@@ -19,17 +21,27 @@ export function mcpRoute({
   live,
   limits,
   report,
+  origins: { authorization },
   settings: { store },
 }: NodeParts): Pick<SessionHandlers, 'mcp'> {
-  const handlers = new WeakMap<LiveSession, McpHandler>();
-  const handlerOf = (session: LiveSession, create: typeof createMcpHandler): McpHandler => {
-    const known = handlers.get(session);
-    if (known !== undefined) return known;
+  const own = new WeakMap<LiveSession, McpHandler>();
+  const others = new WeakMap<LiveSession, McpHandler>();
+  /** Who sends a request that has been admitted with an access token. */
+  const senders = new WeakMap<Request, Sender>();
+  const handlerOf = (
+    session: LiveSession,
+    create: typeof createMcpHandler,
+    sender: Sender | undefined,
+  ): McpHandler => {
+    const handlers = sender === undefined ? own : others;
+    const before = handlers.get(session);
+    if (before !== undefined) return before;
     const made = create(session.session, {
       maxSessions: 20,
       // An agent must not approve what it asks for itself.
       approvals: 'host',
       sessionStore: mcpSessionStore(store, session.code),
+      authorization: sender && authorization && known(authorization, senders),
       onError: (error) => report('mcp', error),
     });
     handlers.set(session, made);
@@ -37,7 +49,7 @@ export function mcpRoute({
     return made;
   };
   return {
-    async mcp({ request, bounds, document }) {
+    async mcp({ request, bounds, document, sender }) {
       const twice = repeatedParam({ rawHeaders: rawHeadersOf(request) });
       if (twice !== undefined)
         throw relayError(400, 'invalid_request', `The header ${twice} is sent twice.`);
@@ -52,8 +64,10 @@ export function mcpRoute({
       const session = await live.get(document);
       const release = session.retain();
       try {
-        const handler = handlerOf(session, mcp.createMcpHandler);
-        return whenDone(await handler.fetch(inside(request, text)), release);
+        const handler = handlerOf(session, mcp.createMcpHandler, sender);
+        const asked = inside(request, text, sender !== undefined);
+        if (sender !== undefined) senders.set(asked, sender);
+        return whenDone(await handler.fetch(asked), release);
       } catch (error) {
         release();
         if (isMisuseError(error) && error.code === 'missing_dependency')
@@ -64,15 +78,29 @@ export function mcpRoute({
   };
 }
 
+/** Requests whose tokens were verified when they were admitted. */
+function known(
+  { resource, servers, scopes }: RelayAccess,
+  senders: WeakMap<Request, Sender>,
+): McpAuthorization {
+  return {
+    resource,
+    authorizationServers: servers,
+    scopes: scopes.map((name) => ({ name })),
+    verify: (_token, request) => senders.get(request) as McpToken | undefined,
+  };
+}
+
 /** The import error contains paths on the server, so only the log gets it. */
 const noMcp =
   'The package `@modelcontextprotocol/server` cannot be loaded on the server; run `npm ' +
   'install @modelcontextprotocol/server` there.';
 
 /** Makes the request for the MCP handler. The relay has checked host, origin and token. */
-function inside(request: Request, text: string | undefined): Request {
+function inside(request: Request, text: string | undefined, keepsToken: boolean): Request {
   const headers = new Headers(request.headers);
-  for (const name of ['host', 'origin', 'authorization', 'content-length']) headers.delete(name);
+  for (const name of ['host', 'origin', 'content-length']) headers.delete(name);
+  if (!keepsToken) headers.delete('authorization');
   return new Request('http://localhost/mcp', {
     method: request.method,
     headers,

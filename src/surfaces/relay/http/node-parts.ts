@@ -1,5 +1,6 @@
 /** The parts of a node and the requests that its routes work with. */
 
+import type { Sender } from '../../mcp/server/authorization.ts';
 import type { Calls } from '../calls/calls.ts';
 import type { LiveSessions } from '../calls/live-sessions.ts';
 import type { Requests } from '../calls/requests.ts';
@@ -61,6 +62,8 @@ export interface Exchange {
 export interface SessionExchange extends Exchange {
   readonly document: SessionDocument;
   readonly side: Side | 'host';
+  /** Whose access token it has, if it has none of the relay. */
+  readonly sender?: Sender | undefined;
 }
 
 /** The name of a side of a session in {@link NodeParts.pace}; undefined for the host and others. */

@@ -79,13 +79,9 @@ export function createRateLimits(settings: RelaySettings): RateLimits {
 }
 
 async function takeOne({ store }: RelaySettings, one: MinuteLimit): Promise<void> {
-  const { key, limit, session } = one;
-  if (session === undefined) {
-    const { allowed, retryAfterMs } = await store.count(key, limit, minuteMs);
-    if (!allowed) throw refusalOf(one, retryAfterMs);
-    return;
-  }
-  const applied = await store.apply(session, [useOf(one).op]);
+  const { session } = one;
+  const space = session === undefined ? { shared: 'relay' } : { session };
+  const applied = await store.apply(space, [useOf(one).op]);
   if (applied.results !== undefined) return;
   throw applied.gone ? sessionNotFound() : refusalOf(one, applied.retryAfterMs);
 }

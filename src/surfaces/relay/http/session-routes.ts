@@ -1,4 +1,6 @@
 /** The routes that create and delete sessions, pair clients and issue tickets. */
+
+import type { Store } from '../../../extend.ts';
 import { describe } from '../../../values/errors/index.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
 import {
@@ -6,8 +8,7 @@ import {
   createSessionDocument,
   keptAfterwardsMs,
 } from '../calls/session-document.ts';
-import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
-import type { StoreOp } from '../ports/store-ops.ts';
+import { keys, type SessionDocument, type Side, type Wake } from '../ports/documents.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';
 import { hashOf, newToken } from '../secrets.ts';
 import type { RelaySettings } from '../settings.ts';
@@ -74,7 +75,6 @@ export function openSessionRoutes({
 export function sessionRoutes({
   settings,
   limits,
-  hub,
   live,
 }: NodeParts): Pick<SessionHandlers, 'ticket' | 'extend' | 'delete'> {
   const { store, now } = settings;
@@ -97,8 +97,11 @@ export function sessionRoutes({
     },
 
     async delete({ document: { code } }) {
-      if (!(await store.drop(code))) throw sessionNotFound();
-      hub.wake(code, 'closed');
+      const { results } = await store.apply({ session: code }, [
+        { op: 'publish', message: 'closed' satisfies Wake },
+        { op: 'drop' },
+      ]);
+      if (results?.[1] !== true) throw sessionNotFound();
       await live.close(code);
       return new Response(null, { status: 204 });
     },
@@ -137,7 +140,9 @@ async function extendSession(
   const end = Math.floor(Math.min(now() + ttlMs, createdAt + maxTtlMs));
   if (end <= document.expiresAt) return document;
   // The store is extended first, so that it never drops a session that has not expired.
-  if (!(await store.extend(code, end + keptAfterwardsMs))) throw sessionNotFound();
+  const expiresAt = end + keptAfterwardsMs;
+  const extended = await store.apply({ session: code }, [{ op: 'extend', expiresAt }]);
+  if (extended.results === undefined) throw sessionNotFound();
   const after = await changeSession(store, code, (current) => {
     // The session may have expired while the store was answering.
     if (now() >= current.expiresAt) throw sessionExpired();
@@ -179,16 +184,16 @@ async function createTicket(
   const hash = hashOf(ticket);
   const expiresAt = Math.floor(now()) + ticketMs;
   const value: TicketDocument = { side, expiresAt };
-  const { results } = await store.apply(code, [
+  const { results } = await store.apply({ session: code }, [
     { op: 'set', key: keys.ticket(hash), value: JSON.stringify(value) },
     { op: 'append', log: keys.ticketLog, value: hash, keep: keptTickets },
   ]);
   if (results === undefined) throw sessionNotFound();
   const { dropped } = results[1];
   if (dropped.length > 0) {
-    const ops = dropped.map((old): StoreOp => ({ op: 'delete', key: keys.ticket(old) }));
+    const ops = dropped.map((old): Store.Operation => ({ op: 'delete', key: keys.ticket(old) }));
     // Tickets that cannot be removed now are removed with the session.
-    await store.apply(code, ops).catch(() => {});
+    await store.apply({ session: code }, ops).catch(() => {});
   }
   return { ticket, expiresAt };
 }

@@ -16,7 +16,7 @@ import {
   type Side,
   type ToolsDocument,
 } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
+import { documentsOf, type KeptStore } from '../ports/kept-store.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import type { RelaySettings } from '../settings.ts';
 import {
@@ -84,7 +84,8 @@ async function readMetadata(
       ? nothingPassing
       : {
           usage: await calls.usage(document.code),
-          connected: (await store.holder(document.code, keys.applicationLease)) !== undefined,
+          connected:
+            (await documentsOf(store, document.code, [keys.applicationLease]))[0] !== undefined,
         };
   return {
     status: 200,
@@ -133,7 +134,7 @@ async function changeTools<R extends object>(
     const { revision } = document;
     const isNew = document !== before;
     if (isNew && !(await writeTools(store, code, document, found))) {
-      const [session] = await store.get(code, [keys.session]);
+      const [session] = await documentsOf(store, code, [keys.session]);
       if (session === undefined) throw sessionNotFound();
       continue;
     }
@@ -159,8 +160,9 @@ async function changeTools<R extends object>(
 }
 
 /** Appends a record to the logs of both sides. */
-async function announce(store: RelayStore, code: string, record: LogRecord): Promise<void> {
-  for (const side of sides)
-    if ((await store.append(code, side, JSON.stringify(record), logKeep)) === undefined)
-      throw sessionNotFound();
+async function announce(store: KeptStore, code: string, record: LogRecord): Promise<void> {
+  const value = JSON.stringify(record);
+  const entries = sides.map((log) => ({ op: 'append', log, value, keep: logKeep }) as const);
+  if ((await store.apply({ session: code }, entries)).results === undefined)
+    throw sessionNotFound();
 }

@@ -1,5 +1,6 @@
 /** The relay as a Node server: HTTP, server-sent events and WebSockets on one port. */
 
+import { loopbackNames } from '../../../values/http/web-address.ts';
 import {
   kind,
   readOptions,
@@ -83,11 +84,8 @@ export async function serveRelay<S = unknown>(
   const { port, host, maxConnections, ...rest } = given;
   const shown = host.includes(':') ? `[${host}]` : host;
   const local = isLoopback(host);
-  const {
-    allowedHosts = local && !given.trustProxy
-      ? ['localhost', '127.0.0.1', '[::1]', shown]
-      : undefined,
-  } = given;
+  const { allowedHosts = local && !given.trustProxy ? [...loopbackNames, shown] : undefined } =
+    given;
   const relay = createRelay<S>({ ...rest, allowedHosts });
   const own = serverPortOf(relay);
   if (own === undefined) throw new Error('The relay gave no port for servers.');

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { canonicalJson } from '../../../values/json/index.ts';
 import type { Pause } from '../../../values/limits/stretches.ts';
 import { keys, type RelayedDefinition, type ToolsDocument } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
+import { documentsOf, type KeptStore, removeDocument, writeDocument } from '../ports/kept-store.ts';
 import type { FailedTool } from './read-definitions.ts';
 
 /** The stored document, which names the key of its definitions. */
@@ -23,12 +23,12 @@ export interface FoundTools {
 const maxTries = 20;
 
 /** Reads the document. Undefined before a registration and for an unknown session. */
-export async function readTools(store: RelayStore, code: string): Promise<FoundTools | undefined> {
+export async function readTools(store: KeptStore, code: string): Promise<FoundTools | undefined> {
   for (let tries = 0; tries < maxTries; tries++) {
-    const [stored] = await store.get(code, [keys.tools]);
+    const [stored] = await documentsOf(store, code, [keys.tools]);
     if (stored === undefined) return undefined;
     const { definitionsKey, ...rest } = JSON.parse(stored.value) as KeptTools;
-    const [definitions] = await store.get(code, [definitionsKey]);
+    const [definitions] = await documentsOf(store, code, [definitionsKey]);
     // A later document has replaced this one and deleted its definitions.
     if (definitions === undefined) continue;
     return {
@@ -45,20 +45,21 @@ export async function readTools(store: RelayStore, code: string): Promise<FoundT
  * session is gone.
  */
 export async function writeTools(
-  store: RelayStore,
+  store: KeptStore,
   code: string,
   { definitions, ...rest }: ToolsDocument,
   before: FoundTools | undefined,
 ): Promise<boolean> {
   // The key is unique, so that the loser of a race does not touch the winner's definitions.
   const definitionsKey = `definitions:${randomUUID()}`;
-  if ((await store.set(code, definitionsKey, JSON.stringify(definitions))) === undefined)
-    return false;
+  const text = JSON.stringify(definitions);
+  if ((await writeDocument(store, code, definitionsKey, text)) === undefined) return false;
   const kept: KeptTools = { ...rest, definitionsKey };
+  const version = before?.version ?? 0;
   const wrote =
-    (await store.set(code, keys.tools, JSON.stringify(kept), before?.version ?? 0)) !== undefined;
+    (await writeDocument(store, code, keys.tools, JSON.stringify(kept), version)) !== undefined;
   const unused = wrote ? before?.definitionsKey : definitionsKey;
-  if (unused !== undefined) await store.delete(code, unused);
+  if (unused !== undefined) await removeDocument(store, code, unused);
   return wrote;
 }
 

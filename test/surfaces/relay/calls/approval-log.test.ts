@@ -1,9 +1,9 @@
 /** The announcements of approvals in the agent's log. */
 import { expect, test, vi } from 'vitest';
-import { defineTool, HostToolRegistry } from '../../../../src/index.ts';
+import { defineTool, HostToolRegistry, memoryStore } from '../../../../src/index.ts';
 import { announceApprovals } from '../../../../src/surfaces/relay/calls/approval-log.ts';
-import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
 import { logName } from '../../../../src/surfaces/relay/secrets.ts';
+import { kept } from '../watched-store.ts';
 
 test('one that fails is logged with its session, its request and the reason', async () => {
   const registry = new HostToolRegistry({ rules: [{ effect: 'ask', tools: 'act' }] });
@@ -18,16 +18,10 @@ test('one that fails is logged with its session, its request and the reason', as
   const session = registry.createSession({ sessionId: 'CODECODE', approver: () => 'allow_once' });
   const lines: unknown[][] = [];
   const note = (...line: unknown[]): void => void lines.push(line);
-  const store = {
-    ...memoryStore(),
-    append: () => Promise.reject(new Error('The store is full.')),
-  };
-  announceApprovals(
-    session,
-    'CODECODE',
-    { store, logger: { info: note, warn: note, error: note } },
-    { watch: async () => () => {}, wake: () => {} },
-  );
+  const full = () => Promise.reject(new Error('The store is full.'));
+  const store = { ...kept(memoryStore()), apply: full };
+  const logger = { info: note, warn: note, error: note };
+  announceApprovals(session, 'CODECODE', { store, logger });
   await session.call('act', {}, { callId: 'r-1' });
   await vi.waitFor(() => expect(lines).toHaveLength(1));
   expect(lines[0]).toEqual([

@@ -1,25 +1,24 @@
 /** The results that a session keeps have a bound in bytes; the oldest go first. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defineTool } from '../../../../src/index.ts';
+import { defineTool, memoryStore } from '../../../../src/index.ts';
 import {
   countedBytes,
   createResultCounts,
 } from '../../../../src/surfaces/relay/calls/kept-results.ts';
-import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
 import { keys, logKeep } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { listen, relayWorld, type World } from '../relay-world.ts';
-import { watchedStore } from '../watched-ports.ts';
+import { kept, on, watchedStore } from '../watched-store.ts';
 
 const code = 'ABCDEFGH';
 
 async function storeWith(ids: readonly string[]) {
-  const store = memoryStore();
-  await store.create(code, keys.session, '{}', Date.now() + 3_600_000);
+  const store = kept(memoryStore());
+  await on(store).create(code, keys.session, '{}', Date.now() + 3_600_000);
   for (const id of ids)
-    await store.set(code, keys.request(id), JSON.stringify({ status: 'done', result: { id } }));
+    await on(store).set(code, keys.request(id), JSON.stringify({ status: 'done', result: { id } }));
   const left = async (): Promise<readonly string[]> => {
-    const stored = await store.get(code, ids.map(keys.request));
+    const stored = await on(store).get(code, ids.map(keys.request));
     return ids.filter((_, index) => JSON.parse(stored[index]?.value ?? '{}').result !== undefined);
   };
   return { store, left };
@@ -74,18 +73,18 @@ describe('the results of a session', () => {
 
   test('that are small cost no operation', async () => {
     const watched = watchedStore();
-    const counts = createResultCounts(watched.store, 1);
+    const counts = createResultCounts(kept(watched.store), 1);
     await counts.count(code, { id: 'r', bytes: countedBytes - 1, entry: 1 });
     expect(watched.operations).toEqual([]);
   });
 
   test('are not removed from a request that runs again or is gone', async () => {
     const { store } = await storeWith([]);
-    await store.set(code, keys.request('a'), JSON.stringify({ status: 'queued', result: {} }));
+    await on(store).set(code, keys.request('a'), JSON.stringify({ status: 'queued', result: {} }));
     const counts = createResultCounts(store, 100_000);
     for (const [entry, id] of ['gone', 'a', 'b', 'c'].entries())
       await counts.count(code, { id, bytes: 300_000, entry: entry + 1 });
-    const [stored] = await store.get(code, [keys.request('a')]);
+    const [stored] = await on(store).get(code, [keys.request('a')]);
     expect(JSON.parse(stored?.value ?? '')).toEqual({ status: 'queued', result: {} });
   });
 });

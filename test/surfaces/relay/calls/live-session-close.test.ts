@@ -1,10 +1,9 @@
 /** Sessions that have expired are closed on their nodes. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { memoryBus } from '../../../../src/surfaces/relay/memory/bus.ts';
-import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
-import type { RelayBus } from '../../../../src/surfaces/relay/ports/bus.ts';
-import type { RelayStore } from '../../../../src/surfaces/relay/ports/store.ts';
+import type { Store } from '../../../../src/extend.ts';
+import { memoryStore } from '../../../../src/index.ts';
 import { relayWorld } from '../relay-world.ts';
+import { beforeOp } from '../watched-store.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -16,14 +15,10 @@ test('they are looked for once at a time while the store does not answer', async
   let reads = 0;
   let answer = (): void => {};
   let answers: Promise<void> | undefined;
-  const store: RelayStore = {
-    ...inner,
-    async get(session, keys) {
-      reads++;
-      await answers;
-      return inner.get(session, keys);
-    },
-  };
+  const store = beforeOp(inner, 'get', async () => {
+    reads++;
+    await answers;
+  });
   const world = relayWorld(store);
   const node = world.node();
   await node.live.get(await world.session([], minuteMs / 2));
@@ -40,15 +35,16 @@ test('they are looked for once at a time while the store does not answer', async
 });
 
 test('they are closed although another session has been opening for minutes', async () => {
-  const inner = memoryBus();
-  const store = memoryStore();
+  const inner = memoryStore();
   let silent = '';
-  const bus: RelayBus = {
+  const store: Store = {
     ...inner,
-    subscribe: (channel, listener) =>
-      channel === silent ? new Promise(() => {}) : inner.subscribe(channel, listener),
+    listen: (space, listener) =>
+      'session' in space && space.session === silent
+        ? new Promise(() => {})
+        : inner.listen(space, listener),
   };
-  const world = relayWorld(store, bus);
+  const world = relayWorld(store);
   const node = world.node();
   const [opening, expiring] = [await world.session(), await world.session([], minuteMs / 2)];
   silent = opening.code;

@@ -1,26 +1,25 @@
 /** The lease by which other nodes know that a node is alive. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { memoryStore } from '../../../../src/index.ts';
 import {
   createNodeLease,
   type NodeLease,
 } from '../../../../src/surfaces/relay/calls/node-lease.ts';
-import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
 import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
-import type { RelayStore } from '../../../../src/surfaces/relay/ports/store.ts';
+import type { KeptStore } from '../../../../src/surfaces/relay/ports/kept-store.ts';
 import type { RelaySettings } from '../../../../src/surfaces/relay/settings.ts';
+import { kept, on } from '../watched-store.ts';
 
 const hourMs = 3_600_000;
-let time = 0;
-let store: RelayStore;
+let store: KeptStore;
 let lease: NodeLease;
 /** Subscriptions that were not given up. */
 let listening = 0;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  time = 1_000_000;
-  store = memoryStore({ now: () => time });
-  const settings = { store, leaseMs: 10_000, node: 'one', now: () => time };
+  store = kept(memoryStore());
+  const settings = { store, leaseMs: 10_000, node: 'one', now: Date.now };
   listening = 0;
   const watch = async () => {
     listening++;
@@ -34,12 +33,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const isHeld = async () => (await store.holder(keys.node('one'), keys.nodeLease)) !== undefined;
+const isHeld = async () => (await on(store).find(keys.node('one'), keys.nodeLease)) !== undefined;
 
 test('a lease that is renewed does not end with its session, however long the node lives', async () => {
   await lease.begin();
   for (let hours = 0; hours < 100; hours++) {
-    time += hourMs;
+    // The clock of leases goes on as ever.
+    vi.setSystemTime(Date.now() + hourMs);
     expect(await isHeld()).toBe(true);
     await lease.renew();
   }
@@ -47,7 +47,7 @@ test('a lease that is renewed does not end with its session, however long the no
 
 test('a lease whose session is gone is taken again', async () => {
   await lease.begin();
-  await store.drop(keys.node('one'));
+  await on(store).drop(keys.node('one'));
   await lease.renew();
   expect(await isHeld()).toBe(true);
 });

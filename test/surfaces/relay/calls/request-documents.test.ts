@@ -1,48 +1,40 @@
 /** The looks at requests that are no longer needed. */
 import { expect, test } from 'vitest';
+import type { Store } from '../../../../src/extend.ts';
+import { memoryStore } from '../../../../src/index.ts';
 import { createRequestDocuments } from '../../../../src/surfaces/relay/calls/request-documents.ts';
-import { memoryBus } from '../../../../src/surfaces/relay/memory/bus.ts';
-import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
+import { kept } from '../watched-store.ts';
 
-test('are all removed in the end, although the store refuses some removals', async () => {
+const items = (count: number): Store.Item[] =>
+  Array.from({ length: count }, (_, id) => ({ owner: 'CODE', key: `${id}` }));
+
+test('are all removed in the end, although the store refuses some steps', async () => {
   const inner = memoryStore();
-  const ids = ['a', 'b', 'c', 'd'];
-  for (const id of ids) await inner.schedule('CODE', id, 0);
-  const refused = new Set(['b', 'c']);
-  const store: typeof inner = {
+  await inner.schedule(items(4), 0);
+  let refusals = 2;
+  const store: Store = {
     ...inner,
-    async unschedule(session, key) {
-      if (refused.delete(key)) throw new Error('The store is away.');
-      await inner.unschedule(session, key);
+    async schedule(...given) {
+      if (refusals-- > 0) throw new Error('The store is away.');
+      return inner.schedule(...given);
     },
   };
-  const documents = createRequestDocuments(
-    { settings: { store, bus: memoryBus() }, hub: { wake: () => {} } },
-    1_000_000,
-  );
-  for (const id of ids) documents.release('CODE', id);
-  await expect(documents.flush()).rejects.toThrow('away');
-  await expect(documents.flush()).rejects.toThrow('away');
+  const documents = createRequestDocuments({ settings: { store: kept(store) } }, 1_000_000);
+  for (const { owner, key } of items(4)) documents.release(owner, key);
+  const away = { error: 'store_unavailable' };
+  await expect(documents.flush()).rejects.toMatchObject(away);
+  await expect(documents.flush()).rejects.toMatchObject(away);
   await documents.flush();
   expect(await inner.due(10, 1_000)).toEqual([]);
 });
 
-test('are removed although one of them is always refused', async () => {
-  const inner = memoryStore();
-  for (const id of ['a', 'b']) await inner.schedule('CODE', id, 0);
-  const store: typeof inner = {
-    ...inner,
-    async unschedule(session, key) {
-      if (key === 'a') throw new Error('The store refuses this.');
-      await inner.unschedule(session, key);
-    },
-  };
-  const documents = createRequestDocuments(
-    { settings: { store, bus: memoryBus() }, hub: { wake: () => {} } },
-    1_000_000,
-  );
-  for (const id of ['a', 'b']) documents.release('CODE', id);
-  for (let flushes = 0; flushes < 2; flushes++)
-    await expect(documents.flush()).rejects.toThrow('refuses');
-  expect((await inner.due(10, 1_000)).map(({ key }) => key)).toEqual(['a']);
+test('are removed in several steps if there are more than a store takes at once', async () => {
+  const store = memoryStore();
+  const documents = createRequestDocuments({ settings: { store: kept(store) } }, 1_000_000);
+  const all = items(2_500);
+  for (const part of [all.slice(0, 1_000), all.slice(1_000, 2_000), all.slice(2_000)])
+    await store.schedule(part, 0);
+  for (const { owner, key } of all) documents.release(owner, key);
+  for (let flushes = 0; flushes < 3; flushes++) await documents.flush();
+  expect(await store.due(10, 1_000)).toEqual([]);
 });

@@ -2,21 +2,17 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineTool, type ToolAnnotations } from '../../../../src/index.ts';
-import { memoryBus } from '../../../../src/surfaces/relay/memory/bus.ts';
-import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
-import type { RelayBus } from '../../../../src/surfaces/relay/ports/bus.ts';
+import type { Store } from '../../../../src/extend.ts';
+import { defineTool, memoryStore, type ToolAnnotations } from '../../../../src/index.ts';
 import { keys, type RequestDocument } from '../../../../src/surfaces/relay/ports/documents.ts';
-import type { RelayStore } from '../../../../src/surfaces/relay/ports/store.ts';
 import { listen, type Node, relayed, relayWorld, type World } from '../relay-world.ts';
-import { watchedStore } from '../watched-ports.ts';
+import { beforeOp, on, watchedStore } from '../watched-store.ts';
 
 /** The settings of a relay that sets none. */
 const usual = { leaseMs: 10_000, requestTimeoutMs: 30_000 };
 const secondMs = 1_000;
 
-let store: RelayStore;
-let bus: RelayBus;
+let store: Store;
 let world: World;
 /** The world of a node that dies: nothing that it asks for is answered from then on. */
 let doomed: World;
@@ -24,19 +20,19 @@ let dead: boolean;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [store, bus, dead] = [memoryStore(), memoryBus(), false];
+  [store, dead] = [memoryStore(), false];
   const mortal = <T extends object>(port: T): T =>
     new Proxy(port, {
       get(target, name) {
         const operation: unknown = Reflect.get(target, name);
-        return typeof operation !== 'function'
+        return typeof operation !== 'function' || name === 'close'
           ? operation
           : (...given: unknown[]) =>
               dead ? new Promise(() => {}) : (operation.apply(target, given) as unknown);
       },
     });
-  world = relayWorld(store, bus);
-  doomed = relayWorld(mortal(store), mortal(bus));
+  world = relayWorld(store);
+  doomed = relayWorld(mortal(store));
 });
 afterEach(async () => {
   // What a dead node waits for never comes, so its end needs time that passes.
@@ -97,7 +93,7 @@ describe('an answer that is stored after its node has died', () => {
     const { heir, session, answer } = await left();
     await answer();
     await vi.advanceTimersByTimeAsync(8_000);
-    const [stored] = await store.get(session.code, [keys.request('r')]);
+    const [stored] = await on(store).get(session.code, [keys.request('r')]);
     expect(JSON.parse(stored?.value ?? '')).toMatchObject({ status: 'done', result: given.result });
     expect(heir.lines.join()).toMatch(/taken over/);
   });
@@ -107,7 +103,7 @@ describe('a request whose node is dead', () => {
   test('is taken over when its application answers a minute later', async () => {
     const { heir, session, answer } = await left();
     await vi.advanceTimersByTimeAsync(8_000);
-    const [stored] = await store.get(session.code, [keys.request('r')]);
+    const [stored] = await on(store).get(session.code, [keys.request('r')]);
     const { node, taken } = JSON.parse(stored?.value ?? '') as RequestDocument;
     expect([node, taken]).toEqual([heir.settings.node, 1]);
     await answer();
@@ -132,7 +128,7 @@ describe('a request whose node is dead', () => {
 test('after an outage of the store, no node takes over requests that other nodes still run', async () => {
   const ports = watchedStore(store);
   await world.close();
-  world = relayWorld(ports.store, bus);
+  world = relayWorld(ports.store);
   const nodes = [world.node(usual), world.node(usual)] as const;
   const session = await world.session([relayed('act')]);
   await listen(nodes[1], session, { client: 'app' });
@@ -151,7 +147,7 @@ test('after an outage of the store, no node takes over requests that other nodes
 test('a request that its node could not end at first is ended by the same node while it is alive', async () => {
   const ports = watchedStore(store);
   await world.close();
-  world = relayWorld(ports.store, bus);
+  world = relayWorld(ports.store);
   const [owner, other] = [world.node(usual), world.node(usual)] as const;
   const session = await world.session([relayed('act')]);
   await listen(other, session, { client: 'app' });
@@ -175,11 +171,11 @@ test('a request that was taken over because an agent asked can be taken over aga
   const session = await world.session([relayed('act')]);
   await listen(heir, session, { client: 'app' });
   // Its node has died before it could schedule a look.
-  await store.set(session.code, keys.request('r'), JSON.stringify(orphan('act')));
+  await on(store).set(session.code, keys.request('r'), JSON.stringify(orphan('act')));
   await vi.advanceTimersByTimeAsync(10_000);
   await dying.requests.status(session.code, 'r');
   const nodeOf = async (): Promise<unknown> => {
-    const [stored] = await store.get(session.code, [keys.request('r')]);
+    const [stored] = await on(store).get(session.code, [keys.request('r')]);
     return (JSON.parse(stored?.value ?? '') as RequestDocument).node;
   };
   expect(await nodeOf()).toBe(dying.settings.node);
@@ -192,7 +188,7 @@ test('a request that an agent asks for before its node counts as dead is looked 
   const heir = world.node(usual);
   const session = await world.session([relayed('act')]);
   await listen(heir, session, { client: 'app' });
-  await store.set(session.code, keys.request('r'), JSON.stringify(orphan('act')));
+  await on(store).set(session.code, keys.request('r'), JSON.stringify(orphan('act')));
   const asked = await heir.requests.submit(session, { requestId: 'r', tool: 'act', wait: false });
   expect(asked).toEqual({ requestId: 'r', status: 'queued' });
   expect(heir.lines.join()).not.toMatch(/taken over/);
@@ -212,7 +208,7 @@ describe('a host tool that must not run twice', () => {
   async function running(annotations: ToolAnnotations = {}) {
     const ports = watchedStore(store);
     await world.close();
-    world = relayWorld(ports.store, bus);
+    world = relayWorld(ports.store);
     let runs = 0;
     let end = (): void => {};
     const ended = new Promise<void>((resolve) => {
@@ -270,16 +266,12 @@ describe('a host tool that must not run twice', () => {
     const opening = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const slow: RelayStore = {
-      ...store,
-      get: async (code, wanted) => {
-        // A session that opens reads its tools.
-        if (isSlow && wanted.includes(keys.tools)) await opening;
-        return store.get(code, wanted);
-      },
-    };
+    // A session that opens reads its tools.
+    const slow = beforeOp(store, 'get', ({ keys: wanted }) =>
+      isSlow && wanted.includes(keys.tools) ? opening : undefined,
+    );
     await world.close();
-    world = relayWorld(slow, bus);
+    world = relayWorld(slow);
     const again = defineTool({
       name: 'again',
       description: 'May run twice.',
@@ -295,7 +287,7 @@ describe('a host tool that must not run twice', () => {
       session: { tools: [again] },
     });
     const session = await world.session([]);
-    await store.set(session.code, keys.request('r'), JSON.stringify(orphan('again')));
+    await on(store).set(session.code, keys.request('r'), JSON.stringify(orphan('again')));
     isSlow = true;
     await vi.advanceTimersByTimeAsync(10_000);
     const asked: Promise<unknown>[] = [];

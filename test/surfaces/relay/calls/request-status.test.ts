@@ -17,7 +17,11 @@ function nodeWith(lateWrites: number) {
   const parts = {
     settings: {
       now: () => 2_000,
-      store: { get: async () => [{ value: JSON.stringify(document), version: 1 }, undefined] },
+      store: {
+        apply: async () => ({
+          results: [[{ value: JSON.stringify(document), version: 1 }, undefined]],
+        }),
+      },
     },
     documents: {
       finish: async () => (seen.writes++ < lateWrites ? false : { callEnded: true }),

@@ -1,12 +1,10 @@
 /** Requests of agents, from the spine to the application and back, on one node and on two. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { defineTool, type ToolResult } from '../../../../src/index.ts';
-import { memoryBus } from '../../../../src/surfaces/relay/memory/bus.ts';
-import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
-import type { RelayBus } from '../../../../src/surfaces/relay/ports/bus.ts';
+import type { Store } from '../../../../src/extend.ts';
+import { defineTool, memoryStore, type ToolResult } from '../../../../src/index.ts';
 import { keys, type SessionDocument } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { listen, relayed, relayWorld, type World } from '../relay-world.ts';
-import { watchedStore } from '../watched-ports.ts';
+import { beforeOp, on, watchedStore } from '../watched-store.ts';
 
 let world: World;
 beforeEach(() => {
@@ -268,7 +266,7 @@ test('a request whose result does not fit into the store ends with an error that
   const session = await world.session();
   await expect(
     node.requests.submit(session, { requestId: 'much', tool: 'large', wait: true }),
-  ).rejects.toThrow(/full/);
+  ).rejects.toMatchObject({ cause: { message: expect.stringMatching(/full/) } });
   await vi.advanceTimersByTimeAsync(5_000);
   expect((await node.requests.status(session.code, 'much'))?.result).toMatchObject({
     error: {
@@ -439,21 +437,21 @@ describe('a request that begins slowly', () => {
 
   test('runs once and only on its node, although its session takes many leases to open', async () => {
     vi.useFakeTimers();
-    const bus = memoryBus();
+    const inner = memoryStore();
     let open = (): void => {};
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
     let holdsUp = true;
-    const slow: RelayBus = {
-      ...bus,
-      async subscribe(channel, listener) {
+    const slow: Store = {
+      ...inner,
+      async listen(space, listener) {
         if (holdsUp) await gate;
-        return bus.subscribe(channel, listener);
+        return inner.listen(space, listener);
       },
     };
     await world.close();
-    world = relayWorld(undefined, slow);
+    world = relayWorld(slow);
     const { options, ran } = counting();
     const [own, other] = [world.node(options), world.node(options)];
     const session = await world.session();
@@ -474,7 +472,7 @@ describe('a request that begins slowly', () => {
     const session = await world.session();
     // What a node does that stands still after it has said what it will write, and dies once it is
     // written.
-    await world.store.schedule(session.code, 'late', 1);
+    await world.store.schedule([{ owner: session.code, key: 'late' }], 1);
     await vi.advanceTimersByTimeAsync(1_000);
     const document = {
       tool: 'count',
@@ -483,7 +481,7 @@ describe('a request that begins slowly', () => {
       status: 'queued',
       createdAt: Date.now(),
     };
-    await world.store.set(session.code, keys.request('late'), JSON.stringify(document), 0);
+    await on(world.store).set(session.code, keys.request('late'), JSON.stringify(document), 0);
     await vi.advanceTimersByTimeAsync(120_000);
     expect((await heir.requests.status(session.code, 'late'))?.result).toMatchObject({
       error: { code: 'executor_lost', reason: 'node_lost' },
@@ -498,7 +496,7 @@ test('all requests of a dead node are taken over at once', async () => {
   const session = await world.session();
   const ids = Array.from({ length: 50 }, (_, index) => `left-${index}`);
   for (const id of ids) {
-    await world.store.schedule(session.code, id, 1);
+    await world.store.schedule([{ owner: session.code, key: id }], 1);
     const document = {
       tool: 'gone',
       args: {},
@@ -506,7 +504,7 @@ test('all requests of a dead node are taken over at once', async () => {
       status: 'queued',
       createdAt: Date.now(),
     };
-    await world.store.set(session.code, keys.request(id), JSON.stringify(document), 0);
+    await on(world.store).set(session.code, keys.request(id), JSON.stringify(document), 0);
   }
   // A node takes nothing over before it has seen the store for as long as others have to renew
   // theirs.
@@ -565,11 +563,11 @@ test('a call that was just approved is not ended by earlier work of its first no
     giveUp = resolve;
   });
   let isSlow = true;
-  const get: typeof store.get = async (code, wanted) => {
-    if (isSlow && wanted[0] === keys.call('r')) await held;
-    return store.get(code, wanted);
-  };
-  const slow = relayWorld({ ...store, get });
+  const slow = relayWorld(
+    beforeOp(store, 'get', ({ keys: wanted }) =>
+      isSlow && wanted[0] === keys.call('r') ? held : undefined,
+    ),
+  );
   const node = slow.node({
     session: {
       approvalMode: 'suspend',
@@ -610,11 +608,11 @@ describe('the document that is kept', () => {
       wait: true,
     });
     await vi.waitFor(async () => {
-      const [call] = await world.store.get(session.code, [keys.call('k')]);
+      const [call] = await on(world.store).get(session.code, [keys.call('k')]);
       expect(JSON.parse(call?.value ?? '{}')).toMatchObject({ state: 'ended' });
       expect(call?.value).not.toMatch(/SECRET/);
     });
-    const [request] = await world.store.get(session.code, [keys.request('k')]);
+    const [request] = await on(world.store).get(session.code, [keys.request('k')]);
     expect(request?.value).not.toMatch(/ARGUMENT/);
     expect(await world.store.due(10, 1)).toEqual([]);
   });

@@ -1,23 +1,24 @@
 /** How often tools were called: counted by each node, and added up in the store. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { memoryStore } from '../../../../src/index.ts';
 import { createUsage } from '../../../../src/surfaces/relay/calls/usage.ts';
-import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
 import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { listen, relayed, relayWorld } from '../relay-world.ts';
+import { kept, on, watchedStore } from '../watched-store.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 async function shared() {
   const store = memoryStore();
-  await store.create('A', keys.session, '{}', Date.now() + 3_600_000);
+  await on(store).create('A', keys.session, '{}', Date.now() + 3_600_000);
   return store;
 }
 
 describe('the count of calls', () => {
   test('includes the calls of all nodes, and those of this node at once', async () => {
     const store = await shared();
-    const [one, other] = [createUsage(store), createUsage(store)];
+    const [one, other] = [createUsage(kept(store)), createUsage(kept(store))];
     one.count('A', 'draw');
     one.count('A', 'draw');
     other.count('A', 'draw');
@@ -36,17 +37,17 @@ describe('the count of calls', () => {
 
   test('needs no operation of the store per call', async () => {
     const store = await shared();
-    const set = vi.spyOn(store, 'set');
-    const usage = createUsage(store);
+    const watched = watchedStore(store);
+    const usage = createUsage(kept(watched.store));
     for (let call = 0; call < 1_000; call++) usage.count('A', 'draw');
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(set).toHaveBeenCalledTimes(1);
+    expect(watched.operations).toEqual(['get usage A', 'set usage A']);
     expect((await usage.read('A')).get('draw')).toBe(1_000);
   });
 
   test('is kept for a limited number of names, those that were counted last', async () => {
     const store = await shared();
-    const usage = createUsage(store);
+    const usage = createUsage(kept(store));
     for (let name = 0; name < 2_500; name++) usage.count('A', `tool_${name}`);
     await usage.flush();
     const counts = await usage.read('A');
@@ -59,12 +60,12 @@ describe('the count of calls', () => {
 
   test('is lost without other effects while the store is unavailable or the session is gone', async () => {
     const store = await shared();
-    const away = { ...store, get: () => Promise.reject(new Error('away')) };
-    const usage = createUsage(away);
+    const away = { ...store, apply: () => Promise.reject(new Error('away')) };
+    const usage = createUsage(kept(away));
     usage.count('A', 'draw');
     usage.count('B', 'draw');
     await usage.flush();
-    const gone = createUsage(store);
+    const gone = createUsage(kept(store));
     gone.count('B', 'draw');
     await gone.flush();
     expect((await gone.read('B')).size).toBe(0);

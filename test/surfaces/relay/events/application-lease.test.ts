@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   continueLease,
-  takeLease,
+  openLease,
 } from '../../../../src/surfaces/relay/events/application-lease.ts';
 import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
-import { watchedStore } from '../watched-ports.ts';
+import { kept, on, watchedStore } from '../watched-store.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -13,13 +13,14 @@ afterEach(() => void vi.useRealTimers());
 const leaseMs = 100;
 const start = async () => {
   const watched = watchedStore();
-  await watched.store.create('s', keys.session, '{}', Date.now() + 10_000);
+  await on(watched.store).create('s', keys.session, '{}', Date.now() + 10_000);
+  const store = kept(watched.store);
   const take = async () =>
-    (await takeLease(watched.store, { code: 's' }, leaseMs)) as NonNullable<
-      Awaited<ReturnType<typeof takeLease>>
+    (await openLease(store, { code: 's' }, leaseMs)) as NonNullable<
+      Awaited<ReturnType<typeof openLease>>
     >;
-  const holder = async () => (await watched.store.holder('s', keys.applicationLease))?.epoch;
-  return { ...watched, watched, take, holder };
+  const holder = async () => (await on(watched.store).find('s', keys.applicationLease))?.version;
+  return { ...watched, watched, store, take, holder };
 };
 
 describe('the lease', () => {
@@ -38,12 +39,12 @@ describe('the lease', () => {
   test("continues from the client's last connection, but is not taken from another client", async () => {
     const { store, holder } = await start();
     const request = { code: 's', client: 'a' };
-    const first = await takeLease(store, request, leaseMs);
+    const first = await openLease(store, request, leaseMs);
     const second = await continueLease(store, request, leaseMs);
     expect(second).toMatchObject({ epoch: await holder() });
     expect(await first?.renew()).toBe(false);
     for (const client of [undefined, 'aa', 'b']) {
-      await takeLease(store, { code: 's', client }, leaseMs);
+      await openLease(store, { code: 's', client }, leaseMs);
       expect(await continueLease(store, request, leaseMs)).toBe('replaced');
     }
     // The other client has gone.
@@ -54,7 +55,7 @@ describe('the lease', () => {
 
   test('of an unknown session is undefined', async () => {
     const { store } = await start();
-    expect(await takeLease(store, { code: 'other' }, leaseMs)).toBeUndefined();
+    expect(await openLease(store, { code: 'other' }, leaseMs)).toBeUndefined();
   });
 
   test('stays with the newer connection if the older one releases it', async () => {
@@ -84,13 +85,13 @@ describe('the lease', () => {
     const { take, watched } = await start();
     const lease = await take();
     watched.away = true;
-    await expect(lease.renew()).rejects.toThrow('away');
+    await expect(lease.renew()).rejects.toMatchObject({ error: 'store_unavailable' });
     vi.advanceTimersByTime(leaseMs * 3);
     watched.away = false;
     expect(await lease.renew()).toBe(true);
   });
 
-  test.each(['renew', 'acquire'] as const)(
+  test.each(['touch', 'set'] as const)(
     'that is released during a renewal (%s) stays free',
     async (operation) => {
       const { take, holder, holdUp } = await start();
@@ -113,8 +114,8 @@ describe('the lease', () => {
     const lease = await take();
     let came: Promise<unknown> | undefined;
     let later: Promise<boolean> | undefined;
-    holdUp('renew', () => {
-      holdUp('renew', async () => {
+    holdUp('touch', () => {
+      holdUp('touch', async () => {
         came = take();
         await came;
       });
@@ -128,12 +129,12 @@ describe('the lease', () => {
     const { take, holdUp, operations } = await start();
     const lease = await take();
     let go = (): void => {};
-    holdUp('renew', () => new Promise<void>((resolve) => (go = resolve)));
+    holdUp('touch', () => new Promise<void>((resolve) => (go = resolve)));
     const asked = Array.from({ length: 50 }, () => lease.renew());
     await vi.advanceTimersByTimeAsync(1);
     const more = Array.from({ length: 50 }, () => lease.renew());
     go();
     expect(new Set(await Promise.all([...asked, ...more]))).toEqual(new Set([true]));
-    expect(operations.filter((one) => one === 'renew s')).toHaveLength(2);
+    expect(operations.filter((one) => one === 'touch application s')).toHaveLength(2);
   });
 });

@@ -9,6 +9,7 @@ import {
   type Side,
 } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { listen, type Node } from '../relay-world.ts';
+import { kept, on } from '../watched-store.ts';
 import { append, call, ids, leaseMs, nodeOf, pass, result, streamWorld } from './stream-world.ts';
 
 const now = streamWorld();
@@ -27,7 +28,7 @@ describe('a poll', () => {
     const one = nodeOf(now);
     expect(ids(await poll(one, session, { side: 'agent', after: 1 }))).toEqual(['b', 'c']);
     expect(ids(await poll(one, session, { side: 'agent' }, 0))).toEqual([]);
-    expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
+    expect([one.streams.count, now.ports.listening]).toEqual([0, 0]);
   });
 
   test('waits for the first event, but not longer than its time', async () => {
@@ -44,7 +45,7 @@ describe('a poll', () => {
     await pass(990);
     expect(empty).toBeUndefined();
     await pass(10);
-    expect([empty, one.streams.count, now.wires.listening]).toEqual([[], 0, 0]);
+    expect([empty, one.streams.count, now.ports.listening]).toEqual([[], 0, 0]);
   });
 
   test.each(['application', 'agent'] as const)('of the %s ends with the session', async (side) => {
@@ -65,15 +66,15 @@ describe('a poll', () => {
     const session = await now.world.session(undefined, 500);
     const events = poll(nodeOf(now), session, { side: 'agent' });
     const expiresAt = session.expiresAt + 60_000;
-    await now.world.store.extend(session.code, expiresAt);
-    await changeSession(now.world.store, session.code, (one) => ({ ...one, expiresAt }));
+    await on(now.world.store).extend(session.code, expiresAt);
+    await changeSession(kept(now.world.store), session.code, (one) => ({ ...one, expiresAt }));
     await pass(1_000);
     expect(await events).toEqual([]);
   });
 
   test('returns by its end the events whose wake-ups a bus lost', async () => {
     const session = await now.world.session();
-    now.wires.deaf = true;
+    now.ports.deaf = true;
     const waiting = poll(nodeOf(now), session, { side: 'agent' });
     await pass(10);
     await result(now, session, 'r');
@@ -110,7 +111,7 @@ describe('a poll', () => {
     ]);
     const third = poll(one, session);
     await pass(10);
-    await now.world.store.drop(session.code);
+    await on(now.world.store).drop(session.code);
     one.hub.wake(session.code, 'closed');
     expect(await third).toMatchObject([
       { event: 'goodbye', data: { reason: 'session_closed', reconnect: false } },
@@ -120,7 +121,7 @@ describe('a poll', () => {
 
   test('finds out without a wake-up that it was replaced', async () => {
     const session = await now.world.session();
-    now.wires.deaf = true;
+    now.ports.deaf = true;
     const first = poll(nodeOf(now), session, {}, 60_000);
     await pass(10);
     await listen(nodeOf(now), session);
@@ -147,7 +148,7 @@ describe('a poll', () => {
   test('keeps the application connected until the next one is due', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);
-    const present = () => now.world.store.holder(session.code, keys.applicationLease);
+    const present = () => on(now.world.store).find(session.code, keys.applicationLease);
     const first = poll(one, session, {}, leaseMs * 5 - 10);
     for (let beat = 0; beat < 4; beat++) {
       await pass(leaseMs - 1);
@@ -209,11 +210,11 @@ describe('a poll', () => {
     const session = await now.world.session();
     const one = nodeOf(now);
     const waiting = poll(one, session, { side: 'agent' });
-    const outcome = expect(waiting).rejects.toThrow('away');
+    const outcome = expect(waiting).rejects.toMatchObject({ error: 'store_unavailable' });
     await pass(10);
     now.ports.holdUp('read', () => Promise.reject(new Error('away')));
     await result(now, session, 'r');
     await outcome;
-    expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
+    expect([one.streams.count, now.ports.listening]).toEqual([0, 0]);
   });
 });

@@ -4,6 +4,7 @@ import { createPresence } from '../../../../src/surfaces/relay/events/presence.t
 import type { Hub } from '../../../../src/surfaces/relay/hub.ts';
 import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { type Listener, listen } from '../relay-world.ts';
+import { on } from '../watched-store.ts';
 import { heartbeatMs, leaseMs, nodeOf, pass, streamWorld } from './stream-world.ts';
 
 const now = streamWorld();
@@ -48,9 +49,9 @@ describe('agents', () => {
   test("learn within a lease that the application's node has died", async () => {
     const session = await now.world.session();
     const agent = await listen(nodeOf(now), session, { side: 'agent' });
-    await now.world.store.acquire(session.code, keys.applicationLease, 'dead', leaseMs, true);
+    await on(now.world.store).lease(session.code, keys.applicationLease, 'dead', leaseMs);
     await pass(heartbeatMs);
-    await now.world.store.acquire(session.code, keys.applicationLease, 'dead', leaseMs, true);
+    await on(now.world.store).lease(session.code, keys.applicationLease, 'dead', leaseMs);
     await pass(heartbeatMs * 2);
     expect(heard(agent).at(-1)).toBe(false);
   });
@@ -89,7 +90,7 @@ describe('agents', () => {
     const one = nodeOf(now);
     for (let agents = 0; agents < 20; agents++) await listen(one, session, { side: 'agent' });
     await pass(0);
-    const looks = now.ports.operations.filter((each) => each === `holder ${session.code}`);
+    const looks = now.ports.operations.filter((each) => each === `get application ${session.code}`);
     expect(looks.length).toBeLessThanOrEqual(2);
   });
 
@@ -103,12 +104,12 @@ describe('agents', () => {
     await pass(0);
     for (const agent of agents) agent.close();
     await pass(0);
-    expect(now.wires.listening).toBe(0);
+    expect(now.ports.listening).toBe(0);
     const before = now.ports.operations.length;
     await pass(heartbeatMs * 5);
-    expect(now.ports.operations.slice(before).filter((each) => each.startsWith('holder'))).toEqual(
-      [],
-    );
+    expect(
+      now.ports.operations.slice(before).filter((each) => each.startsWith('get application')),
+    ).toEqual([]);
   });
 
   test('of one session all get the error of a failed subscription, and the next agent subscribes again', async () => {
@@ -130,6 +131,6 @@ describe('agents', () => {
     expect(seen).toEqual([false]);
     stop();
     await pass(0);
-    expect(now.wires.listening).toBe(0);
+    expect(now.ports.listening).toBe(0);
   });
 });

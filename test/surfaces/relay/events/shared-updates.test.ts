@@ -3,7 +3,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Listener, listen, relayed, relayWorld, type World } from '../relay-world.ts';
-import { type WatchedStore, watchedStore } from '../watched-ports.ts';
+import { type WatchedStore, watchedStore } from '../watched-store.ts';
 
 let ports: WatchedStore;
 let world: World;

@@ -16,7 +16,7 @@ import {
   relayWorld,
   type World,
 } from '../relay-world.ts';
-import { type WatchedBus, type WatchedStore, watchedBus, watchedStore } from '../watched-ports.ts';
+import { kept, on, type WatchedStore, watchedStore } from '../watched-store.ts';
 
 export const leaseMs = 300;
 export const heartbeatMs = 1_000;
@@ -24,18 +24,16 @@ export const heartbeatMs = 1_000;
 /** The world of the running test. */
 export interface StreamWorld {
   readonly ports: WatchedStore;
-  readonly wires: WatchedBus;
   readonly world: World;
 }
 
 /** Sets up a world before each test and takes it down after it. */
 export function streamWorld(): StreamWorld {
-  const current = {} as { ports: WatchedStore; wires: WatchedBus; world: World };
+  const current = {} as { ports: WatchedStore; world: World };
   beforeEach(() => {
     vi.useFakeTimers();
     current.ports = watchedStore();
-    current.wires = watchedBus();
-    current.world = relayWorld(current.ports.store, current.wires.bus);
+    current.world = relayWorld(current.ports.store);
   });
   afterEach(async () => {
     current.ports.away = false;
@@ -59,13 +57,13 @@ export async function append(
   side: Side = 'agent',
 ): Promise<void> {
   if (record.kind === 'result')
-    await world.store.set(
+    await on(world.store).set(
       code,
       keys.request(record.id),
       JSON.stringify({ status: 'done', result: { success: true, output: record.id } }),
     );
-  await world.store.append(code, side, JSON.stringify(record), logKeep);
-  createHub(world.bus, () => {}).wake(code, `log:${side}`);
+  await on(world.store).append(code, side, JSON.stringify(record), logKeep);
+  createHub(kept(world.store), () => {}).wake(code, `log:${side}`);
 }
 
 export const result = (world: StreamWorld, session: SessionDocument, id: string) =>
@@ -88,7 +86,7 @@ export async function call(
     state: 'open',
     ...more,
   };
-  await world.world.store.set(session.code, keys.call(id), JSON.stringify(document));
+  await on(world.world.store).set(session.code, keys.call(id), JSON.stringify(document));
   await append(world, session, { kind: 'call', id, attempt: 1 }, 'application');
   return id;
 }

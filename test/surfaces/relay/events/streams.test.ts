@@ -9,6 +9,7 @@ import {
   type Side,
 } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { type Listener, listen, type Node, relayed } from '../relay-world.ts';
+import { kept, on } from '../watched-store.ts';
 import {
   call,
   goodbyeOf,
@@ -52,36 +53,38 @@ describe('a stream', () => {
   test('of a session that is gone does not open, and leaves nothing behind', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
-    await now.world.store.drop(session.code);
+    await on(now.world.store).drop(session.code);
     for (const side of ['application', 'agent'] as const)
       await expect(listen(one, session, { side })).rejects.toMatchObject({ status: 404 });
-    expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
+    expect([one.streams.count, now.ports.listening]).toEqual([0, 0]);
   });
 
-  test.each(['get', 'acquire'] as const)(
+  test.each(['get', 'set application'] as const)(
     'that cannot open because the store fails (%s) leaves nothing behind, not even a lease',
     async (operation) => {
       const one = nodeOf(now);
       const session = await now.world.session();
       now.ports.holdUp(operation, () => Promise.reject(new Error('away')));
-      await expect(listen(one, session)).rejects.toThrow('away');
+      await expect(listen(one, session)).rejects.toMatchObject({ error: 'store_unavailable' });
       await pass(0);
       expect([
         one.streams.count,
-        now.wires.listening,
-        await now.world.store.holder(session.code, keys.applicationLease),
+        now.ports.listening,
+        await on(now.world.store).find(session.code, keys.applicationLease),
       ]).toEqual([0, 0, undefined]);
     },
   );
 
   test('that cannot read its cursor releases its lease', async () => {
     const session = await now.world.session();
-    now.ports.holdUp('acquire', () =>
+    now.ports.holdUp('set application', () =>
       now.ports.holdUp('get', () => Promise.reject(new Error('away'))),
     );
-    await expect(listen(nodeOf(now), session)).rejects.toThrow('away');
+    await expect(listen(nodeOf(now), session)).rejects.toMatchObject({
+      error: 'store_unavailable',
+    });
     await pass(0);
-    expect(await now.world.store.holder(session.code, keys.applicationLease)).toBeUndefined();
+    expect(await on(now.world.store).find(session.code, keys.applicationLease)).toBeUndefined();
   });
 
   test.each(['application', 'agent'] as const)(
@@ -91,11 +94,11 @@ describe('a stream', () => {
       const session = await now.world.session();
       const listener = await listen(one, session, { side });
       await pass(10);
-      expect([one.streams.count, now.wires.listening]).toEqual([1, 1]);
+      expect([one.streams.count, now.ports.listening]).toEqual([1, 1]);
       listener.close();
       listener.close();
       await pass(10);
-      expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
+      expect([one.streams.count, now.ports.listening]).toEqual([0, 0]);
       const [operations, events] = [now.ports.operations.length, listener.events.length];
       await pass(60_000);
       // What the node does for all sessions is no stream's.
@@ -118,7 +121,7 @@ describe('a stream', () => {
     for (const id of ['a', 'b', 'c']) await result(now, session, id);
     await pass(heartbeatMs * 3);
     expect(ids(agent.events)).toEqual(['connected', 'a']);
-    expect([agent.ended, one.streams.count, now.wires.listening]).toEqual([false, 0, 0]);
+    expect([agent.ended, one.streams.count, now.ports.listening]).toEqual([false, 0, 0]);
     const next = await listen(one, session, { side: 'agent' });
     await pass(0);
     expect(ids(next.events)).toEqual(['connected', 'b', 'c']);
@@ -163,7 +166,7 @@ describe('a stream', () => {
 
   test('gets every event with the heartbeat if the bus loses all messages', async () => {
     const session = await now.world.session();
-    now.wires.deaf = true;
+    now.ports.deaf = true;
     const listeners = [
       await listen(nodeOf(now), session),
       await listen(nodeOf(now), session, { side: 'agent' }),
@@ -183,9 +186,9 @@ describe('a stream', () => {
   test('reads at once when the bus says that messages may have been lost', async () => {
     const session = await now.world.session();
     const agent = await listen(nodeOf(now), session, { side: 'agent' });
-    now.wires.deaf = true;
+    now.ports.deaf = true;
     await result(now, session, 'r');
-    now.wires.lost();
+    now.ports.lost();
     await pass(0);
     expect(ids(agent.events)).toEqual(['connected', 'r']);
   });
@@ -199,10 +202,10 @@ describe('a stream', () => {
     ];
     await pass(0);
     now.ports.away = true;
-    createHub(now.wires.bus, () => {}).wake(session.code, 'log:agent');
+    createHub(kept(now.world.store), () => {}).wake(session.code, 'log:agent');
     await pass(heartbeatMs * 5);
     now.ports.away = false;
-    now.wires.deaf = true;
+    now.ports.deaf = true;
     await result(now, session, 'r');
     const id = await call(now, session, 'call-2');
     await pass(leaseMs);
@@ -211,7 +214,7 @@ describe('a stream', () => {
       ['connected', 'r'],
     ]);
     expect(one.lines.filter((line) => line.includes('could not read'))).toHaveLength(2);
-    expect(await now.world.store.holder(session.code, keys.applicationLease)).toBeDefined();
+    expect(await on(now.world.store).find(session.code, keys.applicationLease)).toBeDefined();
   });
 });
 
@@ -220,12 +223,12 @@ describe('the end of a stream', () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     const listeners = [await listen(one, session), await listen(one, session, { side: 'agent' })];
-    await now.world.store.drop(session.code);
+    await on(now.world.store).drop(session.code);
     one.hub.wake(session.code, 'closed');
     await pass(heartbeatMs * 2);
     for (const listener of listeners)
       expect([goodbyeOf(listener), listener.ended]).toEqual([['session_closed false'], true]);
-    expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
+    expect([one.streams.count, now.ports.listening]).toEqual([0, 0]);
   });
 
   test('by a deletion without a wake-up is noticed at the heartbeat, and no update is invented', async () => {
@@ -233,7 +236,7 @@ describe('the end of a stream', () => {
     const session = await now.world.session([relayed('x')]);
     const listeners = [await listen(one, session), await listen(one, session, { side: 'agent' })];
     await pass(10);
-    await now.world.store.drop(session.code);
+    await on(now.world.store).drop(session.code);
     await pass(heartbeatMs);
     for (const listener of listeners) {
       expect([goodbyeOf(listener), listener.ended]).toEqual([['session_closed false'], true]);
@@ -257,8 +260,8 @@ describe('the end of a stream', () => {
     const session = await now.world.session(undefined, 5_000);
     const listener = await listen(one, session, { side: 'agent' });
     const expiresAt = session.expiresAt + 5_000;
-    await now.world.store.extend(session.code, expiresAt);
-    await changeSession(now.world.store, session.code, (one) => ({ ...one, expiresAt }));
+    await on(now.world.store).extend(session.code, expiresAt);
+    await changeSession(kept(now.world.store), session.code, (one) => ({ ...one, expiresAt }));
     await pass(9_990);
     expect(listener.ended).toBe(false);
     await pass(10);
@@ -315,7 +318,7 @@ describe('the end of a stream', () => {
   ])('while it opens, because %s, leaves nothing behind', async (_name, act, goodbye) => {
     const one = nodeOf(now);
     const session = await now.world.session();
-    now.ports.holdUp('acquire', async () => {
+    now.ports.holdUp('set application', async () => {
       act(one, session);
       await Promise.resolve();
     });
@@ -329,8 +332,8 @@ describe('the end of a stream', () => {
     ]).toEqual([[goodbye], true, [], []]);
     expect([
       one.streams.count,
-      now.wires.listening,
-      await now.world.store.holder(session.code, keys.applicationLease),
+      now.ports.listening,
+      await on(now.world.store).find(session.code, keys.applicationLease),
     ]).toEqual([0, 0, undefined]);
   });
 });
@@ -349,7 +352,7 @@ describe('two connections of the application', () => {
     ]);
     first.close();
     await pass(leaseMs * 4);
-    expect(await now.world.store.holder(session.code, keys.applicationLease)).toBeDefined();
+    expect(await on(now.world.store).find(session.code, keys.applicationLease)).toBeDefined();
     const id = await call(now, session, 'call-3');
     await pass(10);
     expect([
@@ -362,9 +365,9 @@ describe('two connections of the application', () => {
     const session = await now.world.session();
     const first = await listen(nodeOf(now), session, { client: 'old' });
     await pass(10);
-    now.wires.deaf = true;
+    now.ports.deaf = true;
     const second = await listen(nodeOf(now), session, { client: 'new' });
-    now.wires.deaf = false;
+    now.ports.deaf = false;
     const id = await call(now, session, 'call-4');
     await pass(0);
     expect([goodbyeOf(first), first.of('tool-request'), ids(second.of('tool-request'))]).toEqual([
@@ -372,7 +375,7 @@ describe('two connections of the application', () => {
       [],
       [id],
     ]);
-    now.wires.deaf = true;
+    now.ports.deaf = true;
     const third = await listen(nodeOf(now), session, { client: 'newest' });
     await pass(leaseMs);
     expect([goodbyeOf(second), goodbyeOf(third)]).toEqual([['replaced false'], []]);
@@ -401,11 +404,11 @@ describe('two connections of the application', () => {
     now.ports.away = true;
     await pass(leaseMs * 5);
     now.ports.away = false;
-    expect(await now.world.store.holder(session.code, keys.applicationLease)).toBeUndefined();
+    expect(await on(now.world.store).find(session.code, keys.applicationLease)).toBeUndefined();
     await pass(leaseMs);
     expect([
       goodbyeOf(application),
-      await now.world.store.holder(session.code, keys.applicationLease),
+      await on(now.world.store).find(session.code, keys.applicationLease),
     ]).toEqual([[], expect.anything()]);
     const id = await call(now, session, 'call-8');
     await pass(10);
@@ -515,7 +518,7 @@ describe('the cost of streams', () => {
     const open = (side: Side) => sessions.map((session) => listen(one, session, { side }));
     const listeners = await Promise.all([...open('application'), ...open('agent')]);
     await settled();
-    expect([one.streams.count, now.wires.listening]).toEqual([1_000, 500]);
+    expect([one.streams.count, now.ports.listening]).toEqual([1_000, 500]);
     const [target] = sessions as [SessionDocument];
     const before = now.ports.operations.length;
     await result(now, target, 'r');
@@ -523,11 +526,11 @@ describe('the cost of streams', () => {
     const touched = now.ports.operations.slice(before);
     // The test writes a document and an entry; the stream reads the log and the result.
     expect(touched).toEqual(
-      ['set', 'append', 'read', 'get'].map((name) => `${name} ${target.code}`),
+      ['set request:r', 'append', 'read', 'get request:r'].map((name) => `${name} ${target.code}`),
     );
     for (const { close } of listeners) close();
     await settled();
-    expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
+    expect([one.streams.count, now.ports.listening]).toEqual([0, 0]);
   });
 
   test('an idle stream costs only its heartbeat and the renewals of its lease', async () => {
@@ -545,14 +548,14 @@ describe('the cost of streams', () => {
       count.set(operation, (count.get(operation) ?? 0) + 1);
     const renewals = (heartbeatMs * 30) / (leaseMs / 3);
     // Whether an application is connected is looked at when its lease would end.
-    const looks = count.get(`holder ${session.code}`) ?? 0;
+    const looks = count.get(`get application ${session.code}`) ?? 0;
     expect(looks).toBeGreaterThan(0);
     expect(looks).toBeLessThanOrEqual(renewals / 2 + 2);
-    count.delete(`holder ${session.code}`);
+    count.delete(`get application ${session.code}`);
     expect(Object.fromEntries(count)).toEqual({
       [`read ${session.code}`]: 60,
-      [`get ${session.code}`]: 30,
-      [`renew ${session.code}`]: renewals + 30,
+      [`get session ${session.code}`]: 30,
+      [`touch application ${session.code}`]: renewals + 30,
     });
   });
 });

@@ -9,6 +9,7 @@ import {
   newToken,
   sameHash,
 } from '../../../../src/surfaces/relay/secrets.ts';
+import { beforeOp, on } from '../watched-store.ts';
 import { brokenStore, frontKit, registration, type Told } from './app-kit.ts';
 
 const shown = ({ status, headers, text }: Told) => ({ status, headers: [...headers], text });
@@ -131,13 +132,7 @@ describe('a token', () => {
     const count = async (path: string, token: string): Promise<number> => {
       let reads = 0;
       const { ask } = frontKit({
-        store: {
-          ...kit.store,
-          get: (...args) => {
-            reads++;
-            return kit.store.get(...args);
-          },
-        },
+        store: beforeOp(kit.host, 'get', () => void reads++),
       });
       await ask('GET', path, { token });
       return reads;
@@ -272,7 +267,7 @@ describe('a ticket', () => {
     };
     const kept = async (tickets: readonly string[]) =>
       (
-        await store.get(
+        await on(store).get(
           code,
           tickets.map((one) => keys.ticket(hashOf(one))),
         )

@@ -3,7 +3,13 @@
  * tests of that layer.
  */
 import { vi } from 'vitest';
-import { HostToolRegistry, type JsonObject, type ToolResult } from '../../../../src/index.ts';
+import type { Store } from '../../../../src/extend.ts';
+import {
+  HostToolRegistry,
+  type JsonObject,
+  memoryStore,
+  type ToolResult,
+} from '../../../../src/index.ts';
 import type { LiveSession } from '../../../../src/surfaces/relay/calls/live-session.ts';
 import { checkUse, type Use } from '../../../../src/surfaces/relay/calls/usage.ts';
 import { createCounters } from '../../../../src/surfaces/relay/counters.ts';
@@ -16,7 +22,6 @@ import {
 } from '../../../../src/surfaces/relay/http/rate-limits.ts';
 import { toResponse } from '../../../../src/surfaces/relay/http/responses.ts';
 import type { RelayOptions } from '../../../../src/surfaces/relay/options.ts';
-import type { RelayStore } from '../../../../src/surfaces/relay/ports/store.ts';
 import { readRelayOptions } from '../../../../src/surfaces/relay/read-options.ts';
 import { readTools } from '../../../../src/surfaces/relay/tools/tools-document.ts';
 
@@ -96,16 +101,19 @@ function secondsApart(): () => number {
  * Makes the HTTP layer of a node.
  * @param paceNow the clock for slowing down clients that are refused too often
  */
-export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
+export function frontKit(given: RelayOptions = {}, paceNow = secondsApart()) {
   const lines: JsonObject[] = [];
   const faults: unknown[] = [];
   const clock = { now: Date.parse('2026-01-02T03:04:05.000Z') };
+  const { now = () => clock.now } = given;
+  const host = given.store ?? memoryStore({ now });
+  const options: RelayOptions = { ...given, now, store: host };
   const logger = {
     info: (data: object) => void lines.push(data as JsonObject),
     warn: vi.fn(),
     error: vi.fn(),
   };
-  const read = readRelayOptions({ now: () => clock.now, logger, ...options });
+  const read = readRelayOptions({ logger, ...options });
   const { settings, origins: door } = read;
   const draining = new AbortController();
   const closed = new AbortController();
@@ -136,7 +144,7 @@ export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
   };
   /** Counts a use together with the operation that it is for. */
   const count = async (code: string, use: Use | undefined): Promise<void> => {
-    const applied = use && (await settings.store.apply(code, [use.op]));
+    const applied = use && (await settings.store.apply({ session: code }, [use.op]));
     if (applied !== undefined && applied.results === undefined) checkUse(use, applied);
   };
   const requests = {
@@ -220,6 +228,8 @@ export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
     draining,
     closed,
     store: settings.store,
+    /** The store as the host gives it. */
+    host,
     live,
     requests,
     calls,
@@ -228,11 +238,16 @@ export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
 }
 
 /** A store whose operations all fail. */
-export function brokenStore(): RelayStore {
+export function brokenStore(): Store {
   const fail = (): Promise<never> =>
     Promise.reject(new Error('ECONNREFUSED redis://user:a-secret-of-the-host@10.0.0.1'));
-  return new Proxy({} as RelayStore, {
-    get: (_, name) => (name === 'carrier' ? undefined : fail),
+  return new Proxy({} as Store, {
+    get: (_, name) =>
+      name === 'kind'
+        ? 'broken'
+        : name === 'lacks' || name === 'maxMessageChars'
+          ? undefined
+          : fail,
   });
 }
 

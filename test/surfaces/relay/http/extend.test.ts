@@ -1,7 +1,9 @@
 /** The host extends a session: how far, and what happens if the session ends at the same time. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
+import type { Store } from '../../../../src/extend.ts';
+import { memoryStore } from '../../../../src/index.ts';
+import { beforeOp, on } from '../watched-store.ts';
 import { frontKit, type Kit, type Made } from './app-kit.ts';
 
 const hostKey = 'a-key-of-the-host';
@@ -128,13 +130,9 @@ describe('extending a session while it ends', () => {
     const inner = memoryStore({ now: () => clock.now });
     const kit = await started({
       now: () => clock.now,
-      store: {
-        ...inner,
-        async extend(code, end) {
-          clock.now += 60 * second;
-          return inner.extend(code, end);
-        },
-      },
+      store: beforeOp(inner, 'extend', () => {
+        clock.now += 60 * second;
+      }),
     });
     expect(await extend(kit, 200)).toMatchObject({ status: 410 });
     expect((await kit.ask('GET', `/${kit.code}/metadata`, { token: kit.agentToken })).status).toBe(
@@ -148,12 +146,12 @@ describe('extending a session while it ends', () => {
       now: Date.now,
       store: {
         ...inner,
-        async extend(code, end) {
-          const extended = await inner.extend(code, end);
-          await inner.drop(code);
-          return extended;
+        async apply({ session }: { session: string }, ops: readonly Store.Operation[]) {
+          const applied = await inner.apply({ session }, ops);
+          if (ops.some(({ op }) => op === 'extend')) await on(inner).drop(session);
+          return applied;
         },
-      },
+      } as Store,
     });
     expect(await extend(kit, 200)).toMatchObject({
       status: 404,
@@ -170,13 +168,7 @@ describe('extending a session while it ends', () => {
           const inner = memoryStore();
           const kit = await started({
             now: Date.now,
-            store: {
-              ...inner,
-              async extend(code, end) {
-                ends.push(end);
-                return inner.extend(code, end);
-              },
-            },
+            store: beforeOp(inner, 'extend', ({ expiresAt }) => void ends.push(expiresAt)),
           });
           const answers = await Promise.all(wanted.map((one) => extend(kit, one)));
           const last = Math.max(...answers.map(({ body }) => Date.parse(body.expiresAt as string)));

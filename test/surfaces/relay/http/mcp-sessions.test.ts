@@ -1,17 +1,13 @@
 /** MCP sessions of the 2025 versions over several nodes: every node can continue a session. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, test } from 'vitest';
-import { defineTool } from '../../../../src/index.ts';
+import type { Store } from '../../../../src/extend.ts';
+import { defineTool, memoryStore } from '../../../../src/index.ts';
 import { mcpSessionStore } from '../../../../src/surfaces/relay/http/mcp-sessions.ts';
-import {
-  createRelay,
-  memoryBus,
-  memoryStore,
-  type Relay,
-  type RelayStore,
-} from '../../../../src/surfaces/relay/index.ts';
+import { createRelay, type Relay } from '../../../../src/surfaces/relay/index.ts';
 import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { hashOf } from '../../../../src/surfaces/relay/secrets.ts';
+import { beforeOp, kept, on } from '../watched-store.ts';
 import { askOf, base, type Made } from './app-kit.ts';
 
 const open: (() => unknown)[] = [];
@@ -20,8 +16,7 @@ afterEach(async () => {
 });
 
 /** Makes nodes with one store, and a session. */
-async function world(count: number, store: RelayStore = memoryStore()) {
-  const bus = memoryBus();
+async function world(count: number, store: Store = memoryStore()) {
   const time = defineTool({
     name: 'time',
     description: 'Tells it.',
@@ -29,7 +24,7 @@ async function world(count: number, store: RelayStore = memoryStore()) {
     handler: () => 'noon',
   });
   const nodes = Array.from({ length: count }, () =>
-    createRelay({ store, bus, session: { tools: [time] } }),
+    createRelay({ store, session: { tools: [time] } }),
   );
   open.push(() => Promise.all(nodes.map((node) => node.close())));
   const [first] = nodes as [Relay];
@@ -88,7 +83,7 @@ describe('a client of a 2025 version', () => {
         })
       ).status,
     ).toBe(404);
-    expect(await mcpSessionStore(store, other.code).load(id)).toBeUndefined();
+    expect(await mcpSessionStore(kept(store), other.code).load(id)).toBeUndefined();
   });
 });
 
@@ -103,14 +98,14 @@ describe('a kept MCP session', () => {
 
   test('has the hash of its id as key, and is removed when it ends or its relay session ends', async () => {
     const { store, made } = await world(1);
-    const sessions = mcpSessionStore(store, made.code);
+    const sessions = mcpSessionStore(kept(store), made.code);
     await sessions.save('an-id', record);
     expect(await sessions.load('an-id')).toEqual(record);
-    expect(await store.get(made.code, ['mcp:an-id'])).toEqual([undefined]);
+    expect(await on(store).get(made.code, ['mcp:an-id'])).toEqual([undefined]);
     await sessions.remove('an-id');
     expect(await sessions.load('an-id')).toBeUndefined();
     await sessions.save('another', record);
-    await store.drop(made.code);
+    await on(store).drop(made.code);
     expect(await sessions.load('another')).toBeUndefined();
     await sessions.save('late', record);
     expect(await sessions.load('late')).toBeUndefined();
@@ -118,7 +113,7 @@ describe('a kept MCP session', () => {
 
   test('is one of a hundred: those that were started or loaded last', async () => {
     const { store, made } = await world(1);
-    const sessions = mcpSessionStore(store, made.code);
+    const sessions = mcpSessionStore(kept(store), made.code);
     await sessions.save('used', record);
     for (let n = 0; n < 99; n++) await sessions.save(`id-${n}`, record);
     expect(await sessions.load('used')).toEqual(record);
@@ -132,7 +127,7 @@ describe('a kept MCP session', () => {
 
   test('no longer counts when its client has ended it', async () => {
     const { store, made } = await world(1);
-    const sessions = mcpSessionStore(store, made.code);
+    const sessions = mcpSessionStore(kept(store), made.code);
     await sessions.save('stays', record);
     for (let n = 0; n < 150; n++) {
       await sessions.save('comes and goes', record);
@@ -143,10 +138,10 @@ describe('a kept MCP session', () => {
 
   test('counts, however many are started at the same time', async () => {
     const { store, made } = await world(1);
-    const sessions = mcpSessionStore(store, made.code);
+    const sessions = mcpSessionStore(kept(store), made.code);
     const ids = Array.from({ length: 150 }, (_, n) => `id-${n}`);
     await Promise.all(ids.map((id) => sessions.save(id, record)));
-    const documents = await store.get(
+    const documents = await on(store).get(
       made.code,
       ids.map((id) => keys.mcpSession(hashOf(id))),
     );
@@ -156,21 +151,16 @@ describe('a kept MCP session', () => {
   test('is not stored if it cannot be counted, because other nodes keep changing the list', async () => {
     const { store, made } = await world(1);
     const { code } = made;
-    const contended: RelayStore = {
-      ...store,
-      async get(session, names) {
-        const found = await store.get(session, names);
-        if (names.includes(keys.mcpSessions)) await store.set(session, keys.mcpSessions, '[]');
-        return found;
-      },
-    };
-    const sessions = mcpSessionStore(contended, code);
+    const contended = beforeOp(store, 'set', async ({ key }, session) => {
+      if (key === keys.mcpSessions) await on(store).set(session, keys.mcpSessions, '[]');
+    });
+    const sessions = mcpSessionStore(kept(contended), code);
     await expect(sessions.save('new', record)).rejects.toMatchObject({ status: 503, code: 'busy' });
-    const kept = keys.mcpSession(hashOf('new'));
-    expect(await store.get(code, [kept])).toEqual([undefined]);
-    await store.set(code, kept, JSON.stringify(record));
+    const place = keys.mcpSession(hashOf('new'));
+    expect(await on(store).get(code, [place])).toEqual([undefined]);
+    await on(store).set(code, place, JSON.stringify(record));
     expect(await sessions.load('new')).toEqual(record);
     await sessions.remove('new');
-    expect(await store.get(code, [kept])).toEqual([undefined]);
+    expect(await on(store).get(code, [place])).toEqual([undefined]);
   });
 });

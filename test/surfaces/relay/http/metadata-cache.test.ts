@@ -2,7 +2,7 @@
  * Metadata is written only once while the tools are the same. Further requests build nothing.
  */
 import { describe, expect, test } from 'vitest';
-import { defineTool, type HostTool, HostToolRegistry } from '../../../../src/index.ts';
+import { defineTool, type HostTool, HostToolRegistry, memoryStore } from '../../../../src/index.ts';
 import {
   fillMetadata,
   type MetadataVersion,
@@ -12,7 +12,7 @@ import {
   type KeptMetadata,
   type MetadataCacheLimits,
 } from '../../../../src/surfaces/relay/http/metadata-cache.ts';
-import { createRelay, memoryBus, memoryStore } from '../../../../src/surfaces/relay/index.ts';
+import { createRelay } from '../../../../src/surfaces/relay/index.ts';
 import type { SessionDocument } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { askOf, base, type Made, registration } from './app-kit.ts';
 
@@ -173,7 +173,7 @@ describe('the ETag of a relay', () => {
       parameters: { type: 'object' },
       handler: () => 1,
     });
-  const nodeOf = (description: string, shared = { store: memoryStore(), bus: memoryBus() }) => {
+  const nodeOf = (description: string, shared = { store: memoryStore() }) => {
     const registry = new HostToolRegistry();
     const registered = registry.register(hostTool(description));
     const { fetch } = createRelay({ ...shared, session: { registry } });

@@ -1,8 +1,8 @@
 /** Answers of an application do not read its session from the store each time. */
 import { describe, expect, test } from 'vitest';
-import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
+import { memoryStore } from '../../../../src/index.ts';
 import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
-import { watchedStore } from '../watched-ports.ts';
+import { on, watchedStore } from '../watched-store.ts';
 import { frontKit, type Made, success } from './app-kit.ts';
 
 function world() {
@@ -15,7 +15,7 @@ function world() {
     { requestId = 'call-1', token = sessionToken } = {},
   ) => kit.ask('POST', `/${code}/response`, { token, body: { requestId, result: success } });
   const reads = ({ code }: Made): number =>
-    watched.operations.filter((operation) => operation === `get ${code}`).length;
+    watched.operations.filter((operation) => operation === `get session ${code}`).length;
   return { ...kit, clock, answer, reads };
 }
 
@@ -59,7 +59,7 @@ describe('an answer', () => {
     const { create, answer, store, calls } = world();
     const made = await create();
     await answer(made);
-    await store.drop(made.code);
+    await on(store).drop(made.code);
     calls.answer.mockResolvedValueOnce(false);
     const { status, body } = await answer(made);
     expect([status, body.error]).toEqual([404, 'session_not_found']);
@@ -75,7 +75,7 @@ describe('an answer', () => {
     const { create, answer, clock, store } = world();
     const made = await create();
     await answer(made);
-    const [stored] = await store.get(made.code, [keys.session]);
+    const [stored] = await on(store).get(made.code, [keys.session]);
     clock.now = (JSON.parse(stored?.value ?? '') as { expiresAt: number }).expiresAt;
     const { status, body } = await answer(made);
     expect([status, body.error]).toEqual([410, 'session_expired']);

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { keys, type SessionDocument } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { relayError } from '../../../../src/surfaces/relay/relay-error.ts';
+import { beforeOp, on } from '../watched-store.ts';
 import { base, frontKit, type Kit, type Made, registration, success } from './app-kit.ts';
 
 async function started(options: Parameters<typeof frontKit>[0] = {}): Promise<Kit & Made> {
@@ -10,7 +11,7 @@ async function started(options: Parameters<typeof frontKit>[0] = {}): Promise<Ki
 }
 
 async function documentOf(kit: Kit & Made): Promise<SessionDocument> {
-  const [stored] = await kit.store.get(kit.code, [keys.session]);
+  const [stored] = await on(kit.store).get(kit.code, [keys.session]);
   return JSON.parse(stored!.value) as SessionDocument;
 }
 
@@ -38,15 +39,11 @@ describe('creating a session', () => {
   test('chooses another code if the first one is taken', async () => {
     const taken: string[] = [];
     const kit = frontKit();
-    const { create } = kit.parts.settings.store;
     const front = frontKit({
-      store: {
-        ...kit.store,
-        create: async (...args) => {
-          taken.push(args[0]);
-          return taken.length < 3 ? false : create(...args);
-        },
-      },
+      store: beforeOp(kit.host, 'open', async (_, code) => {
+        taken.push(code);
+        if (taken.length < 3) await on(kit.host).create(code, 'k', '', Date.now() + 10_000);
+      }),
     });
     expect((await front.ask('POST', '', { body: {} })).body.code).toBe(taken[2]);
   });
@@ -100,7 +97,7 @@ describe('changing tools', () => {
     });
     expect((await documentOf(kit)).toolsRevision).toBe(1);
     for (const side of ['application', 'agent']) {
-      const { entries } = await kit.store.read(code, side, 0, 10);
+      const { entries } = await on(kit.store).read(code, side, 0, 10);
       expect(entries.map(({ value }) => JSON.parse(value))).toEqual([
         {
           kind: 'tools',
@@ -139,7 +136,7 @@ describe('changing tools', () => {
       ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => add(`tool_${letter}`)),
     );
     expect(told.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-    const [tools] = await store.get(code, [keys.tools]);
+    const [tools] = await on(store).get(code, [keys.tools]);
     expect(JSON.parse(tools!.value)).toMatchObject({ revision: 7 });
     expect((await documentOf(kit)).toolsRevision).toBe(7);
     expect(told.map(({ body }) => body.toolsRevision).sort()).toEqual([2, 3, 4, 5, 6, 7]);
@@ -149,7 +146,7 @@ describe('changing tools', () => {
     const kit = await started();
     const { ask, code, sessionToken: token, store } = kit;
     await ask('POST', `/${code}/register-tools`, { token, body: registration('add') });
-    await store.set(
+    await on(store).set(
       code,
       keys.session,
       JSON.stringify({ ...(await documentOf(kit)), toolsRevision: 0 }),
@@ -222,7 +219,7 @@ describe('metadata', () => {
       constraints: { maxRows: 5 },
       environment: { version: '3', mood: 1 },
     });
-    await store.acquire(code, keys.applicationLease, 'page', 60_000);
+    await on(store).lease(code, keys.applicationLease, 'page', 60_000);
     calls.usage.mockResolvedValue(new Map([['draw', 3]]));
     const second = await read();
     expect(second.body.connected).toBe(true);
@@ -618,7 +615,9 @@ describe('an approval', () => {
 
 describe('deleting', () => {
   test('ends the session for both sides', async () => {
-    const { ask, code, sessionToken, agentToken, wakes, live } = await started();
+    const { ask, code, sessionToken, agentToken, host, live } = await started();
+    const wakes: unknown[] = [];
+    await host.listen({ session: code }, (wake) => wakes.push(wake));
     expect(await ask('DELETE', `/${code}`, { token: agentToken })).toMatchObject({
       status: 403,
       body: { error: 'wrong_side' },
@@ -627,7 +626,7 @@ describe('deleting', () => {
       status: 204,
       text: '',
     });
-    expect(wakes).toEqual([`${code} closed`]);
+    expect(wakes).toEqual(['closed']);
     expect(live.close).toHaveBeenCalledWith(code);
     expect(await ask('DELETE', `/${code}`, { token: sessionToken })).toMatchObject({
       status: 404,

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { fencesOf, root } from '../../../docs/pages.ts';
-import { freePort } from '../../../stores/redis/redis-server.ts';
+import { freePort } from '../../../stores/free-port.ts';
 
 export const proxyNames = ['nginx', 'caddy'] as const;
 export type ProxyName = (typeof proxyNames)[number];
