@@ -2,16 +2,9 @@
 import { type Emitter, MisuseError, type ToolEvents } from '../../core.ts';
 import { type CallObserver, type CallRecord, type Observing, observeCalls } from '../../extend.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
-import {
-  type ArgumentsOf,
-  type AuditHead,
-  callLine,
-  type LineHash,
-  type NewMembers,
-  renderLine,
-} from './line.ts';
+import { type ArgumentsOf, type AuditHead, callLine, type NewMembers } from './line.ts';
 import { createLineQueue } from './line-queue.ts';
-import type { Opened } from './open-log.ts';
+import type { Chain } from './next-line.ts';
 import type { LineWriter } from './writers.ts';
 
 /** A log of calls. */
@@ -45,14 +38,14 @@ export interface AuditLog {
 /** What a log needs. */
 export interface LogParts {
   readonly writer: LineWriter;
-  readonly opened: Opened;
+  readonly chain: Chain;
+  /** The last line that an earlier process has written. */
+  readonly from: AuditHead;
   /** Releases the lock. */
   readonly release: () => void;
-  readonly hash: LineHash;
   readonly argumentsOf: ArgumentsOf;
   readonly required: boolean;
   readonly fsync: 'always' | 'batch';
-  readonly rotate: { readonly maxBytes: number | undefined; readonly daily: boolean };
 }
 
 /** How long closing waits for the waiting lines. */
@@ -64,14 +57,13 @@ type Told = (error: unknown) => void;
 
 /** Longer than 60 lines, since its short functions share the queue and the count of lost lines. */
 export function startLog(parts: LogParts): AuditLog {
-  const { opened, argumentsOf, required } = parts;
+  const { writer, chain, argumentsOf, required } = parts;
   const attached = new Set<Observing>();
   const report = (error: unknown, message: string): void => {
     const each = new Map([...attached].map((one) => [one.registry, one]));
     for (const one of each.values()) one.report(error, message);
   };
-  const chain = createChain(parts);
-  const losses = { all: 0, deprecationNotLogged: 0, since: 0, at: 0 };
+  const losses = { all: 0, notWritten: 0, since: 0, at: 0 };
   let closing: Promise<void> | undefined;
   let isOver = false;
 
@@ -84,13 +76,13 @@ export function startLog(parts: LogParts): AuditLog {
   };
   /** Adds the line about lost lines, if there are any and it has room. */
   const logLosses = (): void => {
-    const { deprecationNotLogged: count, since, at } = losses;
+    const { notWritten: count, since, at } = losses;
     if (count === 0 || !queue.hasRoom(shortLine)) return;
-    if (add({ type: 'dropped', at, count, since }, at)) losses.deprecationNotLogged = 0;
+    if (add({ type: 'dropped', at, count, since }, at)) losses.notWritten = 0;
   };
   const queue = createLineQueue({
-    writer: parts.writer,
-    head: opened.head,
+    writer,
+    head: parts.from,
     fsync: parts.fsync,
     failed: (error) => report(error, 'the audit log cannot be written'),
     // While it is being closed, calls that go on would keep it busy.
@@ -99,21 +91,20 @@ export function startLog(parts: LogParts): AuditLog {
     },
   });
   const lose = (at: number, count: number, why: unknown): void => {
-    if (losses.deprecationNotLogged === 0) {
+    if (losses.notWritten === 0) {
       losses.since = at;
       report(why, 'the audit log loses lines');
     }
     losses.at = at;
     losses.all += count;
-    losses.deprecationNotLogged += count;
+    losses.notWritten += count;
   };
   const record = (told: CallRecord, written?: Told): boolean => {
     const { at } = told;
     let why: unknown;
     try {
       logLosses();
-      if (losses.deprecationNotLogged === 0 && add(callLine(told, argumentsOf), at, written))
-        return true;
+      if (losses.notWritten === 0 && add(callLine(told, argumentsOf), at, written)) return true;
     } catch (error) {
       why = error;
     }
@@ -154,9 +145,9 @@ export function startLog(parts: LogParts): AuditLog {
     isOver = true;
     const count = queue.abandon();
     losses.all += count;
-    if (count + losses.deprecationNotLogged > 0)
+    if (count + losses.notWritten > 0)
       report(new Error('It ended before all lines were written.'), 'the audit log loses lines');
-    losses.deprecationNotLogged = 0;
+    losses.notWritten = 0;
     parts.release();
   };
   const stopWaiting = atProcessEnd(() => {
@@ -184,7 +175,7 @@ export function startLog(parts: LogParts): AuditLog {
         observing.stop();
       };
     },
-    head: () => queue.head(),
+    head: () => writer.head?.() ?? queue.head(),
     get dropped() {
       return losses.all;
     },
@@ -204,60 +195,6 @@ export function startLog(parts: LogParts): AuditLog {
       return closing;
     },
   } satisfies AuditLog);
-}
-
-/** A line that could be the next one. */
-interface NextLine {
-  readonly text: string;
-  readonly rotates: boolean;
-  readonly head: AuditHead;
-  readonly bytes: number;
-  readonly at: number;
-}
-
-/** Links the lines, and decides which of them begins a new file. */
-interface Chain {
-  next(members: NewMembers, at: number): NextLine;
-  /** Makes it the last line. Returns its position. */
-  take(line: NextLine): AuditHead;
-}
-
-function createChain({ opened, hash, rotate }: LogParts): Chain {
-  let { head, size, file, since } = opened;
-  const { maxBytes, daily } = rotate;
-  const render = (members: NewMembers, at: number, rotates: boolean): NextLine => {
-    const isFirst = rotates || size === 0;
-    // The first line of a file is marked as such. Verifying notices if it is cut off.
-    if (isFirst) members.file = rotates ? file + 1 : file;
-    const { text, head: own } = renderLine(members, head, hash);
-    return { text, rotates, head: own, bytes: Buffer.byteLength(text), at };
-  };
-  return {
-    next(members, at) {
-      if (size > 0 && daily && dayOf(at) !== dayOf(since ?? at)) return render(members, at, true);
-      const line = render(members, at, false);
-      return size > 0 && maxBytes !== undefined && size + line.bytes > maxBytes
-        ? render(members, at, true)
-        : line;
-    },
-    take(line) {
-      if (line.rotates) {
-        size = 0;
-        file++;
-      }
-      if (size === 0) since = line.at;
-      size += line.bytes;
-      head = line.head;
-      return head;
-    },
-  };
-}
-
-const dayMs = 86_400_000;
-
-/** The day of a time, in UTC. */
-function dayOf(at: number): number {
-  return Math.floor(at / dayMs);
 }
 
 function closed(): Error {

@@ -1,6 +1,8 @@
 /** A log with one line for each call. */
 import { dirname, resolve } from 'node:path';
 import { MisuseError } from '../../core.ts';
+import type { Store } from '../../extend.ts';
+import { canKeep, storeOption } from '../../stores/shared/use-store.ts';
 import { takeLock } from '../../values/files/lock-file.ts';
 import { privateKey } from '../../values/files/private-file.ts';
 import { makeFolder } from '../../values/files/private-folder.ts';
@@ -19,16 +21,27 @@ import {
 import { type AuditLog, startLog } from './audit-log.ts';
 import { argumentsBy, type Content, type Key, type LineHash, lineHash } from './line.ts';
 import { logBeside } from './log-files.ts';
+import { fileChain, storeChain } from './next-line.ts';
 import { type Opened, openLog } from './open-log.ts';
+import { storeWriter } from './store-writer.ts';
 import { fileWriter, sinkWriter } from './writers.ts';
 
-/** Options of {@link createAuditLog}: `path` or `sink`, and any others. */
+/** Options of {@link createAuditLog}: one of `path`, `store` and `sink`, and any others. */
 export interface AuditOptions {
   /**
    * The newest file of the log. Older files are next to it as `path.1`, `path.2`, …, and so are
    * `path.lock` and, for hashed content, `path.key`. A missing folder is created. @default none
    */
   readonly path?: string | undefined;
+  /**
+   * Keeps the lines in a store, which many processes may write. Each writes a chain of its own, and
+   * goes on with one whose writer has ended. @default none
+   */
+  readonly store?: Store | undefined;
+  /**
+   * How many of the newest lines of each chain the store keeps, from 1 000 to 100 000. @default all
+   */
+  readonly keep?: number | undefined;
   /**
    * Takes the lines instead of a file, without a line break, one at a time. If the function throws
    * or rejects, it gets the line again. @default none
@@ -46,7 +59,7 @@ export interface AuditOptions {
   readonly content?: 'redacted' | 'hashed' | 'none' | undefined;
   /**
    * Makes the hashes HMACs, which only the owner of the key can compute. At least 32 bytes; a
-   * string counts as UTF-8. Required for hashed content in a `sink`. @default none
+   * string counts as UTF-8. Required for hashed content in a `store` or a `sink`. @default none
    */
   readonly key?: string | Uint8Array | undefined;
   /**
@@ -58,13 +71,16 @@ export interface AuditOptions {
     | undefined;
   /**
    * When lines are made safe from a power failure: each at once, or all of them within a second.
-   * Written lines survive the end of the process in any case. @default "batch"
+   * Written lines survive the end of the process in any case. Not for a `store`, whose own settings
+   * say it. @default "batch"
    */
   readonly fsync?: 'always' | 'batch' | undefined;
 }
 
 const table = {
   path: text(1, 4_096),
+  store: storeOption,
+  keep: wholeNumber(1_000, 100_000),
   sink: fn<NonNullable<AuditOptions['sink']>>(),
   required: withDefault(flag, false),
   content: withDefault(oneOf('redacted', 'hashed', 'none'), 'redacted'),
@@ -73,7 +89,7 @@ const table = {
     (value) => typeof value === 'string' || value instanceof Uint8Array,
   ),
   rotate: object<NonNullable<AuditOptions['rotate']>>(),
-  fsync: withDefault(oneOf('always', 'batch'), 'batch'),
+  fsync: oneOf('always', 'batch'),
 } satisfies TableOf<AuditOptions>;
 
 const rotateTable = { maxBytes: wholeNumber(1_024), daily: withDefault(flag, false) };
@@ -97,40 +113,60 @@ const where = 'createAuditLog';
  */
 export function createAuditLog(options: AuditOptions): AuditLog {
   const read = readOptions(where, options, table);
-  const { path, sink, required, content, key, fsync } = read;
-  if ((path === undefined) === (sink === undefined))
-    throw new MisuseError(
-      'invalid_option',
-      `${where}: expected either \`path\` or \`sink\`, got ` +
-        `${path === undefined ? 'neither' : 'both'}.`,
+  const { path, store, sink, required, content, key, fsync = 'batch' } = read;
+  const places = Object.entries({ path, store, sink }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`\`${name}\``],
+  );
+  if (places.length !== 1)
+    throw refused(
+      'expected one of `path`, `store` and `sink`, got ' +
+        `${places.length === 0 ? 'none' : places.join(' and ')}.`,
     );
   const rotate = readOptions(where, read.rotate, rotateTable, { path: 'rotate' });
-  if (sink !== undefined) {
-    if (read.rotate !== undefined)
-      throw new MisuseError('invalid_option', `${where}: \`rotate\` is for a \`path\` only.`);
-    if (content === 'hashed' && key === undefined)
-      throw new MisuseError(
-        'invalid_option',
-        `${where}: hashed content in a \`sink\` needs a \`key\`, because there is no file to ` +
-          'keep one in.',
-      );
-  }
+  if (path === undefined && read.rotate !== undefined)
+    throw refused('`rotate` is for a `path` only.');
+  if (path === undefined && content === 'hashed' && key === undefined)
+    throw refused(
+      `hashed content in a ${places[0]} needs a \`key\`, because there is no file to keep one in.`,
+    );
+  if (store === undefined && read.keep !== undefined)
+    throw refused('`keep` is for a `store` only.');
   const hash = lineHash(where, key);
+  const common = { required, fsync, argumentsOf: argumentsBy(content, key ?? '') };
+  if (store !== undefined) {
+    if (read.fsync !== undefined)
+      throw refused(
+        '`fsync` is for a `path` only: the settings of a store say when lines are safe from a ' +
+          'power failure.',
+      );
+    if (!canKeep(store, { needs: ['append', 'read', 'get', 'set', 'touch', 'delete'] }))
+      throw refused('expected a `store` with logs, such as postgresStore() or redisStore().');
+    const writer = storeWriter(store, hash, read.keep, Date.now);
+    return startLog({
+      ...common,
+      writer,
+      chain: storeChain,
+      from: nothing.head,
+      release: writer.release,
+    });
+  }
   const place = path === undefined ? undefined : openPlace(resolve(path), content, hash);
-  const contentSecret = place?.secret ?? key ?? '';
+  const opened = place?.opened ?? nothing;
   return startLog({
+    ...common,
     writer:
       place === undefined
         ? sinkWriter(sink as NonNullable<typeof sink>)
         : fileWriter(place.path, place.opened),
-    opened: place?.opened ?? nothing,
+    chain: fileChain(opened, hash, rotate),
+    from: opened.head,
     release: place?.release ?? (() => {}),
-    hash,
-    argumentsOf: argumentsBy(content, contentSecret),
-    required,
-    fsync,
-    rotate,
+    argumentsOf: argumentsBy(content, place?.secret ?? key ?? ''),
   });
+}
+
+function refused(message: string): MisuseError {
+  return new MisuseError('invalid_option', `${where}: ${message}`);
 }
 
 const nothing: Opened = {

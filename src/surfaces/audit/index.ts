@@ -2,4 +2,9 @@
 export type { AuditLog } from './audit-log.ts';
 export { type AuditOptions, createAuditLog } from './create-audit-log.ts';
 export type { AuditHead } from './line.ts';
-export { type AuditCheck, type VerifyAuditOptions, verifyAudit } from './verify-audit.ts';
+export {
+  type AuditCheck,
+  type StoredAudit,
+  type VerifyAuditOptions,
+  verifyAudit,
+} from './verify-audit.ts';

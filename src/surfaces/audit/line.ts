@@ -11,6 +11,8 @@ export interface AuditHead {
   readonly seq: number;
   /** 64 hex digits; `""` before the first line. */
   readonly hash: string;
+  /** The number of the chain, for a log in a store. */
+  readonly chain?: number;
 }
 
 export type Key = string | Uint8Array;
@@ -57,6 +59,25 @@ export function renderLine(
   const body = wireText(members);
   const own = hash(body);
   return { text: `${body.slice(0, -1)},"hash":"${own}"}\n`, head: { seq, hash: own } };
+}
+
+/** Renders a line without a place in a chain, which it gets when it is written. */
+export function renderBody(members: NewMembers): string {
+  members.seq = undefined;
+  members.prev = undefined;
+  return wireText(members);
+}
+
+/** Gives a rendered line its place. The text has no line break. */
+export function linkLine(
+  body: string,
+  after: AuditHead,
+  hash: LineHash,
+): { readonly text: string; readonly head: AuditHead } {
+  const seq = after.seq + 1;
+  const first = `${body.slice(0, -1)},"seq":${seq},"prev":"${after.hash}"`;
+  const own = hash(`${first}}`);
+  return { text: `${first},"hash":"${own}"}`, head: { seq, hash: own } };
 }
 
 /** A line that was read: its members, and whether its hash matches its text. */

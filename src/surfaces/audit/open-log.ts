@@ -199,7 +199,8 @@ function readBytes(fd: number, from: number, length: number): Buffer {
 export interface RawLine {
   /** The line without its line break. */
   readonly bytes: Buffer;
-  readonly file: string;
+  /** Undefined for a line of a store. */
+  readonly file: string | undefined;
   /** It is the first line of its file. */
   readonly isFirst: boolean;
   /** It has no line break: the process that wrote it ended in the middle, or it is too long. */

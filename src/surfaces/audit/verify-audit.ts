@@ -1,6 +1,8 @@
 /** Checks the chain of a log. */
 import { MisuseError } from '../../core.ts';
-import { anything, kind, readOptions } from '../../values/options/index.ts';
+import type { Store } from '../../extend.ts';
+import { storeOption } from '../../stores/shared/use-store.ts';
+import { anything, kind, readOptions, required } from '../../values/options/index.ts';
 import {
   type AuditHead,
   type Key,
@@ -10,17 +12,25 @@ import {
   readLine,
 } from './line.ts';
 import { linesOf, type RawLine } from './open-log.ts';
+import { countChains, countChanged, endsOf, entriesOf, rawLine } from './store-chains.ts';
 
 /** The result of {@link verifyAudit}. */
 export interface AuditCheck {
   /** Whether every line is unchanged, and none is missing between them. */
   readonly ok: boolean;
-  /** How many lines the log has, over all of its files. */
+  /** How many lines the log has, over all of its files or chains. */
   readonly lines: number;
-  /** The first line that is wrong, counted from 1 at the oldest file. */
+  /**
+   * The first line that is wrong, counted from 1 at the oldest file, or at the oldest line of its
+   * chain.
+   */
   readonly brokenAt?: number;
   /** The file of that line. */
   readonly file?: string;
+  /** The chain of that line, in a store. */
+  readonly chain?: number;
+  /** Where each chain of a store ends. Keep them elsewhere, for `heads` of a later check. */
+  readonly heads?: readonly AuditHead[];
   /** What is wrong, for people. */
   readonly reason?: string;
 }
@@ -36,14 +46,30 @@ export interface VerifyAuditOptions {
   readonly key?: string | Uint8Array | undefined;
 }
 
-const table = {
-  head: kind<AuditHead | string>(
-    'a hash of 64 hex digits, or what `head()` of a log gave',
-    (value) => hashOf(value) !== undefined,
-  ),
-  key: anything<Key>(),
-};
+/** An audit log in a store, for {@link verifyAudit}. */
+export interface StoredAudit {
+  /** The store. */
+  readonly store: Store;
+  /**
+   * Earlier ends of chains, as `head()` or an earlier check returned them, or only their hashes.
+   * Without them, lines that were cut off at the end of a chain, and the last chains, may be
+   * missing unnoticed. @default none
+   */
+  readonly heads?: readonly (AuditHead | string)[] | undefined;
+  /** The key of the log. @default none */
+  readonly key?: string | Uint8Array | undefined;
+}
 
+const headKind = kind<AuditHead | string>(
+  'a hash of 64 hex digits, or what `head()` of a log gave',
+  (value) => hashOf(value) !== undefined,
+);
+const headsKind = kind<readonly (AuditHead | string)[]>(
+  'a list of hashes of 64 hex digits, or of what `head()` of logs gave',
+  (value) => Array.isArray(value) && value.every((one) => hashOf(one) !== undefined),
+);
+const storedTable = { store: required(storeOption), heads: headsKind, key: anything<Key>() };
+const table = { head: headKind, key: anything<Key>() };
 const where = 'verifyAudit';
 
 /**
@@ -60,31 +86,84 @@ const where = 'verifyAudit';
  * console.log(ok ? `${lines} lines` : `line ${brokenAt}: ${reason}`);
  * ```
  */
+export function verifyAudit(path: string, options?: VerifyAuditOptions): Promise<AuditCheck>;
+/**
+ * Checks every line of all chains of a log in a store, likewise. Processes may write it meanwhile.
+ * The oldest lines of a chain may be missing, if the log keeps so many only. `heads` of the answer
+ * says where the chains end.
+ * @throws MisuseError `invalid_option`. Rejects with the error of a store that cannot be read.
+ */
+export function verifyAudit(stored: StoredAudit): Promise<AuditCheck>;
 export async function verifyAudit(
-  path: string,
+  log: string | StoredAudit,
   options: VerifyAuditOptions = {},
 ): Promise<AuditCheck> {
-  if (typeof path !== 'string' || path === '')
+  if (typeof log === 'object') return await verifyStored(log);
+  if (typeof log !== 'string' || log === '')
     throw new MisuseError(
       'invalid_option',
-      `${where}: expected \`path\` to be a non-empty string.`,
+      `${where}: expected \`path\` to be a non-empty string, or \`{ store }\`.`,
     );
   const { head, key } = readOptions(where, options, table);
   const hash = lineHash(where, key);
   const check = createCheck(hash);
   const wanted = head === undefined ? undefined : hashOf(head);
   let found = wanted === undefined || wanted === '';
-  for await (const line of linesOf(path)) {
+  for await (const line of linesOf(log)) {
     const read = check.add(line);
     found ||= read?.hash === wanted;
   }
   return check.end(found);
 }
 
+async function verifyStored(given: StoredAudit): Promise<AuditCheck> {
+  const { store, heads: earlier = [], key } = readOptions(where, given, storedTable);
+  const hash = lineHash(where, key);
+  const missing = new Set(earlier.map((head) => hashOf(head) as string).filter(Boolean));
+  const heads: AuditHead[] = [];
+  let lines = 0;
+  const { chains, isAsWritten } = await countChains(store);
+  let fault: Omit<AuditCheck, 'ok' | 'lines'> | undefined;
+  for (let chain = 1; chain <= chains; chain++) {
+    const check = createCheck(hash);
+    const { last: newest } = await endsOf(store, chain);
+    let last: ReadLine | undefined;
+    let id = 0;
+    for await (const entry of entriesOf(store, chain)) {
+      // A log that keeps so many lines drops its oldest ones while others are added.
+      if (id > 0 && entry.id > id + 1 && (await endsOf(store, chain)).first > id + 1) check.skip();
+      ({ id } = entry);
+      last = check.add(rawLine(entry)) ?? last;
+      if (last !== undefined) missing.delete(last.hash);
+    }
+    const { ok: _, lines: own, ...found } = check.end(true);
+    lines += own;
+    if (last !== undefined) heads.push({ seq: last.seq, hash: last.hash, chain });
+    // Whoever removes rows of a database may leave their count.
+    if (found.brokenAt === undefined && (own === 0 || id < newest))
+      Object.assign(found, {
+        brokenAt: own + 1,
+        reason: own === 0 ? 'the lines of this chain are gone' : 'lines were cut off its end',
+      });
+    if (found.brokenAt !== undefined) fault ??= { ...found, chain };
+  }
+  if (!isAsWritten) fault ??= { reason: countChanged };
+  if (missing.size > 0)
+    fault ??= {
+      reason:
+        `${missing.size === 1 ? 'a line' : `${missing.size} lines`} of \`heads\` ` +
+        `${missing.size === 1 ? 'is' : 'are'} not in the log: lines were cut off the end of a ` +
+        'chain, or a chain is gone',
+    };
+  return { ok: fault === undefined, lines, ...fault, heads };
+}
+
 /** Follows the chain of its input lines. */
 export interface ChainCheck {
   /** The line, as far as it is valid. After the first fault, lines are only counted. */
   add(line: RawLine): ReadLine | undefined;
+  /** Lines between the last and the next one are not kept any more. */
+  skip(): void;
   /** @param headFound Whether the position that the log must contain was among the lines. */
   end(headFound: boolean): AuditCheck;
 }
@@ -101,12 +180,15 @@ export function createCheck(hash: LineHash): ChainCheck {
       if (fault !== undefined) return line;
       const reason = faultOf(raw, line, last, lastFile);
       if (reason !== undefined) {
-        fault = { brokenAt: lines, file: raw.file, reason };
+        fault = { brokenAt: lines, reason, ...(raw.file !== undefined && { file: raw.file }) };
         return line;
       }
       last = line;
       if (raw.isFirst) lastFile = line?.members.file as number;
       return line;
+    },
+    skip() {
+      last = undefined;
     },
     end(headFound) {
       if (fault === undefined && !headFound)

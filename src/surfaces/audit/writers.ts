@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../values/files/whole-file.ts';
 import { ignoreRejection, isThenable } from '../../values/maybe-promise.ts';
+import type { AuditHead } from './line.ts';
 import { shiftFiles } from './log-files.ts';
 
 /** A line that waits to be written. */
@@ -29,6 +30,8 @@ export interface LineWriter {
    * given last, if it has not ended.
    */
   writeNow(lines: readonly QueuedLine[]): number;
+  /** The last line, if lines get their place when they are written. @default as queued */
+  head?(): AuditHead;
 }
 
 /** How long the end of the process waits for a write that another thread has begun. */

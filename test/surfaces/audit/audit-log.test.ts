@@ -456,8 +456,11 @@ describe('options', () => {
   const sink = (): void => {};
 
   test.each<[options: object, said: string]>([
-    [{}, 'createAuditLog: expected either `path` or `sink`, got neither.'],
-    [{ path: 'a', sink }, 'createAuditLog: expected either `path` or `sink`, got both.'],
+    [{}, 'createAuditLog: expected one of `path`, `store` and `sink`, got none.'],
+    [
+      { path: 'a', sink },
+      'createAuditLog: expected one of `path`, `store` and `sink`, got `path` and `sink`.',
+    ],
     [{ sink, rotate: {} }, 'createAuditLog: `rotate` is for a `path` only.'],
     [
       { sink, content: 'hashed' },
