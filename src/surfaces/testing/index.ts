@@ -1,11 +1,7 @@
 /** The testing kit's public list. It imports no test runner and exports plain values and data. */
 
-// Stores and buses
-export type { RelayBus } from '../relay/ports/bus.ts';
-export type { DueItem, LeaseHolder, RelayStore } from '../relay/ports/store.ts';
-export type { LogEntry, StoredValue } from '../relay/ports/stored.ts';
-export { approvalStoreConformance } from './conformance/approval-store-conformance.ts';
-export { busConformance } from './conformance/bus-conformance.ts';
+// Programs
+export { codeRunnerConformance } from './conformance/code-runner-conformance.ts';
 // Coordinators
 export {
   type CoordinatorConformanceOptions,
@@ -24,12 +20,8 @@ export type {
 } from './conformance/executor-conformance.ts';
 export { executorConformance, executorFeatures } from './conformance/executor-conformance.ts';
 export type { ExecutorTask } from './conformance/executor-world.ts';
-export { idempotencyStoreConformance } from './conformance/idempotency-store-conformance.ts';
-export { offloadStoreConformance } from './conformance/offload-store-conformance.ts';
-export { storeConformance } from './conformance/one-store-conformance.ts';
 export type { PortRule } from './conformance/port-rule.ts';
-export { quotaStoreConformance } from './conformance/quota-store-conformance.ts';
-export { relayStoreConformance } from './conformance/store-conformance.ts';
+export { storeConformance } from './conformance/store-conformance.ts';
 // Surfaces
 export type {
   SurfaceAnswer,

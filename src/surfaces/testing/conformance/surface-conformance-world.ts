@@ -48,8 +48,12 @@ const brokenPolicy: Policy = {
 /**
  * Makes a fresh registry and a session over it. The session sets `exposeErrors` itself, so that no
  * surface's own default matters.
+ * @param code Whether it runs programs.
  */
-export function conformanceWorld(): { readonly session: ToolSession; readonly waiting: Waiting } {
+export function conformanceWorld(code = false): {
+  readonly session: ToolSession;
+  readonly waiting: Waiting;
+} {
   const registry = new HostToolRegistry({ rules, policies: [brokenPolicy] });
   const add = adderOf(registry);
   addSucceedingTools(add);
@@ -67,6 +71,7 @@ export function conformanceWorld(): { readonly session: ToolSession; readonly wa
   const session = registry.createSession({
     sessionId: 'surface-conformance',
     exposeErrors: 'message',
+    code,
     overrides: { disable: ['disabled'] },
   });
   return { session, waiting };

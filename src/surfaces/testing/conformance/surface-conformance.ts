@@ -51,6 +51,12 @@ export interface SurfaceConformanceOptions {
    * @default the surface has every feature but `noArguments`
    */
   readonly features?: Partial<Readonly<Record<SurfaceFeature, boolean>>> | undefined;
+  /**
+   * Whether each call is made by a program, too, in a session with `code`: its result must be that
+   * of the same program in a direct call. Needs the package `run`.
+   * @default false
+   */
+  readonly programs?: boolean | undefined;
 }
 
 /** One rule, for any test runner: `test(rule.name, rule.run)`. */
@@ -93,12 +99,16 @@ export function surfaceConformance(
   options?: SurfaceConformanceOptions,
 ): SurfaceRule[] {
   const where = 'surfaceConformance';
-  const { features: given } = readMembers(where, options, ['features']);
+  const { features: given, programs = false } = readMembers(where, options, [
+    'features',
+    'programs',
+  ]);
   const features = readMembers(where, given, Object.keys(surfaceFeatures), { noun: 'feature' });
   const has = (feature: SurfaceFeature): boolean =>
     feature === 'noArguments' ? features[feature] === true : features[feature] !== false;
   const offered = surfaceRows.filter(({ needs = [] }) => needs.every(has));
-  const rules = offered.map(
+  const inPrograms = programs ? surfaceRows.filter(isForPrograms).map(programOf) : [];
+  const rules = [...offered, ...inPrograms].map(
     (row): SurfaceRule => ({ name: row.title, run: () => compare(row, make, has) }),
   );
   return [
@@ -124,17 +134,39 @@ export function surfaceConformance(
   ];
 }
 
+/** What a model sends is the program there, whatever the program sends. */
+function isForPrograms({ needs = [] }: SurfaceRow): boolean {
+  return !needs.includes('noArguments') && !needs.includes('notObjects');
+}
+
+/** The row, with its call made by a program. */
+function programOf(row: SurfaceRow): SurfaceRow {
+  const input = JSON.stringify(JSON.stringify(inputOf(row)));
+  const call = `tools[${JSON.stringify(row.tool)}](JSON.parse(${input}))`;
+  const error = '({ code, reason, retryable, message })';
+  return {
+    title: `in a program: ${row.title}`,
+    tool: 'run_code',
+    input: { code: `return await ${call}.catch(${error} => ${error});` },
+  };
+}
+
+function inputOf(row: SurfaceRow): unknown {
+  return Object.hasOwn(row, 'input') ? row.input : {};
+}
+
 async function compare(
   row: SurfaceRow,
   make: Parameters<typeof surfaceConformance>[0],
   has: (feature: SurfaceFeature) => boolean,
 ): Promise<void> {
   const { tool } = row;
-  const input = Object.hasOwn(row, 'input') ? row.input : {};
-  const direct = conformanceWorld();
+  const input = inputOf(row);
+  const runsPrograms = tool === 'run_code';
+  const direct = conformanceWorld(runsPrograms);
   const directEvents = listen(direct.session);
   const expected = await direct.session.call(tool, row.direct ?? input);
-  const { session } = conformanceWorld();
+  const { session } = conformanceWorld(runsPrograms);
   const events = listen(session);
   const surface = await make(session);
   try {

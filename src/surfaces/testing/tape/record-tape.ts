@@ -10,7 +10,7 @@ import type {
   ToolSession,
 } from '../../../core.ts';
 import { maskingOf } from '../../../parts/secrets/masking-of.ts';
-import { contentParts } from '../../../values/content.ts';
+import { contentParts } from '../../../values/content-parts.ts';
 import { cloneJson, deepFreeze, isJsonObject } from '../../../values/json/index.ts';
 import type { Tape, TapeCall, TapeFailure, TapeSuccess } from './tape.ts';
 import { type InputForm, inputFormOf, tapeToolOf } from './tape-tool.ts';

@@ -103,6 +103,7 @@ export function overlay(schema: InputSchema): InputSchema {
     kind,
     trusted,
     json,
+    runsHostCode: true,
     prepare: (find) => schema.prepare(find),
     check: () => schema.check(),
     validate: (copy) => schema.validate(copy),

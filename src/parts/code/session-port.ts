@@ -1,0 +1,16 @@
+/** What providers that read definitions later may be given, without loading the part. */
+
+import type { SessionState } from '../../core/session/session-state.ts';
+import { Slot } from '../../core/slot.ts';
+
+/** What a session with discovery may show. */
+export interface Findable {
+  readonly kept: readonly string[];
+  readonly finder: string | undefined;
+  readonly others: readonly string[];
+}
+
+/** What is left of it where programs call the others. The same object for the same one. */
+export type InCode = <T extends Findable>(session: SessionState, found: T) => T;
+
+export const inCodePort = new Slot<InCode>();
