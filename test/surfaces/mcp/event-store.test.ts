@@ -31,7 +31,7 @@ test('a store that never answers costs ten seconds, but not the answer', async (
   const errors: string[] = [];
   const events = scopedEvents(
     { storeEvent: never, getStreamIdForEventId: never, replayEventsAfter: never },
-    'session',
+    'session:',
     (error) => errors.push(String(error)),
   );
   const late = 'TimeoutError: The event store did not answer in time.';
@@ -58,7 +58,7 @@ test('what a store replays after its time is over is not sent', async () => {
         sendLate = () => void send('e1', message as never);
       }),
   } satisfies McpEventStore as McpEventStore;
-  const events = scopedEvents(store, 'session', () => {});
+  const events = scopedEvents(store, 'session:', () => {});
   const replayed = await outcomeOf(
     events.replayEventsAfter('e', { send: async (id) => void sent.push(id) }),
   );

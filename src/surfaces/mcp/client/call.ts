@@ -5,12 +5,13 @@ import { wellFormedJson } from '../../../values/json/index.ts';
 import { longestTimerMs } from '../../../values/options/index.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../shared/executor-fault.ts';
 import { cleanText } from '../../shared/outside-text.ts';
+import { maxErrorBytes } from '../sent.ts';
 import type { Connection } from './connection.ts';
 import type { ServerTool } from './definition.ts';
 import { answerLost, type Link } from './link.ts';
 import { paramHeaders } from './param-headers.ts';
 import { faceOf, neverSent, sessionForgotten } from './request-errors.ts';
-import { maxErrorBytes, outcomeOf } from './result.ts';
+import { outcomeOf } from './result.ts';
 import { anyResult, type McpProgress } from './sdk.ts';
 
 /**
@@ -72,7 +73,7 @@ async function callOnce(
     if (refusal === undefined) throw error;
     return refusal;
   }
-  return outcomeOf(result, tool.structured);
+  return outcomeOf(result, tool.structured, runningCall(context).remote?.maxOutputChars);
 }
 
 function ask(

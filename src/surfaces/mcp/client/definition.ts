@@ -12,32 +12,20 @@ import {
   type ToolAnnotations,
 } from '../../../core.ts';
 import { createDefinition, type OutsideOrigin } from '../../../extend.ts';
-import { isJsonObject } from '../../../values/json/index.ts';
+import { isJsonObject, wellFormedJson } from '../../../values/json/index.ts';
 import type { SharedPatterns } from '../../../values/json-schema/pattern-budget.ts';
 import { foreignInput, foreignOutput, type UncheckedPart } from '../../shared/foreign-schema.ts';
 import { cleanLine, cleanText } from '../../shared/outside-text.ts';
-import type { FieldLabels } from './pins.ts';
+import type { ToolLabels } from '../../shared/tool-labels.ts';
+import { isPageUri, metaIn, withoutPage } from '../sent.ts';
 
 /** Most bytes of a description. */
 const maxDescriptionBytes = 8_192;
+const maxTitleBytes = 1_024;
 /** Most characters of a name, prefix included. */
 const maxNameChars = 1_024;
 
-/**
- * The host's labels for a server's tool. Unlike the server's own description, they may loosen
- * checks. Absent members leave the cautious assumptions as they are.
- */
-export interface McpToolLabels extends FieldLabels {
-  /** Replaces the hints that it names. */
-  readonly annotations?: ToolAnnotations | undefined;
-  /** The origin of the text of its output. */
-  readonly origin?: 'trusted' | 'untrusted' | undefined;
-  /** Milliseconds that a call may run. */
-  readonly timeoutMs?: number | undefined;
-  readonly requiresApproval?: boolean | undefined;
-}
-
-const noLabels: McpToolLabels = Object.freeze({});
+const noLabels: ToolLabels = Object.freeze({});
 
 /** What a definition needs in addition to the description. */
 export interface DefinitionOptions {
@@ -47,7 +35,7 @@ export interface DefinitionOptions {
   /** `mcp:<server>`. */
   readonly source: string;
   /** The host's labels for this tool. */
-  readonly labels?: McpToolLabels | undefined;
+  readonly labels?: ToolLabels | undefined;
   /** The budget that the patterns of the whole listing share. */
   readonly patterns: SharedPatterns;
   /** Gets the parts of the schemas that only the server checks. */
@@ -55,7 +43,7 @@ export interface DefinitionOptions {
   /** Makes the executor, which calls the tool by the server's own name. */
   executorOf(tool: ServerTool): Executor;
   /** Whether the definition may be called, and which registries hold it. */
-  originOf(name: string): OutsideOrigin;
+  originOf(name: string, said: JsonObject): OutsideOrigin;
 }
 
 /** What a call needs to know about a tool. */
@@ -75,9 +63,8 @@ export function reportedName(raw: unknown): string {
 }
 
 /**
- * Makes a definition from one entry of a listing, which must be a private JSON copy. A server's
- * title is ignored, because fingerprints do not cover titles. @throws MisuseError whose message
- * says what is wrong with the entry
+ * Makes a definition from one entry of a listing, which must be a private JSON copy. @throws
+ * MisuseError whose message says what is wrong with the entry
  */
 export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyTool {
   if (!isJsonObject(raw)) throw new MisuseError('invalid_definition', 'It is not an object.');
@@ -117,13 +104,66 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
       annotations: { ...cautious(annotations), ...labels.annotations },
       tags: ['untrusted'],
       category: options.source,
+      ui: { visibility: visibilityOf(raw) },
       executor: options.executorOf({
         name,
         inputSchema: parameters,
         structured: output !== undefined,
       }),
     },
-    { from: options.originOf(ownName) },
+    { from: options.originOf(ownName, saidOf(raw, options.unchecked)) },
+  );
+}
+
+/**
+ * What clients of the protocol get besides: title, hints and metadata. A title is never that of the
+ * definition, because questions to people name a tool by its title.
+ */
+function saidOf({ title, annotations, _meta }: JsonObject, unchecked: UncheckedPart[]): JsonObject {
+  const own = cleanLine(title, maxTitleBytes);
+  const { _meta: meta } = metaIn(_meta);
+  const kept = meta && withoutPage(meta, (uri) => !isPageUri(uri));
+  if (kept !== meta)
+    unchecked.push({
+      path: '/_meta/ui/resourceUri',
+      message: 'Not passed on: the page of an app has an address that begins with `ui://`.',
+    });
+  const hints = isJsonObject(annotations) ? hintsIn(annotations) : {};
+  return wellFormedJson({
+    ...(own === '' ? {} : { title: own }),
+    ...(Object.keys(hints).length === 0 ? {} : { annotations: hints }),
+    ...(kept === undefined ? {} : { _meta: kept }),
+  });
+}
+
+/**
+ * Whom the tool is for, by the specification of MCP Apps: for all, unless its `visibility` is
+ * there. One that cannot be understood names nobody. OpenAI's Apps SDK has a key of its own, and
+ * some servers write only that.
+ */
+export function visibilityOf(raw: unknown): readonly ('model' | 'app')[] {
+  const meta = isJsonObject(raw) ? raw._meta : undefined;
+  const ui = isJsonObject(meta) ? meta.ui : undefined;
+  const given = isJsonObject(ui) && Object.hasOwn(ui, 'visibility') ? ui.visibility : everyone;
+  const named = everyone.filter((who) =>
+    Array.isArray(given) ? given.includes(who) : given === who,
+  );
+  const isPrivate = isJsonObject(meta) && meta['openai/visibility'] === 'private';
+  return isPrivate ? named.filter((who) => who !== 'model') : named;
+}
+
+const everyone = ['model', 'app'] as const;
+
+const flags = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
+
+/** Without members that clients would refuse. */
+function hintsIn(annotations: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(annotations).flatMap(([name, value]): [string, JsonValue][] => {
+      if (name === 'title')
+        return typeof value === 'string' ? [[name, cleanLine(value, maxTitleBytes)]] : [];
+      return flags.includes(name) && typeof value !== 'boolean' ? [] : [[name, value]];
+    }),
   );
 }
 

@@ -1,7 +1,8 @@
 /** HTTP with responses that are bounded as they arrive, because the SDK reads them whole. */
 
+import { noticeClosed } from '../../../values/http/notice-closed.ts';
+import { webAddress } from '../../../values/http/web-address.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
-import { nextTurn } from '../../../values/limits/stretches.ts';
 import type { JsonBounds } from '../../../values/text/json-bounds.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import {
@@ -51,16 +52,6 @@ export function boundedFetch(inner: Fetch = fetch, options: BoundedFetchOptions 
   };
 }
 
-/**
- * Lets Node read from its sockets once, so that a connection which the server has closed is not
- * used for the request. Such a request would fail as if the server might have read it. The first
- * turn may already have begun, so there are two.
- */
-async function noticeClosed(): Promise<void> {
-  await nextTurn();
-  await nextTurn();
-}
-
 function bound(
   streaming: boolean,
   {
@@ -102,8 +93,9 @@ const maxRedirects = 5;
  * Answers must be small and arrive soon. Redirects are followed only within an origin, and only to
  * where {@link checkAddress} allows.
  * @param server the address of the server that is signed in to
+ * @param told called with each token that is granted, before it is used
  */
-export function oauthFetch(server: URL): OAuthFetch {
+export function oauthFetch(server: URL, told: (secret: string) => void = () => {}): OAuthFetch {
   const once = boundedFetch(
     (url, init) => {
       checkAddress(server, new URL(url));
@@ -115,8 +107,9 @@ export function oauthFetch(server: URL): OAuthFetch {
     let at = new URL(url);
     for (let followed = 0; ; followed++) {
       const response = await once(at, init);
-      if (!response.ok && init?.body instanceof URLSearchParams)
-        return refusal(response, init.body);
+      const form = formOf(init);
+      if (form !== undefined)
+        return response.ok ? granted(response, told) : refusal(response, form, init?.headers);
       const target = response.headers.get('location');
       // The SDK follows redirects itself where it needs them.
       const isFollowed = init?.redirect === undefined && /^30[78]$/.test(String(response.status));
@@ -130,22 +123,77 @@ export function oauthFetch(server: URL): OAuthFetch {
 }
 
 /** The parameters of a token request that no one else may read. */
-const secrets = ['refresh_token', 'code', 'code_verifier', 'client_secret'] as const;
+const secrets = [
+  'refresh_token',
+  'code',
+  'code_verifier',
+  'client_secret',
+  'client_assertion',
+  'assertion',
+  'subject_token',
+] as const;
+
+/** The parameters of a token request; the SDK writes some of them as a text. */
+export function formOf({ body, headers }: RequestInit = {}): URLSearchParams | undefined {
+  if (body instanceof URLSearchParams) return body;
+  const type = new Headers(headers).get('content-type') ?? '';
+  return typeof body === 'string' && /^application\/x-www-form-urlencoded/i.test(type)
+    ? new URLSearchParams(body)
+    : undefined;
+}
+
+/** What was sent that no one else may read. */
+function secretsIn(sent: URLSearchParams, headers: RequestInit['headers']): readonly string[] {
+  const [, basic = ''] =
+    /^basic (.+)$/i.exec(new Headers(headers).get('authorization') ?? '') ?? [];
+  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(basic, 'base64').toString()) ?? [];
+  return [basic, password, ...secrets.flatMap((name) => sent.getAll(name))].filter(Boolean);
+}
+
+/**
+ * Tokens that a header can carry. Whoever reads or sends another answer would repeat a part of it
+ * in an error.
+ */
+async function granted(response: Response, told: (secret: string) => void): Promise<Response> {
+  const given: unknown = await response.json().catch(() => undefined);
+  const { access_token: token, refresh_token: renewal } = isJsonObject(given) ? given : {};
+  const isSound = isToken(token) && (renewal === undefined || typeof renewal === 'string');
+  const { status, headers } = response;
+  if (isSound) for (const secret of [token, renewal]) if (secret !== undefined) told(secret);
+  if (isSound) return Response.json(given, { status, headers: nonceOf(headers) });
+  const why = 'expected a JSON object with an `access_token` of printable ASCII characters';
+  return Response.json(
+    { error: 'server_error', error_description: why },
+    { status: 502, headers: nonceOf(headers) },
+  );
+}
+
+/** Whether a header can carry it. */
+export function isToken(value: unknown): value is string {
+  return typeof value === 'string' && /^[!-~]+$/.test(value);
+}
+
+function nonceOf(headers: Headers): Record<string, string> {
+  const nonce = headers.get('dpop-nonce');
+  return nonce === null ? {} : { 'dpop-nonce': nonce };
+}
 
 /**
  * Why tokens were refused, without the parameters that were sent. The SDK writes all of them to
  * standard error and into its errors.
  */
-async function refusal(response: Response, sent: URLSearchParams): Promise<Response> {
+async function refusal(
+  response: Response,
+  sent: URLSearchParams,
+  headers: RequestInit['headers'],
+): Promise<Response> {
   const given: unknown = await response.json().catch(() => undefined);
   const { error, error_description: why } = isJsonObject(given) ? given : {};
   const known = typeof error === 'string' && /^\w{1,64}$/.test(error);
   let text = known ? cleanLine(why, 8_192) : `HTTP ${response.status}`;
-  for (const name of secrets)
-    for (const value of sent.getAll(name))
-      if (value !== '') text = text.replaceAll(value, '[redacted]');
+  for (const value of secretsIn(sent, headers)) text = text.replaceAll(value, '[redacted]');
   const told = { error: known ? error : 'server_error', error_description: cleanLine(text, 500) };
-  return Response.json(told, { status: response.status });
+  return Response.json(told, { status: response.status, headers: nonceOf(response.headers) });
 }
 
 /**
@@ -155,13 +203,27 @@ async function refusal(response: Response, sent: URLSearchParams): Promise<Respo
  * @throws Error
  */
 export function checkAddress(server: URL, address: URL): void {
+  if (webAddress(address) === undefined)
+    throw new Error('The server named an address for the login that is not a web address.');
   if (address.origin === server.origin) return;
   const isNear = isOwnMachine(server);
-  if (address.protocol === 'https:' && (isNear || !isOwnMachine(address))) return;
+  const isOutside = !isOwnMachine(address) && (isPrivate(server) || !isPrivate(address));
+  if (address.protocol === 'https:' && (isNear || isOutside)) return;
   if (address.protocol === 'http:' && isNear && isOwnMachine(address)) return;
   throw new Error(
     `The server \`${server.origin}\` named \`${address.origin}\` for the login. Expected https, ` +
-      'and an address that is not on this machine.',
+      'and an address that is not on this machine or in a private network.',
+  );
+}
+
+/** Addresses of private networks, as they are written; a server in one may name others there. */
+function isPrivate({ hostname }: URL): boolean {
+  const [, second] = /^172\.(\d+)\./.exec(hostname) ?? /^100\.(\d+)\./.exec(hostname) ?? [];
+  const [from, to] = hostname.startsWith('172.') ? [16, 31] : [64, 127];
+  return (
+    /^(?:10\.\d+|192\.168)\.\d+\.\d+$/.test(hostname) ||
+    (/^[\d.]+$/.test(hostname) && Number(second) >= from && Number(second) <= to) ||
+    /^\[(?:f[cd]|::ffff:(?:a[\da-f]{2}|c0a8|ac1[\da-f]|64[4-7][\da-f]):)/.test(hostname)
   );
 }
 

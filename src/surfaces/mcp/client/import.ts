@@ -5,6 +5,7 @@
 
 import { MisuseError } from '../../../core.ts';
 import { describe } from '../../../values/errors/index.ts';
+import { webAddress } from '../../../values/http/web-address.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import {
   anything,
@@ -17,15 +18,17 @@ import {
   type TableOf,
   text,
   withDefault,
-  wrongOption,
 } from '../../../values/options/index.ts';
+import { type GivenPins, readPins } from '../../shared/given-pins.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
+import { authorizerOf } from './auth.ts';
+import type { McpAuth } from './auth-options.ts';
 import { type Connection, type ConnectionClock, createConnection } from './connection.ts';
 import { type ImportedMcpTools, importedTools } from './imported-tools.ts';
 import { adoptClient, type Link, type OpenOptions } from './link.ts';
+import type { Authorizer } from './login.ts';
 import { type McpHttpConnection, openHttp } from './open-http.ts';
 import { type McpStdioConnection, stdioOpener } from './open-stdio.ts';
-import type { McpPin } from './pins.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 import type { ImportWishes } from './server-tools.ts';
 import { createRelisting, type Later } from './storms.ts';
@@ -50,7 +53,7 @@ export interface ImportMcpOptions {
    * wrote. A tool that differs or is not named here is left out of `tools` and reported in `drift`.
    * @default the first listing is accepted as it is; what changes or is added later is drift
    */
-  readonly pins?: Readonly<Record<string, string | McpPin>> | undefined;
+  readonly pins?: GivenPins | undefined;
   /**
    * Milliseconds a call may run. Above 0, at most 2^31-1. @default the registry's
    * `defaultTimeoutMs`
@@ -147,7 +150,7 @@ async function importConnected(
   wishes: ImportWishes,
 ): Promise<Imported> {
   const { prefix, timeoutMs, name, pins } = readOptions(where, options, importTable);
-  const accepted = readPins(pins);
+  const accepted = readPins(where, pins);
   // Hosts that only serve tools do not load what checks schemas from outside.
   const { createServerTools, readTools } = await import('./server-tools.ts');
   const tools = createServerTools(accepted, {
@@ -164,6 +167,7 @@ async function importConnected(
       othersChanged: wishes.onOthersChanged,
       questions: wishes.questions,
       auth: wishes.auth,
+      told: wishes.told,
     }),
     greet: (client) => readTools(tools, client, connection),
     clock,
@@ -223,7 +227,7 @@ function openerOf(
     const open = stdioOpener({ command, args, env, cwd });
     return (signal) => open(optionsFor(signal));
   }
-  const { url, headers } = readOptions(where, connection, addressTable, member);
+  const { url, headers, auth } = readOptions(where, connection, addressTable, member);
   // `fetch` refuses them as well, but quotes them in its error.
   if (new URL(url).username !== '' || new URL(url).password !== '')
     throw new MisuseError(
@@ -231,7 +235,18 @@ function openerOf(
       'importMcpTools: expected `url` without a user and a password. Pass them in a header ' +
         'instead.',
     );
-  return (signal) => openHttp({ url, headers }, optionsFor(signal));
+  if (auth === undefined) return (signal) => openHttp({ url, headers }, optionsFor(signal));
+  if (new Headers(headers).has('authorization'))
+    throw new MisuseError(
+      'invalid_option',
+      'importMcpTools: expected `auth` or a header `Authorization`, got both. `auth` sets it.',
+    );
+  let authorizer: Promise<Authorizer> | undefined;
+  const authorize = authorizerOf(auth, new URL(url), options.told);
+  return async (signal) => {
+    authorizer ??= authorize();
+    return openHttp({ url, headers }, optionsFor(signal), await authorizer);
+  };
 }
 
 const member = { noun: 'member' };
@@ -250,20 +265,17 @@ const commandTable = {
   cwd: text(),
 } satisfies TableOf<McpStdioConnection>;
 const addressTable = {
-  url: required(
-    kind<string | URL>(
-      'an http(s) address',
-      (url) => URL.canParse(String(url)) && /^https?:$/.test(new URL(String(url)).protocol),
-    ),
-  ),
+  url: required(kind<string | URL>('an http(s) address', (url) => webAddress(url) !== undefined)),
   headers: withDefault(anything<Readonly<Record<string, string>>>(), noTexts),
+  auth: anything<McpAuth>(),
 } satisfies TableOf<McpHttpConnection>;
 
 function wrongConnection(connection: unknown): MisuseError {
   return new MisuseError(
     'invalid_option',
-    'importMcpTools: expected a connection { command, args?, env?, cwd? }, { url, headers? } ' +
-      `with an http(s) address, or a connected client, got ${describe(connection)}.`,
+    'importMcpTools: expected a connection { command, args?, env?, cwd? }, ' +
+      '{ url, headers?, auth? } with an http(s) address, or a connected client, got ' +
+      `${describe(connection)}.`,
   );
 }
 
@@ -274,21 +286,5 @@ const importTable = {
     'a line of visible text',
     (value) => typeof value === 'string' && value.trim() !== '' && cleanLine(value, 256) === value,
   ),
-  pins: object<NonNullable<ImportMcpOptions['pins']>>(),
+  pins: object<GivenPins>(),
 } satisfies TableOf<ImportMcpOptions>;
-
-function readPins(pins: ImportMcpOptions['pins']): ReadonlyMap<string, string> | undefined {
-  if (pins === undefined) return undefined;
-  return new Map(
-    Object.entries(pins).map(([name, pin]) => {
-      // A file of pins holds objects, which may contain more about each tool.
-      const fingerprint =
-        typeof pin === 'object' && pin !== null && Object.hasOwn(pin, 'fingerprint')
-          ? pin.fingerprint
-          : pin;
-      if (typeof fingerprint !== 'string')
-        throw wrongOption(where, `pins["${cleanLine(name, 100)}"]`, 'a fingerprint', pin);
-      return [name, fingerprint];
-    }),
-  );
-}

@@ -1,6 +1,6 @@
 /** What an import gives its host: the tools of one server, which follow the server. */
 import type { AnyTool } from '../../../core.ts';
-import type { McpDrift } from './pins.ts';
+import type { PinDrift as McpDrift } from '../../shared/pins.ts';
 import type { McpImportFailure, McpImportWarning, ServerTools } from './server-tools.ts';
 import type { Relisting } from './storms.ts';
 

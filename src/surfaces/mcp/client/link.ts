@@ -45,6 +45,8 @@ export interface OpenOptions {
   toolsChanged(): void;
   /** Gives the token for requests over HTTP. @default no token */
   readonly auth?: AuthProvider | undefined;
+  /** Called with each token that an import gets itself, before it is used. @default not called */
+  readonly told?: ((secret: string) => void) | undefined;
   /** Answers what the server asks. @default it cannot ask anything */
   readonly questions?: ServerQuestions | undefined;
   /** Called when the server says that other lists changed. @default not listened to */

@@ -7,7 +7,8 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { messageOf } from '../../../values/errors/index.ts';
-import { checkAddress, oauthFetch } from './fetch.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
+import { checkAddress, isToken, oauthFetch } from './fetch.ts';
 import { loadSdk } from './sdk.ts';
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
@@ -20,6 +21,17 @@ export interface OAuthRecord {
   tokens?: StoredOAuthTokens | undefined;
   /** Where the login was made. If the server later names another place, it is not believed. */
   discovery?: OAuthDiscoveryState | undefined;
+}
+
+/** Whether a value is the record of a login, with tokens that a header can carry. */
+export function isRecord(value: unknown): value is OAuthRecord {
+  if (!isJsonObject(value) || typeof value.redirectUrl !== 'string') return false;
+  const { client, tokens, discovery } = value;
+  return (
+    (client === undefined || (isJsonObject(client) && typeof client.client_id === 'string')) &&
+    (tokens === undefined || (isJsonObject(tokens) && isToken(tokens.access_token))) &&
+    (discovery === undefined || isJsonObject(discovery))
+  );
 }
 
 /** Stores the login to one server. Other processes may write too. */
@@ -35,6 +47,14 @@ export interface Callback {
   readonly iss: string | undefined;
 }
 
+/** A client that the user has registered. */
+export interface RegisteredClient {
+  readonly id: string;
+  readonly secret: string | undefined;
+  /** The only authorization server that gets the secret. @default the one that the server names */
+  readonly issuer?: string | undefined;
+}
+
 /** How to sign in. */
 export interface SignInOptions {
   readonly url: string;
@@ -42,8 +62,8 @@ export interface SignInOptions {
   /** A value that comes back with the browser. */
   readonly state: string;
   readonly store: OAuthStore;
-  /** The client that the user has registered. @default registers one, if the server lets it */
-  readonly client?: { readonly id: string; readonly secret: string | undefined } | undefined;
+  /** @default registers one, if the server lets it */
+  readonly client?: RegisteredClient | undefined;
   /** Shows the address to open. */
   show(address: URL): void;
   /** Resolves when the browser is back. */
@@ -131,17 +151,14 @@ export async function signIn(options: SignInOptions): Promise<boolean> {
   await response.body?.cancel();
   if (response.status !== 401) return false;
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-  const record: OAuthRecord = {
-    redirectUrl,
-    ...(client === undefined ? {} : { client: clientOf(client) }),
-  };
+  const record: OAuthRecord = { redirectUrl, client: client && clientOf(client) };
   const redirect = (address: URL): void => {
-    if (!/^https?:$/.test(address.protocol))
-      throw new Error('The server named an address for the login that is not a web address.');
     checkAddress(server, address);
     show(address);
   };
   const provider = providerOf(record, { redirect, saved: async () => {}, state });
+  // A client of one issuer registers itself at no other.
+  if (client?.issuer !== undefined) Object.assign(provider, { saveClientInformation: undefined });
   const wishes = {
     serverUrl: url,
     fetchFn,
@@ -163,28 +180,37 @@ export async function signIn(options: SignInOptions): Promise<boolean> {
  * The provider that the SDK needs, backed by a record.
  * @param saved called when the record has new tokens
  */
-function providerOf(
+export function providerOf(
   record: OAuthRecord,
   {
     redirect,
     saved,
     state,
+    clientName = 'host-tools gateway',
+    isPublic = true,
+    scope,
   }: {
     readonly redirect: (address: URL) => void;
     readonly saved: () => Promise<void>;
     readonly state?: string;
+    readonly clientName?: string;
+    /** Whether the client has no secret. @default true */
+    readonly isPublic?: boolean;
+    /** Asked for when the client registers itself. @default what the server says */
+    readonly scope?: string | undefined;
   },
 ): OAuthClientProvider {
   let verifier = '';
   return {
     redirectUrl: record.redirectUrl,
     clientMetadata: {
-      client_name: 'host-tools gateway',
+      client_name: clientName,
       redirect_uris: [record.redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       // A program on the user's machine cannot keep its own secret.
-      token_endpoint_auth_method: 'none',
+      ...(isPublic ? { token_endpoint_auth_method: 'none' } : {}),
+      ...(scope === undefined ? {} : { scope }),
     },
     ...(state === undefined ? {} : { state: () => state }),
     clientInformation: () => record.client,
@@ -213,9 +239,10 @@ function providerOf(
   };
 }
 
-function clientOf({
-  id,
-  secret,
-}: NonNullable<SignInOptions['client']>): StoredOAuthClientInformation {
-  return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }) };
+export function clientOf({ id, secret, issuer }: RegisteredClient): StoredOAuthClientInformation {
+  return {
+    client_id: id,
+    ...(secret === undefined ? {} : { client_secret: secret }),
+    ...(issuer === undefined ? {} : { issuer }),
+  };
 }

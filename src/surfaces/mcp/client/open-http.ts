@@ -1,8 +1,12 @@
 /** A server behind Streamable HTTP. */
 import type { StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
-import { boundedFetch } from './fetch.ts';
+import { messageOf } from '../../../values/errors/index.ts';
+import { connectionFault } from '../../shared/executor-fault.ts';
+import type { McpAuth } from './auth-options.ts';
+import { boundedFetch, formOf } from './fetch.ts';
 import { shakeHands } from './handshake.ts';
 import { answerLost, type Link, type OpenOptions } from './link.ts';
+import type { Authorizer } from './login.ts';
 import { messageBounds, smallBounds } from './message-guard.ts';
 import { loadSdk } from './sdk.ts';
 import { createReconnections } from './storms.ts';
@@ -13,6 +17,12 @@ export interface McpHttpConnection {
   readonly url: string | URL;
   /** Sent with every request, such as `authorization`. @default {} */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * How it gets tokens, if the server asks for them (OAuth 2.1). Requests of a login go to the
+   * server's own origin and to https addresses only. A call that lacks a scope asks for it once,
+   * and is then made again. @default no tokens
+   */
+  readonly auth?: McpAuth | undefined;
 }
 
 /** The error message for an answer that can no longer arrive. */
@@ -23,18 +33,60 @@ const terminateMs = 1_000;
 
 /** Completes the handshake over HTTP. @throws ConnectionFault */
 export async function openHttp(
-  { url, headers = {} }: McpHttpConnection,
+  { url, headers = {} }: Pick<McpHttpConnection, 'url' | 'headers'>,
   options: OpenOptions,
+  authorizer?: Authorizer,
 ): Promise<Link> {
-  const endpoint = new URL(url);
+  const opening: Opening = {
+    endpoint: new URL(url),
+    headers,
+    options,
+    authorizer,
+    logIn: undefined,
+  };
+  try {
+    return await openOnce(opening);
+  } catch (error) {
+    const { UnauthorizedError } = await loadSdk();
+    if (opening.logIn === undefined || !isCausedBy(error, UnauthorizedError)) throw error;
+    // The handshake is over, since a person may take longer than a server.
+    await opening.logIn().catch((cause: unknown) => {
+      throw connectionFault(`Cannot log in to ${placeOf(opening)}: ${messageOf(cause)}`, cause);
+    });
+    return openOnce(opening);
+  }
+}
+
+/** One connection that is being opened. */
+interface Opening {
+  readonly endpoint: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly options: OpenOptions;
+  readonly authorizer: Authorizer | undefined;
+  /** Waits for the login that the last request has begun. Undefined if nobody can log in. */
+  logIn: (() => Promise<void>) | undefined;
+}
+
+function placeOf({ endpoint }: Opening): string {
+  return `\`${endpoint.origin}${endpoint.pathname}\``;
+}
+
+function isCausedBy(error: unknown, kind: abstract new (...args: never[]) => Error): boolean {
+  for (let one: unknown = error; one instanceof Error; one = (one as Error).cause)
+    if (one instanceof kind) return true;
+  return false;
+}
+
+async function openOnce(opening: Opening): Promise<Link> {
+  const { options } = opening;
   // `greeted` becomes true after the handshake, whose messages have the tighter bounds.
   const state = { greeted: false, excess: undefined as string | undefined };
-  const transport = await createTransport(endpoint, headers, state, options.auth);
+  const transport = await createTransport(opening, state);
   noticeLostAnswers(transport);
   const link = await shakeHands(
     {
       transport,
-      place: `\`${endpoint.origin}${endpoint.pathname}\``,
+      place: placeOf(opening),
       probeMs: options.handshakeMs,
       stderr: () => '',
       excess: () => state.excess,
@@ -46,25 +98,34 @@ export async function openHttp(
 }
 
 async function createTransport(
-  endpoint: URL,
-  headers: Readonly<Record<string, string>>,
+  opening: Opening,
   state: { readonly greeted: boolean; excess: string | undefined },
-  auth: OpenOptions['auth'],
 ): Promise<StreamableHTTPClientTransport> {
-  const { StreamableHTTPClientTransport: SdkTransport } = await loadSdk();
+  const { endpoint, headers, options, authorizer } = opening;
+  const { StreamableHTTPClientTransport: SdkTransport, UnauthorizedError } = await loadSdk();
   const reconnections = createReconnections({ now: () => performance.now() }, (run, ms) => {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   });
+  const authProvider = authorizer?.provider ?? options.auth;
+  const ask = boundedFetch(fetch, {
+    bounds: () => (state.greeted ? messageBounds : smallBounds),
+    exceeded: (message) => {
+      state.excess = message;
+    },
+  });
   const transport = new SdkTransport(endpoint, {
     requestInit: { headers: { ...headers } },
-    ...(auth === undefined ? {} : { authProvider: auth }),
-    fetch: boundedFetch(fetch, {
-      bounds: () => (state.greeted ? messageBounds : smallBounds),
-      exceeded: (message) => {
-        state.excess = message;
-      },
-    }),
+    ...(authProvider === undefined ? {} : { authProvider }),
+    // The SDK sends the requests of a login by the same function. A server may name its own
+    // endpoint as the one that gives tokens.
+    fetch:
+      authorizer === undefined
+        ? ask
+        : (address, init) => {
+            const isMessage = String(address) === endpoint.href && formOf(init) === undefined;
+            return (isMessage ? ask : authorizer.fetch)(address, init);
+          },
     reconnectionOptions: {
       initialReconnectionDelay: 500,
       maxReconnectionDelay: 5_000,
@@ -78,7 +139,38 @@ async function createTransport(
     reconnections.clear();
     return close();
   };
+  if (authorizer?.finish !== undefined)
+    opening.logIn = waitForLogins(transport, authorizer.finish, state, UnauthorizedError);
   return transport;
+}
+
+/** Sends again what needed a login. @returns waits for the login that was begun last */
+function waitForLogins(
+  transport: StreamableHTTPClientTransport,
+  finish: NonNullable<Authorizer['finish']>,
+  state: { readonly greeted: boolean },
+  Unauthorized: abstract new (...args: never[]) => Error,
+): () => Promise<void> {
+  let begun: Promise<void> | undefined;
+  // One login at a time: requests that need one as well wait for it.
+  const logIn = (): Promise<void> => {
+    begun ??= finish((back) => transport.finishAuth(back)).finally(() => {
+      begun = undefined;
+    });
+    return begun;
+  };
+  const send = transport.send.bind(transport);
+  transport.send = async (message, sending) => {
+    try {
+      await begun;
+      return await send(message, sending);
+    } catch (error) {
+      if (!state.greeted || !isCausedBy(error, Unauthorized)) throw error;
+      await logIn();
+      return send(message, sending);
+    }
+  };
+  return logIn;
 }
 
 /** The same link, which asks the server to end its session before it closes. */

@@ -2,7 +2,7 @@
  * The `Mcp-Param-*` headers of a call in the 2026 era. They repeat the arguments that a schema
  * marks with `x-mcp-header`, for gateways that do not read bodies.
  */
-import type { JsonObject, JsonValue } from '../../../core.ts';
+import { type JsonObject, type JsonValue, MisuseError } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 
 /** A header name, by RFC 9110. */
@@ -26,17 +26,9 @@ interface Mark {
 export function paramHeaders(schema: JsonObject, input: JsonObject): Record<string, string> {
   const marks: Mark[] = [];
   collect(schema, input, marks);
+  if (faultIn(marks) !== undefined) return {};
   const headers: Record<string, string> = {};
-  const names = new Set<string>();
-  for (const { header, type, value } of marks) {
-    if (
-      typeof header !== 'string' ||
-      !token.test(header) ||
-      !markedTypes.has(type) ||
-      names.has(header.toLowerCase())
-    )
-      return {};
-    names.add(header.toLowerCase());
+  for (const { header, value } of marks) {
     const text = textOf(value);
     if (text !== undefined)
       headers[`Mcp-Param-${header}`] =
@@ -45,6 +37,33 @@ export function paramHeaders(schema: JsonObject, input: JsonObject): Record<stri
           : `=?base64?${Buffer.from(text).toString('base64')}?=`;
   }
   return headers;
+}
+
+/**
+ * Refuses a tool with a mark that does not follow the protocol: a gateway would judge another call
+ * than the server makes. Over stdio there are no headers, but such a mark is wrong there as well.
+ * @param raw An entry of a listing.
+ * @throws MisuseError `invalid_schema`.
+ */
+export function checkHeaders(raw: unknown): void {
+  const schema = isJsonObject(raw) ? raw.inputSchema : undefined;
+  const marks: Mark[] = [];
+  if (isJsonObject(schema)) collect(schema, undefined, marks);
+  const fault = faultIn(marks);
+  if (fault !== undefined) throw new MisuseError('invalid_schema', fault);
+}
+
+function faultIn(marks: readonly Mark[]): string | undefined {
+  const names = new Set<string>();
+  for (const { header, type } of marks) {
+    if (typeof header !== 'string' || !token.test(header))
+      return 'Its `x-mcp-header` is not the name of a header.';
+    if (!markedTypes.has(type))
+      return `Its \`x-mcp-header\` ${header} marks what is no string, integer or boolean.`;
+    if (names.has(header.toLowerCase())) return `It has two parameters for the header ${header}.`;
+    names.add(header.toLowerCase());
+  }
+  return undefined;
 }
 
 function collect({ properties }: JsonObject, input: JsonValue | undefined, marks: Mark[]): void {

@@ -2,16 +2,16 @@
  * Turns a server's answer to a call into a handler's outcome. What has no place in the output goes
  * alongside it.
  */
-import { okAlongside } from '../../../core/result.ts';
+import { okAlongside } from '../../../core/alongside.ts';
+import { sanitizeText } from '../../../core/serialize.ts';
 import { fail, type JsonObject, type JsonValue } from '../../../core.ts';
-import { type ContentPart, makePart, markContent } from '../../../values/content.ts';
+import { makePart, markContent } from '../../../values/content.ts';
+import type { ContentPart } from '../../../values/content-parts.ts';
 import { copyJson, isJsonObject } from '../../../values/json/index.ts';
-import { cleanText } from '../../shared/outside-text.ts';
+import { errorText, metaIn } from '../sent.ts';
 
 /** Most characters of a result, as JSON. */
 const maxResultChars = 4 * 1_048_576;
-/** Most bytes of a server's error message. */
-export const maxErrorBytes = 8_000;
 /** Most characters of an error's details, which may have 16 KB in all. */
 const maxExtraChars = 15_000;
 
@@ -19,8 +19,13 @@ const maxExtraChars = 15_000;
  * The outcome of a call.
  * @param structured true if the tool declares an output schema: its structured content is the
  * output
+ * @param maxOutputChars the budget of the output, which what is sent with an error must keep too
  */
-export function outcomeOf(result: unknown, structured: boolean): unknown {
+export function outcomeOf(
+  result: unknown,
+  structured: boolean,
+  maxOutputChars = Number.POSITIVE_INFINITY,
+): unknown {
   const copy = copyJson(result, { maxDepth: 72, maxValues: 200_000, maxChars: maxResultChars });
   if (!copy.ok && copy.fault !== 'too_large')
     return fail({
@@ -46,31 +51,44 @@ export function outcomeOf(result: unknown, structured: boolean): unknown {
       message: `The MCP server returned a result that does not follow the protocol: ${fault}.`,
       reason: 'mcp_invalid_result',
     });
-  const parts = (answer.content ?? []) as readonly JsonValue[];
+  const parts = ((answer.content ?? []) as readonly JsonValue[]).map(partOf);
+  if (answer.isError === true) return failureOf(answer, parts, maxOutputChars);
   const { structuredContent = null, _meta } = answer;
-  if (answer.isError === true) {
-    const details = detailsOf({
-      structuredContent,
-      content: parts.some((part) => typeOf(part) !== 'text') ? parts : [],
-      _meta,
-    });
-    return fail({
-      message: errorText(parts),
-      reason: 'mcp_tool_error',
-      ...(details === undefined ? {} : { details }),
-    });
-  }
   // Without structured content the output is null, and the output schema decides about that.
   const isData = structured || parts.length === 0;
-  const output = isData ? structuredContent : parts.map((part) => makePart(partOf(part)));
+  const output = isData ? structuredContent : parts.map(makePart);
   const alongside = {
-    ...(isData && !repeats(parts, structuredContent)
-      ? { content: markContent(parts.map(partOf)) as readonly JsonObject[] }
+    ...(isData && !(structured && repeats(parts, structuredContent))
+      ? { content: markContent(parts as readonly JsonObject[]) as readonly JsonObject[] }
       : {}),
-    ...(isData || structuredContent === null ? {} : { structuredContent }),
+    ...(structured || structuredContent === null ? {} : { structuredContent }),
     ...metaIn(_meta),
   };
   return Object.keys(alongside).length === 0 ? output : okAlongside(output, alongside);
+}
+
+/** The details have what the message does not say, so that a client can get all of it. */
+function failureOf(
+  { structuredContent, _meta }: JsonObject,
+  parts: readonly ContentPart[],
+  maxOutputChars: number,
+): unknown {
+  const message = errorText(parts as readonly JsonObject[]);
+  const [part] = parts;
+  const isMessage = parts.length === 1 && part?.type === 'text' && part.text === message;
+  const details = detailsOf(
+    {
+      content: isMessage && Object.keys(part).length === 2 ? undefined : (parts as JsonValue),
+      structuredContent,
+      ...metaIn(_meta),
+    },
+    Math.min(maxExtraChars, maxOutputChars),
+  );
+  return fail({
+    message,
+    reason: 'mcp_tool_error',
+    ...(details === undefined ? {} : { details }),
+  });
 }
 
 /** The first violation of the protocol in a result. Naming one is enough. */
@@ -112,25 +130,16 @@ function isPart(part: JsonValue): boolean {
   }
 }
 
-/** What a server may send in addition to the text of an error. */
-interface Extras {
-  readonly structuredContent: JsonValue;
-  readonly content: readonly JsonValue[];
-  readonly _meta: JsonValue | undefined;
-}
-
 /** The extras that are present and fit, with the names of those that do not fit. */
-function detailsOf(extras: Extras): JsonObject | undefined {
+function detailsOf(
+  extras: Readonly<Record<string, JsonValue | undefined>>,
+  mostChars: number,
+): JsonObject | undefined {
   const kept: Record<string, JsonValue> = {};
   const leftOut: string[] = [];
-  let room = maxExtraChars;
-  for (const [name, value] of Object.entries(extras) as [string, JsonValue | undefined][]) {
-    if (
-      value === undefined ||
-      value === null ||
-      (typeof value === 'object' && Object.keys(value).length === 0)
-    )
-      continue;
+  let room = mostChars;
+  for (const [name, value] of Object.entries(extras)) {
+    if (value === undefined || value === null) continue;
     const copy = copyJson(value, { maxDepth: 60, maxValues: 5_000, maxChars: room });
     const chars =
       copy.ok && !copy.overflow ? JSON.stringify(copy.value).length : Number.POSITIVE_INFINITY;
@@ -146,111 +155,83 @@ function detailsOf(extras: Extras): JsonObject | undefined {
 }
 
 /**
- * Whether the parts are only the JSON text that any client gets of structured content. Another
- * spelling of the same data is passed on, because a model may have to quote it.
+ * Whether the parts are only the JSON text that any client gets of structured content, so that they
+ * can be made of it again. Another spelling of the same data is passed on.
  */
-function repeats(parts: readonly JsonValue[], structuredContent: JsonValue): boolean {
+function repeats(parts: readonly ContentPart[], structuredContent: JsonValue): boolean {
   const [part] = parts;
-  if (part === undefined) return true;
-  if (parts.length > 1 || !isJsonObject(part) || part.type !== 'text') return false;
-  return Object.keys(part).length === 2 && part.text === JSON.stringify(structuredContent);
+  return (
+    parts.length === 1 &&
+    part?.type === 'text' &&
+    Object.keys(part).length === 2 &&
+    part.text === sanitizeText(JSON.stringify(structuredContent))
+  );
 }
 
-function typeOf(part: JsonValue): JsonValue | undefined {
-  return isJsonObject(part) ? part.type : undefined;
-}
-
+/**
+ * A part as the server sent it. What the protocol defines in another form is dropped, because a
+ * client would refuse the whole result for it.
+ */
 function partOf(part: JsonValue): ContentPart {
   if (!isJsonObject(part)) return unknownPart;
-  const { type, text, data, mimeType, resource, uri, name } = part;
-  const mime = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
-  const notes = notesIn(part);
-  if (type === 'text' && typeof text === 'string') return { type, text, ...notes };
-  if ((type === 'image' || type === 'audio') && typeof data === 'string')
-    return { type, data, mimeType: mime, ...notes };
-  if (type === 'resource_link' && typeof uri === 'string')
-    return {
-      type,
-      uri,
-      ...(typeof name === 'string' ? { name } : {}),
-      ...(typeof mimeType === 'string' ? { mimeType } : {}),
-      ...notes,
-      ...notesOfLink(part),
-    };
-  if (type === 'resource' && isJsonObject(resource) && typeof resource.uri === 'string') {
-    const { uri: place, mimeType: kind, text: body, blob } = resource;
-    return {
-      type,
-      resource: {
-        uri: place as string,
-        ...(typeof kind === 'string' ? { mimeType: kind } : {}),
-        ...(typeof body === 'string' ? { text: body } : {}),
-        ...(typeof blob === 'string' ? { blob } : {}),
-        ...metaIn(resource._meta),
-      },
-      ...notes,
-    };
+  const { type, resource } = part;
+  const kept = followed(part);
+  switch (type) {
+    case 'text':
+    case 'resource_link':
+      return kept as ContentPart;
+    case 'image':
+    case 'audio':
+      return { mimeType: 'application/octet-stream', ...kept } as ContentPart;
+    case 'resource':
+      return { ...kept, resource: followed(resource as JsonObject) } as ContentPart;
+    default:
+      return unknownPart;
   }
-  return unknownPart;
 }
 
 const unknownPart: ContentPart = { type: 'text', text: '[content of an unknown kind]' };
 
-function errorText(parts: readonly JsonValue[]): string {
-  const texts = parts.flatMap((part) =>
-    isJsonObject(part) && part.type === 'text' && typeof part.text === 'string' ? [part.text] : [],
+const isText = (value: JsonValue): boolean => typeof value === 'string';
+/** What the protocol says about members of parts of any kind, of resources and of annotations. */
+const forms: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
+  ...['mimeType', 'name', 'title', 'description', 'text', 'blob'].map(
+    (name): [string, typeof isText] => [name, isText],
+  ),
+  ['size', (size) => typeof size === 'number'],
+  ['icons', (icons) => Array.isArray(icons) && icons.every(isIcon)],
+  ['annotations', isJsonObject],
+  ['_meta', isJsonObject],
+  [
+    'audience',
+    (audience) =>
+      Array.isArray(audience) && audience.every((one) => one === 'user' || one === 'assistant'),
+  ],
+  ['priority', (value) => typeof value === 'number' && value >= 0 && value <= 1],
+  ['lastModified', (value) => typeof value === 'string' && isTime(value)],
+]);
+
+/** The members that follow the protocol, in their order, and those that it does not know. */
+function followed(given: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]): [string, JsonValue][] => {
+      if (forms.get(name)?.(value) === false) return [];
+      if (name === 'annotations') return [[name, followed(value as JsonObject)]];
+      return name === '_meta' ? Object.entries(metaIn(value)) : [[name, value]];
+    }),
   );
+}
+
+function isIcon(icon: JsonValue): boolean {
+  if (!isJsonObject(icon)) return false;
+  const { src, mimeType = '', sizes = [], theme = 'light' } = icon;
   return (
-    cleanText(texts.join('\n'), maxErrorBytes) ||
-    'The MCP server reported that the tool failed, but gave no reason.'
+    isText(src as JsonValue) &&
+    isText(mimeType) &&
+    Array.isArray(sizes) &&
+    sizes.every(isText) &&
+    (theme === 'light' || theme === 'dark')
   );
-}
-
-// What a server says about a result or a part in addition to its content. Members that do not
-// follow the protocol are dropped, because a client would refuse the whole result.
-
-/**
- * The metadata of a result, without keys of the protocol, which are about this connection, and
- * without those of this library.
- */
-function metaIn(meta: JsonValue | undefined): { readonly _meta?: JsonObject } {
-  if (!isJsonObject(meta)) return {};
-  const own = Object.entries(meta).filter(
-    ([key]) =>
-      key !== 'progressToken' &&
-      !/^(?:host-tools|(?:[^/]*\.)?(?:mcp|modelcontextprotocol)(?:\.[^/]*)?)\//.test(key),
-  );
-  return own.length === 0 ? {} : { _meta: Object.fromEntries(own) };
-}
-
-/** The members that a part of any kind may have. */
-function notesIn(part: JsonObject): JsonObject {
-  const { annotations, _meta } = part;
-  const kept = isJsonObject(annotations) ? annotationsIn(annotations) : {};
-  return {
-    ...(Object.keys(kept).length === 0 ? {} : { annotations: kept }),
-    ...metaIn(_meta),
-  };
-}
-
-/** The further members of a link. */
-function notesOfLink({ title, description, size }: JsonObject): JsonObject {
-  return {
-    ...(typeof title === 'string' ? { title } : {}),
-    ...(typeof description === 'string' ? { description } : {}),
-    ...(typeof size === 'number' ? { size } : {}),
-  };
-}
-
-function annotationsIn({ audience, priority, lastModified }: JsonObject): JsonObject {
-  const isAudience =
-    Array.isArray(audience) && audience.every((one) => one === 'user' || one === 'assistant');
-  const isPriority = typeof priority === 'number' && priority >= 0 && priority <= 1;
-  return {
-    ...(isAudience ? { audience } : {}),
-    ...(isPriority ? { priority } : {}),
-    ...(typeof lastModified === 'string' && isTime(lastModified) ? { lastModified } : {}),
-  };
 }
 
 /** As the package of the protocol reads it: a date and a time with its zone. */

@@ -7,12 +7,15 @@ import { nameSkeleton } from '../../../values/text/names.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
 import type { UncheckedPart } from '../../shared/foreign-schema.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
+import { createLedger, type Ledger } from '../../shared/pins.ts';
+import { fieldLabels, type ToolLabels } from '../../shared/tool-labels.ts';
 import { executorOf } from './call.ts';
 import type { Connection } from './connection.ts';
-import { defineServerTool, type McpToolLabels, reportedName } from './definition.ts';
+import { defineServerTool, reportedName, visibilityOf } from './definition.ts';
 import type { OpenOptions, ServerQuestions } from './link.ts';
 import { listTools } from './listing.ts';
-import { createLedger, type FieldLabels, type Ledger } from './pins.ts';
+import { readPagesOf } from './pages.ts';
+import { checkHeaders } from './param-headers.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
 /** A tool that could not be made into a definition. */
@@ -38,7 +41,7 @@ export interface ImportWishes {
   /** Whether a tool is used. @default every tool */
   readonly takes?: ((name: string) => boolean) | undefined;
   /** The host's labels for a tool. @default nothing */
-  readonly labelsOf?: ((name: string) => McpToolLabels | undefined) | undefined;
+  readonly labelsOf?: ((name: string) => ToolLabels | undefined) | undefined;
   /** Accepts new and changed tools if no pins are given. @default false */
   readonly follows?: boolean | undefined;
   /**
@@ -50,6 +53,8 @@ export interface ImportWishes {
   readonly onOthersChanged?: ((kind: 'prompts' | 'resources') => void) | undefined;
   /** Gives the token for requests over HTTP. @default no token */
   readonly auth?: OpenOptions['auth'];
+  /** Called with each token that the import gets itself, before it is used. @default not called */
+  readonly told?: OpenOptions['told'];
   /**
    * Answers questions of the server.
    * @default it cannot ask anything
@@ -145,11 +150,12 @@ export async function readTools(
     await pause();
     mustBeCurrent();
     if (!isTaken(raw, tools.wishes)) continue;
-    if (!isForModels(raw)) {
-      appOnly.push(reportedName(raw));
-      continue;
-    }
+    const visibility = visibilityOf(raw);
+    if (!visibility.includes('model')) appOnly.push(reportedName(raw));
+    // Nobody may call it.
+    if (visibility.length === 0) continue;
     try {
+      if (client.getProtocolEra() === 'modern') checkHeaders(raw);
       const unchecked: UncheckedPart[] = [];
       const definition = defineTool(raw, tools, source, patterns, unchecked, connection);
       const skeleton = nameSkeleton(definition.name);
@@ -181,20 +187,6 @@ function isTaken(raw: unknown, { takes }: ImportWishes): boolean {
   return takes === undefined || name === undefined || takes(name);
 }
 
-/**
- * Whether models may get the tool, by the specification of MCP Apps: unless its `visibility` is
- * there and does not name them. A `visibility` that cannot be understood names nobody. OpenAI's
- * Apps SDK has a key of its own, and some servers write only that.
- */
-function isForModels(raw: unknown): boolean {
-  const meta = isJsonObject(raw) ? raw._meta : undefined;
-  if (isJsonObject(meta) && meta['openai/visibility'] === 'private') return false;
-  const ui = isJsonObject(meta) ? meta.ui : undefined;
-  if (!isJsonObject(ui) || !Object.hasOwn(ui, 'visibility')) return true;
-  const { visibility } = ui;
-  return Array.isArray(visibility) ? visibility.includes('model') : visibility === 'model';
-}
-
 function saysItReads(raw: unknown): boolean {
   const hints = isJsonObject(raw) ? raw.annotations : undefined;
   return isJsonObject(hints) && hints.readOnlyHint === true;
@@ -214,7 +206,7 @@ function defineTool(
   connection: Connection,
 ): AnyTool<unknown> {
   const { prefix, timeoutMs, ledger, wishes, plain } = tools;
-  const make = (labels: McpToolLabels | undefined, print?: string): AnyTool<unknown> => {
+  const make = (labels: ToolLabels | undefined, print?: string): AnyTool<unknown> => {
     let origin: ReturnType<Ledger['originOf']> | undefined;
     const definition = defineServerTool(raw, {
       prefix,
@@ -225,8 +217,9 @@ function defineTool(
       // The definition with labels has the same schemas.
       unchecked: labels === undefined ? unchecked : [],
       executorOf: (tool) => executorOf(tool, connection, () => origin?.withdrawn(), wishes.onCall),
-      originOf: (name) => {
-        origin = ledger.originOf(name, source, fieldLabels(labels));
+      originOf: (name, said) => {
+        readPagesOf(said, connection);
+        origin = ledger.originOf(name, source, fieldLabels(labels), said);
         return origin;
       },
     }) as AnyTool<unknown>;
@@ -240,9 +233,4 @@ function defineTool(
   const labelled = make(labels, offered.fingerprint);
   plain.set(labelled, offered);
   return labelled;
-}
-
-function fieldLabels(labels: McpToolLabels | undefined): FieldLabels | undefined {
-  if (labels?.origins === undefined && labels?.roles === undefined) return undefined;
-  return Object.freeze({ origins: labels.origins, roles: labels.roles });
 }

@@ -1,7 +1,4 @@
-/**
- * What a call may ask of the client behind its request, in the 2025 era of the protocol. In the
- * 2026 era a server cannot ask while it works.
- */
+/** What a call may ask of the client behind its request. */
 import type {
   ClientCapabilities,
   ElicitRequestFormParams,
@@ -14,15 +11,21 @@ import type {
   ApprovalRequest,
   Approver,
   JsonObject,
-  JsonSchema,
   JsonValue,
   SurfaceClient,
   ToolSession,
 } from '../../../core.ts';
 import { inspectSession } from '../../../extend.ts';
+import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import { longestTimerMs } from '../../../values/options/index.ts';
 import { shownOrigins } from '../../../values/text/told-origins.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../shared/approval-input.ts';
+
+/** What a client is asked: a request of the protocol. */
+export type Question = {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+};
 
 /**
  * Longest wait for one answer, in milliseconds. The timeout of the call and the expiry of an
@@ -38,53 +41,57 @@ export function offersForms(capabilities: ClientCapabilities | undefined): boole
   );
 }
 
+/** Asks the client. @param key the name of the answer, where the client answers by name */
+export type Send = (
+  method: 'elicitation/create' | 'sampling/createMessage',
+  params: JsonObject,
+  key?: string,
+) => Promise<JsonObject>;
+
+/** Asks over the request that a call came with. @param ended aborts when the call ends */
+export function sendingVia(ctx: CallContext, ended: AbortController): Send {
+  const options = { signal: ended.signal, timeout: longestWaitMs };
+  return async (method, params) =>
+    (await ctx.mcpReq.send({ method, params }, options)) as JsonObject;
+}
+
 /**
  * Makes `context.client`; undefined if the client offers neither forms nor sampling. What the user
  * writes into a form is remembered as said by the user, unless the form itself offered it.
- * @param ended aborts when the call ends
  */
 export function askingClient(
   session: ToolSession,
-  ctx: CallContext,
   capabilities: ClientCapabilities | undefined,
-  ended: AbortController,
+  send: Send,
 ): SurfaceClient | undefined {
   const forms = offersForms(capabilities);
   const sampling = capabilities?.sampling !== undefined;
   if (!forms && !sampling) return undefined;
-  const options = { signal: ended.signal, timeout: longestWaitMs };
+  // A handler may leave before its answer, which then never comes. Nobody waits for that.
+  const asked = <T>(answer: Promise<T>): Promise<T> => {
+    ignoreRejection(answer);
+    return answer;
+  };
+  const elicit = async ({ message, requestedSchema, key }: Elicitation): Promise<Elicited> => {
+    const form = requestedSchema as JsonValue;
+    const params = { message, requestedSchema: form };
+    const { action, content } = (await send('elicitation/create', params, key)) as Elicited;
+    if (action !== 'accept' || content === undefined) return { action };
+    inspectSession(session).heard({ form, answers: content }, 'user');
+    return { action, content };
+  };
   return {
     ...(sampling
       ? {
-          sample: async (request: JsonObject) =>
-            (await ctx.mcpReq.send(
-              { method: 'sampling/createMessage', params: request },
-              options,
-            )) as JsonObject,
+          sample: (request: JsonObject) => asked(send('sampling/createMessage', request, 'sample')),
         }
       : {}),
-    ...(forms
-      ? {
-          elicit: async ({
-            message,
-            requestedSchema,
-          }: {
-            message: string;
-            requestedSchema: JsonSchema;
-          }) => {
-            const { action, content } = await ctx.mcpReq.send(
-              { method: 'elicitation/create', params: { message, requestedSchema } },
-              options,
-            );
-            if (action !== 'accept' || content === undefined) return { action };
-            const filled = { form: requestedSchema as JsonValue, answers: content as JsonObject };
-            inspectSession(session).heard(filled, 'user');
-            return { action, content: content as JsonObject };
-          },
-        }
-      : {}),
+    ...(forms ? { elicit: (request: Elicitation) => asked(elicit(request)) } : {}),
   };
 }
+
+type Elicitation = Parameters<NonNullable<SurfaceClient['elicit']>>[0];
+type Elicited = Awaited<ReturnType<NonNullable<SurfaceClient['elicit']>>>;
 
 /** Asks the client's user, over the request that the call came with. */
 export function askingApprover(ctx: CallContext, always: boolean): Approver {
@@ -123,7 +130,7 @@ export const unshowable: ApprovalAnswer = Object.freeze({
  * @param always offers answers for later calls too. True only if no other client shares the
  * session.
  */
-export function approvalForm(
+function approvalForm(
   request: ApprovalRequest,
   always: boolean,
 ): ElicitRequestFormParams | undefined {
@@ -145,6 +152,17 @@ export function approvalForm(
       required: ['decision'],
     },
   };
+}
+
+/** An approval as a question of the 2026 era; undefined if the input cannot be shown. */
+export function approvalQuestion(approval: ApprovalRequest): Question | undefined {
+  const form = approvalForm(approval, false);
+  return (
+    form && {
+      method: 'elicitation/create',
+      params: { mode: 'form', ...form },
+    }
+  );
 }
 
 /** The user's choice. Anything but an offered choice counts as a rejection. */
@@ -198,4 +216,6 @@ export interface CallContext {
     ServerContext['mcpReq'],
     'id' | '_meta' | 'signal' | 'requestState' | 'inputResponses' | 'envelope' | 'notify' | 'send'
   >;
+  /** Missing where no token was asked for. */
+  readonly http?: { readonly authInfo?: { readonly scopes: readonly string[] } } | undefined;
 }

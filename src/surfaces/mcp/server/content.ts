@@ -1,33 +1,51 @@
 /** The outcome of a call as MCP content. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { sanitizeText } from '../../../core/serialize.ts';
-import type { JsonObject, LogLevel, ToolSession } from '../../../core.ts';
-import { notesOf } from '../../../values/content.ts';
-import { isJsonObject } from '../../../values/json/index.ts';
-import type { ShownOutcome, ShownPart } from '../../shared/outcome.ts';
+import type { JsonObject, LogLevel, ToolError, ToolResult, ToolSession } from '../../../core.ts';
+import { inspectSession } from '../../../extend.ts';
+import { markContent, ownPart, ownText, withText } from '../../../values/content.ts';
+import { contentParts } from '../../../values/content-parts.ts';
+import { isJsonObject, wellFormedJson } from '../../../values/json/index.ts';
+import { type ShownAlongside, type ShownPart, shownOutcome } from '../../shared/outcome.ts';
+import { errorText } from '../sent.ts';
 
 type Block = CallToolResult['content'][number];
 
 /** The key of a failure's code in the `_meta` of a result. */
 export const errorMetaKey = 'host-tools/error';
 
-/** The reason of a failure whose text is an MCP server's own. `isError` says that it is one. */
+/** The reason of a failure that an MCP server has reported itself. */
 const serversError = 'mcp_tool_error';
 
 /**
  * The result of a tool call: text, or content parts if the output consists of them or a server sent
- * some in addition. The code of a failure is in `_meta`.
+ * some. The code of a failure is in `_meta`, unless a server has reported it itself.
  */
 export function toCallToolResult(
-  { text, isError, error, structured, parts, alongside = {} }: ShownOutcome,
+  session: ToolSession,
+  result: ToolResult,
   note?: string,
 ): CallToolResult {
-  const shown = parts ?? alongside.parts;
-  const own = error?.reason === serversError ? text.replace(/^Error: /, '') : text;
-  const content: Block[] = shown === undefined ? [named(own)] : shown.map(toBlock);
+  // A result that an application has kept may have no metadata.
+  const toolName: string | undefined = result.metadata?.toolName;
+  const tool =
+    result.success && toolName !== undefined
+      ? (session.tool(toolName) ??
+        inspectSession(session).appTools.find(({ name }) => name === toolName))
+      : undefined;
+  const declared = (tool?.outputSchema as JsonObject | undefined) ?? false;
+  // A client gets what a server sent as it is. A host's own texts lose control characters.
+  const clean = result.success && tool?.source.startsWith('mcp:') !== true;
+  const { text, isError, error, structured, parts, alongside } = shownOutcome(result, declared);
+  const reported = result.success ? undefined : reportedWith(result.error, text);
+  const sent = reported ?? alongside ?? {};
+  const shown = parts ?? sent.parts;
+  const content: Block[] =
+    shown === undefined ? [named(text)] : shown.map((part) => toBlock(part, clean));
   if (note !== undefined) content.push({ type: 'text', text: note });
-  const data = structured ?? alongside.structured;
-  const meta = error === undefined ? alongside.meta : { [errorMetaKey]: error };
+  const data = structured ?? sent.structured;
+  const meta =
+    error === undefined || reported !== undefined ? sent.meta : { [errorMetaKey]: error };
   return {
     content,
     ...(data === undefined ? {} : { structuredContent: data }),
@@ -37,42 +55,51 @@ export function toCallToolResult(
 }
 
 /**
- * A part that the protocol would refuse, such as data that is not Base64, becomes a text that names
- * it, so that one bad part does not cost the others.
+ * What a server sent with an error of its own; undefined for any other error. Of an error whose
+ * text a gate has changed, the new text alone is left.
  */
-function toBlock(part: ShownPart): Block {
-  const { resource: inner, ...notes } = notesOf(part) ?? {};
-  const block = plainBlock(part, isJsonObject(inner) ? inner : {});
-  // The members of the protocol that it has were checked when the part was made.
-  return { ...block, ...(notes as object) };
+function reportedWith(
+  { reason, message, details }: ToolError,
+  shown: string,
+): ShownAlongside | undefined {
+  if (reason !== serversError) return undefined;
+  const { content, structuredContent, _meta } = isJsonObject(details) ? details : {};
+  const plain = [{ type: 'text', text: shown.replace(/^Error: /, '') }] as const;
+  const list = Array.isArray(content) ? content : plain;
+  const parts = contentParts(markContent(list));
+  if (parts === undefined || errorText(list) !== message) return { parts: plain };
+  return wellFormedJson({
+    parts,
+    ...(isJsonObject(structuredContent) ? { structured: structuredContent } : {}),
+    ...(isJsonObject(_meta) ? { meta: _meta } : {}),
+  });
 }
 
-/** @param inner what a resource says besides its content */
-function plainBlock(part: ShownPart, inner: JsonObject): Block {
+/**
+ * A part as it is. One that the protocol would refuse, such as data that is not Base64, becomes a
+ * text that names it, so that one bad part does not cost the others.
+ */
+function toBlock(given: ShownPart, clean: boolean): Block {
+  const text = ownText(given);
+  const part = ownPart(
+    clean && text !== undefined ? withText(given, sanitizeText(text)) : given,
+  ) as ShownPart;
   switch (part.type) {
     case 'text':
-      return { type: 'text', text: sanitizeText(part.text) };
+      return part;
     case 'image':
     case 'audio':
-      return isBase64(part.data)
-        ? { type: part.type, data: part.data, mimeType: part.mimeType }
-        : named(`[${part.type}: ${part.mimeType}]`);
-    case 'resource': {
-      const { uri, mimeType, text, blob } = part.resource;
-      const about = { uri, ...(mimeType === undefined ? {} : { mimeType }), ...inner };
-      if (text !== undefined)
-        return { type: 'resource', resource: { ...about, text: sanitizeText(text) } };
-      if (blob !== undefined && isBase64(blob))
-        return { type: 'resource', resource: { ...about, blob } };
-      return { type: 'resource_link', name: uri, ...about };
-    }
+      return isBase64(part.data) ? part : named(`[${part.type}: ${part.mimeType}]`);
     case 'resource_link':
-      return {
-        type: 'resource_link',
-        uri: part.uri,
-        name: part.name ?? part.uri,
-        ...(part.mimeType === undefined ? {} : { mimeType: part.mimeType }),
-      };
+      return { ...part, name: part.name ?? part.uri };
+    case 'resource': {
+      const { resource, ...rest } = part;
+      const { blob, ...about } = resource;
+      if (text === undefined && blob !== undefined && isBase64(blob)) return part as Block;
+      if (text !== undefined)
+        return (blob === undefined ? part : { ...rest, resource: about }) as Block;
+      return { ...rest, name: about.uri, ...about, type: 'resource_link' };
+    }
   }
 }
 

@@ -107,9 +107,10 @@ async function answer(
 }
 
 function faultOf(error: unknown): JsonObject {
-  const { code } = error as { readonly code?: unknown };
+  const { code, data } = error as { readonly code?: unknown; readonly data?: JsonObject };
   return {
     code: Number.isSafeInteger(code) ? (code as number) : rpcCodes.internal,
     message: messageOf(error),
+    ...(data === undefined ? {} : { data }),
   };
 }

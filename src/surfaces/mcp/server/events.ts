@@ -123,16 +123,16 @@ function drop(memory: Memory, shelf: Shelf): void {
 }
 
 /**
- * One MCP session's part of a host's store. It does not see the events of other sessions. If the
- * store fails or never answers, a stream cannot be resumed, but answers still arrive.
+ * One MCP session's part of a store. It does not see the events of other sessions. If the store
+ * fails or never answers, a stream cannot be resumed, but answers still arrive.
+ * @param prefix of the names of its streams
  */
 export function scopedEvents(
   store: McpEventStore,
-  sessionId: string,
+  prefix: string,
   report: (error: unknown) => void,
 ): EventStore {
   const port = store as EventStore;
-  const prefix = `${sessionId}:`;
   const streamOf = async (eventId: string): Promise<string | undefined> => {
     const known = await inTime(
       port.getStreamIdForEventId === undefined
@@ -178,7 +178,8 @@ export function scopedEvents(
   };
 }
 
-function inTime<T>(answer: T | Promise<T>): Promise<T> {
+/** Rejects if a store takes too long. */
+export function inTime<T>(answer: T | Promise<T>): Promise<T> {
   return pTimeout(Promise.resolve(answer), {
     milliseconds: storeMs,
     message: 'The event store did not answer in time.',

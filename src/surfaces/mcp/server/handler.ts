@@ -10,6 +10,7 @@ import {
   type OriginPolicy,
   preflightHeaders,
 } from '../../../values/http/origin-guard.ts';
+import { answerMetadata } from './authorization.ts';
 import { createModernServing } from './modern.ts';
 import {
   type HandlerSettings,
@@ -17,6 +18,7 @@ import {
   type McpSource,
   readHandlerOptions,
 } from './options.ts';
+import { learnScopes } from './request-scopes.ts';
 import { createSessionFinder } from './resume.ts';
 import { refusal, rpcCodes } from './rpc.ts';
 import { loadSdk } from './sdk.ts';
@@ -71,7 +73,10 @@ export function createMcpHandler(source: McpSource, options?: McpHandlerOptions)
     if (foreign !== undefined) return foreign;
     const cors = corsOf(request, policy);
     if (request.method === 'OPTIONS' && cors !== undefined) return preflight(request, cors);
-    const response = await serve(loaded, request);
+    const { authorization, name } = settings;
+    const response =
+      (authorization && answerMetadata(request, authorization, name)) ??
+      (await serve(loaded, request));
     for (const [name, value] of Object.entries(cors ?? {})) response.headers.set(name, value);
     return response;
   };
@@ -101,7 +106,7 @@ async function loadParts(
   makeSession: MakeSession,
 ): Promise<HandlerParts> {
   const sdk = await loadSdk();
-  const requests = createPlaces(settings.maxRequests, settings.authenticate !== undefined);
+  const requests = createPlaces(settings.maxRequests, settings.hasPrincipals);
   const sessions = createMcpSessions(sdk, settings, requests);
   return {
     sdk,
@@ -125,16 +130,19 @@ function loggerOf(source: unknown): object | undefined {
 
 function readSource(source: McpSource, settings: HandlerSettings): MakeSession {
   if (typeof source === 'function') {
-    return async ({ principal, request, era }) => {
+    return async ({ sender, request, era }) => {
       try {
-        return {
-          session: await source({
-            ...(principal === undefined ? {} : { principal }),
-            headers: request.headers,
-            era,
-          }),
-          owned: true,
-        };
+        const { principal, scopes, clientId, claims } = sender;
+        const session = await source({
+          ...(principal === undefined ? {} : { principal }),
+          ...(scopes === undefined ? {} : { scopes }),
+          ...(clientId === undefined ? {} : { clientId }),
+          ...(claims === undefined ? {} : { claims }),
+          headers: request.headers,
+          era,
+        });
+        if (scopes !== undefined) learnScopes(session, scopes);
+        return { session, owned: true };
       } catch (error) {
         settings.logFault(error, 'source');
         throw error;

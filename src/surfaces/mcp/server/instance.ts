@@ -15,17 +15,21 @@ import type { ToolSession } from '../../../core.ts';
 import { learnDeclared } from '../../shared/declared-facts.ts';
 import { heldFor } from '../held-clients.ts';
 import { passedOnTo } from '../passed-on.ts';
+import { listPages, pageOwners, readPage, showsApps, toolsFor } from './apps.ts';
 import type { CallContext } from './asking.ts';
+import { answerCall } from './call.ts';
+import { pageOf } from './list.ts';
+import { answerModern } from './modern-call.ts';
+import { answerPassedOn, capabilitiesWith, notifyPassedOn, type ReadablePages } from './passing.ts';
+import { capabilityPrefix, checkTaskWord, tasksExtension } from './required-capabilities.ts';
+import type { Sdk } from './sdk.ts';
 import {
-  answerCall,
   type CallRequest,
   type LogThreshold,
   logLevels,
   type Serving,
-} from './call.ts';
-import { pageOf } from './list.ts';
-import { answerPassedOn, capabilitiesWith, notifyPassedOn } from './passing.ts';
-import type { Sdk } from './sdk.ts';
+  taskMethods,
+} from './serving.ts';
 
 /** How a server introduces itself. */
 export interface ServerInfo {
@@ -82,15 +86,22 @@ const listChanges = [
  * lines, since it sets one handler after another on the same server.
  */
 export function createInstance(
-  sdk: Sdk,
   { name, version, instructions }: ServerInfo,
   serving: Serving,
 ): Instance {
+  const { sdk } = serving;
+  const tasks = serving.kept?.tasks;
   const passed = passedOnTo(serving.session);
+  // The servers of a gateway may start later than their client.
+  const hasPages =
+    passed !== undefined || pageOwners(serving.session, toolsFor(serving.session, true)).size > 0;
   const server = new sdk.Server(
     { name, version },
     {
-      capabilities: capabilitiesWith(passed),
+      capabilities: {
+        ...capabilitiesWith(passed, hasPages),
+        ...(tasks === undefined ? {} : { extensions: { [tasksExtension]: {} } }),
+      },
       ...(instructions === undefined ? {} : { instructions }),
       jsonSchemaValidator: noValidator,
       debouncedNotificationMethods: listChanges,
@@ -112,24 +123,38 @@ export function createInstance(
       learn(server.getClientCapabilities());
     };
   const { session } = serving;
+  const apps = (ctx: CallContext): boolean =>
+    showsApps(capabilitiesOf(sdk, server, ctx, serving.era));
   server.setRequestHandler('tools/list', { params: anyParams }, async ({ cursor }, ctx) => {
     learn(capabilitiesOf(sdk, server, ctx, serving.era));
     await heldFor(session);
     heard.changes = true;
-    return listTools(sdk, serving, cursor);
+    return listTools(sdk, serving, cursor, apps(ctx));
   });
   const call: Instance['call'] = (params, ctx) => {
     const { id, signal } = ctx.mcpReq;
     serving.begun?.(id);
     learn(capabilitiesOf(sdk, server, ctx, serving.era));
-    const run = (): ReturnType<Instance['call']> =>
-      answerCall(serving, callRequest(sdk, server, serving.era, log.level, params, ctx), ctx);
+    const run = async (): ReturnType<Instance['call']> => {
+      const request = callRequest(sdk, server, serving.era, log.level, params, ctx);
+      checkTaskWord(serving, request);
+      return serving.era === 'modern'
+        ? answerModern(serving, request, ctx)
+        : answerCall(serving, request, ctx);
+    };
     const held = heldFor(session);
     return (held === undefined ? run() : held.then(run)).finally(() => {
       if (signal.aborted) serving.abandoned?.(id);
     });
   };
   server.setRequestHandler('tools/call', { params: anyParams }, call);
+  for (const method of tasks === undefined ? [] : taskMethods)
+    server.setRequestHandler(method, { params: anyParams }, async (params, ctx) => {
+      const capabilities = capabilitiesOf(sdk, server, ctx, serving.era);
+      learn(capabilities);
+      await heldFor(session);
+      return tasks?.answer(method, { params, capabilities, serving, ctx }) ?? {};
+    });
   server.setRequestHandler('logging/setLevel', { params: anyParams }, (params) => {
     log.level = wantedLevel(sdk, params.level);
     return {};
@@ -140,13 +165,17 @@ export function createInstance(
     if (heard.changes && server.transport !== undefined)
       server.sendToolListChanged().catch(() => {});
   });
-  if (passed === undefined) return { server, call, changes: () => changes, dispose: stop };
-  answerPassedOn(sdk, passed, (method, handle) =>
+  const pages: ReadablePages = {
+    list: (ctx) => listPages(session, toolsFor(session, apps(ctx))),
+    read: (uri, ctx) => readPage(session, toolsFor(session, apps(ctx)), uri, ctx.mcpReq.signal),
+  };
+  answerPassedOn(sdk, passed, hasPages ? pages : undefined, (method, handle) =>
     server.setRequestHandler(method, { params: anyParams }, async (params, ctx) => {
       await heldFor(session);
       return handle(params, ctx);
     }),
   );
+  if (passed === undefined) return { server, call, changes: () => changes, dispose: stop };
   const stopTelling = notifyPassedOn(server, passed, () => heard.changes);
   const dispose = (): void => {
     stop();
@@ -166,9 +195,14 @@ function wantedLevel(sdk: Sdk, level: unknown): LogThreshold {
   return wanted;
 }
 
-function listTools(sdk: Sdk, { session }: Serving, cursor: unknown): ListToolsResult {
+function listTools(
+  sdk: Sdk,
+  { session }: Serving,
+  cursor: unknown,
+  apps: boolean,
+): ListToolsResult {
   const page =
-    cursor === undefined || typeof cursor === 'string' ? pageOf(session, cursor) : undefined;
+    cursor === undefined || typeof cursor === 'string' ? pageOf(session, cursor, apps) : undefined;
   if (page === undefined)
     throw new sdk.ProtocolError(
       sdk.INVALID_PARAMS,
@@ -222,5 +256,5 @@ function readLevel(value: unknown): LogThreshold | undefined {
  * would see what it declares.
  */
 export function learnCapabilities(session: ToolSession, declared: unknown): void {
-  learnDeclared(session, 'client.capabilities.', declared);
+  learnDeclared(session, capabilityPrefix, declared);
 }

@@ -1,9 +1,18 @@
 /** `tools/list`: the effective tools in their effective order, page by page. */
 import type { Tool } from '@modelcontextprotocol/server';
 import type { JsonObject, JsonValue, ToolAnnotations, ToolSession } from '../../../core.ts';
-import { isJsonObject } from '../../../values/json/index.ts';
-import { type Dialect, type Listing, listingOf, type ShownTool } from '../../shared/listing.ts';
+import { inspectSession, inspectTool } from '../../../extend.ts';
+import { isJsonObject, wellFormedJson } from '../../../values/json/index.ts';
+import {
+  type Dialect,
+  type Listing,
+  listingOf,
+  listingWith,
+  type ShownTool,
+} from '../../shared/listing.ts';
 import { shownOutputSchema } from '../../shared/shown-output.ts';
+import { withoutPage } from '../sent.ts';
+import { pageOwners, toolsFor } from './apps.ts';
 
 /**
  * Tool ids are shown as names wherever all clients take them. The protocol allows dots and 128
@@ -41,21 +50,44 @@ const wireTools = new WeakMap<Listing, readonly Tool[]>();
 const schemaChars = new WeakMap<object, number>();
 
 /** The page that a cursor names; undefined if the cursor is not valid. */
-export function pageOf(session: ToolSession, cursor: string | undefined): ToolPage | undefined {
-  const listing = listingOf(session, mcpDialect);
+export function pageOf(
+  session: ToolSession,
+  cursor: string | undefined,
+  apps: boolean,
+): ToolPage | undefined {
+  const listing = listingFor(session, apps);
   const { shown } = listing;
   const start = cursor === undefined ? 0 : startAfter(shown, cursor);
   if (start === undefined) return undefined;
+  const wire = wireToolsOf(session, listing);
   let end = start;
   for (let chars = 0; end < shown.length && end - start < pageTools; end++) {
-    chars += charsOf(shown[end] as ShownTool);
+    chars += charsOf(shown[end] as ShownTool, wire[end] as Tool);
     if (chars > pageChars && end > start) break;
   }
-  const tools = wireToolsOf(listing).slice(start, end);
+  const tools = wire.slice(start, end);
   const last = shown[end - 1];
   return end < shown.length && last !== undefined
     ? { tools, nextCursor: cursorAfter(last.name) }
     : { tools };
+}
+
+const withApps = new WeakMap<Listing, Listing>();
+
+/** @param apps with the tools that only apps may call */
+function listingFor(session: ToolSession, apps: boolean): Listing {
+  const listing = listingOf(session, mcpDialect);
+  if (!apps) return listing;
+  const tools = toolsFor(session, true);
+  const before = withApps.get(listing);
+  if (
+    before?.shown.length === tools.length &&
+    before.shown.every(({ tool }, index) => tool === tools[index])
+  )
+    return before;
+  const made = listingWith(session, mcpDialect, tools);
+  withApps.set(listing, made);
+  return made;
 }
 
 /**
@@ -80,49 +112,79 @@ function startAfter(shown: readonly ShownTool[], cursor: string): number | undef
   return at === -1 ? undefined : at + 1;
 }
 
-function wireToolsOf(listing: Listing): readonly Tool[] {
+function wireToolsOf(session: ToolSession, listing: Listing): readonly Tool[] {
   const before = wireTools.get(listing);
   if (before !== undefined) return before;
-  const made = listing.shown.map(toWire);
+  const view = inspectSession(session);
+  const owners = pageOwners(
+    session,
+    listing.shown.map(({ tool }) => tool),
+  );
+  const made = listing.shown.map((shown) => {
+    const { name, source } = shown.tool;
+    const definition = view.definition(name);
+    const said = definition && inspectTool(definition).said;
+    // The page of another server would be shown for this tool, and could call it.
+    const isForeign = (uri: unknown): boolean => owners.get(uri as string)?.source !== source;
+    return toWire(
+      shown,
+      isJsonObject(said?._meta) ? { ...said, _meta: withoutPage(said._meta, isForeign) } : said,
+    );
+  });
   wireTools.set(listing, made);
   return made;
 }
 
-/** A tool as the protocol lists it. */
-export function toWire({ name, tool, schema }: ShownTool): Tool {
-  const { title, description, outputSchema, annotations } = tool;
-  const hints = hintsOf(annotations);
+/**
+ * A tool as the protocol lists it.
+ * @param said what its own server says about it
+ */
+export function toWire({ name, tool, schema }: ShownTool, said?: JsonObject): Tool {
+  const { title = said?.title, description, outputSchema } = tool;
+  const hints = hintsOf(tool.annotations, said && ((said.annotations ?? {}) as JsonObject));
   const output = shownOutputSchema(outputSchema as JsonObject | undefined);
   return {
     name,
-    ...(title === undefined ? {} : { title }),
+    ...(typeof title === 'string' ? { title } : {}),
     description,
     inputSchema: schema as Tool['inputSchema'],
     ...(output === undefined ? {} : { outputSchema: output as NonNullable<Tool['outputSchema']> }),
     ...(hints === undefined ? {} : { annotations: hints }),
+    ...(isJsonObject(said?._meta) ? { _meta: said._meta } : {}),
   };
 }
 
-/** Only what the definition says, because the protocol's own defaults are the cautious ones. */
-function hintsOf({
-  readOnly,
-  destructive,
-  idempotent,
-  openWorld,
-}: ToolAnnotations): Tool['annotations'] {
+/**
+ * Only what the definition says, because the protocol's own defaults are the cautious ones. What a
+ * server says is as it said it, unless the host's labels say otherwise.
+ */
+function hintsOf(
+  { readOnly, destructive, idempotent, openWorld }: ToolAnnotations,
+  said: JsonObject | undefined,
+): Tool['annotations'] {
   const hints = {
+    ...said,
     ...(readOnly === undefined ? {} : { readOnlyHint: readOnly }),
-    ...(destructive === undefined ? {} : { destructiveHint: destructive }),
+    ...(isNews(destructive, said, 'destructiveHint') ? { destructiveHint: destructive } : {}),
     ...(idempotent === undefined ? {} : { idempotentHint: idempotent }),
-    ...(openWorld === undefined ? {} : { openWorldHint: openWorld }),
+    ...(isNews(openWorld, said, 'openWorldHint') ? { openWorldHint: openWorld } : {}),
   };
-  return Object.keys(hints).length === 0 ? undefined : hints;
+  return Object.keys(hints).length === 0 ? undefined : wellFormedJson(hints as JsonObject);
+}
+
+/** @param said undefined for a tool of the host's own */
+function isNews(
+  hint: boolean | undefined,
+  said: JsonObject | undefined,
+  name: 'destructiveHint' | 'openWorldHint',
+): boolean {
+  return hint !== undefined && (said === undefined || hint !== (said[name] !== false));
 }
 
 /** About how long a tool is as JSON. A schema is measured once, however many sessions show it. */
-function charsOf({ tool, schema }: ShownTool): number {
+function charsOf({ tool, schema }: ShownTool, { _meta, annotations }: Tool): number {
   let chars = 256 + tool.description.length;
-  for (const one of [schema, tool.outputSchema]) {
+  for (const one of [schema, tool.outputSchema, _meta, annotations]) {
     if (one === undefined) continue;
     let size = schemaChars.get(one);
     if (size === undefined) {

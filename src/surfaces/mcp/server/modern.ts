@@ -1,18 +1,25 @@
 /** The 2026 era: each request is independent, over its own session or the shared one. */
 import { randomBytes } from 'node:crypto';
-import type { Server } from '@modelcontextprotocol/server';
+import type { ClientCapabilities, Server } from '@modelcontextprotocol/server';
 import type { ToolSession } from '../../../core.ts';
-import { isJsonObject } from '../../../values/json/index.ts';
+import { memoryStore } from '../../../stores/memory/memory-store.ts';
+import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { heldFor } from '../held-clients.ts';
 import { passedOnTo } from '../passed-on.ts';
+import type { Sender } from './authorization.ts';
 import { bounded } from './body.ts';
 import { createInstance, learnCapabilities } from './instance.ts';
 import { calledSchema } from './list.ts';
 import type { HandlerSettings } from './options.ts';
 import { paramHeaderMismatch } from './param-headers.ts';
+import { createParkedCalls } from './parked-calls.ts';
+import { refuseScopes } from './request-scopes.ts';
+import { checkKnowsTasks } from './required-capabilities.ts';
 import { type RpcId, readMessage, refusal, rpcCodes } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
-import type { Sourced } from './session.ts';
+import type { KeptCalls } from './serving.ts';
+import { authInfoOf, type Sourced } from './session.ts';
+import { createTasks } from './tasks.ts';
 import { createPlaces, type Places, sendsWellFormed } from './wire.ts';
 
 /** Most streams of `subscriptions/listen` at once. */
@@ -24,7 +31,7 @@ export interface ModernServing {
   fetch(
     request: Request,
     body: unknown,
-    principal: string | undefined,
+    sender: Sender,
     source: () => Promise<Sourced>,
   ): Promise<Response>;
   close(): Promise<void>;
@@ -32,7 +39,9 @@ export interface ModernServing {
 
 /** A request that is being answered. */
 interface Answering {
+  readonly principal: string | undefined;
   readonly source: () => Promise<Sourced>;
+  readonly scopes: readonly string[] | undefined;
   readonly body: unknown;
   /** Replaces the answer of the package. */
   refused?: Response;
@@ -63,6 +72,7 @@ export function createModernServing(
       return serverFor(
         sdk,
         settings,
+        calls,
         one,
         requestInfo as Request,
         () => `mcp-${mark}-${++served}-`,
@@ -70,22 +80,38 @@ export function createModernServing(
     },
     { legacy: 'reject', onerror: settings.report },
   );
+  const calls: Calls = {
+    parked: createParkedCalls(settings.hasPrincipals),
+    tasks:
+      settings.tasks &&
+      createTasks(settings.store ?? memoryStore(), settings.tasks.afterMs, settings.report),
+  };
   const modern: Modern = { sdk, settings, handler, answering, listening: new Set() };
-  const streams = createPlaces(maxStreams, settings.authenticate !== undefined);
+  const streams = createPlaces(maxStreams, settings.hasPrincipals);
   return {
-    async fetch(request, body, principal, source) {
+    async fetch(request, body, { principal, scopes }, source) {
       const listens = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
       const release = (listens ? streams : requests).take(principal);
       if (typeof release === 'string') return tooMuch(release, listens, idOf(body));
       try {
-        return await (listens ? listen : answer)(modern, request, { source, body }, release);
+        return await (listens ? listen : answer)(
+          modern,
+          request,
+          { principal, source, scopes, body },
+          release,
+        );
       } catch (error) {
         release();
         throw error;
       }
     },
     async close() {
-      await Promise.all([handler.close(), ...[...modern.listening].map((end) => end())]);
+      calls.parked.close();
+      await Promise.all([
+        handler.close(),
+        calls.tasks?.close(),
+        ...[...modern.listening].map((end) => end()),
+      ]);
     },
   };
 }
@@ -97,7 +123,10 @@ async function answer(
   done: () => void,
 ): Promise<Response> {
   answering.set(request, one);
-  const response = await handler.fetch(request, { parsedBody: one.body });
+  const response = await handler.fetch(request, {
+    parsedBody: one.body,
+    ...authInfoOf(one.scopes),
+  });
   return bounded(one.refused ?? response, done);
 }
 
@@ -105,8 +134,9 @@ async function answer(
 async function serverFor(
   sdk: Sdk,
   settings: HandlerSettings,
+  calls: Calls,
   one: Answering,
-  { headers }: Request,
+  request: Request,
   nextPrefix: () => string,
 ): Promise<Server> {
   const { session, owned } = await one.source();
@@ -114,24 +144,48 @@ async function serverFor(
   await heldFor(session);
   // Set before the headers are checked, because a tool may wait for what the client declares.
   if (owned) learnCapabilities(session, declaredIn(one.body, sdk));
-  const mismatch = mismatchIn(one.body, session, headers);
+  const refused = await refuseScopes(request, settings, one.scopes, session, [
+    readMessage(one.body),
+  ]);
+  const mismatch =
+    refused === undefined
+      ? mismatchIn(one.body, session, request.headers)
+      : 'the token lacks scopes of the tool';
   if (mismatch !== undefined) {
     if (owned) await session.close();
-    one.refused = refusal(
-      400,
-      rpcCodes.headerMismatch,
-      `Bad Request: ${mismatch}.`,
-      {},
-      idOf(one.body),
-    );
+    one.refused =
+      refused ??
+      refusal(400, rpcCodes.headerMismatch, `Bad Request: ${mismatch}.`, {}, idOf(one.body));
     throw new Error(`An MCP request was refused: ${mismatch}.`);
   }
-  const server = createQuiet(sdk, settings, { session, owned }, nextPrefix());
+  const held = holdable(() => (owned ? session.close() : undefined), settings.report);
+  const kept = { ...calls, principal: one.principal, hold: held.hold };
+  const server = createQuiet(sdk, settings, { session, owned }, nextPrefix(), kept);
   server.onerror = settings.report;
-  server.onclose = () => {
-    if (owned) void session.close().catch(settings.report);
-  };
+  server.onclose = held.hold();
   return server;
+}
+
+/** What the calls of a handler that outlive their requests are kept in. */
+type Calls = Pick<KeptCalls, 'parked' | 'tasks'>;
+
+/** Closes something once nobody holds it any more. Each may let go several times. */
+function holdable(
+  close: () => Promise<void> | undefined,
+  report: (error: unknown) => void,
+): { hold(): () => void } {
+  let holders = 0;
+  return {
+    hold() {
+      let holds = true;
+      holders++;
+      return () => {
+        if (!holds) return;
+        holds = false;
+        if (--holders === 0) void close()?.catch(report);
+      };
+    },
+  };
 }
 
 /** Opens a stream. It has a handler of its own, so that it reports only its session's changes. */
@@ -141,6 +195,11 @@ async function listen(
   { source, body }: Answering,
   done: () => void,
 ): Promise<Response> {
+  const refused = refusedTasks(body, sdk);
+  if (refused !== undefined) {
+    done();
+    return refused;
+  }
   const { session, owned } = await source();
   if (owned) learnCapabilities(session, declaredIn(body, sdk));
   const inner = sdk.createMcpHandler(() => createQuiet(sdk, settings, { session, owned }, 'mcp-'), {
@@ -172,6 +231,25 @@ async function listen(
   } catch (error) {
     await end();
     throw error;
+  }
+}
+
+/**
+ * The refusal for a client that does not know tasks and asks to hear of some. One that knows them
+ * is told that it will hear of none.
+ */
+function refusedTasks(body: unknown, sdk: Sdk): Response | undefined {
+  const { params } = body as { readonly params?: { readonly notifications?: unknown } };
+  const asked = params?.notifications;
+  if (!isJsonObject(asked as JsonValue) || !Object.hasOwn(asked as object, 'taskIds'))
+    return undefined;
+  try {
+    checkKnowsTasks(sdk, declaredIn(body, sdk) as ClientCapabilities | undefined);
+    return undefined;
+  } catch (error) {
+    const { code, message, data } = error as { code: number; message: string; data: unknown };
+    const answer = { jsonrpc: '2.0', id: idOf(body), error: { code, message, data } };
+    return Response.json(answer, { status: 400 });
   }
 }
 
@@ -220,15 +298,18 @@ function createQuiet(
   settings: HandlerSettings,
   { session, owned }: Sourced,
   idPrefix: string,
+  kept?: KeptCalls,
 ): Server {
   const { clientApproves } = settings;
-  const { server, dispose } = createInstance(sdk, settings, {
+  const { server, dispose } = createInstance(settings, {
+    sdk,
     session,
     era: 'modern',
     exposeErrors: 'masked',
     exclusive: owned,
     clientApproves,
     idPrefix,
+    kept,
   });
   dispose();
   sendsWellFormed(server);

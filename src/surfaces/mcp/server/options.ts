@@ -1,13 +1,18 @@
 /** The options of a handler over HTTP. */
 
 import type { JsonObject, Logger, MaybePromise, ToolSession } from '../../../core.ts';
+import type { Store } from '../../../extend.ts';
+import { checkedStore, storeOption } from '../../../stores/shared/use-store.ts';
+import { MisuseError } from '../../../values/errors/index.ts';
 import { loggedError, logTo } from '../../../values/logging.ts';
 import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import {
   anything,
   arrayOf,
   fn,
+  kind,
   milliseconds,
+  object,
   oneOf,
   readOptions,
   type TableOf,
@@ -18,11 +23,26 @@ import {
   wrongOption,
 } from '../../../values/options/index.ts';
 import { packageVersion } from '../../../values/packages/own-version.ts';
+import {
+  type Authorization,
+  type McpAuthorization,
+  readAuthorization,
+} from './authorization-options.ts';
+import { neededOperations, storedSessions } from './stored-sessions.ts';
+import { taskOperations } from './task-records.ts';
 
 /** The client for which a session is created. */
 export interface McpCaller {
-  /** The result of `authenticate`; missing without that option. */
+  /** The result of `authenticate`, or of the token; missing without these options. */
   readonly principal?: string;
+  /**
+   * What the token grants, with `authorization`. In the 2025 era each later request has its own.
+   */
+  readonly scopes?: readonly string[];
+  /** The client that the token was issued to, if `verify` says so. */
+  readonly clientId?: string;
+  /** What else the token says, if `verify` gives it. */
+  readonly claims?: JsonObject;
   /**
    * The headers of the request: in the 2025 era of the one that opened the MCP session, in the 2026
    * era of each request.
@@ -85,6 +105,15 @@ export interface McpSessionStore {
   remove(id: string): Promise<void>;
 }
 
+/** Options of {@link McpHandlerOptions.tasks}. */
+export interface McpTaskOptions {
+  /**
+   * Milliseconds after which a call of a tool with `task` becomes a task. One of a tool with
+   * `task: "required"` is a task as soon as its handler begins. 1 to 2^31-1. @default 1_000
+   */
+  readonly afterMs?: number | undefined;
+}
+
 /** Options of `createMcpHandler`. */
 export interface McpHandlerOptions {
   /** The server's name, as clients show it. @default "host-tools" */
@@ -105,18 +134,39 @@ export interface McpHandlerOptions {
    */
   readonly allowedOrigins?: readonly string[] | undefined;
   /**
-   * Returns the principal of a request, or undefined if it is unknown. Undefined or an error leads
-   * to 401. MCP sessions belong to the principal that opened them. @default no authentication
+   * Returns the principal of a request, or undefined if it is unknown. Undefined, an error or no
+   * answer within 30 seconds leads to 401. MCP sessions belong to the principal that opened them.
+   * @default no authentication
    */
   readonly authenticate?: ((request: Request) => MaybePromise<string | undefined>) | undefined;
   /**
-   * Keeps the messages of streams. @default in memory, for 5 minutes, with 1 000 messages and 4 MB
-   * for each MCP session and 64 MB in all
+   * Makes the handler a resource server of OAuth (RFC 9728), in place of `authenticate`: a request
+   * needs a valid token, and clients learn where to get one. Serves
+   * `/.well-known/oauth-protected-resource`, and the same followed by the path of the resource, so
+   * route both to the handler. @default no authorization
+   */
+  readonly authorization?: McpAuthorization | undefined;
+  /**
+   * Keeps MCP sessions of the 2025 era, for 24 hours after their last use, and the messages of
+   * their streams, for 5 minutes. Handlers with the same store serve each other's clients, and
+   * continue each other's streams. It is neither migrated nor closed. @default none
+   */
+  readonly store?: Store | undefined;
+  /**
+   * How calls of the 2026 era become tasks (`io.modelcontextprotocol/tasks`), which clients that
+   * know tasks look after with later requests. They are kept in `store`, without it in memory.
+   * `false`: none does, and tools with `task: "required"` cannot be called. @default {}
+   */
+  readonly tasks?: McpTaskOptions | false | undefined;
+  /**
+   * Keeps the messages of streams instead of `store`. @default `store`; without it in memory, for
+   * 5 minutes, with 1 000 messages and 4 MB for each MCP session and 64 MB in all
    */
   readonly eventStore?: McpEventStore | undefined;
   /**
-   * Keeps MCP sessions of the 2025 era for other processes and for later. @default none: a client
-   * that reaches another process gets 404 and starts a new session
+   * Keeps MCP sessions of the 2025 era for other processes and for later, instead of `store`.
+   * @default `store`; without it none: a client that reaches another process gets 404 and starts a
+   * new session
    */
   readonly sessionStore?: McpSessionStore | undefined;
   /**
@@ -149,9 +199,8 @@ export interface McpHandlerOptions {
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
   /**
-   * Logs what `source`, `authenticate`, `eventStore` and `sessionStore` throw, as
-   * `error({ err, source }, message)`. @default the registry's logger if `source` is a session,
-   * else none
+   * Logs what `source`, `authenticate` and the stores throw, as `error({ err, source }, message)`.
+   * @default the registry's logger if `source` is a session, else none
    */
   readonly logger?: Logger | undefined;
 }
@@ -164,6 +213,13 @@ export interface HandlerSettings {
   readonly allowedHosts: readonly string[] | undefined;
   readonly allowedOrigins: readonly string[] | undefined;
   readonly authenticate: McpHandlerOptions['authenticate'];
+  readonly authorization: Authorization | undefined;
+  /** Whether each request has a principal. */
+  readonly hasPrincipals: boolean;
+  /** Where streams are kept if there is no `eventStore`. */
+  readonly store: Store | undefined;
+  /** Undefined if no call becomes a task. */
+  readonly tasks: { readonly afterMs: number } | undefined;
   readonly eventStore: McpEventStore | undefined;
   readonly sessionStore: McpSessionStore | undefined;
   readonly maxSessions: number;
@@ -194,6 +250,12 @@ const handlerTable = {
   allowedHosts: texts,
   allowedOrigins: texts,
   authenticate: fn<NonNullable<McpHandlerOptions['authenticate']>>(),
+  authorization: object<McpAuthorization>(),
+  store: storeOption,
+  tasks: kind<McpTaskOptions | false>(
+    'false or { afterMs? }',
+    (value) => value === false || (typeof value === 'object' && value !== null),
+  ),
   eventStore: withMethods<McpEventStore>(['storeEvent', 'replayEventsAfter']),
   sessionStore: withMethods<McpSessionStore>(['save', 'load', 'remove']),
   maxSessions: withDefault(wholeNumber(1), 1_000),
@@ -203,6 +265,9 @@ const handlerTable = {
   onError: fn<NonNullable<McpHandlerOptions['onError']>>(),
   logger: anything<Logger>(),
 } satisfies TableOf<McpHandlerOptions>;
+const taskTable = {
+  afterMs: withDefault(milliseconds(1), 1_000),
+} satisfies TableOf<McpTaskOptions>;
 const where = 'createMcpHandler';
 
 /**
@@ -219,6 +284,9 @@ export function readHandlerOptions(
     onError,
     allowedHosts,
     allowedOrigins,
+    store,
+    tasks = {},
+    authorization,
     ...settings
   } = readOptions(where, given, handlerTable);
   const report = (error: unknown): void => {
@@ -228,8 +296,21 @@ export function readHandlerOptions(
       // An error of the listener must not fail the request.
     }
   };
+  if (authorization !== undefined && settings.authenticate !== undefined)
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: expected one of \`authenticate\` and \`authorization\`, got both. A token is ` +
+        'verified by `authorization.verify`; `authenticate` is for other schemes.',
+    );
+  const what = 'sessions, streams and tasks of MCP';
+  const needs = [...new Set([...neededOperations, ...taskOperations])];
   return {
     ...settings,
+    authorization: authorization && readAuthorization(authorization, where),
+    hasPrincipals: settings.authenticate !== undefined || authorization !== undefined,
+    tasks: tasks === false ? undefined : readOptions(where, tasks, taskTable, { path: 'tasks' }),
+    store: store && checkedStore(where, 'store', store, { what, needs }),
+    sessionStore: settings.sessionStore ?? (store && storedSessions<McpSessionRecord>(store)),
     version: settings.version ?? versionOf(settings.name),
     clientApproves: approvals === 'client',
     allowedHosts: allowedHosts?.map((host) => host.toLowerCase()),

@@ -7,29 +7,47 @@ import type { Sdk } from './sdk.ts';
 type Params = Readonly<Record<string, unknown>>;
 type Handle = (params: Params, ctx: ServerContext) => Promise<JsonObject>;
 
-/** What a server declares: always tools and logging, and what is passed on. */
-export function capabilitiesWith(passed: PassedOn | undefined): ServerCapabilities {
+/** What a server declares: always tools and logging, what is passed on, and pages of apps. */
+export function capabilitiesWith(
+  passed: PassedOn | undefined,
+  hasPages: boolean,
+): ServerCapabilities {
   const capabilities: ServerCapabilities = { tools: { listChanged: true }, logging: {} };
   if (passed?.prompts === true) capabilities.prompts = { listChanged: true };
-  if (passed?.resources === true) capabilities.resources = { listChanged: true };
+  if (passed?.resources === true || hasPages) capabilities.resources = { listChanged: true };
   return capabilities;
 }
 
+/** The pages of apps that a client may read. */
+export interface ReadablePages {
+  list(ctx: ServerContext): Promise<readonly JsonObject[]>;
+  read(uri: string, ctx: ServerContext): Promise<JsonObject | undefined>;
+}
+
 /**
- * Registers the handlers for what is passed on.
+ * Registers the handlers for what is passed on, and for the pages of apps.
  * @param register registers one handler, whose parameters are not checked
  */
 export function answerPassedOn(
   sdk: Sdk,
-  passed: PassedOn,
+  passed: PassedOn | undefined,
+  pages: ReadablePages | undefined,
   register: (method: string, handle: Handle) => void,
 ): void {
+  const passedResources = passed?.resources === true ? passed : undefined;
   const list = (method: string, which: PassedList): void =>
-    register(method, async () => ({ [which]: [...(await passed.list(which))] }));
-  const refused = (message: string): Error => new sdk.ProtocolError(sdk.INVALID_PARAMS, message);
+    register(method, async (_, ctx) => {
+      const own = which === 'resources' ? ((await pages?.list(ctx)) ?? []) : [];
+      const taken = new Set(own.map(({ uri }) => uri));
+      const others = await (which === 'prompts' ? passed : passedResources)?.list(which);
+      return { [which]: [...own, ...(others ?? []).filter(({ uri }) => !taken.has(uri))] };
+    });
+  const refused = (message: string, data?: JsonObject): Error =>
+    new sdk.ProtocolError(sdk.INVALID_PARAMS, message, data);
   const one = async (
     ask: () => Promise<JsonObject | undefined>,
     missing: string,
+    about?: JsonObject,
   ): Promise<JsonObject> => {
     let found: JsonObject | undefined;
     try {
@@ -40,22 +58,27 @@ export function answerPassedOn(
         error instanceof Error ? error.message : 'The server did not answer.',
       );
     }
-    if (found === undefined) throw refused(missing);
+    if (found === undefined) throw refused(missing, about);
     return found;
   };
-  if (passed.prompts) {
+  if (passed?.prompts === true) {
     list('prompts/list', 'prompts');
     register('prompts/get', ({ name, arguments: args }, { mcpReq }) => {
       if (typeof name !== 'string') throw refused('Expected `name` to be a text.');
       return one(() => passed.prompt(name, args, mcpReq.signal), 'There is no such prompt.');
     });
   }
-  if (!passed.resources) return;
+  if (passedResources === undefined && pages === undefined) return;
   list('resources/list', 'resources');
   list('resources/templates/list', 'resourceTemplates');
-  register('resources/read', ({ uri }, { mcpReq }) => {
+  register('resources/read', ({ uri }, ctx) => {
     if (typeof uri !== 'string') throw refused('Expected `uri` to be a text.');
-    return one(() => passed.resource(uri, mcpReq.signal), 'There is no such resource.');
+    return one(
+      async () =>
+        (await pages?.read(uri, ctx)) ?? passedResources?.resource(uri, ctx.mcpReq.signal),
+      'There is no such resource.',
+      { uri },
+    );
   });
 }
 

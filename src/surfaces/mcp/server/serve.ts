@@ -2,9 +2,12 @@
 
 import { isJsonObject } from '../../../values/json/index.ts';
 import { nextTurn } from '../../../values/limits/stretches.ts';
+import { withDeadline } from '../../../values/limits/with-deadline.ts';
+import { checkToken, type Sender, verifyMs } from './authorization.ts';
 import { readBody } from './body.ts';
 import type { ModernServing } from './modern.ts';
 import type { HandlerSettings } from './options.ts';
+import { learnScopes, refuseScopes } from './request-scopes.ts';
 import { type McpSessionFinder, tooMany } from './resume.ts';
 import {
   duplicateAnswer,
@@ -25,7 +28,7 @@ import type { OpenRequest } from './wire.ts';
 
 /** Gives the tool session for a client. */
 export type MakeSession = (client: {
-  principal: string | undefined;
+  sender: Sender;
   request: Request;
   era: 'legacy' | 'modern';
 }) => Promise<Sourced>;
@@ -43,7 +46,7 @@ export interface HandlerParts {
 /** A request with its sender. */
 interface Asked {
   readonly request: Request;
-  readonly principal: string | undefined;
+  readonly sender: Sender;
   /** The MCP session that it names. */
   readonly id: string | null;
 }
@@ -53,27 +56,27 @@ export async function serve(parts: HandlerParts, request: Request): Promise<Resp
   const { method, headers } = request;
   if (method !== 'POST' && method !== 'GET' && method !== 'DELETE')
     return refusal(405, rpcCodes.server, 'Method not allowed.', { Allow: 'GET, POST, DELETE' });
-  const who = await authenticate(request, parts.settings);
-  if (who instanceof Response) return who;
-  const { principal } = who;
+  const sender = await authenticate(request, parts.settings);
+  // Another server may have replaced the global class of responses.
+  if (!('principal' in sender)) return sender;
   const id = headers.get('mcp-session-id');
-  if (method === 'POST') return servePost(parts, { request, principal, id });
+  if (method === 'POST') return servePost(parts, { request, sender, id });
   if (method === 'DELETE')
-    return parts.finder.end(id, principal, (found) => found.handle(request, undefined));
-  const found = await findSession(parts, { request, principal, id });
+    return parts.finder.end(id, sender.principal, (found) => found.handle(request, undefined));
+  const found = await findSession(parts, { request, sender, id });
   return 'handle' in found ? found.handle(request, undefined) : found;
 }
 
 function findSession(
   { finder, makeSession }: HandlerParts,
-  { request, principal, id }: Asked,
+  { request, sender, id }: Asked,
 ): Promise<McpSession | Response> {
-  return finder.find(id, principal, () => makeSession({ principal, request, era: 'legacy' }));
+  return finder.find(id, sender.principal, () => makeSession({ sender, request, era: 'legacy' }));
 }
 
 async function servePost(parts: HandlerParts, asked: Asked): Promise<Response> {
   const { sdk, modern, makeSession } = parts;
-  const { request, principal } = asked;
+  const { request, sender } = asked;
   if (!sdk.isJsonContentType(request.headers.get('content-type')))
     return refusal(415, rpcCodes.server, 'Unsupported Media Type: expected application/json.');
   const read = await readBody(request);
@@ -82,8 +85,8 @@ async function servePost(parts: HandlerParts, asked: Asked): Promise<Response> {
   const messages = readMessages(body);
   if (messages instanceof Response) return messages;
   const era = (await sdk.isLegacyRequest(request, body)) ? 'legacy' : 'modern';
-  const source = (): Promise<Sourced> => makeSession({ principal, request, era });
-  if (era === 'modern') return modern.fetch(request, body, principal, source);
+  const source = (): Promise<Sourced> => makeSession({ sender, request, era });
+  if (era === 'modern') return modern.fetch(request, body, sender, source);
   if (
     !Array.isArray(body) &&
     asked.id === null &&
@@ -91,7 +94,12 @@ async function servePost(parts: HandlerParts, asked: Asked): Promise<Response> {
   )
     return initialize(parts, asked, body, source);
   const found = await findSession(parts, asked);
-  return 'handle' in found ? deliver(request, body, messages, found) : found;
+  if (!('handle' in found)) return found;
+  const { scopes } = sender;
+  return (
+    (await refuseScopes(request, parts.settings, scopes, found.sourced.session, messages)) ??
+    deliver(request, body, messages, found, scopes)
+  );
 }
 
 /** The messages of a body, in its order, or the refusal. */
@@ -120,7 +128,7 @@ function readMessages(body: unknown): readonly RpcMessage[] | Response {
 
 async function initialize(
   { sdk, settings, sessions, finder }: HandlerParts,
-  { request, principal }: Asked,
+  { request, sender }: Asked,
   body: unknown,
   source: () => Promise<Sourced>,
 ): Promise<Response> {
@@ -130,7 +138,7 @@ async function initialize(
       -32_602,
       'Invalid params: `initialize` needs protocolVersion, capabilities and clientInfo.',
     );
-  const opened = await sessions.open(source, principal);
+  const opened = await sessions.open(source, sender.principal);
   if (opened === undefined) return tooMany();
   let isKnown = false;
   try {
@@ -144,20 +152,28 @@ async function initialize(
   }
 }
 
-/** The principal, or 401. */
+const nobody: Sender = { principal: undefined, scopes: undefined };
+
+/** The sender, or 401. */
 async function authenticate(
   request: Request,
   settings: HandlerSettings,
-): Promise<{ readonly principal: string | undefined } | Response> {
-  if (settings.authenticate === undefined) return { principal: undefined };
+): Promise<Sender | Response> {
+  const { authorization } = settings;
+  const failed = (error: unknown, source: string): void => {
+    settings.logFault(error, source);
+    settings.report(error);
+  };
+  if (authorization !== undefined)
+    return checkToken(request, authorization, (error) => failed(error, 'authorization.verify'));
+  if (settings.authenticate === undefined) return nobody;
   let principal: unknown;
   try {
-    principal = await settings.authenticate(request);
+    principal = await withDeadline(Promise.resolve(settings.authenticate(request)), verifyMs);
   } catch (error) {
-    settings.logFault(error, 'authenticate');
-    settings.report(error);
+    failed(error, 'authenticate');
   }
-  if (typeof principal === 'string' && principal !== '') return { principal };
+  if (typeof principal === 'string' && principal !== '') return { principal, scopes: undefined };
   const challenge = request.headers.has('authorization')
     ? 'Bearer error="invalid_token"'
     : 'Bearer';
@@ -175,6 +191,7 @@ async function deliver(
   body: unknown,
   messages: readonly RpcMessage[],
   mcp: McpSession,
+  scopes: readonly string[] | undefined,
 ): Promise<Response> {
   const batched = Array.isArray(body);
   const requests = messages.filter((message) => message.kind === 'request');
@@ -187,6 +204,10 @@ async function deliver(
       { method, batched, delivered: false, begun: false },
     ]),
   );
+  // Nothing is awaited until the request is in flight: another one would not see that it is open,
+  // and would set facts that this one lacks.
+  if (mcp.sourced.owned && scopes !== undefined)
+    learnScopes(mcp.sourced.session, scopes, mcp.inFlight.size > 0);
   const full = !mcp.inFlight.add(taken);
   // Decided after all ids are taken, because a batch may cancel a request of its own. If there are
   // too many requests, the other messages are still delivered.
@@ -202,7 +223,7 @@ async function deliver(
     response =
       rest.length === 0
         ? new Response(null, { status: 202 })
-        : await mcp.handle(request, batched ? rest : body);
+        : await mcp.handle(request, batched ? rest : body, scopes);
     for (const one of taken.values()) one.delivered = true;
     for (const message of messages) if (passes(message)) void abandonUnbegun(message, mcp);
     if (!full || requests.length === 0 || !response.ok) return response;

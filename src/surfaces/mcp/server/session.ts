@@ -11,6 +11,7 @@ import { createInstance, type Instance } from './instance.ts';
 import type { HandlerSettings } from './options.ts';
 import type { RpcId } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
+import { type StoredEvents, storedEvents } from './stored-events.ts';
 import { markAsks, type OpenRequests, sendsWellFormed, watchAnswers } from './wire.ts';
 
 /** A tool session, and whether it was made for this client. */
@@ -26,9 +27,11 @@ export interface McpSession {
   /** Requests without an answer, by id. */
   readonly inFlight: OpenRequests;
   readonly use: SessionUse;
+  readonly sourced: Sourced;
   /** The protocol version that was agreed on. */
   version(): string | undefined;
-  handle(request: Request, body: unknown): Promise<Response>;
+  /** @param scopes What the request's token grants; undefined without `authorization`. */
+  handle(request: Request, body: unknown, scopes?: readonly string[]): Promise<Response>;
   /** Frees the place of a cancelled request that nothing else answers. */
   abandon(id: RpcId): void;
   close(): Promise<void>;
@@ -46,7 +49,7 @@ export interface SessionUse {
 export interface SessionParts {
   readonly sdk: Sdk;
   readonly settings: HandlerSettings;
-  /** Undefined if the host keeps the messages of streams. */
+  /** Undefined if a store keeps the messages of streams. */
   readonly memory: MemoryEvents | undefined;
   readonly id: string;
   readonly principal: string | undefined;
@@ -58,10 +61,13 @@ export interface SessionParts {
   readonly open: Map<string, McpSession>;
 }
 
+/** The messages of a session's streams; in a store, those that other processes write as well. */
+type SessionEvents = EventStore & Partial<Pick<StoredEvents, 'follow'>>;
+
 interface State {
   readonly parts: SessionParts;
   readonly instance: Instance;
-  readonly events: EventStore;
+  readonly events: SessionEvents;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly use: SessionUse;
   /** The number of tool changes that the client has been told of. */
@@ -111,8 +117,9 @@ export async function openSession(parts: SessionParts): Promise<McpSession> {
     principal,
     inFlight,
     use: state.use,
+    sourced: parts.sourced,
     version: () => instance.server.getNegotiatedProtocolVersion(),
-    handle: (request, body) => handle(state, request, body),
+    handle: (request, body, scopes) => handle(state, request, body, scopes),
     abandon: (requestId) => abandon(state, requestId),
     close,
   };
@@ -124,7 +131,8 @@ function instanceFor(
   { sdk, settings, sourced, inFlight }: SessionParts,
   abandoned: (id: RpcId) => void,
 ): Instance {
-  return createInstance(sdk, settings, {
+  return createInstance(settings, {
+    sdk,
     session: sourced.session,
     era: 'legacy',
     exposeErrors: 'masked',
@@ -140,16 +148,16 @@ function instanceFor(
   });
 }
 
-function eventsFor({ settings, memory, id }: SessionParts): EventStore {
+function eventsFor({ settings, memory, id, isResumed }: SessionParts): SessionEvents {
   if (memory !== undefined) return memory.open(id);
-  return scopedEvents(
-    settings.eventStore as NonNullable<HandlerSettings['eventStore']>,
-    id,
-    (error) => {
-      settings.logFault(error, 'eventStore');
-      settings.report(error);
-    },
-  );
+  const { store, eventStore } = settings;
+  const reportFor = (source: string) => (error: unknown) => {
+    settings.logFault(error, source);
+    settings.report(error);
+  };
+  if (eventStore !== undefined) return scopedEvents(eventStore, `${id}:`, reportFor('eventStore'));
+  const stored = storedEvents(store as NonNullable<typeof store>, id, !isResumed);
+  return { ...scopedEvents(stored, '', reportFor('store')), follow: stored.follow };
 }
 
 function abandon({ parts, transport }: State, requestId: RpcId): void {
@@ -174,23 +182,29 @@ async function closeSession({ parts, instance }: State): Promise<void> {
   if (sourced.owned) await sourced.session.close();
 }
 
-async function handle(state: State, request: Request, body: unknown): Promise<Response> {
+async function handle(
+  state: State,
+  request: Request,
+  body: unknown,
+  scopes: readonly string[] | undefined,
+): Promise<Response> {
   const { parts, instance, transport, use } = state;
   use.busy++;
   const listens = request.method === 'GET';
+  const followed = listens ? await elsewhere(state, request) : undefined;
+  if (followed !== undefined) return bounded(followed, () => leave(use));
   const anew = listens && (await isElsewhere(state, request));
   // A stream that is resumed may belong to a call, and such a stream does not report changes.
   const hasListener = listens && (anew || request.headers.get('last-event-id') === null);
   const done = (): void => {
-    use.busy--;
-    use.idleSince = performance.now();
+    leave(use);
     if (hasListener) state.heard = instance.changes();
   };
   try {
     const response = bounded(
       await transport.handleRequest(
         asAgreed(parts.sdk, request, instance.server.getNegotiatedProtocolVersion(), anew),
-        body === undefined ? {} : { parsedBody: body },
+        { ...(body === undefined ? {} : { parsedBody: body }), ...authInfoOf(scopes) },
       ),
       done,
     );
@@ -204,9 +218,44 @@ async function handle(state: State, request: Request, body: unknown): Promise<Re
   }
 }
 
-/**
- * A stream of another process cannot be resumed here, but its client may listen to new messages.
- */
+/** How the package hands the scopes of a request to the handler of its messages. */
+export function authInfoOf(scopes: readonly string[] | undefined) {
+  // The token itself is nobody's business from here on.
+  return scopes === undefined ? {} : { authInfo: { token: '', clientId: '', scopes: [...scopes] } };
+}
+
+function leave(use: SessionUse): void {
+  use.busy--;
+  use.idleSince = performance.now();
+}
+
+/** The stream of a request that another process answers; undefined if there is no such stream. */
+async function elsewhere(
+  { parts, events, instance, transport }: State,
+  { headers }: Request,
+): Promise<Response | undefined> {
+  const last = headers.get('last-event-id');
+  if (last === null || headers.get('accept')?.includes('text/event-stream') !== true)
+    return undefined;
+  // Only this version has batches, whose streams have several answers.
+  const isBatch = instance.server.getNegotiatedProtocolVersion() === '2025-03-26';
+  const isAnswer = (message: object): boolean => 'result' in message || 'error' in message;
+  const body = await events
+    .follow?.(last, (message) => !isBatch && isAnswer(message))
+    .catch(parts.settings.report);
+  if (!(body instanceof ReadableStream)) return undefined;
+  return new Response(body, {
+    headers: {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-cache, no-transform',
+      Connection: 'keep-alive',
+      'X-Accel-Buffering': 'no',
+      ...(transport.sessionId === undefined ? {} : { 'mcp-session-id': transport.sessionId }),
+    },
+  });
+}
+
+/** The stream of an event that is not known cannot be resumed, but its client may listen anew. */
 async function isElsewhere({ parts, events }: State, { headers }: Request): Promise<boolean> {
   const last = headers.get('last-event-id');
   return (

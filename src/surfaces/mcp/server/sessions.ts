@@ -62,7 +62,7 @@ export function createMcpSessions(
     sdk,
     settings,
     requests,
-    memory: settings.eventStore === undefined ? memoryEvents() : undefined,
+    memory: (settings.eventStore ?? settings.store) === undefined ? memoryEvents() : undefined,
     // Without authentication all clients count as one principal.
     share:
       settings.authenticate === undefined

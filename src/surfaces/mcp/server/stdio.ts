@@ -145,7 +145,8 @@ async function serve(
   const disposers: (() => void)[] = [];
   const handle = stdio.serveStdio(
     ({ era }) => {
-      const instance = createInstance(sdk, info, {
+      const instance = createInstance(info, {
+        sdk,
         session,
         era,
         exposeErrors: 'message',

@@ -84,6 +84,7 @@ export interface OpenRequests {
   get(id: RpcId): OpenRequest | undefined;
   delete(id: RpcId): void;
   clear(): void;
+  readonly size: number;
 }
 
 export function createOpenRequests(places: Places, principal: string | undefined): OpenRequests {
@@ -110,6 +111,9 @@ export function createOpenRequests(places: Places, principal: string | undefined
     delete: remove,
     clear() {
       for (const id of [...open.keys()]) remove(id);
+    },
+    get size() {
+      return open.size;
     },
   };
 }

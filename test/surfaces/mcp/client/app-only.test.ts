@@ -1,4 +1,4 @@
-/** Tools that are only for their server's app (MCP Apps): no model sees or calls them. */
+/** Whom an imported tool is for (MCP Apps): no model sees or calls one that is only for an app. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostToolRegistry } from '../../../../src/index.ts';
 import { tool } from './raw-http.ts';
@@ -29,13 +29,10 @@ describe('whom a tool is for', () => {
   });
 
   test.each<[string, unknown]>([
-    ['the app', ['app']],
-    ['the app, twice', ['app', 'app']],
     ['nobody', []],
     ['somebody unknown', ['admin']],
     ['another spelling', ['Model', 'MODEL ', 'models']],
     ['a list in a list', [['model']]],
-    ['the app, as a text', 'app'],
     ['both, as one text', 'model,app'],
     ['null', null],
     ['a number', 1],
@@ -56,16 +53,35 @@ describe('whom a tool is for', () => {
   });
 });
 
+test.each<[string, unknown]>([
+  ['the app', ['app']],
+  ['the app, twice, and somebody else', ['app', 'app', 'admin']],
+  ['the app, as a text', 'app'],
+])('a tool is imported, named, and hidden from models: %s', async (_, visibility) => {
+  const imported = await imports(await serve([seen('one', visibility), tool('two')]));
+  expect([imported.tools.map(({ name }) => name), imported.appOnly]).toEqual([
+    ['one', 'two'],
+    ['one'],
+  ]);
+  expect(
+    sessionOver(imported)
+      .tools()
+      .map(({ name }) => name),
+  ).toEqual(['two']);
+});
+
 test('the key of the Apps SDK hides a tool as well, whatever the other key says', async () => {
   const hidden = { 'openai/visibility': 'private', 'openai/widgetAccessible': true };
   const both = { ...hidden, ui: { visibility: ['model', 'app'] } };
   const imported = await imports(
     await serve([withMeta('one', hidden), withMeta('two', both), tool('three')]),
   );
-  expect([imported.tools.map(({ name }) => name), imported.appOnly]).toEqual([
-    ['three'],
-    ['one', 'two'],
-  ]);
+  expect([
+    sessionOver(imported)
+      .tools()
+      .map(({ name }) => name),
+    imported.appOnly,
+  ]).toEqual([['three'], ['one', 'two']]);
 });
 
 test('no way to see or to call tools leads to it', async () => {
@@ -88,7 +104,7 @@ test('no way to see or to call tools leads to it', async () => {
   ]);
   const told = JSON.stringify([
     session.tools(),
-    session.effectiveTools(),
+    session.effectiveTools().names,
     await session.search('renew_token'),
     results.slice(1, 2),
     results.slice(3),
@@ -105,11 +121,18 @@ test('a tool that becomes one is withdrawn, and is no suggestion for another nam
   server.tools = [seen('renew_token', ['app']), tool('show_chart')];
   await imported.refresh();
   expect(session.tools().map(({ name }) => name)).toEqual(['show_chart']);
-  expect(brief(await session.call('renew_token', {}))).toEqual(['tool_not_available', 'removed']);
+  expect(brief(await session.call('renew_token', {}))).toEqual([
+    'tool_not_available',
+    'definition_changed',
+  ]);
   const other = await session.call('renew_tokn', {});
   expect(other.error?.message).not.toContain('renew_token');
   expect(imported.drift).toEqual([
-    { name: 'renew_token', pinned: imported.pins.renew_token, found: undefined },
+    {
+      name: 'renew_token',
+      pinned: imported.pins.renew_token,
+      found: imported.found('renew_token')?.fingerprint,
+    },
   ]);
 });
 
@@ -118,5 +141,5 @@ test('one that is pinned stays withdrawn, and one for models stays new until it 
   const { pins } = await imports(server);
   server.tools = [seen('one', ['app']), tool('two')];
   const again = await imports(server, { pins });
-  expect([again.tools, again.drift.map(({ name }) => name)]).toEqual([[], ['two', 'one']]);
+  expect([again.tools, again.drift.map(({ name }) => name)]).toEqual([[], ['one', 'two']]);
 });

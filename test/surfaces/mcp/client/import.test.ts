@@ -429,6 +429,19 @@ describe('what the output has no room for', () => {
       },
       { content: [{ ...image, data: 'A'.repeat(20_000) }], _meta: { cost: 3 } },
     ],
+    [
+      'that there are no parts beside structured content',
+      { outputSchema },
+      { content: [], structuredContent: { n: 1 } },
+      { content: [] },
+    ],
+    [
+      'that there are no parts beside undeclared data',
+      {},
+      { content: [], structuredContent: { n: 1 } },
+      { content: [], structuredContent: { n: 1 } },
+    ],
+    ['that there is nothing', {}, { content: [] }, { content: [] }],
   ])('goes alongside it: %s', async (_what, more, result, expected) => {
     const server = await serve([tool('one', more)]);
     server.call = () => result;
@@ -443,8 +456,6 @@ describe('what the output has no room for', () => {
       { outputSchema },
       { content: [{ type: 'text', text: '{"n":1,"m":[]}' }], structuredContent: { n: 1, m: [] } },
     ],
-    ['structured content alone', { outputSchema }, { content: [], structuredContent: { n: 1 } }],
-    ['nothing', {}, { content: [] }],
     [
       'meta data of the protocol, or in the name of this library',
       {},
@@ -480,11 +491,11 @@ describe('what the output has no room for', () => {
         annotations: { audience: ['all'], priority: 2, lastModified: 'today', more: 1 },
         _meta: 7,
       },
-      said,
+      { ...said, annotations: { more: 1 } },
     ],
     [
       'a link as far as it follows it',
-      { ...link, title: 1, description: null, size: '7' },
+      { ...link, title: 1, description: null, size: '7', icons: [{ src: 'x', theme: 'red' }] },
       {
         type: 'resource_link',
         uri: 'file:///a',

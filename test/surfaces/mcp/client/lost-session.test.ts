@@ -13,7 +13,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ToolResult, ToolSession } from '../../../../src/index.ts';
-import { freePort } from '../../../stores/redis/redis-server.ts';
+import { freePort } from '../../../stores/free-port.ts';
 import { type ScriptedSessions, startScriptedSessions } from './scripted-sessions.ts';
 import { brief, clock, closeAll, closing, imports, sessionOver, until } from './world.ts';
 

@@ -13,7 +13,8 @@ const may = (server: string, address: string): boolean => {
 
 test.each([
   'https://login.test/token',
-  'https://10.0.0.1/token',
+  'https://10.example.com/token',
+  'https://172.32.0.1/token',
   'https://localhost.test/token',
   'https://a.test/other',
 ])('a server elsewhere may name %s', (address) => {
@@ -37,6 +38,13 @@ test.each([
   'https://[fe80::1]/',
   'http://169.254.169.254/latest/meta-data',
   'https://169.254.169.254/',
+  'https://10.0.0.1/token',
+  'https://192.168.1.1/token',
+  'https://172.16.0.1/token',
+  'https://100.64.0.1/token',
+  'https://[fd00::1]/token',
+  'https://[::ffff:10.0.0.1]/token',
+  'https://[::ffff:192.168.0.1]/token',
   'file:///etc/passwd',
   'javascript:alert(1)',
 ])('a server elsewhere may not name %s', (address) => {
@@ -47,6 +55,8 @@ test.each([
   ['http://127.0.0.1:1/mcp', 'http://127.0.0.1:2/token', true],
   ['http://localhost:1/mcp', 'https://login.test/token', true],
   ['http://localhost:1/mcp', 'http://login.test/token', false],
+  ['https://10.0.0.1/mcp', 'https://10.0.0.2/token', true],
+  ['https://10.0.0.1/mcp', 'https://127.0.0.1/token', false],
   // Its own address it has been given by the user.
   ['http://intranet/mcp', 'http://intranet/token', true],
 ])('of %s, %s: %s', (server, address, expected) => {
@@ -58,6 +68,6 @@ test('the message names both', () => {
     checkAddress(new URL('https://a.test/mcp'), new URL('http://127.0.0.1:631/')),
   ).toThrow(
     'The server `https://a.test` named `http://127.0.0.1:631` for the login. Expected https, and ' +
-      'an address that is not on this machine.',
+      'an address that is not on this machine or in a private network.',
   );
 });

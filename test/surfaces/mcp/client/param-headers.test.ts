@@ -9,7 +9,7 @@ import {
   type JsonObject,
   jsonSchema,
 } from '../../../../src/index.ts';
-import { paramHeaders } from '../../../../src/surfaces/mcp/client/param-headers.ts';
+import { checkHeaders, paramHeaders } from '../../../../src/surfaces/mcp/client/param-headers.ts';
 import { importMcpTools } from '../../../../src/surfaces/mcp/index.ts';
 import { paramHeaderMismatch } from '../../../../src/surfaces/mcp/server/param-headers.ts';
 import { listen, opened } from '../server/kit.ts';
@@ -140,4 +140,13 @@ test('are sent with a call in the 2026 era, whose server compares them with the 
   } finally {
     await open.close();
   }
+});
+
+test.each([
+  ['a number', over({ a: marked('number') }), 'no string, integer or boolean'],
+  ['one name twice', over({ a: marked('string'), b: marked('string', 'a') }), 'two parameters'],
+  ['a name with a blank', over({ a: marked('string', 'a b') }), 'not the name of a header'],
+])('a mark on %s: the tool is refused, and others are not', (_what, inputSchema, why) => {
+  expect(() => checkHeaders({ name: 'a', inputSchema })).toThrow(why);
+  expect(() => checkHeaders({ name: 'b', inputSchema: over({}) })).not.toThrow();
 });

@@ -1,12 +1,12 @@
 /** A server that keeps asking for work gets ever less of it. Time is moved by hand. */
 import type { Transport } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
-import { createLedger } from '../../../../src/surfaces/mcp/client/pins.ts';
 import {
   boundAnswers,
   createReconnections,
   createRelisting,
 } from '../../../../src/surfaces/mcp/client/storms.ts';
+import { createLedger } from '../../../../src/surfaces/shared/pins.ts';
 
 function time() {
   const due: { at: number; run: () => void }[] = [];

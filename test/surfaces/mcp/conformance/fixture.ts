@@ -4,9 +4,12 @@
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { content, defineTool, HostToolRegistry, jsonSchema } from '../../../../src/index.ts';
 import { createMcpHandler, toNodeListener } from '../../../../src/surfaces/mcp/index.ts';
+import { executorError } from '../../../../src/surfaces/shared/executor-fault.ts';
+import { gatewayOver } from './gateway.ts';
 
 const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -28,6 +31,16 @@ export function conformanceRegistry(): HostToolRegistry {
       description: 'Answers a text.',
       parameters: nothing,
       handler: () => 'This is a simple text response for testing.',
+    }),
+    defineTool({
+      name: 'test_custom_header',
+      description: 'Answers in a region, which a header repeats.',
+      parameters: jsonSchema<{ region: string }>({
+        type: 'object',
+        properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+        required: ['region'],
+      }),
+      handler: ({ region }) => region,
     }),
     defineTool({
       name: 'test_image_content',
@@ -138,6 +151,9 @@ export function conformanceRegistry(): HostToolRegistry {
       },
       titledMulti: { type: 'array', items: { anyOf: titled('value') } },
     }),
+    ...taskTools,
+    ...askingTools,
+    ...statelessTools(registry),
     defineTool({
       name: 'test_reconnection',
       description: 'Takes longer than its stream is open.',
@@ -180,6 +196,180 @@ export function conformanceRegistry(): HostToolRegistry {
   return registry;
 }
 
+/** The tools of the scenarios about tasks. */
+const taskTools = [
+  defineTool({
+    name: 'greet',
+    description: 'Greets, at once.',
+    parameters: text('name'),
+    handler: ({ name }) => `Hello, ${name}!`,
+  }),
+  defineTool({
+    name: 'slow_compute',
+    description: 'Takes its time.',
+    parameters: jsonSchema<{ seconds?: number }>({
+      type: 'object',
+      properties: { seconds: { type: 'number' }, label: { type: 'string' } },
+    }),
+    task: 'optional',
+    timeoutMs: 120_000,
+    async handler({ seconds = 0 }, { signal }) {
+      await sleep(seconds * 1_000, undefined, { signal });
+      return `Computed for ${seconds} seconds.`;
+    },
+  }),
+  defineTool({
+    name: 'failing_job',
+    description: 'Fails after a while.',
+    parameters: nothing,
+    task: 'required',
+    async handler() {
+      await sleep(500);
+      throw new Error('This job fails.');
+    },
+  }),
+  defineTool({
+    name: 'protocol_error_job',
+    description: 'Is lost by the machine that runs it.',
+    parameters: nothing,
+    task: 'required',
+    executor: {
+      async execute() {
+        await sleep(100);
+        throw executorError('executor_lost', 'machine_gone', 'The machine that ran it is gone.');
+      },
+    },
+  }),
+  defineTool({
+    name: 'confirm_delete',
+    description: 'Asks before it deletes.',
+    parameters: text('filename'),
+    task: 'required',
+    async handler({ filename }, { client }) {
+      const { action } = await ask(client, 'confirm', `Delete ${filename}?`, {
+        confirm: { type: 'boolean' },
+      });
+      return `${filename}: ${action}`;
+    },
+  }),
+  defineTool({
+    name: 'multi_input',
+    description: 'Asks two things at once.',
+    parameters: nothing,
+    task: 'required',
+    async handler(_input, { client }) {
+      const answers = await Promise.all(
+        ['first', 'second'].map((key) =>
+          ask(client, key, `The ${key} name?`, { name: { type: 'string' } }),
+        ),
+      );
+      return JSON.stringify(answers);
+    },
+  }),
+  defineTool({
+    name: 'test_tool_with_task',
+    description: 'Asks first, and then takes its time.',
+    parameters: nothing,
+    task: 'optional',
+    async handler(_input, { client }) {
+      const { content: given } = await ask(client, 'user_name', 'What is your name?', {
+        name: { type: 'string' },
+      });
+      await sleep(1_000);
+      return `Hello, ${String(given?.name)}!`;
+    },
+  }),
+];
+
+type Client = Parameters<Parameters<typeof defineTool>[0]['handler'] & object>[1]['client'];
+
+function ask(client: Client, key: string, message: string, properties: Record<string, object>) {
+  if (client?.elicit === undefined) throw new Error('The client does not offer elicitation.');
+  const form = { type: 'object', properties, required: Object.keys(properties) };
+  return client.elicit({ message, requestedSchema: form as never, key });
+}
+
+/** A tool that asks its client's user for these, one after the other. */
+function asks(name: string, ...questions: readonly (readonly [key: string, member: string])[]) {
+  return defineTool({
+    name,
+    description: "Asks the client's user.",
+    parameters: nothing,
+    async handler(_input, { client }) {
+      const given: string[] = [];
+      for (const [key, member] of questions) {
+        const { content: said } = await ask(client, key, `Your ${member}?`, {
+          [member]: { type: member === 'ok' ? 'boolean' : 'string' },
+        });
+        given.push(String(said?.[member]));
+      }
+      return given.join(', ');
+    },
+  });
+}
+
+/** Asks the client's model. */
+const sampleRequest = {
+  messages: [{ role: 'user', content: { type: 'text', text: 'What is the capital of France?' } }],
+  maxTokens: 100,
+};
+
+/** The tools of the scenarios about questions that a result asks. */
+const askingTools = [
+  asks('test_input_required_result_elicitation', ['user_name', 'name']),
+  asks('test_input_required_result_request_state', ['confirm', 'ok']),
+  asks('test_input_required_result_tampered_state', ['confirm', 'ok']),
+  asks('test_input_required_result_multi_round', ['step1', 'name'], ['step2', 'color']),
+  asks('test_streaming_elicitation', ['user_name', 'name']),
+  ...['test_input_required_result_sampling', 'test_input_required_result_capabilities'].map(
+    (name) =>
+      defineTool({
+        name,
+        description: "Asks the client's model.",
+        parameters: nothing,
+        async handler(_input, { client }) {
+          if (client?.sample === undefined) throw new Error('The client does not offer sampling.');
+          return JSON.stringify((await client.sample(sampleRequest)).content);
+        },
+      }),
+  ),
+];
+
+/** The tools of the scenario about independent requests. */
+function statelessTools(registry: HostToolRegistry) {
+  return [
+    defineTool({
+      name: 'test_missing_capability',
+      description: "Needs the client's model.",
+      parameters: nothing,
+      requires: [{ fact: 'client.capabilities.sampling', equals: true }],
+      handler: () => 'ok',
+    }),
+    defineTool({
+      name: 'test_logging_tool',
+      description: 'Logs once.',
+      parameters: nothing,
+      handler(_input, context) {
+        context.log('info', 'A message.');
+        return 'Logged once.';
+      },
+    }),
+    defineTool({
+      name: 'test_trigger_tool_change',
+      description: 'Changes the list of tools.',
+      parameters: nothing,
+      handler() {
+        const name = 'test_changed';
+        if (!registry.unregister(name))
+          registry.register(
+            defineTool({ name, description: 'Is new.', parameters: nothing, handler: () => 'ok' }),
+          );
+        return 'The list has changed.';
+      },
+    }),
+  ];
+}
+
 function titled(prefix: string) {
   return ['First', 'Second', 'Third'].map((word, index) => ({
     const: `${prefix}${index + 1}`,
@@ -214,11 +404,22 @@ function elicits(
 /** Serves the fixture on a free port of the loopback. */
 export async function startFixture(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const registry = conformanceRegistry();
+  // Prompts and resources are those of another server, which a gateway passes on.
+  const { gateway, close } = await gatewayOver(registry, {
+    offering: {
+      command: process.execPath,
+      args: [join(import.meta.dirname, 'offering-server.mjs')],
+      prefix: '',
+      expose: ['prompts', 'resources'],
+    },
+  });
+  await gateway.settled(60_000);
   const handler = createMcpHandler(
     () => registry.createSession({ sessionId: 'conformance', exposeErrors: 'message' }),
     {
       name: 'host-tools-conformance',
       version: '1.0.0',
+      tasks: { afterMs: 250 },
     },
   );
   const server = createServer(
@@ -232,6 +433,7 @@ export async function startFixture(): Promise<{ readonly url: string; close(): P
     url: `http://127.0.0.1:${port}/mcp`,
     async close() {
       await handler.close();
+      await close();
       await registry.close();
       await closeServer(server);
     },

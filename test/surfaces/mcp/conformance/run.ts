@@ -1,139 +1,93 @@
 /**
- * Runs the official conformance suite's tool scenarios against the fixture:
- * `tsx test/surfaces/mcp/conformance/run.ts [--next] [SCENARIO...]`. Exits 1 when one fails. The
- * suite needs Node 22 or newer, which npm brings. The installed release knows the 2025 era alone;
- * `--next` runs a pre-release of it, by npm, for the 2026 era.
+ * Runs the official conformance suite, whole and in each version of the protocol:
+ * `tsx test/surfaces/mcp/conformance/run.ts [server] [client] [gateway] [SCENARIO...]`. Exits 1 when anything
+ * ends in another way than `expected.ts` says.
  */
-import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type Given, runClient, runGateway } from './client.ts';
+import { type Subject, versions } from './expected.ts';
 import { startFixture } from './fixture.ts';
+import { listed, runLeg } from './suite.ts';
 
-/**
- * Every server scenario of the suite that is about tools, or that any server must pass. Prompts,
- * resources and completion are no part of a tool server.
- */
-const scenarios = [
-  'server-initialize',
-  'ping',
-  'logging-set-level',
-  'tools-list',
-  'tools-call-simple-text',
-  'tools-call-image',
-  'tools-call-audio',
-  'tools-call-embedded-resource',
-  'tools-call-mixed-content',
-  'tools-call-with-logging',
-  'tools-call-error',
-  'tools-call-with-progress',
-  'tools-call-sampling',
-  'tools-call-elicitation',
-  'json-schema-2020-12',
-  'elicitation-sep1034-defaults',
-  'elicitation-sep1330-enums',
-  'server-sse-polling',
-  'server-sse-multiple-streams',
-  'dns-rebinding-protection',
-];
+/** Clients at once: the suite starts all at the same time. */
+const atOnce = 4;
 
-/**
- * Scenarios of the pre-release for the 2026 era. Its others are about prompts, resources, tasks,
- * and tools that ask while they run, which that era has no room for here.
- */
-const nextScenarios = [
-  'tools-list',
-  'tools-call-simple-text',
-  'tools-call-image',
-  'tools-call-audio',
-  'tools-call-embedded-resource',
-  'tools-call-mixed-content',
-  'tools-call-error',
-  'tools-call-with-progress',
-  'json-schema-2020-12',
-  'server-sse-multiple-streams',
-  'dns-rebinding-protection',
-  'http-header-validation',
-];
-const nextSuite = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
-
-interface Check {
-  readonly id: string;
-  readonly status: string;
-  readonly errorMessage?: string;
+interface Target {
+  readonly side: 'server' | 'client';
+  start(): Promise<{ readonly options: readonly string[]; close(): Promise<void> }>;
 }
 
-const suite = join(
-  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
-  'dist/index.js',
-);
-const next = process.argv.includes('--next');
-const newEnough = Number(process.versions.node.split('.', 1)[0]) >= 22;
+const subjects: Readonly<Record<Subject, Target>> = {
+  server: {
+    side: 'server',
+    async start() {
+      const { url, close } = await startFixture();
+      return { options: ['--url', url], close };
+    },
+  },
+  client: { side: 'client', start: () => clients(runClient) },
+  gateway: { side: 'client', start: () => clients(runGateway) },
+};
 
-/** What a scenario found; undefined where the suite itself did not get so far. */
-async function runScenario(
-  url: string,
-  scenario: string,
-  output: string,
-): Promise<{ readonly checks: readonly Check[]; readonly said: string }> {
-  const words = ['server', '--url', url, '--scenario', scenario, '--output-dir', output];
-  const node = newEnough ? [] : ['-p', 'node@24'];
-  const args = next
-    ? [
-        '-y',
-        ...node,
-        '-p',
-        nextSuite,
-        '--',
-        'conformance',
-        ...words,
-        '--spec-version',
-        '2026-07-28',
-      ]
-    : ['-y', ...node, '--', 'node', suite, ...words];
-  const child = spawn('npx', args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
-  let said = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
+/** Runs the client of each scenario, which `command.mjs` brings, in this process. */
+async function clients(run: (given: Given) => Promise<string>) {
+  const waiting: (() => void)[] = [];
+  let free = atOnce;
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free--;
+    try {
+      response.end(await run(JSON.parse(body) as Given));
+    } catch (error) {
+      response.writeHead(500).end(`${error instanceof Error ? error.stack : String(error)}\n`);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    }
   });
-  child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  await new Promise((resolve) => child.once('close', resolve));
-  const folder = (await readdir(output).catch(() => [])).find((name) => name.includes(scenario));
-  const file =
-    folder === undefined
-      ? undefined
-      : await readFile(join(output, folder, 'checks.json'), 'utf8').catch(() => undefined);
-  return { checks: file === undefined ? [] : (JSON.parse(file) as Check[]), said };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const program = join(import.meta.dirname, 'command.mjs');
+  const command = `${process.execPath} ${program} http://127.0.0.1:${port}`;
+  return {
+    options: ['--command', command, '--timeout', '120000'],
+    close: async () => {
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
 
-const only = process.argv.slice(2).filter((word) => word !== '--next');
-const output = await mkdtemp(join(tmpdir(), 'host-tools-conformance-'));
-const fixture = await startFixture();
+const words = process.argv.slice(2);
+const isSubject = (word: string): word is Subject => Object.hasOwn(subjects, word);
+const named = words.filter(isSubject);
+const only = words.filter((word) => !isSubject(word));
 let failed = 0;
-try {
-  for (const scenario of (next ? nextScenarios : scenarios).filter(
-    (name) => only.length === 0 || only.includes(name),
-  )) {
-    const { checks, said } = await runScenario(fixture.url, scenario, join(output, scenario));
-    const count = (status: string): number =>
-      checks.filter((check) => check.status === status).length;
-    const isFailed = count('FAILURE') > 0 || count('SUCCESS') === 0;
-    if (isFailed) failed++;
-    process.stdout.write(
-      `${isFailed ? 'FAIL' : 'ok  '} ${scenario.padEnd(32)} ${count('SUCCESS')} passed, ` +
-        `${count('FAILURE')} failed, ${count('WARNING')} warnings\n`,
-    );
-    for (const { id, status, errorMessage } of checks)
-      if (status === 'FAILURE' || status === 'WARNING')
-        process.stdout.write(`     ${status} ${id}: ${errorMessage ?? ''}\n`);
-    if (checks.length === 0) process.stdout.write(`${said}\n`);
+for (const subject of named.length > 0 ? named : (Object.keys(subjects) as Subject[])) {
+  const { side, start } = subjects[subject];
+  const list = await listed(side);
+  for (const version of versions) {
+    const names = [...list].flatMap(([name, tags]) => (tags.includes(version) ? [name] : []));
+    if (names.length === 0) continue;
+    const { options, close } = await start();
+    try {
+      failed += await runLeg({ subject, side, version, target: options, names }, only);
+    } finally {
+      await close();
+    }
   }
-} finally {
-  await fixture.close();
-  await rm(output, { recursive: true, force: true });
+  const known: readonly string[] = versions;
+  for (const [name, tags] of list)
+    if (!tags.some((tag) => known.includes(tag))) {
+      failed++;
+      process.stdout.write(`FAIL ${name} is of ${tags.join(', ')}, which no table knows\n`);
+    }
 }
-process.stdout.write(failed === 0 ? 'Every scenario passed.\n' : `${failed} scenarios failed.\n`);
+process.stdout.write(
+  failed === 0 ? '\nAll ended as expected.\n' : `\n${failed} did not end as expected.\n`,
+);
 process.exitCode = failed === 0 ? 0 : 1;

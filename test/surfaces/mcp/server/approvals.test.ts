@@ -368,7 +368,8 @@ describe('what a handler may ask of the client', () => {
     ['legacy', { elicitation: {} }, 'elicit'],
     ['legacy', { sampling: {} }, 'sample'],
     ['legacy', {}, 'nothing'],
-    ['modern', { elicitation: {}, sampling: {} }, 'nothing'],
+    ['modern', { elicitation: {}, sampling: {} }, 'sample elicit'],
+    ['modern', {}, 'nothing'],
   ] as const)('%s era, a client with %j: %s', async (era, capabilities, expected) => {
     const registry = sampleRegistry();
     registry.register(

@@ -1,0 +1,422 @@
+/** MCP Apps: tools that no model sees, who may call them, and the pages of apps. */
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { App } from '@modelcontextprotocol/ext-apps';
+import { AppBridge } from '@modelcontextprotocol/ext-apps/app-bridge';
+import {
+  EXTENSION_ID,
+  RESOURCE_MIME_TYPE,
+  registerAppResource,
+  registerAppTool,
+} from '@modelcontextprotocol/ext-apps/server';
+import { McpServer } from '@modelcontextprotocol/server';
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  type AnyTool,
+  defineTool,
+  HostToolRegistry,
+  type RegistryOptions,
+  type ToolSession,
+} from '../../../src/index.ts';
+import { toAnthropicTools } from '../../../src/surfaces/anthropic/index.ts';
+import { importMcpTools } from '../../../src/surfaces/mcp/index.ts';
+import { toOpenAITools } from '../../../src/surfaces/openai/index.ts';
+import { tool } from './client/raw-http.ts';
+import { brief, closeAll, imports, serve } from './client/world.ts';
+import { anything, connectClient, type Era, eras, listen, opened } from './server/kit.ts';
+
+const open = opened();
+afterEach(async () => {
+  await open.close();
+  await closeAll();
+});
+
+const extension = { extensions: { [EXTENSION_ID]: { mimeTypes: [RESOURCE_MIME_TYPE] } } };
+const uri = 'ui://charts/view.html';
+const page = '<!doctype html><title>Chart</title>';
+
+/** A server on the official packages, and a client that is connected to it. */
+async function charts(name = 'charts', html = page): Promise<Client> {
+  const server = new McpServer({ name, version: '1.0.0' });
+  registerAppTool(
+    server,
+    'show_chart',
+    {
+      title: 'Show a chart',
+      description: 'Shows a chart.',
+      inputSchema: z.object({ of: z.string().optional() }),
+      _meta: { ui: { resourceUri: uri } },
+    },
+    async () => ({ content: [{ type: 'text', text: `a chart of ${name}` }] }),
+  );
+  registerAppTool(
+    server,
+    'refresh_chart',
+    {
+      description: 'Reads it again.',
+      inputSchema: z.object({ since: z.number() }),
+      outputSchema: z.object({ rows: z.number() }),
+      _meta: { ui: { resourceUri: uri, visibility: ['app'] } },
+    },
+    async ({ since }) => ({ content: [], structuredContent: { rows: since + 1 } }),
+  );
+  registerAppTool(
+    server,
+    'ask_model',
+    { description: 'Not for the app.', _meta: { ui: { visibility: ['model'] } } },
+    async () => ({ content: [{ type: 'text', text: 'for a model' }] }),
+  );
+  registerAppResource(
+    server,
+    'Chart',
+    uri,
+    { _meta: { ui: { prefersBorder: true } } },
+    async () => ({
+      contents: [
+        {
+          uri,
+          mimeType: RESOURCE_MIME_TYPE,
+          text: html,
+          _meta: { ui: { csp: { connectDomains: ['https://a.example'] } } },
+        },
+      ],
+    }),
+  );
+  const client = new Client({ name: 'host', version: '1' });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await server.connect(far);
+  await client.connect(near);
+  open.defer(() => client.close());
+  return client;
+}
+
+async function sessionOf(
+  tools: readonly AnyTool<unknown>[],
+  options: RegistryOptions = {},
+): Promise<ToolSession> {
+  const registry = new HostToolRegistry(options);
+  open.defer(() => registry.close());
+  registry.registerAll(tools);
+  return registry.createSession({ sessionId: 's', discovery: undefined });
+}
+
+async function imported(name = 'charts', prefix = '', html = page) {
+  const found = await importMcpTools(await charts(name, html), { name, prefix });
+  open.defer(() => found.close());
+  return found;
+}
+
+const app = (source: string) => ({ surface: { name: 'app', source } });
+
+describe('a tool that is only for its app', () => {
+  test('is in no list and no search for a model, on any surface', async () => {
+    const { tools, appOnly } = await imported();
+    expect(appOnly).toEqual(['refresh_chart']);
+    const session = await sessionOf(tools);
+    const told = JSON.stringify([
+      session.tools(),
+      session.effectiveTools().names,
+      toOpenAITools(session).tools,
+      toAnthropicTools(session).tools,
+      await session.search('refresh the chart again'),
+      (await session.call('refresh_chrt', {})).error,
+    ]);
+    expect(told).toContain('show_chart');
+    expect(told).not.toContain('refresh_chart');
+    expect(session.effectiveTools().dropped).toEqual([{ name: 'refresh_chart', code: 'app_only' }]);
+    expect(session.tool('refresh_chart')).toBeUndefined();
+  });
+
+  test('does not exist for a model that calls it, and for a program and a batch', async () => {
+    const { tools } = await imported();
+    const registry = new HostToolRegistry();
+    open.defer(() => registry.close());
+    registry.registerAll(tools);
+    const errors: unknown[] = [];
+    const session = registry.createSession({ sessionId: 's' });
+    session.events.on('tool:error', ({ error }) => errors.push([error.code, error.reason]));
+    const input = { since: 1 };
+    const { results } = await session.executeBatch([
+      { id: '1', name: 'refresh_chart', arguments: input },
+    ]);
+    for (const result of [
+      await session.call('refresh_chart', input),
+      await session.call('refresh_chart', input, { surface: { name: 'openai' } }),
+      await session.call('refresh_chart', input, { surface: { name: 'app' } as never }),
+      ...results.map(({ result: one }) => one),
+    ])
+      expect(brief(result)).toEqual(['tool_not_found']);
+    // The host learns why.
+    expect(errors[0]).toEqual(['tool_not_available', 'app_only']);
+    expect(await session.explain('refresh_chart', input)).toMatchObject({
+      visible: false,
+      hiddenBy: 'app_only',
+    });
+  });
+
+  test('is called by the app of its server, behind all gates, and by no other app', async () => {
+    const [one, other] = [await imported('charts', 'a.'), await imported('other', 'b.')];
+    const session = await sessionOf([...one.tools, ...other.tools], {
+      rules: [{ effect: 'deny', tools: 'a.refresh_chart', surface: 'app', when: { since: 13 } }],
+    });
+    const call = (name: string, source: string, since: unknown = 1) =>
+      session.call(name, { since }, app(source)).then(brief);
+    expect(await call('a.refresh_chart', 'mcp:charts')).toEqual({ rows: 2 });
+    expect(await call('a.refresh_chart', 'mcp:charts', 'x')).toEqual(['invalid_input']);
+    expect(await call('a.refresh_chart', 'mcp:charts', 13)).toEqual([
+      'policy_denied',
+      'denied_by_rule',
+    ]);
+    expect(await call('a.refresh_chart', 'mcp:other')).toEqual(['tool_not_found']);
+    expect(await call('b.refresh_chart', 'mcp:charts')).toEqual(['tool_not_found']);
+    // A tool for both may be called by its own app only, and one for models by none.
+    const show = (source: string) => session.call('a.show_chart', {}, app(source)).then(brief);
+    expect(await show('mcp:charts')).toEqual([{ type: 'text', text: 'a chart of charts' }]);
+    expect(await show('mcp:other')).toEqual(['tool_not_found']);
+    expect(await session.call('a.ask_model', {}, app('mcp:charts')).then(brief)).toEqual([
+      'tool_not_found',
+    ]);
+    expect((await session.call('a.ask_model', {})).success).toBe(true);
+  });
+
+  test('that waits for a person is called when the person agrees', async () => {
+    const { tools } = await imported();
+    const registry = new HostToolRegistry({
+      approvals: { secret: 'a-secret-of-more-than-thirty-two-bytes' },
+      rules: [{ effect: 'ask', tools: 'refresh_chart' }],
+    });
+    open.defer(() => registry.close());
+    registry.registerAll(tools);
+    const session = registry.createSession({
+      sessionId: 's',
+      approvalMode: 'suspend',
+      principal: 'p',
+    });
+    const asked = await session.call('refresh_chart', { since: 1 }, app('mcp:charts'));
+    const token = asked.success ? '' : (asked.approval?.token ?? '');
+    const done = await session.approvals.resume(token, 'allow_once');
+    expect(brief(done)).toEqual({ rows: 2 });
+  });
+
+  test('whose visibility changes is withdrawn until it is accepted', async () => {
+    const ui = (visibility: unknown): object => ({ _meta: { ui: { visibility } } });
+    const server = await serve([tool('one', ui(['app'])), tool('two')]);
+    const found = await imports(server, { name: 'x' });
+    const session = await sessionOf(found.tools);
+    server.tools = [tool('one', ui(['model', 'app'])), tool('two', ui(['app']))];
+    await found.refresh();
+    expect(session.tools()).toEqual([]);
+    expect(await session.call('one', {}, app('mcp:x')).then(brief)).toEqual([
+      'tool_not_available',
+      'definition_changed',
+    ]);
+    expect(found.drift.map(({ name }) => name)).toEqual(['one', 'two']);
+    found.accept('one');
+    expect(session.tools().map(({ name }) => name)).toEqual(['one']);
+  });
+});
+
+describe.each(eras)('through an MCP server, %s era', (era: Era) => {
+  const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+
+  test('only a client that shows apps sees, calls and reads', async () => {
+    const { tools } = await imported();
+    const session = await sessionOf(tools);
+    const calls: unknown[] = [];
+    session.events.on('tool:pre', ({ surface }) => calls.push(surface));
+    const { url } = await listen(open, session);
+    const plain = await connectClient(open, url, era);
+    const shows = await connectClient(open, url, era, extension as never);
+    const ask = { name: 'refresh_chart', arguments: { since: 1 } };
+    expect(await names(plain)).toEqual(['show_chart', 'ask_model']);
+    expect(await plain.callTool(ask)).toMatchObject({
+      isError: true,
+      _meta: { 'host-tools/error': { code: 'tool_not_found' } },
+    });
+    const listed = (await shows.listTools()).tools;
+    const direct = (await (await charts()).listTools()).tools;
+    expect(listed.map(({ name, _meta }) => [name, _meta]).sort()).toEqual(
+      direct.map(({ name, _meta }) => [name, _meta]).sort(),
+    );
+    expect(await shows.callTool(ask)).toMatchObject(await (await charts()).callTool(ask));
+    expect(calls.at(-1)).toBe('app');
+    await shows.callTool({ name: 'show_chart', arguments: {} });
+    expect(calls.at(-1)).toBe('mcp');
+    const other = await charts();
+    expect((await shows.listResources()).resources).toEqual(
+      (await other.listResources()).resources,
+    );
+    expect((await shows.readResource({ uri })).contents).toEqual(
+      (await other.readResource({ uri })).contents,
+    );
+    await expect(shows.readResource({ uri: 'ui://charts/other' })).rejects.toThrow('no such');
+    await expect(shows.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow('no such');
+  });
+
+  test('pages of two servers at one address are kept apart: the first tool has it', async () => {
+    const [one, other] = [
+      await imported('one', 'a.', 'page one'),
+      await imported('other', 'b.', 'page other'),
+    ];
+    const { url } = await listen(open, await sessionOf([...one.tools, ...other.tools]));
+    const client = await connectClient(open, url, era, extension as never);
+    const { tools } = await client.listTools();
+    const pageOf = (name: string) =>
+      (tools.find((one) => one.name === name)?._meta?.ui as { resourceUri?: string } | undefined)
+        ?.resourceUri;
+    expect(['a_show_chart', 'b_show_chart', 'b_refresh_chart'].map(pageOf)).toEqual([
+      uri,
+      undefined,
+      undefined,
+    ]);
+    expect(JSON.stringify(tools.find(({ name }) => name === 'b_show_chart'))).not.toContain(uri);
+    expect(JSON.stringify(await client.readResource({ uri }))).toContain('page one');
+  });
+});
+
+test('the official bridge shows the app of a tool, and the app calls its server', async () => {
+  const { tools } = await imported();
+  const { url } = await listen(open, await sessionOf(tools));
+  const client = await connectClient(open, url, 'modern', extension as never);
+  const bridge = new AppBridge(
+    client,
+    { name: 'host', version: '1' },
+    { serverTools: {}, serverResources: {} },
+  );
+  const view = new App({ name: 'view', version: '1' }, {}, { autoResize: false });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  open.defer(() => Promise.all([bridge.close(), view.close()]));
+  await bridge.connect(near);
+  await view.connect(far);
+  expect(
+    await view.callServerTool({ name: 'refresh_chart', arguments: { since: 41 } }),
+  ).toMatchObject({ structuredContent: { rows: 42 } });
+  expect(await view.callServerTool({ name: 'no_such_tool', arguments: {} })).toMatchObject({
+    isError: true,
+  });
+});
+
+test('a client that shows apps in one request of the 2026 era gets them in that one only', async () => {
+  const { tools } = await imported();
+  const { url } = await listen(open, await sessionOf(tools));
+  const list = async (capabilities: object): Promise<string> => {
+    const client = await connectClient(open, url, 'modern', capabilities as never);
+    return JSON.stringify(await client.listTools());
+  };
+  expect(await list(extension)).toContain('refresh_chart');
+  expect(await list({})).not.toContain('refresh_chart');
+  expect(await list({ extensions: { [EXTENSION_ID]: null } }).catch(String)).not.toContain(
+    'refresh',
+  );
+});
+
+describe('a server that lies', () => {
+  test('about the address of its page: it is not passed on', async () => {
+    const meta = (resourceUri: unknown) => ({
+      _meta: { ui: { resourceUri }, 'ui/resourceUri': resourceUri, 'a.b/c': 1 },
+    });
+    const found = await imports(
+      await serve([
+        tool('web', meta('https://evil.example/')),
+        tool('file', meta('file:///etc/passwd')),
+        tool('list', meta(['ui://a'])),
+        tool('long', meta(`ui://${'a'.repeat(3_000)}`)),
+        tool('lines', meta('ui://a\n')),
+        tool('fine', meta('ui://a/b')),
+      ]),
+    );
+    expect(found.warnings.map(({ name }) => name)).toEqual([
+      'web',
+      'file',
+      'list',
+      'long',
+      'lines',
+    ]);
+    const { url } = await listen(open, await sessionOf(found.tools));
+    const client = await connectClient(open, url, 'legacy', extension as never);
+    const listed = (await client.listTools()).tools;
+    expect(listed.map(({ _meta }) => _meta)).toEqual([
+      ...Array(5).fill({ 'a.b/c': 1, ui: {} }),
+      meta('ui://a/b')._meta,
+    ]);
+    await expect(client.readResource({ uri: 'https://evil.example/' })).rejects.toThrow('no such');
+  });
+
+  test('with a page of 50 MB, the read fails and calls go on', async () => {
+    const { tools } = await imported('charts', '', 'x'.repeat(50_000_000));
+    const { url } = await listen(open, await sessionOf(tools));
+    const client = await connectClient(open, url, 'legacy', extension as never);
+    await expect(client.readResource({ uri })).rejects.toThrow('cannot be read now');
+    expect((await client.callTool({ name: 'show_chart', arguments: {} })).isError).toBeUndefined();
+  });
+});
+
+describe('an own tool with an app', () => {
+  const own = (name: string, ui: object, more: object = {}): AnyTool<unknown> =>
+    defineTool({
+      name,
+      description: 'x',
+      parameters: anything,
+      handler: () => name,
+      ui,
+      ...more,
+    } as never) as never;
+
+  test('has its page served, to sessions that may see the tool', async () => {
+    const registry = new HostToolRegistry();
+    open.defer(() => registry.close());
+    registry.registerAll([
+      own('board', { resourceUri: 'ui://own/board', html: page }),
+      own('move', { resourceUri: 'ui://own/board', visibility: ['app'] }),
+      own('late', { resourceUri: 'ui://own/late', html: async () => `${page} late` }),
+      own('broken', {
+        resourceUri: 'ui://own/broken',
+        html: () => Promise.reject(new Error('secret')),
+      }),
+      own('long', { resourceUri: 'ui://own/long', html: () => 'x'.repeat(4_000_001) }),
+    ]);
+    registry.defineProfile({ id: 'none', tools: ['late'] });
+    const clientOf = async (session: ToolSession) => {
+      const { url } = await listen(open, session);
+      return connectClient(open, url, 'modern', extension as never);
+    };
+    const client = await clientOf(registry.createSession({ sessionId: 's' }));
+    expect((await client.listResources()).resources).toContainEqual({
+      uri: 'ui://own/board',
+      name: 'board',
+      mimeType: 'text/html;profile=mcp-app',
+    });
+    expect((await client.readResource({ uri: 'ui://own/board' })).contents).toEqual([
+      { uri: 'ui://own/board', mimeType: RESOURCE_MIME_TYPE, text: page },
+    ]);
+    expect(JSON.stringify(await client.readResource({ uri: 'ui://own/late' }))).toContain('late');
+    for (const name of ['broken', 'long'])
+      await expect(client.readResource({ uri: `ui://own/${name}` })).rejects.toThrow(
+        `The page of \`${name}\` cannot be read now.`,
+      );
+    const listed = (await client.listTools()).tools;
+    expect(listed.find(({ name }) => name === 'move')?._meta).toEqual({
+      ui: { resourceUri: 'ui://own/board', visibility: ['app'] },
+    });
+    expect(await client.callTool({ name: 'move' })).toMatchObject({ content: [{ text: 'move' }] });
+    const narrow = await clientOf(registry.createSession({ sessionId: 'n', profile: 'none' }));
+    await expect(narrow.readResource({ uri: 'ui://own/board' })).rejects.toThrow('no such');
+    const session = registry.createSession({ sessionId: 'h' });
+    expect(brief(await session.call('move', {}))).toEqual(['tool_not_found']);
+    expect(brief(await session.call('move', {}, app('host')))).toBe('move');
+  });
+
+  test.each<[string, unknown]>([
+    ['`ui.resourceUri` to be a `ui://` address', { resourceUri: 'https://a', html: '' }],
+    ['`ui.resourceUri` to be a `ui://` address', { html: '' }],
+    ['"model" and "app"', { visibility: 'app' }],
+    ['"model" and "app"', { visibility: ['admin'] }],
+    ['"model" and "app"', { visibility: [] }],
+    ['unknown field `ui.resourceURI`', { resourceURI: 'ui://a' }],
+    ['to be HTML', { resourceUri: 'ui://a', html: 7 }],
+    ['to be HTML', { resourceUri: 'ui://a', html: 'x'.repeat(4_000_001) }],
+    ['an object', 'ui://a'],
+  ])('is refused if it cannot be meant: %s', (text, ui) => {
+    expect(() => own('one', ui as object)).toThrow(text);
+  });
+});
