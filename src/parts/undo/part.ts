@@ -1,0 +1,87 @@
+/** Undo as a part of a registry: calls that can be taken back. */
+
+import type { Store } from '../../api/store.ts';
+import type { UndoOptions } from '../../api/undo.ts';
+import type { ToolGates, Unshared } from '../../core/call/ports.ts';
+import { storeGates } from '../../core/call/store-step.ts';
+import { definePart, type Part } from '../../core/part.ts';
+import { host } from '../../core/registry/scope.ts';
+import { internalsOf } from '../../core/tool/definition.ts';
+import { ToolEntry } from '../../core/tool/tool-entry.ts';
+import { expectUse, isInProcess, storeOption } from '../../stores/shared/use-store.ts';
+import { anything } from '../../values/options/index.ts';
+import { keepLater } from './keep-call.ts';
+import { revert } from './revert.ts';
+import { claimCall, noteEnd, releaseCall, revertTool, takesBack } from './revert-tool.ts';
+import { readUndo } from './undo.ts';
+
+/**
+ * The part that adds `revert` of tools, the option `undo` of a registry, and `session.revert`.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools/core';
+ * import { undo } from 'host-tools/undo';
+ *
+ * const registry = new HostToolRegistry({ parts: [undo()] });
+ * ```
+ */
+export function undo(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'undo',
+  options: { registry: { undo: anything<UndoOptions>(), store: storeOption } },
+  install(ports, registry, { undo: given, store }) {
+    expectUse(ports, store);
+    const kept = readUndo(
+      given as UndoOptions | undefined,
+      registry,
+      store as Store | undefined,
+      ports,
+    );
+    const gates: ToolGates = {
+      output: (call, shaped) => keepLater(call, shaped, kept),
+      unshared: isInProcess(kept.store) ? () => unshared : undefined,
+    };
+    const reverting: ToolGates = {
+      keep: { ask: (call) => claimCall(call, kept), all: storeGates },
+      begins: (call) => noteEnd(call, kept),
+    };
+    ports.tools.push((_session, { definition, internals }) => {
+      if (takesBack(definition)) return reverting;
+      return internals.revert === undefined ? undefined : gates;
+    });
+    ports.release.push((call) => releaseCall(call, kept));
+    ports.registered.push((entries, add) => {
+      for (const { definition, internals } of entries) {
+        if (internals.revert === undefined) continue;
+        const tool = revertTool(definition);
+        ports.ownTools.set(tool, { isListed: () => false });
+        const known = registry.names.of(tool.name)[0];
+        if (known === undefined) add(tool);
+        // Its tool was replaced, and may need other scopes now.
+        else if (takesBack(known.definition))
+          registry.names.swap(known, new ToolEntry(tool, host, registry.waits));
+      }
+    });
+    ports.definitions.push((definition, session) => {
+      if (session === undefined || internalsOf(definition).revert === undefined) return;
+      const tool = revertTool(definition);
+      const entry = new ToolEntry(tool, 'session', registry.waits);
+      session.brought = new Map([...(session.brought ?? []), [tool.name, entry]]);
+    });
+    ports.closing.push(() => Promise.all(kept.saving.values()));
+    ports.sessionMethods.set('revert', (session, callId: string) => revert(session, kept, callId));
+  },
+});
+
+const unshared: Unshared = {
+  kind: 'undo',
+  data: {},
+  text:
+    'calls that can be taken back in the memory of this one: what another process resumes, only ' +
+    'that one can take back. Give the registries of all processes one `store`, such as ' +
+    '`postgresStore` or `redisStore`',
+};
