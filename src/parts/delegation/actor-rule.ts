@@ -1,0 +1,39 @@
+/** The member `actor` of a rule: who acts in a call. */
+
+import type { FoundCall } from '../../core/call/call.ts';
+import { holdsFor } from '../../core/rules/conditions.ts';
+import type { Reading } from '../../core/rules/judged.ts';
+import type { Check, CompileKey } from '../../core/rules/rule-check.ts';
+import { compilePlainTest } from '../../core/rules/value-test.ts';
+import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
+import { chainOf } from './delegated.ts';
+
+const keys = ['agent', 'depth'] as const;
+
+/**
+ * Tests the agent that makes the call, and how many agents stand between it and the person. A
+ * direct call has no agent, and the depth 0.
+ */
+export const compileActor: CompileKey = (value, reading, check) => {
+  const tests = readTests(value, reading, check);
+  return ({ call, facts }) => {
+    const chain = call === undefined ? [] : chainOf((call as FoundCall).session);
+    const actor = { agent: chain.at(-1)?.agent, depth: chain.length };
+    return tests.every(([key, test]) => holdsFor(test, reading, actor[key], facts));
+  };
+};
+
+function readTests(value: JsonValue, reading: Reading, check: Check) {
+  check(
+    isJsonObject(value) && Object.keys(value).length > 0,
+    'actor',
+    'left out or an object of `agent` and `depth`',
+    value,
+  );
+  const comparison = reading === 'all' ? 'strict' : 'loose';
+  return Object.entries(value).map(([key, test]) => {
+    const known = keys.find((one) => one === key);
+    check(known !== undefined, 'actor key', '`agent` or `depth`', key);
+    return [known, compilePlainTest(test, `actor.${key}`, comparison, check)] as const;
+  });
+}
