@@ -63,6 +63,12 @@ export interface ApprovalRequest {
    * trusted.
    */
   readonly origins?: readonly JudgedOrigin[];
+  /**
+   * The program that makes the call, in code mode, and the line that does, from 1. The source is
+   * left out if it may hold a secret: it names a tool whose input has one, or holds one that a call
+   * of the program had. The line is 0 if it is not known.
+   */
+  readonly program?: { readonly source?: string; readonly line: number };
   /** Epoch milliseconds. */
   readonly requestedAt: number;
   /** Epoch milliseconds. From then on the call ends as `approval_timeout`. */

@@ -42,10 +42,13 @@ export interface SurfaceClient {
   sample?(request: JsonObject): Promise<JsonObject>;
   /**
    * Asks the client's user for input that matches the schema. Only `accept` comes with `content`.
+   * `key` names the question, for clients that answer by name, such as those of MCP in the 2026
+   * era; without it, or if the call has used it, the question gets one.
    */
   elicit?(request: {
     message: string;
     requestedSchema: JsonSchema;
+    key?: string;
   }): Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: JsonObject }>;
 }
 
@@ -108,6 +111,12 @@ export interface Surface {
   /** The adapter's name, such as `mcp`. Events have it as `surface`. */
   readonly name: string;
   /**
+   * Of an app (MCP Apps): the source of the tool whose app it is, such as `mcp:charts`. With the
+   * name `app`, the call may use the tools of this source only, and also those that no model sees.
+   * @default none
+   */
+  readonly source?: string | undefined;
+  /**
    * Whether the caller is outside the host's process. Tools outside the profile are then
    * `unknown_tool` to it.
    * @default false
@@ -152,6 +161,11 @@ export interface Surface {
    * @default none
    */
   readonly traceContext?: TraceContext | undefined;
+  /**
+   * The scopes that the caller's token grants to this request, for tools with `scopes`.
+   * @default those of the session
+   */
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /**

@@ -69,6 +69,8 @@ export interface ToolEvents {
     readonly error: ToolError;
     /** The `metadata.status` of the call's result. */
     readonly status: string;
+    /** What a program has logged, of code mode. Those of a success are in the result's metadata. */
+    readonly logs?: readonly string[];
     /** Milliseconds since the call arrived. */
     readonly durationMs: number;
   };

@@ -45,6 +45,8 @@ export interface Profile {
          * path over those of a parent.
          */
         readonly roles?: Readonly<Record<string, Role>> | undefined;
+        /** Scopes that callers must have, besides the tool's own. Those of a parent are kept. */
+        readonly scopes?: readonly string[] | undefined;
       }
   )[];
   /**

@@ -1,16 +1,17 @@
 /** The options of a registry, and the handle that registering a tool returns. */
 
 import type { MaybePromise } from '../values/maybe-promise.ts';
-import type { ApprovalStore, Key, SuspendedApproval } from './approval-store.ts';
+import type { Key, SuspendedApproval } from './approval-store.ts';
 import type { Effect } from './decision.ts';
 import type { Gate } from './gate.ts';
 import type { IdempotencyOptions } from './idempotency.ts';
 import type { OffloadOptions } from './offload.ts';
 import type { OriginOptions } from './origins.ts';
 import type { Policy } from './policy.ts';
-import type { Quota, QuotaStore } from './quotas.ts';
+import type { Quota } from './quotas.ts';
 import type { Rule } from './rule.ts';
 import type { Store } from './store.ts';
+import type { UndoOptions } from './undo.ts';
 
 /**
  * A logger with pino's signatures. It gets messages that the host should know and that no result
@@ -56,9 +57,14 @@ export interface RegistryOptions<S = unknown> {
   readonly store?: Store | undefined;
   /**
    * Keeps the counts of the quotas of the registry, its profiles and its sessions.
-   * @default `store`, or memoryQuotas() on the registry's clock
+   * @default `store`, or `memoryStore()` on the registry's clock
    */
-  readonly quotaStore?: QuotaStore | Store | undefined;
+  readonly quotaStore?: Store | undefined;
+  /**
+   * The most agents in a chain of delegations: with 1, no sub-agent has sub-agents. From 1 to 64.
+   * @default 4
+   */
+  readonly maxDelegationDepth?: number | undefined;
   /** Policies for every session, asked after the registry's rules. */
   readonly policies?: readonly Policy<S>[] | undefined;
   /** Gates of your own for every session, made by `defineGate`. @default none */
@@ -94,9 +100,15 @@ export interface RegistryOptions<S = unknown> {
         /** Signs the tokens. The first key signs, all of them verify. */
         readonly secret: Key | readonly Key[];
         /** Keeps the suspended calls. @default `store` of the registry, or one in memory */
-        readonly store?: ApprovalStore | Store | undefined;
+        readonly store?: Store | undefined;
         /** Milliseconds for which a token is valid. @default 3_600_000 */
         readonly ttlMs?: number | undefined;
+        /**
+         * Milliseconds after which a process that runs an answered call, and has shown no sign of
+         * life, counts as dead: the outcome of the approval is `executor_lost` then. It shows one
+         * three times within this time. Above 0, at most 2^31-1. @default 10_000
+         */
+        readonly leaseMs?: number | undefined;
         /**
          * The person that a session acts for cannot answer its own approvals. An answer without
          * `by` counts as that person's. Such an answer is refused (`approval_denied`, reason
@@ -105,9 +117,7 @@ export interface RegistryOptions<S = unknown> {
         readonly fourEyes?: boolean | undefined;
         /**
          * The most bytes, roughly, of the suspended calls of one principal together, in all of its
-         * sessions. A call beyond that is refused (`rate_limited`). From 1. It needs a store with
-         * `heads`: without one, nothing is counted by default, and a value is refused
-         * (`invalid_option`). @default 268_435_456
+         * sessions. A call beyond that is refused (`rate_limited`). From 1. @default 268_435_456
          */
         readonly maxBytesPerPrincipal?: number | undefined;
         /**
@@ -135,6 +145,12 @@ export interface RegistryOptions<S = unknown> {
    * @default such outputs are cut
    */
   readonly offload?: OffloadOptions | undefined;
+  /**
+   * How long, and where, calls of tools with `revert` are kept, so that `session.revert` can take
+   * them back.
+   * @default in `store`, for a day
+   */
+  readonly undo?: UndoOptions | undefined;
   /**
    * Paths of secret values, which are redacted in events, prompts and errors. A path without a dot
    * names a key at any depth.

@@ -48,6 +48,8 @@ export interface ResultMetadata {
      */
     readonly handle?: string;
   };
+  /** What a program has logged, of code mode. At most 8 000 characters. */
+  readonly logs?: readonly string[];
   /** The metadata that the handler passed to `ok(output, metadata)`. At most 16 KB. */
   readonly handler?: JsonObject;
   /**

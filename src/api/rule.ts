@@ -114,6 +114,14 @@ export interface Rule {
    * @default any
    */
   readonly surface?: RuleTest | undefined;
+  /**
+   * Tests of who acts: `agent` is the name of the agent to which the session was delegated, and
+   * absent for a direct call; `depth` is the number of agents in the chain, 0 for a direct call.
+   * @default anyone
+   */
+  readonly actor?:
+    | { readonly agent?: RuleTest | undefined; readonly depth?: RuleTest | undefined }
+    | undefined;
   /** Tests of the session's facts by name, all of which must hold. */
   readonly facts?: Readonly<Record<string, RuleTest>> | undefined;
   /**

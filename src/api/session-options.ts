@@ -1,6 +1,7 @@
 /** The options of a session. */
 
 import type { JsonObject } from '../values/json/index.ts';
+import type { CodeOptions } from './code.ts';
 import type { Approver } from './context.ts';
 import type { DiscoveryOptions } from './discovery.ts';
 import type { Gate } from './gate.ts';
@@ -90,6 +91,20 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
    * @default every tool is listed
    */
   readonly discovery?: DiscoveryOptions | undefined;
+  /**
+   * Shows the model one tool that runs programs, in which each call of a tool passes the gates of
+   * the session. Needs the package `run`. See `docs/code.md`. `createSession` throws a MisuseError
+   * `invalid_option` for a wrong option, or if a tool has a name that programs need. `true` is all
+   * defaults; `false` is no programs, also if a file has `code`.
+   * @default what a file that the registry has loaded says, otherwise no programs
+   */
+  readonly code?: CodeOptions | boolean | undefined;
+  /**
+   * The scopes that the session's caller has been granted. Tools may need some, and rules test them
+   * as facts `scope.<name>`. A surface that knows the scopes of a request uses those instead.
+   * @default none
+   */
+  readonly scopes?: readonly string[] | undefined;
   /**
    * The session closes after this many milliseconds without a new call or a call in flight.
    * @default the session is not closed when idle

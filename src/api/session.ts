@@ -4,6 +4,7 @@ import type { JsonObject } from '../values/json/index.ts';
 import type { JsonSchema } from '../values/schema/schema.ts';
 import type { BatchOptions, BatchPlan, BatchResult, ToolCall } from './batch.ts';
 import type { CallOptions, CallTool } from './context.ts';
+import type { DelegateOptions } from './delegation.ts';
 import type { FoundTool, SearchOptions } from './discovery.ts';
 import type { Emitter, ToolEvents } from './events.ts';
 import type { Authorization, Explanation } from './explanation.ts';
@@ -74,8 +75,9 @@ export interface Dropped {
   /** The tool's name. */
   readonly name: string;
   /**
-   * The first code that applies of `disabled`, `denied`, `not_in_profile`, `fact_unmet:<fact>`,
-   * `not_registered`, `knobs_missing`, `external`, `not_discovered`, `tool_budget`, `token_budget`.
+   * The first code that applies of `not_delegated`, `disabled`, `denied`, `not_in_profile`,
+   * `fact_unmet:<fact>`, `not_registered`, `knobs_missing`, `external`, `app_only`,
+   * `not_discovered`, `tool_budget`, `token_budget`.
    */
   readonly code: string;
 }
@@ -190,6 +192,11 @@ export interface ToolSession<S = unknown> {
    */
   search(query: string, options?: SearchOptions): readonly FoundTool[];
   /**
+   * What programs of this session may call, as TypeScript. See `docs/code.md`.
+   * @throws MisuseError `invalid_option` for a session without the option `code`.
+   */
+  declarations(): string;
+  /**
    * Registers a tool that only this session has. It cannot take the name of a registry tool, or a
    * name that could be confused with one.
    */
@@ -250,6 +257,33 @@ export interface ToolSession<S = unknown> {
    * ```
    */
   originOf(name: string, input: unknown): readonly JudgedOrigin[];
+  /**
+   * Takes a call back: runs `revert` of its tool, as a governed call of its own. It is named
+   * `<tool>.revert` in rules and records, and runs at most once. The call must have succeeded, in
+   * this session or another one of the same principal, and its tool must not have changed. Of a
+   * call whose tool has no `revert`, the calls that it has made are taken back, the last one first,
+   * until one cannot be; a program of code mode is such a call. See `docs/undo.md`.
+   * @param callId The id of the call: `metadata.callId` of its result.
+   * @throws (rejects with) MisuseError `invalid_option`, `closed`.
+   * @example
+   * ```ts
+   * const done = await session.call('add', { a: 1, b: 2 });
+   * const undone = await session.revert(done.metadata.callId);
+   * console.log(undone.error?.reason); // 'unknown_call': `add` has no `revert`
+   * ```
+   */
+  revert(callId: string): Promise<ToolResult>;
+  /**
+   * Makes a session for a sub-agent. It may do what this session may do at the moment of each call,
+   * or less, and it closes with this session. See `docs/delegation.md`.
+   * @throws MisuseError `invalid_option`, `unknown_tool`, `unknown_profile`, `closed`.
+   * @example
+   * ```ts
+   * const researcher = session.delegate({ agent: 'researcher', tools: ['add'] });
+   * const result = await researcher.call('add', { a: 1, b: 2 });
+   * ```
+   */
+  delegate(options: DelegateOptions): ToolSession<S>;
   /** The calls that wait for a person, and the standing answers. */
   readonly approvals: Approvals;
   /** The events of this session only, in order of `seq`. */
@@ -266,5 +300,5 @@ export interface ToolSession<S = unknown> {
 /** A session without the methods that parts bring. */
 export type CoreSession<S> = Omit<
   ToolSession<S>,
-  'authorize' | 'explain' | 'originOf' | 'said' | 'search'
+  'authorize' | 'declarations' | 'delegate' | 'explain' | 'originOf' | 'revert' | 'said' | 'search'
 >;

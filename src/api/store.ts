@@ -26,7 +26,8 @@ export interface Store {
    * that is empty or too long, a lone surrogate, a number out of its range, an operation that this
    * kind of space does not have. It is thrown or rejected before anything is sent.
    * @throws Error if the store cannot be reached, is full or is broken. Such a step may still have
-   * taken place.
+   * taken place. A store that may hear of it later gives the error a member `late`, a promise of
+   * the answer, so that what nobody waits for any more can be taken back.
    */
   apply<const T extends readonly Store.Operation[]>(
     space: Store.Space,

@@ -165,6 +165,12 @@ export type EitherSpelling<
   Asks,
 > = PlainFields &
   OwnFields<Name, P, OS, KS, S> & {
+    /**
+     * Takes a call back, for `session.revert`: gets what the handler returned, and the input that
+     * it had. It runs as a call of its own, named `<name>.revert`, with that call's context.
+     * @default calls cannot be taken back
+     */
+    revert?: (output: OutputFor<OS, R>, input: ParsedOf<P>, context: ToolContext<S>) => unknown;
     /** Asks for an approval before each call. A function can decide by the input. @default false */
     requiresApproval?: [undefined] extends [Asks] ? RequiresApproval<P, S> : undefined;
     /** The same as `requiresApproval`. Give one of them. */

@@ -24,6 +24,9 @@ export interface ToolHints {
   readonly openWorld?: undefined;
 }
 
+/** The hints that a definition gives. Whether calls are reversible follows from `revert`. */
+export type GivenAnnotations = Omit<ToolAnnotations, 'reversible'>;
+
 /** The fields whose types are the same for every tool. */
 export interface PlainFields {
   /** What the tool does and when to use it, for the model. Not blank. */
@@ -39,7 +42,7 @@ export interface PlainFields {
   /** Labels that rules can name. @default none */
   tags?: readonly string[] | undefined;
   /** Hints that rules and surfaces read. @default {}: every hint is false */
-  annotations?: ToolAnnotations | ToolHints | undefined;
+  annotations?: GivenAnnotations | ToolHints | undefined;
   /**
    * How long the handler may run, in milliseconds. Above 0, at most 2^31-1. Waits for reviewers and
    * for slots do not count.
@@ -84,6 +87,20 @@ export interface PlainFields {
   /** The event names that the handler may send with `context.emit`. @default any name */
   events?: readonly string[] | undefined;
   /**
+   * Scopes that the caller must have, such as `["orders:write"]`. A call without one of them is
+   * denied with the reason `scope_missing`; over MCP with `authorization`, the answer is 403
+   * `insufficient_scope`. Each is a scope of OAuth: printable ASCII without blanks, `"` and `\`.
+   * @default none
+   */
+  scopes?: readonly string[] | undefined;
+  /**
+   * Whether a call over MCP may go on as a task, which its client looks after with later requests.
+   * `optional`: if it takes long, for clients that know tasks. `required`: always, and clients that
+   * do not know tasks cannot call the tool. It changes nothing on other surfaces.
+   * @default a call is answered by its own request
+   */
+  task?: 'optional' | 'required' | undefined;
+  /**
    * `session`: `create` makes a handler for each session.
    * @default "global", or "session" with `create`
    */
@@ -93,6 +110,27 @@ export interface PlainFields {
    * @default "model"
    */
   exposure?: 'model' | 'internal' | undefined;
+  /** Its app (MCP Apps), for MCP clients that show one. @default none */
+  ui?: ToolUi | undefined;
+}
+
+/** The app of a tool: a page that shows its results, and may call tools of the same source. */
+export interface ToolUi {
+  /** The address of the page. It begins with `ui://` and has at most 2 048 characters. */
+  readonly resourceUri?: string | undefined;
+  /**
+   * Who may use the tool. Without `"model"`, no model sees or calls it, on any surface; only an app
+   * does, by `surface: { name: "app", source }`. Without `"app"`, no app may call it.
+   * @default ["model", "app"]
+   */
+  readonly visibility?: readonly ('model' | 'app')[] | undefined;
+  /**
+   * The page, which `createMcpHandler` serves at `resourceUri`: an HTML document of at most 4
+   * million characters, or a function that returns one within 10 seconds. Tools may share a page;
+   * one of them has it.
+   * @default none
+   */
+  readonly html?: string | (() => MaybePromise<string>) | undefined;
 }
 
 /**

@@ -16,6 +16,8 @@ export interface ToolAnnotations {
   readonly idempotent?: boolean;
   /** Reaches beyond the host: network, other people. */
   readonly openWorld?: boolean;
+  /** Its calls can be taken back. It is true for tools with `revert`, and only for those. */
+  readonly reversible?: boolean;
 }
 
 /** One tool as the gates see it. Frozen. */

@@ -2,6 +2,9 @@
 
 import type { RegistryOptions } from '../api/registry.ts';
 import { type Part, PartSet } from '../core/part.ts';
+import { codeMode } from '../parts/code/part.ts';
+import { delegation } from '../parts/delegation/part.ts';
+import { diagnostics } from '../parts/diagnostics/part.ts';
 import { discovery } from '../parts/discovery/part.ts';
 import { durableApprovals } from '../parts/durable-approvals/part.ts';
 import { explain } from '../parts/explain/part.ts';
@@ -12,7 +15,9 @@ import { offload } from '../parts/offload/part.ts';
 import { origins } from '../parts/origins/part.ts';
 import { quotas } from '../parts/quotas/part.ts';
 import { ruleReview } from '../parts/rule-review/part.ts';
+import { scopes } from '../parts/scopes/part.ts';
 import { secrets } from '../parts/secrets/part.ts';
+import { undo } from '../parts/undo/part.ts';
 import { versions } from '../parts/versions/part.ts';
 import { HostToolRegistry as CoreRegistry, Given } from './core-registry.ts';
 import { partOf } from './part-table.ts';
@@ -30,6 +35,11 @@ const all: readonly Part[] = [
   secrets(),
   durableApprovals(),
   versions(),
+  scopes(),
+  undo(),
+  diagnostics(),
+  codeMode(),
+  delegation(),
 ];
 /** No part is absent, but methods of parts are defined by the table. */
 export const everything = new PartSet(all, partOf);

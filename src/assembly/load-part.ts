@@ -12,9 +12,14 @@ export const partLoaders: Readonly<Record<string, () => Promise<Part>>> = {
   offload: async () => (await import('../parts/offload/part.ts')).offload(),
   discovery: async () => (await import('../parts/discovery/part.ts')).discovery(),
   explain: async () => (await import('../parts/explain/part.ts')).explain(),
+  codeMode: async () => (await import('../parts/code/part.ts')).codeMode(),
+  delegation: async () => (await import('../parts/delegation/part.ts')).delegation(),
+  diagnostics: async () => (await import('../parts/diagnostics/part.ts')).diagnostics(),
   durableApprovals: async () =>
     (await import('../parts/durable-approvals/part.ts')).durableApprovals(),
+  undo: async () => (await import('../parts/undo/part.ts')).undo(),
   versions: async () => (await import('../parts/versions/part.ts')).versions(),
   ruleReview: async () => (await import('../parts/rule-review/part.ts')).ruleReview(),
+  scopes: async () => (await import('../parts/scopes/part.ts')).scopes(),
   secrets: async () => (await import('../parts/secrets/part.ts')).secrets(),
 };

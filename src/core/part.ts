@@ -5,7 +5,7 @@
 
 import { describe, MisuseError } from '../values/errors/index.ts';
 import type { Kind, OptionTable } from '../values/options/index.ts';
-import type { SchemaEngine } from '../values/schema/schema.ts';
+import type { SchemaEngine } from '../values/schema/bind.ts';
 import type { Ports } from './registry/ports.ts';
 import type { RegistryState } from './registry/registry-state.ts';
 import type { CompileKey } from './rules/rule-check.ts';
@@ -87,7 +87,8 @@ export class PartSet {
   specs: readonly PartSpec[];
   /** Undefined if no part is absent. */
   readonly partOf: PartOf | undefined;
-  readonly #tables = new Map<OptionTable, OptionTable>();
+  /** @internal */
+  readonly tables = new Map<OptionTable, OptionTable>();
 
   /** @throws MisuseError `invalid_option`, for what is no part, or is given twice. */
   constructor(parts: readonly Part[], partOf?: PartOf) {
@@ -108,17 +109,6 @@ export class PartSet {
   }
 
   /**
-   * Adds a part that is not there yet.
-   * @internal
-   */
-  add(part: Part): PartSpec {
-    const spec = specOf(part);
-    this.specs = byRank([...this.specs, spec]);
-    this.#tables.clear();
-    return spec;
-  }
-
-  /**
    * The core's table of options with those of the parts.
    * @internal
    */
@@ -126,10 +116,10 @@ export class PartSet {
     place: OptionPlace,
     core: T,
   ): T & Readonly<Record<string, Kind<unknown>>> {
-    let table = this.#tables.get(core);
+    let table = this.tables.get(core);
     if (table === undefined) {
       table = Object.assign({}, core, ...this.specs.map((spec) => optionsIn(spec, place)));
-      this.#tables.set(core, table as OptionTable);
+      this.tables.set(core, table as OptionTable);
     }
     return table as T & Readonly<Record<string, Kind<unknown>>>;
   }
@@ -216,6 +206,14 @@ export class PartSet {
         throw missingPart(`${where}: \`${one}\``, absent);
     }
   }
+}
+
+/** Adds a part that a set does not have yet. */
+export function addTo(parts: PartSet, part: Part): PartSpec {
+  const spec = specOf(part);
+  parts.specs = byRank([...parts.specs, spec]);
+  parts.tables.clear();
+  return spec;
 }
 
 function byRank(specs: PartSpec[]): PartSpec[] {

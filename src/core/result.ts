@@ -15,7 +15,6 @@ export type HandlerOutcome =
       readonly kind: 'ok';
       readonly output: unknown;
       readonly metadata: JsonObject | undefined;
-      readonly alongside: Alongside | undefined;
     }
   | { readonly kind: 'fail'; readonly failure: Failure };
 
@@ -58,16 +57,7 @@ export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
     }
     kept = copy.value;
   }
-  return okAlongside(output, undefined, kept);
-}
-
-/** A success with what was sent in addition to it. Both must be JSON that nobody changes. */
-export function okAlongside<T>(
-  output: T,
-  alongside: Alongside | undefined,
-  metadata?: JsonObject,
-): Ok<T> {
-  return brand({ kind: 'ok', output, metadata, alongside }) as unknown as Ok<T>;
+  return brand({ kind: 'ok', output, metadata: kept }) as unknown as Ok<T>;
 }
 
 /**

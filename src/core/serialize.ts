@@ -1,7 +1,8 @@
 /** The text of a result that a model reads. */
 
 import type { ToolResult } from '../api/result.ts';
-import { contentParts, contentText } from '../values/content.ts';
+import { contentText } from '../values/content.ts';
+import { contentParts } from '../values/content-parts.ts';
 import { wireText } from '../values/json/index.ts';
 import { withoutControls } from '../values/text/characters.ts';
 

@@ -1,5 +1,6 @@
 /** A registry as surfaces, stores and observers see it. */
 
+import { together } from '../core/registry/gathered-changes.ts';
 import type { RegistryState } from '../core/registry/registry-state.ts';
 import { openSessions, registryStateOf } from '../core/registry/state-of.ts';
 import { everyRule } from '../core/rules/rule-use.ts';
@@ -15,6 +16,8 @@ import type {
 } from '../core.ts';
 import { approvalsPort } from '../parts/durable-approvals/session-port.ts';
 import { originsPort } from '../parts/origins/session-port.ts';
+import { loggedError } from '../values/logging.ts';
+import { nameSkeleton } from '../values/text/names.ts';
 
 /** A rule of a registry, its scopes or its profiles. */
 export interface RuleView {
@@ -59,7 +62,7 @@ export interface RegistryView {
   warn(data: object, message: string, level?: 'warn' | 'error'): void;
   /** Combines several changes. Sessions and listeners learn of all of them at the end. */
   change<T>(run: () => T): T;
-  /** The registered name that has this name, or one that could be confused with it. */
+  /** The registered or reserved name that this name equals, or could be confused with. */
   taken(name: string): string | undefined;
   /**
    * The tool about which a person is asked. Undefined if the registry and the session of the
@@ -163,7 +166,7 @@ class Inspected implements RegistryView {
   }
 
   report(thrown: unknown, where: object, message: string, scrub?: (text: string) => string): void {
-    this.#state.hostFault(thrown, where, message, scrub);
+    this.#state.hostFault(thrown, where, message, scrub && ((error) => loggedError(error, scrub)));
   }
 
   warn(data: object, message: string, level?: 'warn' | 'error'): void {
@@ -171,11 +174,16 @@ class Inspected implements RegistryView {
   }
 
   change<T>(run: () => T): T {
-    return this.#state.together(run);
+    return together(this.#state, run);
   }
 
   taken(name: string): string | undefined {
-    return this.#state.twinOf(name);
+    const { ports } = this.#state;
+    const skeleton = nameSkeleton(name);
+    return (
+      this.#state.twinOf(name) ??
+      [...ports.reserved.keys()].find((one) => nameSkeleton(one) === skeleton)
+    );
   }
 
   askedTool({

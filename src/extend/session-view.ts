@@ -2,24 +2,29 @@
 
 import { takeAnswer } from '../core/approval/wrong-answer.ts';
 import { idsInFlight, newId } from '../core/call/calls-in-flight.ts';
+import { callTool } from '../core/call/spine.ts';
+import { hostToolOf } from '../core/session/bind-host-tool.ts';
 import { declareFacts } from '../core/session/declared-facts.ts';
-import { questionsOf } from '../core/session/questions-of.ts';
 import { stateOf } from '../core/session/session.ts';
 import type { SessionState } from '../core/session/session-state.ts';
+import { listingOf, questionsOf } from '../core/session/view.ts';
 import type { ToolSpec } from '../core/toolset/tool-spec.ts';
 import type {
   AnyTool,
   ApprovalAnswer,
   CallOptions,
+  HostTool,
   JsonObject,
   JsonPrimitive,
   JsonValue,
   PendingApproval,
   ToolResult,
 } from '../core.ts';
+import { inCodePort } from '../parts/code/session-port.ts';
 import { findablePort } from '../parts/discovery/session-port.ts';
 import { approvalsPort } from '../parts/durable-approvals/session-port.ts';
 import { originsPort } from '../parts/origins/session-port.ts';
+import { neededScopes } from '../parts/scopes/needed.ts';
 import { type RegistryView, viewOfRegistry } from './registry-view.ts';
 
 /** What a session with discovery may show, by how a tool gets listed. */
@@ -58,6 +63,10 @@ export interface SessionView {
   readonly remembersTexts: boolean;
   /** Undefined for a session without discovery. The same object until it changes. */
   readonly findable: FindableTools | undefined;
+  /** The tools that the session brings itself, such as `find_tools`, in the place of others. */
+  readonly brought: readonly string[];
+  /** The tools that no model sees, and that only an app may call. */
+  readonly appTools: readonly HostTool[];
   /**
    * The specs of all tools that a model could see, and of those that a profile names without their
    * being registered, for plans of batches.
@@ -88,13 +97,25 @@ export interface SessionView {
     answer: ApprovalAnswer,
     options?: Pick<CallOptions, 'signal' | 'surface'>,
   ): Promise<ToolResult>;
-  /** The call of a genuine token, expired or not; undefined for any other text. */
+  /**
+   * The call of a genuine token, expired or not; undefined for any other text. If a program has
+   * made it, `tool` and `callId` are those of the call that runs the program.
+   */
   readToken(token: string): { readonly tool: string; readonly callId: string } | undefined;
   /**
    * Sets the facts that another party declares, all of which begin with a prefix. Those of an
    * earlier declaration that are missing are removed. Facts of the host stay as they are.
    */
   declareFacts(prefix: string, facts: Readonly<Record<string, JsonValue>>): void;
+  /** The word `task` of a tool that the session shows; undefined for any other. */
+  taskOf(tool: string): 'optional' | 'required' | undefined;
+  /**
+   * Takes back the question of a token, so that no one can answer it any more. False if it is not
+   * one of this session and principal, or was answered. Rejects if the store fails.
+   */
+  withdraw(token: string): Promise<boolean>;
+  /** The scopes that calls of a tool need. None of a name that the session does not show. */
+  neededScopes(tool: string): readonly string[];
   /**
    * Remembers a text that the surface has seen, or what the user wrote into a form, if the session
    * remembers any.
@@ -167,7 +188,21 @@ class Inspected implements SessionView {
   }
 
   get findable(): FindableTools | undefined {
-    return findablePort.of(this.#state.registry)?.(this.#state);
+    const { registry } = this.#state;
+    const found = findablePort.of(registry)?.(this.#state);
+    return found && (inCodePort.of(registry)?.(this.#state, found) ?? found);
+  }
+
+  get brought(): readonly string[] {
+    return [...(this.#state.brought?.keys() ?? [])];
+  }
+
+  get appTools(): readonly HostTool[] {
+    const state = this.#state;
+    return listingOf(state).dropped.flatMap(({ name, code }) => {
+      const binding = code === 'app_only' ? state.binding(name) : undefined;
+      return binding === undefined ? [] : hostToolOf(binding, callTool);
+    });
   }
 
   get specs(): ReadonlyMap<string, ToolSpec> {
@@ -213,7 +248,7 @@ class Inspected implements SessionView {
   }
 
   readToken(token: string): { readonly tool: string; readonly callId: string } | undefined {
-    return approvalsPort.of(this.#state.registry)?.read(token);
+    return approvalsPort.of(this.#state.registry)?.read(this.#state, token);
   }
 
   declareFacts(prefix: string, facts: Readonly<Record<string, JsonValue>>): void {
@@ -222,6 +257,23 @@ class Inspected implements SessionView {
     for (const key of state.declared ?? [])
       if (key.startsWith(prefix) && !changes.has(key)) changes.set(key, null);
     declareFacts(state, Object.fromEntries(changes));
+  }
+
+  taskOf(tool: string): 'optional' | 'required' | undefined {
+    return this.#state.binding(tool)?.drop === undefined
+      ? this.#state.entryOf(tool)?.internals.task
+      : undefined;
+  }
+
+  async withdraw(token: string): Promise<boolean> {
+    return (await approvalsPort.of(this.#state.registry)?.withdraw(this.#state, token)) === true;
+  }
+
+  neededScopes(tool: string): readonly string[] {
+    const entry = this.#state.entryOf(tool);
+    return entry === undefined || this.#state.binding(tool)?.drop !== undefined
+      ? []
+      : neededScopes(this.#state, entry);
   }
 
   heard(text: string | FilledForm, origin: 'user' | 'trusted'): void {

@@ -1,7 +1,8 @@
 /** A tool as surfaces and executors see it. */
 
+import type { ToolUi } from '../api/tool-fields.ts';
 import { PartSet } from '../core/part.ts';
-import { internalsOf } from '../core/tool/definition.ts';
+import { internalsOf, type OutsideOrigin } from '../core/tool/definition.ts';
 import { shownDescription } from '../core/tool/deprecation.ts';
 import type { AnyTool, Executor, JsonObject, Part, ToolContext } from '../core.ts';
 import { cloneJson, copyJson } from '../values/json/index.ts';
@@ -18,6 +19,10 @@ export interface ToolView {
   readonly description: string;
   /** `inline`, the name that its executor gives, or `external` if other code runs the tool. */
   readonly runsIn: string;
+  /** See {@link OutsideOrigin.said}. Of a tool of the host, the metadata of its app. */
+  readonly said: JsonObject | undefined;
+  /** Its app (MCP Apps). */
+  readonly ui: ToolUi | undefined;
   /** Whether its handler is a generator function, so that it yields before it returns. */
   readonly yields: boolean;
   /** Whether it has `create`, which makes a handler for each session. */
@@ -67,6 +72,14 @@ class Inspected implements ToolView {
 
   get runsIn(): string {
     return this.#own.runsIn;
+  }
+
+  get said(): JsonObject | undefined {
+    return this.#own.outside?.said ?? this.#own.ui?.said;
+  }
+
+  get ui(): ToolUi | undefined {
+    return this.#own.ui;
   }
 
   get yields(): boolean {

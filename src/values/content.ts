@@ -2,6 +2,13 @@
  * Content parts: what a handler returns if plain JSON is not enough. Their form follows MCP. Every
  * surface shows the parts that it supports, and the rest as text.
  */
+import {
+  type ContentPart,
+  type ContentWays,
+  contentParts,
+  markAs,
+  partBrand,
+} from './content-parts.ts';
 import { define, isJsonObject, type JsonObject, type JsonValue } from './json/index.ts';
 
 declare const contentBrand: unique symbol;
@@ -10,35 +17,10 @@ export interface Content {
   readonly [contentBrand]: true;
 }
 
-/**
- * The form of a content part. A part of a tool that is imported over MCP may have further members
- * of the protocol: see {@link notesOf}.
- */
-export type ContentPart =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
-  | {
-      readonly type: 'resource';
-      readonly resource: {
-        readonly uri: string;
-        readonly mimeType?: string;
-        readonly text?: string;
-        readonly blob?: string;
-      };
-    }
-  | {
-      readonly type: 'resource_link';
-      readonly uri: string;
-      readonly name?: string;
-      readonly mimeType?: string;
-    };
-
-const partBrand = Symbol.for('host-tools.content');
-
 /** Makes a part, which may have further members of the protocol. */
 export function makePart(value: ContentPart): Content {
   return Object.freeze(
-    Object.defineProperty({ ...value }, partBrand, { value: true }),
+    Object.defineProperty({ ...value }, partBrand, { value: ways }),
   ) as unknown as Content;
 }
 
@@ -98,20 +80,17 @@ export function isContentValue(value: unknown): boolean {
 }
 
 /**
- * Outputs that were made from content parts. A JSON value that only looks like parts is not in
- * here, so it cannot pass for content.
- */
-const contentOutputs = new WeakSet<object>();
-
-/**
  * Marks a snapshot that was made from content parts, and returns it as an array. A snapshot without
  * the form of parts stays plain JSON.
  */
 export function markContent(snapshot: JsonValue): JsonValue {
+  const parts = partsIn(snapshot);
+  return parts === undefined ? snapshot : (markAs(parts, ways) as JsonValue);
+}
+
+function partsIn(snapshot: JsonValue): readonly ContentPart[] | undefined {
   const list: readonly JsonValue[] = Array.isArray(snapshot) ? snapshot : [snapshot];
-  if (!list.every(hasPartShape)) return snapshot;
-  contentOutputs.add(list);
-  return list;
+  return list.every(hasPartShape) ? (list as readonly ContentPart[]) : undefined;
 }
 
 /** The texts that a part of each type must have. */
@@ -132,13 +111,6 @@ function hasPartShape(value: JsonValue): boolean {
       (resource.text === undefined || typeof resource.text === 'string')
     );
   return partTexts.get(type)?.every((key) => typeof value[key] === 'string') === true;
-}
-
-/** Returns the parts of an output, or undefined if the output is plain JSON. */
-export function contentParts(output: unknown): readonly ContentPart[] | undefined {
-  return typeof output === 'object' && output !== null && contentOutputs.has(output)
-    ? (output as readonly ContentPart[])
-    : undefined;
 }
 
 /** The parts as one text, for a surface that shows only text. Other parts are named in brackets. */
@@ -197,7 +169,7 @@ export function notesOf(one: ContentPart): JsonObject | undefined {
 }
 
 /** The part without its notes. */
-export function withoutNotes(one: ContentPart): ContentPart {
+function withoutNotes(one: ContentPart): ContentPart {
   if (notesOf(one) === undefined) return one;
   const plain = (from: object): object =>
     Object.fromEntries(Object.entries(from).filter(([name]) => plainMembers.has(name)));
@@ -205,6 +177,31 @@ export function withoutNotes(one: ContentPart): ContentPart {
   return bare.type === 'resource'
     ? { ...bare, resource: plain(bare.resource) as typeof bare.resource }
     : bare;
+}
+
+/** The plain members that a part of each type, or its resource, may have. */
+const plainOf: ReadonlyMap<string, readonly string[]> = new Map([
+  ['text', ['type', 'text']],
+  ['image', ['type', 'data', 'mimeType']],
+  ['audio', ['type', 'data', 'mimeType']],
+  ['resource_link', ['type', 'uri', 'name', 'mimeType']],
+  ['resource', ['type', 'resource']],
+]);
+const plainOfResource = ['uri', 'mimeType', 'text', 'blob'];
+
+/**
+ * The part as it is, without plain members of other types. Nothing counts those, so nobody may get
+ * them.
+ */
+export function ownPart(one: ContentPart): ContentPart {
+  const own = (from: object, names: readonly string[]): object =>
+    Object.fromEntries(
+      Object.entries(from).filter(([name]) => !plainMembers.has(name) || names.includes(name)),
+    );
+  const kept = own(one, plainOf.get(one.type) as readonly string[]) as ContentPart;
+  return kept.type === 'resource'
+    ? ({ ...kept, resource: own(kept.resource, plainOfResource) } as ContentPart)
+    : kept;
 }
 
 function furtherIn(from: object): JsonObject | undefined {
@@ -216,3 +213,56 @@ function furtherIn(from: object): JsonObject | undefined {
     }
   return further;
 }
+
+/**
+ * Fits content parts into the budget. Parts that are not text are kept as long as their names fit.
+ * Texts share the rest in order; the first that does not fit is cut, and later ones are dropped.
+ */
+function fitParts(
+  parts: readonly ContentPart[],
+  limit: number,
+  mark: string,
+  cut: (text: string, limit: number) => string,
+): readonly ContentPart[] {
+  const bare = parts.map(withoutNotes);
+  let room = limit + 1;
+  const named = new Set<ContentPart>();
+  for (const part of bare) {
+    if (ownText(part) !== undefined || cost(partText(part)) > room) continue;
+    named.add(part);
+    room -= cost(partText(part));
+  }
+  const reserved = room > mark.length + 1 ? mark.length : 0;
+  const kept: ContentPart[] = [];
+  let marked = false;
+  for (const part of bare) {
+    const text = ownText(part);
+    if (text === undefined) {
+      if (named.has(part)) kept.push(part);
+    } else if (!marked && cost(text) <= room - reserved) {
+      kept.push(part);
+      room -= cost(text);
+    } else if (!marked && room > 1) {
+      kept.push(withText(part, cut(text, room - 1)));
+      marked = true;
+    }
+  }
+  if (!marked && reserved > 0) kept.push({ type: 'text', text: mark.slice(1) });
+  return kept;
+}
+
+/** Each part but the first adds a line break. */
+const cost = (text: string): number => text.length + 1;
+
+/** What each part brings along. */
+const ways: ContentWays = {
+  isContent: isContentValue,
+  partsOf: partsIn,
+  charsOf: (parts) =>
+    parts.reduce((sum, part) => {
+      const notes = notesOf(part);
+      const ofNotes = notes === undefined ? 0 : JSON.stringify(notes).length;
+      return sum + cost(partText(part)) + ofNotes;
+    }, -1),
+  fit: fitParts,
+};

@@ -33,32 +33,51 @@ export function logTo(
   }
 }
 
+/**
+ * Warns of a mistake in how a registry was set up. Without a logger it is a warning of the process,
+ * so that a rule that guards nothing does not go unnoticed.
+ */
+export function caution(
+  { logger }: { readonly logger: object | undefined },
+  data: object,
+  message: string,
+): void {
+  if (logger !== undefined) return logTo(logger, 'warn', data, message);
+  // Some runtimes have no process, or one that cannot warn.
+  globalThis.process?.emitWarning?.(message, 'HostToolsWarning');
+}
+
+/** The error to log for what was thrown: an error as it is, anything else wrapped in one. */
+export function errorToLog(thrown: unknown): Error {
+  try {
+    return thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+  } catch {
+    return unreadable();
+  }
+}
+
+/** The value is a revoked proxy, or has getters that throw. */
+function unreadable(): Error {
+  return new Error('an error that cannot be shown');
+}
+
 /** How many levels of `cause` are kept. */
 const maxCauses = 4;
 
 /**
- * The error to log for what was thrown. Without `scrub`, an error is logged as it is, and anything
- * else is wrapped in an error. With `scrub`, it is a copy with scrubbed name, message, stack, code
- * and causes. Other members are left out, since they may contain anything.
+ * The error to log for what was thrown. With `scrub`, it is a copy with scrubbed name, message,
+ * stack, code and causes. Other members are left out, since they may contain anything.
  */
 export function loggedError(
   thrown: unknown,
   scrub: ((text: string) => string) | undefined,
 ): unknown {
-  return copyOf(thrown, scrub, maxCauses);
+  return scrub === undefined ? errorToLog(thrown) : copyOf(thrown, scrub, maxCauses);
 }
 
-function copyOf(
-  thrown: unknown,
-  scrub: ((text: string) => string) | undefined,
-  causes: number,
-): Error {
+function copyOf(thrown: unknown, scrub: (text: string) => string, causes: number): Error {
   try {
-    if (!(thrown instanceof Error)) {
-      const text = messageOf(thrown);
-      return new Error(scrub === undefined ? text : scrub(text));
-    }
-    if (scrub === undefined) return thrown;
+    if (!(thrown instanceof Error)) return new Error(scrub(messageOf(thrown)));
     const { name, stack, cause } = thrown;
     const { code } = thrown as { code?: unknown };
     const copy = new Error(
@@ -78,7 +97,6 @@ function copyOf(
       define('code', typeof code === 'string' ? scrub(code) : code);
     return copy;
   } catch {
-    // It is a revoked proxy, or has getters that throw.
-    return new Error('an error that cannot be shown');
+    return unreadable();
   }
 }

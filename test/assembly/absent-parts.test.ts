@@ -38,6 +38,8 @@ const fields: Readonly<Record<string, object>> = {
   attributes: { attributes: { owner: () => ({ known: true }) } },
   external: { external: true, handler: undefined },
   'outputStrategy: "offload"': { outputStrategy: 'offload' },
+  scopes: { scopes: ['a'] },
+  revert: { revert: () => null },
 };
 
 /** A tool with a field of the table. */

@@ -208,6 +208,15 @@ describe('refused is', () => {
       expect(misuse(add).message).toContain('the operation `add`, which quotas need');
   });
 
+  test('a session that runs programs over a store that cannot keep their journals', () => {
+    const registry = new HostToolRegistry({ store: lacking('touch'), approvals: { secret } });
+    registry.createSession({ sessionId: 's' });
+    const run = (): unknown => registry.createSession({ sessionId: 'p', code: {} });
+    const { code, message } = misuse(run);
+    expect(code).toBe('invalid_option');
+    expect(message).toContain('the operation `touch`, which the journals of programs need');
+  });
+
   test('a store that nothing uses', () => {
     const store = memoryStore();
     expect(misuse(() => new CoreClass({ store })).code).toBe('missing_part');
@@ -216,9 +225,12 @@ describe('refused is', () => {
       expect(misuse(() => new CoreClass({ store, parts: [part] })).message).toContain(
         'nothing would be kept in `store`',
       );
-    expect(
-      misuse(() => new HostToolRegistry({ store, quotaStore: memoryQuotas() })).message,
-    ).toContain('nothing would be kept in `store`');
+    const other = { store, quotaStore: memoryQuotas() };
+    expect(misuse(() => new CoreClass({ ...other, parts: [quotas()] })).message).toContain(
+      'nothing would be kept in `store`',
+    );
+    // Its sessions may run programs, which keep their journals there.
+    expect(new HostToolRegistry(other)).toBeInstanceOf(HostToolRegistry);
     expect(new CoreClass({ store, parts: [quotas()] })).toBeInstanceOf(CoreClass);
   });
 });

@@ -7,6 +7,9 @@ import { partOf, partTable } from '../../src/assembly/part-table.ts';
 import { type Part, PartSet } from '../../src/core/part.ts';
 import { Registry } from '../../src/core/registry/registry.ts';
 import { defineTool, type RegistryOptions, type ToolResult } from '../../src/index.ts';
+import { codeMode } from '../../src/parts/code/part.ts';
+import { delegation } from '../../src/parts/delegation/part.ts';
+import { diagnostics } from '../../src/parts/diagnostics/part.ts';
 import { discovery } from '../../src/parts/discovery/part.ts';
 import { durableApprovals } from '../../src/parts/durable-approvals/part.ts';
 import { explain } from '../../src/parts/explain/part.ts';
@@ -17,7 +20,9 @@ import { offload } from '../../src/parts/offload/part.ts';
 import { origins } from '../../src/parts/origins/part.ts';
 import { quotas } from '../../src/parts/quotas/part.ts';
 import { ruleReview } from '../../src/parts/rule-review/part.ts';
+import { scopes } from '../../src/parts/scopes/part.ts';
 import { secrets } from '../../src/parts/secrets/part.ts';
+import { undo } from '../../src/parts/undo/part.ts';
 import { versions } from '../../src/parts/versions/part.ts';
 
 const withParts = (parts: readonly Part[], options: RegistryOptions = {}): Registry =>
@@ -101,6 +106,9 @@ describe('versions', () => {
 });
 
 const all = [
+  codeMode,
+  delegation,
+  diagnostics,
   discovery,
   durableApprovals,
   explain,
@@ -111,7 +119,9 @@ const all = [
   origins,
   quotas,
   ruleReview,
+  scopes,
   secrets,
+  undo,
   versions,
 ];
 

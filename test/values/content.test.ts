@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { content, serializeOutput } from '../../src/index.ts';
-import { contentParts } from '../../src/values/content.ts';
+import { contentParts } from '../../src/values/content-parts.ts';
 import { world } from '../core/call/world.ts';
 
 describe('content', () => {

@@ -1,6 +1,9 @@
-/** The standing answers of one session. A grant answers an ask; it never lifts a denial. */
+/**
+ * The standing answers of one session, and the calls that wait for a person here. A grant answers
+ * an ask; it never lifts a denial.
+ */
 
-import type { Grant } from '../../api/approval.ts';
+import type { ApprovalRequest, Grant } from '../../api/approval.ts';
 import { sha256 } from '../../values/crypto.ts';
 import { canonicalJson, type JsonObject } from '../../values/json/index.ts';
 import type { ReadAnswer } from './request.ts';
@@ -151,4 +154,25 @@ function publicView({ id, tool, effect, by, usesLeft, expiresAt }: Held): Grant 
 /** A digest of canonical JSON. */
 export function jsonDigest(value: JsonObject): string {
   return sha256(canonicalJson(value), 'base64url');
+}
+
+interface Waiting {
+  readonly request: ApprovalRequest;
+  answer(answer: ReadAnswer): void;
+  /** Adds a listener for the end of the call, which gets the call's result. */
+  onEnd(listener: (result: unknown) => void): void;
+}
+
+export class ApprovalDesk {
+  readonly grants = new Grants();
+  readonly waiting = new Map<string, Waiting>();
+
+  /** Answers a call that waits in this process. The first answer wins. False if none waits. */
+  answer(id: string, answer: ReadAnswer): boolean {
+    const waiting = this.waiting.get(id);
+    if (waiting === undefined) return false;
+    this.waiting.delete(id);
+    waiting.answer(answer);
+    return true;
+  }
 }

@@ -1,6 +1,6 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
 
-import type { ApprovalChoice } from '../../api/approval.ts';
+import type { ApprovalChoice, PendingApproval } from '../../api/approval.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { choiceOf, type ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
@@ -158,6 +158,14 @@ export function timedOut(call: Call, approvalId: string): ToolError {
     `No one answered the approval request for \`${shownNameOf(call)}\` in time.`,
     { reason: 'timeout' },
   );
+}
+
+/** Gives the host the request and its token, with the result of a call that ends as pending. */
+export function attachPending(call: Call, approval: PendingApproval): void {
+  call.onEnd((result) => {
+    if (result.error?.code === 'approval_pending')
+      Object.defineProperty(result, 'approval', { value: approval, enumerable: false });
+  });
 }
 
 export function tooManyApprovals(limit: number): ToolError {

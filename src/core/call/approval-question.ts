@@ -1,7 +1,6 @@
 /** The question that a person is asked about a call, and the event that announces it. */
 
 import type { ApprovalPrompt, ApprovalRequest } from '../../api/approval.ts';
-import { type ToolError, toolError } from '../../values/errors/index.ts';
 import {
   deepFreeze,
   frozenJson,
@@ -11,17 +10,12 @@ import {
 } from '../../values/json/index.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
-import type { Call, FoundCall } from './call.ts';
-import { shownJson, shownNameOf, shownText, shownToApprover, shownToListeners } from './shown.ts';
+import type { FoundCall } from './call.ts';
+import type { Unaskable } from './ports.ts';
+import { asItIs, shownJson, shownText, shownToListeners } from './shown.ts';
 
 /** The question, or the reason and text with which the call is refused unasked. */
-export type Question =
-  | { readonly askable: true; readonly request: ApprovalRequest }
-  | {
-      readonly askable: false;
-      readonly reason: 'secret_in_prompt' | 'input_not_shown';
-      readonly message: string;
-    };
+export type Question = { readonly askable: true; readonly request: ApprovalRequest } | Unaskable;
 
 /**
  * Makes the question. It shows exactly what will run, except for secret fields, which
@@ -36,22 +30,18 @@ export function requestFor(
   id: string,
   lifetimeMs: number,
 ): Question {
-  const { session, callId, entry, parent } = call;
+  const { session, callId, entry, caller } = call;
   const { registry, sessionId, principal } = session;
+  const { masking, question } = registry.ports;
   const usual = promptOf(entry).title;
   const { title, message, risk } = verdict.prompt as ApprovalPrompt;
-  const shown = shownToApprover(call);
-  if (shown === undefined) {
-    return {
-      askable: false,
-      reason: 'input_not_shown',
-      message: notShown,
-    };
-  }
-  const held = (text: string | undefined): boolean => text !== undefined && shown.holds(text);
-  const field = title !== usual && held(title) ? 'title' : held(message) ? 'message' : undefined;
-  if (field !== undefined) return secretInPrompt(call, field);
-  const added = registry.ports.question?.ask(call, shown.fields, held);
+  const shown =
+    masking === undefined
+      ? asItIs(call)
+      : masking.question(call, title === usual ? undefined : title, message);
+  if ('askable' in shown) return shown;
+  const held = (text: string): boolean => shown.holds(text);
+  const added = question?.ask(call, shown.fields, held);
   const words =
     added?.lines === undefined ? message : [message, added.lines].filter(isText).join('\n');
   const now = registry.now();
@@ -61,9 +51,7 @@ export function requestFor(
     sessionId,
     ...(principal === undefined ? {} : { principal }),
     callId,
-    ...(parent === undefined
-      ? {}
-      : { parent: { callId: parent.callId, tool: parent.entry.summary.name } }),
+    ...(caller === undefined ? {} : { parent: caller }),
     tool: entry.summary,
     input,
     title,
@@ -72,6 +60,7 @@ export function requestFor(
     ...(risk === undefined ? {} : { risk }),
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
     source: verdict.source as string,
+    ...programIn(call),
     ...verdict.details,
     ...added?.members,
     // Whole milliseconds, since inboxes page by these times and stores keep whole numbers.
@@ -82,22 +71,19 @@ export function requestFor(
   return { askable: true, request };
 }
 
+/** Where the call stands in a program, whose source is left out if it may hold a secret. */
+function programIn(call: FoundCall): Pick<ApprovalRequest, 'program'> {
+  const { programOf, masking } = call.session.registry.ports;
+  const program = programOf?.(call) ?? call.resumed?.place?.program;
+  if (program === undefined) return {};
+  const { source, line } = program;
+  const isShown = source !== undefined && masking?.hidesProgram(call, source) !== true;
+  return { program: isShown ? { source, line } : { line } };
+}
+
 function summaryOf(call: FoundCall, input: JsonObject, hidden: readonly string[]): string {
   const { name } = call.entry.summary;
   return call.session.registry.ports.summary?.(name, input, hidden) ?? name;
-}
-
-function secretInPrompt(call: FoundCall, field: 'title' | 'message'): Question {
-  const { session, toolName, callId } = call;
-  session.registry.warn(
-    { sessionId: session.sessionId, callId, toolName, field },
-    'the prompt of an approval contains a secret of the call, so the call was refused',
-  );
-  return {
-    askable: false,
-    reason: 'secret_in_prompt',
-    message: `The \`${field}\` of the approval request contains a secret of the call.`,
-  };
 }
 
 function isText(text: string | undefined): text is string {
@@ -120,13 +106,14 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
   const shown = shownToListeners(call);
   const hiddenFields = shown.fields;
   const input = objectOf(shown.value);
-  const added = session.registry.ports.question?.announce(request, hiddenFields, (text) =>
-    shown.holds(text),
-  );
+  const { ports } = session.registry;
+  const held = (text: string): boolean => shown.holds(text);
+  const added = ports.question?.announce(request, hiddenFields, held);
   const message = added === undefined ? request.message : added.message;
   const members = JSON.parse(JSON.stringify(added?.members ?? {})) as JsonObject;
   const published = {
     ...(JSON.parse(JSON.stringify(rest)) as JsonObject),
+    ...programIn(call),
     ...(shownJson(call, members) as JsonObject),
     input,
     title: shownText(call, title),
@@ -140,15 +127,4 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
 /** A frozen copy, since readers may keep it. An input that is hidden as a whole becomes `{}`. */
 function objectOf(value: JsonValue): JsonObject {
   return isJsonObject(value) ? (frozenJson(value as JsonValue) as JsonObject) : {};
-}
-
-const notShown =
-  'The arguments contain too many secrets, or are too large to be searched for secrets. Send less.';
-
-export function inputNotShown(call: Call): ToolError {
-  return toolError(
-    'approval_denied',
-    `The call to \`${shownNameOf(call)}\` was not approved: ${notShown}`,
-    { reason: 'input_not_shown' },
-  );
 }

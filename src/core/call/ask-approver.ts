@@ -7,7 +7,7 @@ import { errorName, withCause } from '../../values/errors/index.ts';
 import { hasOwn } from '../../values/json/value.ts';
 import { inScope } from '../../values/limits/async-scope.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
-import type { ApprovalDesk } from '../approval/desk.ts';
+import type { ApprovalDesk } from '../approval/grants.ts';
 import { type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { describeReceived } from '../approval/wrong-answer.ts';
 import type { Verdict } from '../rules/verdict.ts';
@@ -127,9 +127,7 @@ function openQuestion(call: FoundCall, desk: ApprovalDesk, request: ApprovalRequ
     answer: (read) => close({ read }),
     onEnd: (listener) => call.onEnd(listener),
   });
-  const { session } = call;
-  const { registry } = session;
-  registry.asking.add(session);
+  beginAsking(call);
   return {
     answered,
     ask: (approver) => {
@@ -142,8 +140,24 @@ function openQuestion(call: FoundCall, desk: ApprovalDesk, request: ApprovalRequ
     leave: () => {
       call.offEnd(stop);
       desk.waiting.delete(request.id);
-      if (desk.waiting.size === 0) registry.asking.delete(session);
+      endAsking(call, desk);
     },
     giveUp,
   };
+}
+
+function beginAsking(call: FoundCall): void {
+  call.session.registry.asking.add(call.session);
+  tellAbove(call, true);
+}
+
+function endAsking(call: FoundCall, desk: ApprovalDesk): void {
+  if (desk.waiting.size === 0) call.session.registry.asking.delete(call.session);
+  tellAbove(call, false);
+}
+
+/** The time in which a person is asked is no time of the calls above. */
+function tellAbove(call: FoundCall, isAsking: boolean): void {
+  for (let above = call.parent; above !== undefined; above = above.parent)
+    above.extra?.asking?.(isAsking);
 }

@@ -40,6 +40,8 @@ export class Binding {
   default: Effect = 'allow';
   /** The gates in order. The decide stage creates them on first use. */
   judges: readonly unknown[] | undefined;
+  /** Calls can be judged before they have a record. Found out on first use. */
+  endsEarly: boolean | undefined;
   /** The denial of every call; null if calls have to be judged. Made on first use. */
   denial: ConstantDenial | null | undefined;
   /** The profile requires approval. */
@@ -79,6 +81,7 @@ export class Binding {
     if (asks !== this.asks) this.hostTool = undefined;
     this.asks = asks;
     this.judges = undefined;
+    this.endsEarly = undefined;
     this.denial = undefined;
     this.drop = status.drop;
     this.registryRules = status.registryRules;
@@ -105,7 +108,8 @@ export class Binding {
     this.isBounded =
       entry.slots !== undefined ||
       entry.internals.resourceKey !== undefined ||
-      session.callSlots !== undefined;
+      session.callSlots !== undefined ||
+      session.outer !== undefined;
     this.stamp = stamp;
   }
 

@@ -1,6 +1,5 @@
 /** The part of a call's record that only some calls need. */
 
-import type { PendingApproval } from '../../api/approval.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
@@ -8,12 +7,12 @@ import type { Deadline } from '../../values/limits/deadlines.ts';
 import type { Semaphore } from '../../values/limits/semaphore.ts';
 import type { Standing } from '../approval/grants.ts';
 import type { ReadAnswer } from '../approval/request.ts';
-import type { Alongside } from '../result.ts';
 import type { Details } from '../rules/verdict.ts';
 import type { Slot } from '../slot.ts';
 import type { Call, Resumed } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { CallTraces } from './call-tracers.ts';
+import type { SentAlongside } from './output-snapshot.ts';
 import type { Place } from './places.ts';
 
 /** The rarely used part of a call, with its fields grouped by the phase that first sets them. */
@@ -49,8 +48,6 @@ export class CallExtra {
   grant: Standing | undefined;
   /** An `_always` answer that is kept back until the call's input is final. */
   standing: { readonly approvalId: string; readonly answer: ReadAnswer } | undefined;
-  /** The suspended request with its token, for the host. */
-  pending: PendingApproval | undefined;
   holds: Semaphore[] | undefined;
   /** What a person was shown besides the call, and has agreed to. */
   agreed: Details | undefined;
@@ -75,11 +72,13 @@ export class CallExtra {
   controller: AbortController | undefined;
   idle: Deadline | undefined;
   eventCount = 0;
+  /** Told when a call below it begins to wait for a person, and when it no longer does. */
+  asking: ((isAsking: boolean) => void) | undefined;
   children: Set<Call> | undefined;
   childCount = 0;
 
   /** What the tool sent in addition to its output. */
-  alongside: Alongside | undefined;
+  alongside: SentAlongside | undefined;
 
   // All phases.
   cleanups: Set<(result: ToolResult) => void> | undefined;
@@ -94,7 +93,7 @@ export class CallExtra {
   aborted = false;
   abortReason: unknown;
   /** What parts add to the result's metadata. */
-  metadata: Readonly<Record<string, string | number | boolean>> | undefined;
+  metadata: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
   /** The caller must not learn that the tool exists. */
   hidden = false;
   /** The original error, if the model sees a masked one. */

@@ -6,7 +6,7 @@
 import type { CallOptions, Surface } from '../../api/context.ts';
 import { describe, messageOf, type ToolError, toolError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import { suggestion } from '../../values/options/index.ts';
+import { abortSignal, suggestion } from '../../values/options/index.ts';
 import type { Call } from './call.ts';
 
 /**
@@ -25,6 +25,8 @@ export interface ReadCallOptions {
   readonly surface: Surface | undefined;
   /** Present if other code runs the tool, or if the caller only wants a decision. */
   readonly elsewhere?: Elsewhere | 'explained' | undefined;
+  /** The library itself calls an internal tool. */
+  readonly inside?: true | undefined;
   /** The first wrong option. The call ends with this error. */
   readonly fault: ToolError | undefined;
 }
@@ -40,6 +42,7 @@ const known = [
 
 const surfaceMembers = [
   'name',
+  'source',
   'outside',
   'approver',
   'client',
@@ -48,6 +51,7 @@ const surfaceMembers = [
   'shownName',
   'started',
   'traceContext',
+  'scopes',
 ] as const satisfies readonly (keyof Surface)[];
 
 type Draft = { -readonly [K in keyof ReadCallOptions]: ReadCallOptions[K] };
@@ -71,15 +75,24 @@ export function optionsVia(
       };
 }
 
-/** The options of a resumed call, with the adapter that the suspended call came through. */
+/**
+ * The options of a resumed call. Rules about surfaces and scopes judge it as they did when it was
+ * suspended, whichever adapter the answer comes through.
+ * @param name The adapter that the suspended call came through.
+ * @param scopes Those of the request that made it.
+ */
 export function withSurface(
   given: ReadCallOptions | undefined,
   name: string | undefined,
+  scopes: readonly string[] | undefined,
 ): ReadCallOptions | undefined {
-  const via = optionsVia(name);
-  return given === undefined || via === undefined
-    ? (via ?? given)
-    : { ...given, surface: via.surface };
+  if (name === undefined && scopes === undefined) return given;
+  const options = (given ?? optionsVia('')) as ReadCallOptions;
+  const surface = { name: '', ...options.surface };
+  return {
+    ...options,
+    surface: { ...surface, name: name ?? surface.name, scopes: scopes ?? surface.scopes },
+  };
 }
 
 /** Reads options that were written for this library, so an unknown option is a mistake. */
@@ -143,7 +156,8 @@ function wrongOption({
 }: Draft): ToolError | undefined {
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
     return refuse('timeoutMs', 'a number of milliseconds above 0', timeoutMs);
-  if (signal !== undefined && !isSignal(signal)) return refuse('signal', 'an AbortSignal', signal);
+  if (signal !== undefined && !abortSignal.accepts(signal))
+    return refuse('signal', 'an AbortSignal', signal);
   if (resourceKey !== undefined && typeof resourceKey !== 'string')
     return refuse('resourceKey', 'a string', resourceKey);
   // A blank key was probably lost. All calls that lost their keys would count as one.
@@ -151,22 +165,13 @@ function wrongOption({
     return refuse('idempotencyKey', 'a non-blank string', idempotencyKey);
   if (surface !== undefined && typeof surface.name !== 'string')
     return refuse('surface.name', 'a string', surface.name);
+  if (surface?.scopes !== undefined && !Array.isArray(surface.scopes))
+    return refuse('surface.scopes', 'an array of strings', surface.scopes);
   return undefined;
 }
 
 function isNonBlank(text: unknown): boolean {
   return typeof text === 'string' && text.trim() !== '';
-}
-
-/** Accepts a signal of another realm, but not an object that lacks some members. */
-function isSignal(signal: unknown): boolean {
-  if (typeof signal !== 'object' || signal === null) return false;
-  const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignal>;
-  return (
-    typeof aborted === 'boolean' &&
-    typeof addEventListener === 'function' &&
-    typeof removeEventListener === 'function'
-  );
 }
 
 /** Reads own members only, so that an approver on `Object.prototype` has no effect. */
@@ -181,10 +186,12 @@ function readSurface(surface: unknown, draft: Draft): Surface {
         `\`${unknown.slice(0, 60)}\`${suggestion(unknown, surfaceMembers)}`,
     );
   const own: { [K in keyof Surface]: Surface[K] } = Object.assign(Object.create(null), surface);
-  const { name, outside, approver, client, exposeErrors, strictNulls, shownName, started } = own;
-  const { traceContext } = own;
+  const { name, source, outside, approver, client, exposeErrors, strictNulls, shownName, started } =
+    own;
+  const { traceContext, scopes } = own;
   return {
     name,
+    source,
     outside,
     approver,
     client,
@@ -195,6 +202,7 @@ function readSurface(surface: unknown, draft: Draft): Surface {
     shownName,
     started,
     traceContext,
+    scopes,
   };
 }
 

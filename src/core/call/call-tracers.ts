@@ -28,12 +28,19 @@ export interface CallStart {
   readonly principal: string;
   /** `""` for a direct call. */
   readonly surface: string;
+  /** The id of the call that made this one; known also if that was in another process. */
+  readonly parentCallId: string | undefined;
   /** The trace of the call whose handler made this one. */
   readonly parents: readonly CallTrace[] | undefined;
   /**
    * The caller's place in a trace, if the caller is elsewhere and has sent it. Its form is valid.
    */
   readonly from: TraceContext | undefined;
+  /**
+   * The place of a call in a trace before it was suspended, if this one goes on with it. Its form
+   * is valid.
+   */
+  readonly suspended: TraceContext | undefined;
 }
 
 /** Why a phase or a call ended as it did. Its texts contain no secret of the call. */
@@ -79,6 +86,8 @@ export interface CallTraces {
   /** A phase is over. A call that has ended has closed its phases. */
   left(phase: Phase, error: ToolError | undefined): void;
   ended(result: ToolResult): void;
+  /** The place of the call in a trace. */
+  place(): TraceContext | undefined;
 }
 
 /** The tracers of a registry, as its calls know them. */

@@ -1,6 +1,7 @@
 /** The record of one call: what the stages read and write as the call passes through them. */
 
-import type { CallInfo, Surface } from '../../api/context.ts';
+import type { ApprovalRequest } from '../../api/approval.ts';
+import type { CallInfo, Surface, TraceContext } from '../../api/context.ts';
 import type { ToolResult } from '../../api/result.ts';
 import { randomUUID } from '../../values/crypto.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
@@ -20,7 +21,8 @@ import type { RuleCount } from './counters.ts';
 /** What a resumed call carries over from the call that was suspended. */
 export interface Resumed {
   readonly approvalId: string;
-  readonly answer: ReadAnswer;
+  /** Undefined for a program that only waited for its calls: nobody was asked about it. */
+  readonly answer: ReadAnswer | undefined;
   readonly idempotencyKey: string;
   /** The fingerprint of the tool when approval was requested. */
   readonly fingerprint: string;
@@ -28,6 +30,10 @@ export interface Resumed {
   readonly source: string;
   /** What the person was shown besides, and agreed to. */
   readonly details: Details | undefined;
+  /** The call that made it, in another run or process, and where. */
+  readonly place: Pick<ApprovalRequest, 'parent' | 'program'> | undefined;
+  /** The place of the suspended call in a trace. */
+  readonly trace: TraceContext | undefined;
 }
 
 /**
@@ -143,6 +149,11 @@ export class Call implements Deadline, Holder, AbortEntry {
     if (resumed !== undefined) this.more.resumed = resumed;
   }
 
+  /** The call that runs. It is another one if this one is only judged. */
+  get actual(): Call {
+    return this;
+  }
+
   /** 1, or 2 for a resumed call. */
   get attempt(): number {
     return this.resumed === undefined ? 1 : 2;
@@ -151,6 +162,14 @@ export class Call implements Deadline, Holder, AbortEntry {
   /** Present on a resumed call. */
   get resumed(): Resumed | undefined {
     return this.extra?.resumed;
+  }
+
+  /** What is known of the call that made this one, which may have been in another process. */
+  get caller(): ApprovalRequest['parent'] {
+    const { parent } = this;
+    return parent === undefined
+      ? this.resumed?.place?.parent
+      : { callId: parent.callId, tool: parent.entry.summary.name };
   }
 
   get owner(): object {

@@ -11,7 +11,7 @@ export function link(call: Call): void {
   call.next = head;
   if (head !== undefined) head.previous = call;
   registry.calls = call;
-  session.inFlight++;
+  for (let at: SessionState | undefined = session; at !== undefined; at = at.outer) at.inFlight++;
 }
 
 /** Removes a call from the list, and its id from the session's ids. */
@@ -24,8 +24,10 @@ export function unlink(call: Call): void {
   call.previous = undefined;
   call.next = undefined;
   session.ids?.delete(call.callId);
-  session.inFlight--;
-  session.idled?.();
+  for (let at: SessionState | undefined = session; at !== undefined; at = at.outer) {
+    at.inFlight--;
+    at.idled?.();
+  }
 }
 
 /**

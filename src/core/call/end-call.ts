@@ -4,33 +4,29 @@
  */
 
 import type { ResultMetadata, ToolResult } from '../../api/result.ts';
-import { type CallStatus, codes, type ToolError, withCause } from '../../values/errors/index.ts';
-import { inputNotShown } from './approval-question.ts';
+import { type CallStatus, codes, type ToolError } from '../../values/errors/index.ts';
 import { type Call, isFound } from './call.ts';
 import type { CallExtra } from './call-extra.ts';
 import { unlink } from './calls-in-flight.ts';
 import { countDenied, countEnd, countLate, countMatched, countReason } from './counters.ts';
 import { copyFor, deliver } from './deliver.ts';
 import { copiedError, postedResult } from './posted-result.ts';
-import { giveBack, releaseAll } from './release.ts';
-import { shownInput, shownJson, shownText } from './shown.ts';
+import { giveBack, releaseAll } from './session-limits.ts';
+import { shownInput } from './shown.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The result of a failed call. Its texts contain nothing that is hidden. */
 export function failureResult(call: Call, error: ToolError): ToolResult {
   const { extra, session } = call;
-  const hides = session.registry.ports.masking?.hides(call) === true;
+  const { masking } = session.registry.ports;
   const { status } = codes[error.code];
-  const result: Writable<ToolResult> = {
+  return {
     success: false,
-    error: hides ? shownError(call, error) : error,
+    error: masking?.error(call, error) ?? error,
     // `rejected` would say that the handler has not run.
     metadata: metadataOf(call, extra?.withheld === true ? 'failed' : status),
   };
-  if (extra?.pending !== undefined && error.code === 'approval_pending')
-    Object.defineProperty(result, 'approval', { value: extra.pending, enumerable: false });
-  return result as ToolResult;
 }
 
 export function successResult(
@@ -43,7 +39,7 @@ export function successResult(
   if (truncated !== undefined) metadata.truncated = truncated;
   if (handler !== undefined) metadata.handler = handler;
   const alongside = call.extra?.alongside;
-  if (alongside !== undefined) metadata.alongside = alongside;
+  if (alongside !== undefined) metadata.alongside = alongside.sent;
   return { success: true, output, metadata };
 }
 
@@ -58,18 +54,6 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
   if (extra?.repaired !== undefined) metadata.repaired = extra.repaired;
   if (extra?.metadata !== undefined) Object.assign(metadata, extra.metadata);
   return metadata;
-}
-
-function shownError(call: Call, error: ToolError): ToolError {
-  // Every text of this call would be hidden, also the one that says so. It is written again here,
-  // so that nothing else is shown.
-  if (error.code === 'approval_denied' && error.reason === 'input_not_shown')
-    return inputNotShown(call);
-  const shown: Writable<ToolError> = { ...error, message: shownText(call, error.message) };
-  if (Object.hasOwn(error, 'cause')) withCause(shown, error.cause);
-  if (error.reason !== undefined) shown.reason = shownText(call, error.reason);
-  if (error.details !== undefined) shown.details = shownJson(call, error.details);
-  return shown;
 }
 
 /** Ends a call with an error. */
@@ -110,7 +94,7 @@ function settleAccounts(call: Call, result: ToolResult): void {
   if (extra !== undefined) endExtra(call, extra, result);
   count(call, result);
   if (call.announced) {
-    if (extra?.resumed !== undefined)
+    if (extra?.resumed?.answer !== undefined)
       emitSettled(call, extra.resumed.approvalId, result.metadata.status);
     tell(call, result);
     registry.observers?.ended(call, result);
@@ -227,6 +211,7 @@ function tell(call: Call, result: ToolResult): void {
       call.surfaceName,
     );
   }
+  const logs = call.extra?.metadata?.logs;
   if (session.hasListener('tool:error'))
     session.emit(
       'tool:error',
@@ -236,6 +221,7 @@ function tell(call: Call, result: ToolResult): void {
         input: copyFor(session, 'tool:error', shownInput(call)),
         error: copiedError(call.extra?.unmasked ?? error),
         status,
+        ...(logs === undefined ? {} : { logs }),
         durationMs,
       },
       call.surfaceName,

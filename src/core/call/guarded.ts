@@ -1,7 +1,7 @@
 /** Runs a gate that is the host's code. Whatever goes wrong denies the call. */
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { isThenable } from '../../values/maybe-promise.ts';
-import { PolicyFault } from '../rules/policy-fault.ts';
+import { PolicyFault } from '../rules/policies.ts';
 import { makeVerdict } from '../rules/verdict.ts';
 import type { FoundCall } from './call.ts';
 import { reportFault } from './report-fault.ts';

@@ -11,7 +11,7 @@ import type {
 } from '../../api/context.ts';
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { shortened } from '../../values/text/characters.ts';
-import type { FoundCall } from './call.ts';
+import { Call, type FoundCall } from './call.ts';
 import { shownJson, shownText } from './shown.ts';
 
 const maxEvents = 1_000;
@@ -199,4 +199,16 @@ function mayEmit(call: FoundCall): boolean {
       'a call emitted more events than its limit; the rest is dropped',
     );
   return more.eventCount <= maxEvents;
+}
+
+/**
+ * A call and a context that are never used. An engine forgets the shape of objects, and the code
+ * compiled for it, when a garbage collection leaves none of them. The next ten thousand calls would
+ * then cost several times as much, so a registry keeps these.
+ */
+export function exemplars(): readonly object[] {
+  const call = new Call(undefined as never, '', '', undefined, undefined, undefined, undefined);
+  call.startedAt = 0.5;
+  call.dlAt = 0.5;
+  return [call, new HandlerContext(call as FoundCall)];
 }

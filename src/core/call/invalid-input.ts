@@ -23,6 +23,13 @@ export function inputFault(call: FoundCall, issue: Issue): Error {
   return fault;
 }
 
+/** What a tool of the library throws so that its call ends with this error. */
+export function faultOf(error: ToolError): Error {
+  const fault = new Error(error.message);
+  errors.set(fault, error);
+  return fault;
+}
+
 /** The error of the call, if that was thrown. */
 export function thrownInputFault(thrown: unknown): ToolError | undefined {
   return typeof thrown === 'object' && thrown !== null ? errors.get(thrown) : undefined;

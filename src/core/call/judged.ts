@@ -3,7 +3,17 @@
 import type { JsonObject } from '../../values/json/index.ts';
 import { declaresPath } from '../../values/schema/local-reference.ts';
 import type { Judged } from '../rules/judged.ts';
+import type { Binding } from './binding.ts';
 import type { FoundCall } from './call.ts';
+import type { RuleCount } from './counters.ts';
+
+/** What rules know about a call that has no record yet. */
+export interface UnrecordedCall extends Judged {
+  readonly session: Binding['session'];
+  readonly binding: Binding;
+  readonly entry: Binding['entry'];
+  matched: RuleCount[] | undefined;
+}
 
 /** The canonical input, and the value that the schema parsed from it. Read when a rule needs it. */
 export class JudgedCall implements Judged {

@@ -10,7 +10,7 @@ import { shownInput } from './shown.ts';
  * @param result Absent where the call is about to start.
  */
 export function recordOf(call: Call, result: ToolResult | undefined): CallRecord {
-  const { session, entry, verdict, extra, parent } = call;
+  const { session, entry, verdict, extra } = call;
   const { registry } = session;
   const error = result === undefined || result.success ? undefined : result.error;
   const known = entry ?? session.entryOf(call.toolName);
@@ -18,7 +18,7 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
     at: registry.now(),
     callId: call.callId,
     attempt: call.attempt,
-    parentCallId: parent?.callId,
+    parentCallId: call.caller?.callId,
     sessionId: session.sessionId,
     principal: session.actor,
     surface: call.surfaceName,

@@ -1,13 +1,15 @@
-/** The snapshot of an output: a copy as JSON, made when the handler returns. */
+/**
+ * The snapshot of an output: a copy as JSON, made when the handler returns. And what calls know of
+ * what was sent in addition to it.
+ */
 
-import type { ResultMetadata } from '../../api/result.ts';
-import { isContentValue, markContent } from '../../values/content.ts';
+import type { ResultMetadata, ToolResult } from '../../api/result.ts';
+import { type ContentWays, contentWays, markAs } from '../../values/content-parts.ts';
 import { type ToolError, toolError } from '../../values/errors/index.ts';
-import { copyJson } from '../../values/json/index.ts';
-import { lostInSandbox } from '../../values/json/lost-data.ts';
-import type { Call } from './call.ts';
+import { copyJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
+import type { Alongside } from '../result.ts';
+import type { Call, FoundCall } from './call.ts';
 import { shownNameOf } from './shown.ts';
-import { logLostCall } from './tell-lost.ts';
 
 /** Deepest nesting of an output. */
 export const maxOutputDepth = 512;
@@ -37,13 +39,14 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
   const kind = typeof value;
   if (kind === 'string' || kind === 'boolean' || (kind === 'number' && Number.isFinite(value)))
     return whole(value === 0 ? 0 : value);
-  const isContent = readsAsContent(value);
-  const noticesLoss = call.binding?.entry.noticesLoss === true;
+  const ways = waysOf(value);
+  const losses =
+    call.binding?.entry.noticesLoss === true ? call.session.registry.ports.losses : undefined;
   const copy = copyJson(value, {
     maxDepth: maxOutputDepth,
     maxValues,
-    maxChars: isContent ? undefined : maxChars,
-    noticesLoss,
+    maxChars: ways === undefined ? maxChars : undefined,
+    losesData: losses?.losesData,
   });
   if (!copy.ok) {
     const place = copy.path === '' ? 'The output' : `The output at ${copy.path}`;
@@ -60,13 +63,12 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
       ),
     };
   }
-  const lost = noticesLoss ? (copy.lost ?? lostElsewhere(value)) : undefined;
-  if (lost !== undefined) logLostCall(call, lost);
+  losses?.copied(call, value, copy.lost);
   if (copy.overflow)
     return { ok: true, output: value, truncated: undefined, leastChars: undefined, overflow: true };
   return {
     ok: true,
-    output: isContent ? markContent(copy.value) : copy.value,
+    output: markAs(ways?.partsOf(copy.value), ways) ?? copy.value,
     truncated: undefined,
     leastChars: copy.size,
     overflow: false,
@@ -78,16 +80,23 @@ export function whole(output: unknown, truncated?: ResultMetadata['truncated']):
   return { ok: true, output, truncated, leastChars: undefined, overflow: false };
 }
 
-/** The class of an object that lost its data in a sandbox. */
-function lostElsewhere(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !(lostInSandbox in value)) return undefined;
-  return String(value[lostInSandbox]);
-}
-
-function readsAsContent(value: unknown): boolean {
+function waysOf(value: unknown): ContentWays | undefined {
   try {
-    return isContentValue(value);
+    return contentWays(value as object);
   } catch {
-    return false;
+    return undefined;
   }
 }
+
+export interface SentAlongside {
+  readonly sent: Alongside;
+  /** Cuts it to the budget of its output, which is cut already. */
+  fit(call: FoundCall, shaped: Shaped): Shaped | Promise<Shaped>;
+  /** A hook has returned this after it was given a result. */
+  returned(call: FoundCall, answer: ToolResult | void, before: Shaped): void;
+  /** As events carry it. @param hide A value without what is hidden; whether it was cut. */
+  hidden(hide: (value: JsonValue, isCut: boolean) => JsonValue): JsonObject;
+}
+
+/** By the outcome of a handler. */
+export const sentWith = new WeakMap<object, SentAlongside>();

@@ -1,6 +1,8 @@
 /** What parts do for calls. A call asks for nothing that no part does. */
 
 import type { ApprovalRequest, PendingApproval } from '../../api/approval.ts';
+import type { ToolResult } from '../../api/result.ts';
+import type { Store } from '../../api/store.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { Conditioned } from '../rules/conditioned.ts';
@@ -12,12 +14,23 @@ import type { Call, FoundCall } from './call.ts';
 import type { RuleCount } from './counters.ts';
 import type { Shaped, Shown } from './output-snapshot.ts';
 import type { Step } from './step.ts';
+import type { StoreGate } from './store-step.ts';
 import type { Judge, Tally } from './tally.ts';
 
 /**
  * Runs last, before the handler. A call that waits here is judged again, and comes back.
  */
 export type StartGate = (call: FoundCall) => Step;
+
+/**
+ * What a part does in a store before the handler starts, and `storeGates`, which asks several such
+ * gates as few times as their stores allow. A part brings it along, so that a bundle without such
+ * parts leaves it out.
+ */
+export interface KeepGate {
+  readonly ask: StoreGate;
+  readonly all: (gates: readonly StoreGate[]) => StartGate;
+}
 
 /** Runs when the handler begins. */
 export type BeginGate = (call: FoundCall) => void;
@@ -29,9 +42,11 @@ export interface ToolGates {
   /** The attributes that the gates read, as tools declare them. */
   readonly attributes?: readonly string[];
   readonly start?: StartGate;
+  /** Runs before every {@link start}: what the part does in a store before the handler starts. */
+  readonly keep?: KeepGate;
   /** Looks at what a handler has returned, before the output schema and the budget. */
   readonly output?: (call: FoundCall, shaped: Shaped) => Shaped | Promise<Shaped>;
-  /** What {@link start} would say, for `explain`. Changes nothing. */
+  /** What {@link start} or {@link keep} would say, for `explain`. Changes nothing. */
   readonly tryStart?: (call: FoundCall) => Promise<TriedStart>;
   readonly begins?: BeginGate;
   readonly overBudget?: OverBudget;
@@ -104,6 +119,10 @@ export interface Masking {
   hidesTexts(): boolean;
   /** Finds the values in the input and the knobs. */
   collectInput(call: FoundCall): void;
+  /** Finds the values of a call that an earlier run of a program has made. */
+  collectEarlier(program: Call, tool: string, input: JsonValue, output: JsonValue): void;
+  /** Whether others may not read the source of a program, of which the call is one or has one. */
+  hidesProgram(call: Call, source: string): boolean;
   /** Finds the values that validation added. */
   collectParse(call: FoundCall): void;
   /** Finds the values in an output, and in what was sent in addition to it. */
@@ -118,8 +137,21 @@ export interface Masking {
   json(call: Call, value: JsonValue): JsonValue;
   /** The input as it is now, without the values; null if it is not JSON. */
   input(call: Call): JsonValue;
+  /** An error without the values; undefined if the call has none to hide. */
+  error(call: Call, error: ToolError): ToolError | undefined;
+  /** What was thrown during the call, for the logger. */
+  logged(call: Call, thrown: unknown): unknown;
   /** The input for the person who is asked. Undefined if it cannot be shown without the values. */
   forApprover(call: FoundCall): ShownInput | undefined;
+  /**
+   * The same, or why nobody is asked. Title and message are never changed.
+   * @param title Undefined for the usual one.
+   */
+  question(
+    call: FoundCall,
+    title: string | undefined,
+    message: string | undefined,
+  ): ShownInput | Unaskable;
   /** The input of a question for those who hear of it. */
   forListeners(call: FoundCall): ShownInput;
   /** A part of the output, without the values. @param isCut Not all of it is there. */
@@ -135,18 +167,46 @@ export interface ShownInput {
   holds(text: string): boolean;
 }
 
+/** Why the call is refused, and nobody asked. */
+export interface Unaskable {
+  readonly askable: false;
+  readonly reason: 'secret_in_prompt' | 'input_not_shown';
+  readonly message: string;
+}
+
 /** Answers of people that outlive a call, and who may answer. */
 export interface Answers {
+  /** Where suspended calls are kept. */
+  store(): Store;
   /** Ends a call that asks, in a session with `approvalMode: "suspend"`. It can be resumed. */
   suspend(call: FoundCall): Step;
   /** Why no further call can be suspended, for `explain`. Never rejects. */
   crowded(call: FoundCall): Promise<ToolError | undefined>;
   /** The suspended calls of a session. Rejects if they cannot be read. */
   pending(session: SessionState): Promise<readonly PendingApproval[]>;
+  /** Nobody can answer a suspended call any more. Rejects if the store fails. */
+  withdraw(id: string): Promise<void>;
+  /** The tool of a call was found. Why its answer does not count any more, if it was resumed. */
+  found(call: FoundCall): ToolError | undefined;
   /** Runs when a call uses the answer with which it was resumed. */
   resumed(call: FoundCall): void;
   /** Why an answer of this person does not count; undefined if it does. */
   refusal(session: SessionState, by: string | undefined): AnswerRefusal | undefined;
+}
+
+/** Runs a call, and publishes what has become of it. */
+export type Publish = (
+  session: SessionState,
+  toolName: string,
+  run: () => Promise<ToolResult>,
+) => Promise<ToolResult>;
+
+/** Hears of outputs whose objects have content that is not in a copy of their own members. */
+export interface Losses {
+  /** Whether an object of a class is one. */
+  losesData(value: object): boolean;
+  /** An output was copied. @param lost The first such object in it. */
+  copied(call: Call, value: unknown, lost: object | undefined): void;
 }
 
 interface AnswerRefusal {

@@ -44,7 +44,6 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
     repaired,
     truncated,
     handler,
-    alongside,
   } = metadata;
   // One literal: an object made by spreading costs several times as much to freeze.
   const shown: Record<string, JsonValue> = {
@@ -60,12 +59,9 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
   if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
   if (handler !== undefined)
     shown.handler = copyFor(session, 'tool:post', shownJson(call, handler));
-  if (alongside !== undefined) {
-    const entries = Object.entries(alongside) as [string, JsonValue][];
-    const isCut = alongside.truncated !== undefined;
-    const clean = entries.map(([name, value]) => [name, hide(value, isCut && name === 'content')]);
-    shown.alongside = copyFor(session, 'tool:post', Object.fromEntries(clean));
-  }
+  const alongside = call.extra?.alongside;
+  if (alongside !== undefined)
+    shown.alongside = copyFor(session, 'tool:post', alongside.hidden(hide));
   // Copied last: an output that is hidden as a whole needs no copy.
   const posted = { success: true, output: copyFor(session, 'tool:post', hidden), metadata: shown };
   if (isShared(session, 'tool:post')) {

@@ -3,8 +3,7 @@
 import { toolError } from '../../values/errors/index.ts';
 import type { FoundCall } from './call.ts';
 import { inPhase } from './call-tracers.ts';
-import { giveBack, releaseAll } from './release.ts';
-import { lacksSlot } from './session-limits.ts';
+import { giveBack, lacksSlot, releaseAll } from './session-limits.ts';
 import { decide } from './stages/decide.ts';
 import { checkAvailable, removedMeanwhile } from './stages/lookup.ts';
 import { withdrawn } from './standing-grants.ts';
@@ -43,6 +42,7 @@ function judgeAgain(call: FoundCall, isPass: boolean): Step {
   if (more.rounds > maxRounds || more.passes > maxPasses) return unstableError;
   const binding = session.binding(call.toolName);
   if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call);
+  call.judgedAt = binding.stamp;
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return unavailable;
   if (isPass || hasWaited) for (const forget of session.registry.ports.again) forget(call, isPass);

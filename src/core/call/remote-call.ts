@@ -10,6 +10,8 @@ export interface RemoteCall {
   readonly idempotent: boolean;
   /** Milliseconds until the call times out. */
   readonly leftMs: number;
+  /** Characters of the output that a model may get; Infinity without a budget. */
+  readonly maxOutputChars: number;
 }
 
 /** Undefined if the context is not one that the library gave to a handler. */
@@ -22,5 +24,6 @@ export function remoteCall(context: ToolContext): RemoteCall | undefined {
     idempotent: definition.annotations.idempotent === true,
     leftMs:
       context.deadline === undefined ? Infinity : context.deadline - call.session.registry.now(),
+    maxOutputChars: call.binding.maxOutputChars,
   };
 }

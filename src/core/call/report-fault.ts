@@ -17,13 +17,11 @@ export function reportFault(
 ): void {
   const { session, callId, toolName } = call;
   const { masking } = session.registry.ports;
-  const scrub =
-    masking?.hides(call) === true ? (text: string) => masking.text(call, text) : undefined;
   session.registry.hostFault(
     thrown,
     { sessionId: session.sessionId, callId, toolName, source, ...more },
     message,
-    scrub,
+    masking && ((error) => masking.logged(call, error)),
   );
 }
 

@@ -1,9 +1,12 @@
-/** The limits of one session: slots, locks and calls per minute. Each is created on first use. */
+/**
+ * The limits of one session: slots, locks and calls per minute. Each is created on first use. And
+ * how a call gives back what it holds of them.
+ */
 import { createLocks, type Locks } from '../../values/limits/locks.ts';
 import { RateWindow } from '../../values/limits/rate-window.ts';
 import { Semaphore } from '../../values/limits/semaphore.ts';
 import type { SessionState } from '../session/session-state.ts';
-import type { Call } from './call.ts';
+import type { Call, FoundCall } from './call.ts';
 
 /**
  * Applies the session's limit to its slots. Slots are kept even when the limit is lifted, with
@@ -23,7 +26,7 @@ function takenSlots(session: SessionState): Semaphore {
   if (session.inFlight === 0) return slots;
   const running: Call[] = [];
   for (let { calls: call } = registry; call !== undefined; call = call.next)
-    if (call.session === session && call.state !== 'gates') running.push(call);
+    if (sessionsOf(call.session).includes(session) && call.state !== 'gates') running.push(call);
   // The oldest call takes its slot first, so that its child calls can share it.
   for (const call of running.reverse()) {
     slots.acquire(call, () => {});
@@ -33,9 +36,22 @@ function takenSlots(session: SessionState): Semaphore {
   return slots;
 }
 
-/** Whether a call passed this stage before the session had slots. */
+/** A session with those for which it acts, the outermost one first. */
+export function sessionsOf(session: SessionState): readonly SessionState[] {
+  const all = [session];
+  for (let at = session.outer; at !== undefined; at = at.outer) all.unshift(at);
+  return all;
+}
+
+/** The slots that a call of a session needs, the outermost ones first. */
+export function slotsOf(session: SessionState): Semaphore[] {
+  return sessionsOf(session).flatMap(({ callSlots }) => callSlots ?? []);
+}
+
+/** Whether a call passed this stage before its sessions had slots. */
 export function lacksSlot({ session, extra }: Call): boolean {
-  return session.callSlots !== undefined && extra?.holds?.includes(session.callSlots) !== true;
+  if (session.callSlots === undefined && session.outer === undefined) return false;
+  return slotsOf(session).some((slots) => extra?.holds?.includes(slots) !== true);
 }
 
 /** The locks that resource keys name: the session's own, or the registry's. */
@@ -46,7 +62,8 @@ export function locksOf(session: SessionState): Locks {
 }
 
 /**
- * Counts one more call in this minute. Returns the milliseconds to wait if the limit is reached.
+ * Counts one more call in this minute, in one session. Returns the milliseconds to wait if the
+ * limit is reached.
  */
 export function admitRate(session: SessionState, now: number): number | undefined {
   const { callsPerMinute } = session.limits;
@@ -73,4 +90,21 @@ function rateOf(session: SessionState, callsPerMinute: number): RateWindow {
   // Calls of the last minute count, even if the limit was different then.
   session.rate.limit = callsPerMinute;
   return session.rate;
+}
+
+/** Lets parts take back what the call has reserved, since its handler does not start now. */
+export function giveBack(call: FoundCall): void {
+  for (const release of call.session.registry.ports.release) release(call);
+}
+
+/** Releases its place, slots and locks, what it acquired last first. */
+export function releaseAll(call: Call): void {
+  const { extra } = call;
+  if (extra === undefined) return;
+  const { holds, place } = extra;
+  extra.place = undefined;
+  place?.release();
+  if (holds === undefined) return;
+  extra.holds = undefined;
+  for (const semaphore of holds.reverse()) semaphore.release(call);
 }

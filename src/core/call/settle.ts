@@ -3,13 +3,12 @@
 import type { ResultMetadata } from '../../api/result.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import { allWithinBudget } from './alongside-budget.ts';
 import type { Call, FoundCall } from './call.ts';
 import { endCall, failCall, successResult } from './end-call.ts';
-import { type Shaped, snapshotOf } from './output-snapshot.ts';
+import { type Shaped, type Shown, snapshotOf } from './output-snapshot.ts';
 import { reportFault } from './report-fault.ts';
 import { afterHooks } from './stages/after-hooks.ts';
-import { checkOutput } from './stages/output-limits.ts';
+import { checkOutput, withinBudget } from './stages/output-limits.ts';
 
 export function ran(call: FoundCall, value: unknown, metadata: JsonObject | undefined): void {
   try {
@@ -17,7 +16,7 @@ export function ran(call: FoundCall, value: unknown, metadata: JsonObject | unde
     stopClocks(call);
     call.state = 'shaping';
     const { entry, maxOutputChars, outputs, masking, overBudget } = binding;
-    const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
+    const bounded = maxOutputChars !== Number.POSITIVE_INFINITY && isShown(call);
     const plain =
       session.hooks.length === 0 && entry.internals.output === undefined && outputs.length === 0;
     // What is hidden is collected before hooks and schemas can mention them, and before a cut.
@@ -31,11 +30,18 @@ export function ran(call: FoundCall, value: unknown, metadata: JsonObject | unde
     masking?.collectOutput(call, shaped.ok ? shaped.output : null);
     if (!plain) return shapeOn(call, shaped, metadata);
     if (!shaped.ok) return failCall(call, shaped.error);
-    if (bounded) return settle(call, allWithinBudget(call, shaped), metadata);
+    if (bounded) return bound(call, shaped, metadata);
     return succeed(call, shaped.output, undefined, metadata);
   } catch (error) {
     return broken(call, error);
   }
+}
+
+/**
+ * Whether a model may read the output. A program reads all of it, and the model what it returns.
+ */
+function isShown({ parent }: Call): boolean {
+  return parent?.entry.isProgram !== true;
 }
 
 /** These deadlines are for the handler; hooks and schemas have limits of their own. */
@@ -62,9 +68,7 @@ export function threw(call: FoundCall, error: ToolError): void {
 /** Runs the after hooks, the output schema and the budget, for calls that have them. */
 function shapeOn(call: FoundCall, shaped: Shaped, metadata: JsonObject | undefined): void {
   const finish = (checked: Shaped): void =>
-    checked.ok
-      ? settle(call, allWithinBudget(call, checked), metadata)
-      : settle(call, checked, metadata);
+    checked.ok && isShown(call) ? bound(call, checked, metadata) : settle(call, checked, metadata);
   const check = (passed: Shaped): void => {
     if (call.ended) return;
     if (!passed.ok) return finish(passed);
@@ -78,6 +82,17 @@ function shapeOn(call: FoundCall, shaped: Shaped, metadata: JsonObject | undefin
     then(call, next(call, given), (passed) => gate(passed, from + 1));
   };
   then(call, afterHooks(call, shaped, metadata), (hooked) => gate(hooked, 0));
+}
+
+/** Cuts the output to its budget, and what was sent in addition to it. */
+function bound(call: FoundCall, shaped: Shown, metadata: JsonObject | undefined): void {
+  const fitted = withinBudget(call, shaped);
+  const alongside = call.extra?.alongside;
+  if (alongside === undefined || call.binding.maxOutputChars === Number.POSITIVE_INFINITY)
+    return settle(call, fitted, metadata);
+  then(call, fitted, (own) => {
+    if (!call.ended) settle(call, alongside.fit(call, own), metadata);
+  });
 }
 
 /** Goes on now or later. */

@@ -24,18 +24,13 @@ export function shownInput(call: Call): JsonValue {
   return masking === undefined ? call.given : masking.input(call);
 }
 
-/** The input for the person who is asked. Undefined if it cannot be shown. */
-export function shownToApprover(call: FoundCall): ShownInput | undefined {
-  const { masking } = call.session.registry.ports;
-  return masking === undefined ? asItIs(call) : masking.forApprover(call);
-}
-
 /** The input of a question for those who hear of it. */
 export function shownToListeners(call: FoundCall): ShownInput {
   return call.session.registry.ports.masking?.forListeners(call) ?? asItIs(call);
 }
 
-function asItIs({ canonical }: FoundCall): ShownInput {
+/** The input, where nothing is hidden. */
+export function asItIs({ canonical }: FoundCall): ShownInput {
   return { value: canonical, fields: none, holds: () => false };
 }
 

@@ -2,19 +2,19 @@
 
 import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
+import type { CopyOutcome } from '../../values/json/index.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { logDeprecation } from '../tool/deprecation.ts';
 import { Call, type FoundCall, isFound, type Resumed } from './call.ts';
-import { publishCall, subscribedChannel } from './call-channel.ts';
 import type { ReadCallOptions } from './call-options.ts';
 import { link, newId } from './calls-in-flight.ts';
-import { denyAtOnce } from './constant-denial.ts';
+import { EarlyCall, judgeEarly } from './early-call.ts';
 import { failCall, failureResult } from './end-call.ts';
 import { broken } from './settle.ts';
 import { admit, enter, nestingProblem, watchSignal } from './stages/admit.ts';
 import { childProblem } from './stages/child-calls.ts';
 import { checkAvailable, lookup } from './stages/lookup.ts';
-import { validate } from './stages/validate.ts';
+import { takeValidated, validate } from './stages/validate.ts';
 import { start } from './start.ts';
 import { type CallStep, GoTo, type Next, type Outcome, places, type Step } from './step.ts';
 import { decideAndTell, ordinary, stepsOf } from './steps.ts';
@@ -29,22 +29,23 @@ export function callTool(
   resumed?: Resumed,
   callId?: string,
 ): Promise<ToolResult> {
-  const { masking } = session.registry.ports;
+  const { masking, channel } = session.registry.ports;
   const toolName = masking === undefined ? name : masking.name(session, name, input, parent);
-  const channel = subscribedChannel();
+  const publish = channel?.();
   if (
-    channel === undefined &&
+    publish === undefined &&
     options === undefined &&
     parent === undefined &&
     resumed === undefined &&
     callId === undefined
   ) {
-    const denied = denyAtOnce(session, toolName);
-    if (denied !== undefined) return Promise.resolve(denied);
+    const early = judgeEarly(session, toolName, input);
+    if (early !== undefined)
+      return early instanceof EarlyCall ? goOn(early, toolName, input) : Promise.resolve(early);
   }
-  if (channel === undefined)
+  if (publish === undefined)
     return callWithoutTrace(session, toolName, input, options, parent, resumed, callId);
-  return publishCall(channel, session, toolName, () =>
+  return publish(session, toolName, () =>
     callWithoutTrace(session, toolName, input, options, parent, resumed, callId),
   );
 }
@@ -84,6 +85,10 @@ function callWithoutTrace(
   } finally {
     registry.nesting--;
   }
+  return promiseOf(call);
+}
+
+function promiseOf(call: Call): Promise<ToolResult> {
   // The row `deny` of the benchmarks fails if every call has functions that resolve its promise.
   if (call.result !== undefined) return Promise.resolve(call.result);
   const result = new Promise<ToolResult>(takeResolve);
@@ -96,6 +101,41 @@ function takeResolve(resolve: (result: ToolResult) => void): void {
   taken = resolve;
 }
 let taken: (result: ToolResult) => void = () => {};
+
+/** Gives a record to a call that was read early, and takes it from where it is. */
+function goOn(early: EarlyCall, toolName: string, input: unknown): Promise<ToolResult> {
+  const { session, startedAt } = early;
+  const { registry } = session;
+  const id = newId(session);
+  const call = new Call(session, toolName, id, input, undefined, undefined, undefined);
+  call.startedAt = startedAt;
+  registry.nesting++;
+  try {
+    enterEarly(call, early);
+  } catch (error) {
+    broken(call, error);
+  } finally {
+    registry.nesting--;
+  }
+  return promiseOf(call);
+}
+
+function enterEarly(call: Call, early: EarlyCall): void {
+  const unreported = enter(call, false);
+  if (unreported !== undefined) return call.answer(failureResult(call, unreported));
+  link(call);
+  if (early.validated === undefined) {
+    call.session.registry.ports.masking?.begin(call);
+    return arrive(call, early.copy);
+  }
+  // Its tool was found before: what a schema says of a fault may be the host's code.
+  const found = early.found(call);
+  const next =
+    early.verdict === undefined
+      ? placeAfter(found, places.validation, takeValidated(found, early.validated))
+      : proceed(found);
+  if (next !== undefined) walk(found, next);
+}
 
 function begin(call: Call, namedByCaller: boolean): void {
   const unreported = enter(call, namedByCaller);
@@ -129,12 +169,19 @@ function refuse(call: Call, error: ToolError): void {
   failCall(call, error);
 }
 
-/** Announces the call and finds its tool. This never waits and happens only once. */
-function arrive(call: Call): void {
-  let refused: Outcome = admit(call);
+/**
+ * Announces the call and finds its tool. This never waits and happens only once.
+ * @param copy The input, if it has been read.
+ */
+function arrive(call: Call, copy?: CopyOutcome): void {
+  let refused: Outcome = admit(call, copy);
   if (refused === undefined && !call.ended) refused = lookup(call);
   if (call.entry?.deprecationNotLogged === true) logDeprecation(call.session.registry, call.entry);
-  if (refused === undefined && isFound(call) && call.binding.drop !== undefined)
+  if (
+    refused === undefined &&
+    isFound(call) &&
+    (call.binding.drop !== undefined || call.options?.surface?.name === 'app')
+  )
     refused = checkAvailable(call);
   if (refused !== undefined) return failCall(call, refused);
   if (!call.ended && isFound(call)) advance(call, places.hooks);
@@ -158,7 +205,7 @@ function advance(call: FoundCall, from: number): void {
  */
 function hasten(call: FoundCall): number | undefined {
   const { session, binding } = call;
-  if (stepsOf(call) !== ordinary || session.hooks.length > 0 || call.extra !== undefined)
+  if (stepsOf(binding) !== ordinary || session.hooks.length > 0 || call.extra !== undefined)
     return places.hooks;
   const invalid = validate(call);
   if (invalid !== undefined || call.state !== 'gates')
@@ -167,6 +214,12 @@ function hasten(call: FoundCall): number | undefined {
   const refused = decideAndTell(call);
   if (refused !== undefined || call.state !== 'gates')
     return placeAfter(call, places.policy, refused);
+  return proceed(call);
+}
+
+/** Starts a call that was judged without a wait, unless it has to wait now. */
+function proceed(call: FoundCall): number | undefined {
+  const { session, binding } = call;
   if (
     call.extra !== undefined ||
     call.verdict?.effect === 'ask' ||
@@ -186,7 +239,7 @@ function hasten(call: FoundCall): number | undefined {
  * after each.
  */
 function walk(call: FoundCall, from: number): void {
-  let steps = stepsOf(call);
+  let steps = stepsOf(call.binding);
   let index = indexOf(steps, from);
   for (;;) {
     const { place, run } = steps[index] as CallStep;
@@ -194,7 +247,7 @@ function walk(call: FoundCall, from: number): void {
     if (next === undefined) return;
     if (next === place + 1 && call.binding.steps === steps) index++;
     else {
-      steps = stepsOf(call);
+      steps = stepsOf(call.binding);
       index = indexOf(steps, next);
     }
   }

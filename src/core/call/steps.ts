@@ -4,8 +4,10 @@
  * about itself. `explain` goes through the same list.
  */
 
+import type { Binding } from './binding.ts';
 import type { FoundCall } from './call.ts';
 import { inPhase } from './call-tracers.ts';
+import type { ToolGates } from './ports.ts';
 import { recheck } from './recheck.ts';
 import { threw } from './settle.ts';
 import { acquire } from './stages/acquire.ts';
@@ -19,18 +21,18 @@ import { start } from './start.ts';
 import { type CallStep, places, type Step } from './step.ts';
 
 /** The steps of a call, in order. */
-export function stepsOf({ binding }: FoundCall): readonly CallStep[] {
+export function stepsOf(binding: Binding): readonly CallStep[] {
   binding.steps ??= makeSteps(binding);
   return binding.steps;
 }
 
-function makeSteps({ drop, masking, gates, entry }: FoundCall['binding']): readonly CallStep[] {
+function makeSteps({ drop, masking, gates, entry }: Binding): readonly CallStep[] {
   const { handler } = entry.internals;
   if (
     drop !== 'denied' &&
     masking === undefined &&
     handler !== undefined &&
-    gates.every((gate) => gate.start === undefined)
+    gates.every(({ start, keep }) => start === undefined && keep === undefined)
   )
     return ordinary;
   return [
@@ -42,12 +44,27 @@ function makeSteps({ drop, masking, gates, entry }: FoundCall['binding']): reado
     approval,
     slots,
     again,
+    ...keeping(gates),
     ...gates.flatMap(({ start: run, tryStart: attempt }): CallStep[] =>
       run === undefined ? [] : [{ place: places.start, run, attempt }],
     ),
     ...when(handler === undefined, place),
     audit,
     running,
+  ];
+}
+
+/** One step for all gates with a store, and what each of them says to `explain`. */
+function keeping(gates: readonly ToolGates[]): readonly CallStep[] {
+  const keepers = gates.flatMap(({ keep }) => keep ?? []);
+  const [first] = keepers;
+  if (first === undefined) return [];
+  const [attempt, ...more] = gates.flatMap(({ keep, tryStart }) =>
+    keep === undefined || tryStart === undefined ? [] : [tryStart],
+  );
+  return [
+    { place: places.start, run: first.all(keepers.map(({ ask }) => ask)), attempt },
+    ...more.map((one): CallStep => ({ place: places.start, run: () => undefined, attempt: one })),
   ];
 }
 
@@ -114,7 +131,7 @@ const approval: CallStep = {
 /** Whether the call needs the answer of a person, or brings one. */
 function isAsked({ approved, verdict, resumed, extra }: FoundCall): boolean {
   if (approved) return false;
-  return verdict?.effect === 'ask' || (resumed !== undefined && extra?.answered !== true);
+  return verdict?.effect === 'ask' || (resumed?.answer !== undefined && extra?.answered !== true);
 }
 
 const slots: CallStep = {

@@ -43,9 +43,11 @@ export class Tracers implements CallTracers {
       sessionId: session.sessionId,
       principal: session.actor,
       surface: call.surfaceName,
+      parentCallId: call.caller?.callId,
       parents: parent?.extra?.traces?.all,
       // A child call did not come from the caller, so the caller's trace is not its parent.
       from: parent === undefined ? takeTraceContext(call.surface?.traceContext) : undefined,
+      suspended: call.resumed?.trace,
     };
     const traces: CallTrace[] = [];
     for (const tracer of this.all) guarded(call, () => void traces.push(tracer.begin(start)));
@@ -117,6 +119,15 @@ class Traces implements CallTraces {
     };
     for (const trace of this.all) guarded(call, () => trace.ended(end));
   }
+
+  place(): TraceContext | undefined {
+    let place: TraceContext | undefined;
+    for (const trace of this.all)
+      guarded(this.#call, () => {
+        place ??= takeTraceContext(trace.place?.());
+      });
+    return place;
+  }
 }
 
 /**
@@ -124,15 +135,7 @@ class Traces implements CallTraces {
  * Undefined if no tracer follows the call, or the context is not the one that the handler got.
  */
 export function traceContextOf(context: ToolContext): TraceContext | undefined {
-  const call = HandlerContext.callOf(context);
-  const traces = call?.extra?.traces;
-  if (call === undefined || traces === undefined) return undefined;
-  let place: TraceContext | undefined;
-  for (const trace of traces.all)
-    guarded(call, () => {
-      place ??= takeTraceContext(trace.place?.());
-    });
-  return place;
+  return HandlerContext.callOf(context)?.extra?.traces?.place();
 }
 
 function toldOf({ verdict, extra }: Call, error: ToolError | undefined): Told {

@@ -41,3 +41,28 @@ export function answerInTime<T>(
     call.offEnd(stop);
   });
 }
+
+/**
+ * The answer of a store, within the registry's `policyTimeoutMs`; undefined if the call has ended.
+ * @param store How the error names the store.
+ * @param late Gets an answer that nobody waits for any more.
+ * @throws Error if there was no answer in time, or what the store rejects with
+ */
+export async function answerOfStore<T>(
+  call: Call,
+  answer: PromiseLike<T>,
+  store: string,
+  late: (answer: T) => void,
+): Promise<{ readonly answer: T } | undefined> {
+  const { policyTimeoutMs } = call.session.registry;
+  const asked = Promise.resolve(answer).then((came) => ({ answer: came }));
+  const got = await answerInTime(call, asked, policyTimeoutMs);
+  if (got !== tooLate) return got;
+  // Also in the turn in which the call ended.
+  asked.then(
+    (came) => late(came.answer),
+    () => {},
+  );
+  if (call.ended) return undefined;
+  throw new Error(`The ${store} did not answer within ${policyTimeoutMs / 1_000} s.`);
+}

@@ -140,8 +140,10 @@ function outputOf(gates: readonly Layered<OutputGate>[]): NonNullable<ToolGates[
       };
       const read = (to: FoundCall, into: Tally, of: GateNames, answer: unknown): void => {
         const replaced = replacementIn(answer);
-        if (replaced !== undefined) next = snapshotOf(to, replaced.output);
-        else readDenial(to, into, of, answer);
+        if (replaced === undefined) return readDenial(to, into, of, answer);
+        next = snapshotOf(to, replaced.output);
+        // It says the same in other words.
+        if (to.extra !== undefined) to.extra.alongside = undefined;
       };
       const later = guarded(call, tally, names, run, read);
       const settled = (): Shaped =>

@@ -36,7 +36,7 @@ import { made } from './gate.ts';
 export function defineGate<S = unknown>(gate: OutputGate<S>): OutputGate<S>;
 export function defineGate<S = unknown>(gate: CallGate<S>): CallGate<S>;
 export function defineGate(gate: Gate): Gate {
-  const { name, at, applies, run } = readOptions('defineGate', gate, gateTable, {
+  const { name, at, applies, run } = readOptions('defineGate', gate, gateTable(), {
     noun: 'field',
     refusesInherited: true,
   });
@@ -45,14 +45,16 @@ export function defineGate(gate: Gate): Gate {
   return own;
 }
 
-const gateTable = {
-  name: required(
-    kind<string>(
-      'a non-blank string of at most 256 characters',
-      (value) => typeof value === 'string' && value.trim() !== '' && value.length <= 256,
+/** A function, so that a bundle without gates leaves it out. */
+const gateTable = () =>
+  ({
+    name: required(
+      kind<string>(
+        'a non-blank string of at most 256 characters',
+        (value) => typeof value === 'string' && value.trim() !== '' && value.length <= 256,
+      ),
     ),
-  ),
-  at: required(oneOf('judge', 'start', 'output')),
-  applies: fn<(tool: ToolSummary) => boolean>(),
-  run: required(fn<Gate['run']>()),
-} satisfies TableOf<Gate>;
+    at: required(oneOf('judge', 'start', 'output')),
+    applies: fn<(tool: ToolSummary) => boolean>(),
+    run: required(fn<Gate['run']>()),
+  }) satisfies TableOf<Gate>;

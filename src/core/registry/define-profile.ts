@@ -14,7 +14,7 @@ import { checkKnobs } from './check-knobs.ts';
 import type { RegistryState } from './registry-state.ts';
 
 /** Most characters of a name that a message shows. */
-const maxShown = 200;
+export const maxShown = 200;
 
 /** @throws MisuseError `unknown_tool`, `unknown_knob`, `unknown_profile`, `invalid_option`. */
 export function defineProfile(registry: RegistryState, profile: Profile): void {
@@ -98,28 +98,14 @@ function checkProfileTools(profile: ResolvedProfile, registry: RegistryState): v
 function unknownTool(
   { id }: ResolvedProfile,
   { name, range }: ProfileTool,
-  registry: RegistryState,
+  { names, tools }: RegistryState,
 ): MisuseError {
-  const remedy = 'Register it first, or mark it `optional`.';
-  const versions = registry.names.of(name).map(({ definition }) => definition.version ?? 'none');
-  if (range !== undefined && versions.length > 0)
-    return new MisuseError(
-      'unknown_tool',
-      `Profile \`${id}\`: expected a registered version of \`${name}\` that fits ` +
-        `\`${range.text}\`, got ${versions.join(', ')}. ${remedy}`,
-    );
-  const hint = rangeHint(name, registry) ?? didYouMean(nearestNames(name, registry.tools.keys()));
+  const problem =
+    names.misfit?.(name, range) ??
+    `\`tools\` to name registered tools, got \`${shortened(name, maxShown)}\`.` +
+      didYouMean(nearestNames(name, tools.keys()));
   return new MisuseError(
     'unknown_tool',
-    `Profile \`${id}\`: expected \`tools\` to name registered tools, got ` +
-      `\`${shortened(name, maxShown)}\`.${hint} ${remedy}`,
+    `Profile \`${id}\`: expected ${problem} Register it first, or mark it \`optional\`.`,
   );
-}
-
-/** The text after the `@` was probably meant as a range. */
-function rangeHint(name: string, registry: RegistryState): string | undefined {
-  const at = name.lastIndexOf('@');
-  if (at <= 0 || !registry.tools.has(name.slice(0, at))) return undefined;
-  const text = JSON.stringify(shortened(name.slice(at + 1), maxShown));
-  return ` ${text} is not a range of versions, such as \`^1.2\`.`;
 }

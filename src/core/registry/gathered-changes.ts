@@ -1,5 +1,6 @@
 /** Combines several changes of a registry into one. */
 import type { ChangeReason } from '../../api/events.ts';
+import type { RegistryState } from './registry-state.ts';
 
 /** The names of tools that were added, removed or given a new definition. */
 export interface ToolsChange {
@@ -16,6 +17,26 @@ export interface Gathered {
   add(change: ToolsChange): void;
   /** The tools that differ from the state at the start; undefined if there are none. */
   tools(): ToolsChange | undefined;
+}
+
+/** Combines several changes. Sessions and listeners learn of all of them at the end. */
+export function together<T>(registry: RegistryState, run: () => T): T {
+  if (registry.gathered !== undefined) return run();
+  const gathered = createGathered();
+  const { review } = registry.ports;
+  registry.gathered = gathered;
+  review?.wait();
+  try {
+    const result = run();
+    review?.settle();
+    return result;
+  } finally {
+    registry.gathered = undefined;
+    review?.drop();
+    const tools = gathered.tools();
+    if (tools !== undefined) registry.emitToolsChanged(tools);
+    if (gathered.reason !== undefined) registry.followChange(gathered.reason);
+  }
 }
 
 /** Starts without changes. */

@@ -6,6 +6,7 @@
 
 import type { RegistryOptions } from '../../api/registry.ts';
 import type { Rule } from '../../api/rule.ts';
+import { takeOverRules } from '../rules/rule-layers.ts';
 import { unusedCopies } from '../rules/rule-use.ts';
 import { inertDefinition } from '../tool/definition.ts';
 import { ToolEntry } from '../tool/tool-entry.ts';
@@ -41,7 +42,7 @@ export function judgingCopy(
     spine,
     registry.parts,
   );
-  copy.rules.takeOver(registry.rules, rules);
+  takeOverRules(copy.rules, registry.rules, rules);
   for (const takeOver of copy.ports.copies) takeOver(registry, copy);
   copyTools(registry, copy, hostGates);
   for (const [id, { given, resolved }] of registry.profiles)

@@ -21,6 +21,8 @@ export interface NameTable {
   rangeIn(name: string, text: string): VersionRange | undefined;
   /** The tool that a profile selects. */
   pick(name: string, range: VersionRange | undefined): ToolEntry | undefined;
+  /** What is wrong with the range of a tool that a profile does not find. */
+  misfit?(name: string, range: VersionRange | undefined): string | undefined;
   /**
    * Checks that a tool can be registered together with others of its name.
    * @throws MisuseError `duplicate_name`

@@ -7,8 +7,15 @@ import { readSessionOptions } from '../session/session-options.ts';
 import { SessionState } from '../session/session-state.ts';
 import type { RegistryState } from './registry-state.ts';
 
-/** @throws MisuseError that names the wrong option. */
-export function openSession(state: RegistryState, options: SessionOptions<never>): SessionState {
+/**
+ * @param begin Runs before parts and listeners learn of the session.
+ * @throws MisuseError that names the wrong option.
+ */
+export function openSession(
+  state: RegistryState,
+  options: SessionOptions<never>,
+  begin?: (session: SessionState) => void,
+): SessionState {
   const setup = readSessionOptions(options, state);
   state.hasOpened = true;
   const { conditioned, review } = state.ports;
@@ -17,6 +24,7 @@ export function openSession(state: RegistryState, options: SessionOptions<never>
     review.added([...setup.rules, ...conditioned.flatMap((of) => of(setup))]);
   }
   const session = new SessionState(state, setup);
+  begin?.(session);
   if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
   for (const tell of state.ports.opened) tell(session);
   const { signal, idleTimeoutMs } = setup;

@@ -1,6 +1,8 @@
 /** The places of one registry that its parts fill. A place that is empty costs a call nothing. */
 
+import type { ApprovalRequest } from '../../api/approval.ts';
 import type { DropNulls } from '../../api/context.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { AnyTool } from '../../api/tool.ts';
 
 import type { ToolError } from '../../values/errors/index.ts';
@@ -8,11 +10,14 @@ import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import type { Binding } from '../call/binding.ts';
 import type { FoundCall } from '../call/call.ts';
+import type { ReadCallOptions } from '../call/call-options.ts';
 import type {
   Answers,
   CallNotes,
+  Losses,
   Masking,
   Provenance,
+  Publish,
   QuestionPart,
   ToolGates,
   Trials,
@@ -23,6 +28,7 @@ import type { ProfileTools, ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { SessionSetup } from '../session/session-setup.ts';
 import type { SessionState } from '../session/session-state.ts';
+import type { ToolStatus } from '../session/tool-status.ts';
 import type { Listing, View } from '../session/view.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { RegistryState } from './registry-state.ts';
@@ -48,6 +54,25 @@ export interface Review {
 export interface OwnTool {
   /** Whether a session lists it among the others. */
   isListed(session: SessionState): boolean;
+  /** The description that models read, if it depends on the session. */
+  describe?(session: SessionState): string;
+}
+
+/** A call that had waited for a person, and has ended. */
+export interface ResumedCall {
+  readonly callId: string;
+  readonly approvalId: string;
+  readonly result: ToolResult;
+  /** What the answer came through. */
+  readonly via: ReadCallOptions | undefined;
+}
+
+/** What a part does for sessions that act for others. */
+export interface Acting {
+  /** Takes over changes of the outer session. */
+  follow(session: SessionState, outer: SessionState): void;
+  /** The status of a tool, no wider than that in the outer session. */
+  narrow(session: SessionState, outer: SessionState, entry: ToolEntry, own: ToolStatus): ToolStatus;
 }
 
 export class Ports {
@@ -100,6 +125,8 @@ export class Ports {
     [];
   /** A session opens. Throws a MisuseError to prevent that. */
   readonly opened: ((session: SessionState) => void)[] = [];
+  /** What sessions may do that act for others. */
+  acting: Acting | undefined;
   /** Selects what a session lists of what it may show; undefined for all of it. */
   listing: ((session: SessionState, view: View) => Listing | undefined) | undefined;
   /** Gives up what a call has reserved, since it goes back to an earlier step or has ended. */
@@ -113,6 +140,33 @@ export class Ports {
   summary: ((tool: string, input: JsonObject, hidden: readonly string[]) => string) | undefined;
   /** Adds to the questions that people are asked. */
   question: QuestionPart | undefined;
+  /** Where a call stands in a program, for those who are asked about it; undefined if in none. */
+  programOf: ((call: FoundCall) => ApprovalRequest['program']) | undefined;
+  /**
+   * Somebody has answered a call that waits, and it is about to run. Gives why it may not. Rejects
+   * if that cannot be read.
+   */
+  resuming:
+    | ((
+        session: SessionState,
+        callId: string,
+        approvalId: string,
+      ) => Promise<ToolError | undefined>)
+    | undefined;
+  /**
+   * A call that had waited for a person has ended. Gives what has become of the program that it is
+   * part of; undefined if it is part of none.
+   */
+  resumed:
+    | ((
+        session: SessionState,
+        ended: ResumedCall,
+      ) => Promise<{ readonly result: Promise<ToolResult> } | undefined>)
+    | undefined;
+  /** What publishes calls; undefined as long as nobody listens. */
+  channel: (() => Publish | undefined) | undefined;
+  /** Hears of outputs that lose data. */
+  losses: Losses | undefined;
   /** Adds to what listeners and observers are told about calls. */
   notes: CallNotes | undefined;
   /** Knows the texts of outputs. */
@@ -129,6 +183,8 @@ export class Ports {
   answers: Answers | undefined;
   /** Reviews whether conditions can hold. */
   review: Review | undefined;
+  /** Runs once all parts have filled their places. Throws a MisuseError for a wrong option. */
+  readonly installed: (() => void)[] = [];
   /** Whether a part keeps something in the store of the registry. */
   usesStore = false;
   /** Saves what a part still has to, when the registry has closed. Waited for in bounded time. */

@@ -16,7 +16,7 @@ import {
   withMethods,
 } from '../../values/options/index.ts';
 import type { PartSet } from '../part.ts';
-import { checkPolicies } from '../rules/check-policies.ts';
+import { checkPolicies } from '../rules/policies.ts';
 
 const where = 'HostToolRegistry';
 const none: readonly never[] = Object.freeze([]);

@@ -6,7 +6,6 @@ import type { Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
 import type { Logger, RegistryOptions } from '../../api/registry.ts';
 import type { Rule } from '../../api/rule.ts';
-import { MisuseError } from '../../values/errors/index.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { AbortHub } from '../../values/limits/abort-hub.ts';
 import { Deadlines } from '../../values/limits/deadlines.ts';
@@ -15,8 +14,8 @@ import { OwnTimers, timersEndWithRequests } from '../../values/limits/own-timers
 import { RateWindow } from '../../values/limits/rate-window.ts';
 import { safeClock } from '../../values/limits/safe-clock.ts';
 import { createWaitGraph, type WaitGraph } from '../../values/limits/wait-graph.ts';
-import { loggedError, logTo } from '../../values/logging.ts';
-import { reading, readOptions } from '../../values/options/index.ts';
+import { errorToLog, logTo } from '../../values/logging.ts';
+import { reading } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import type { Call } from '../call/call.ts';
 import type { CallControl } from '../call/call-control.ts';
@@ -25,7 +24,7 @@ import type { CallTracers } from '../call/call-tracers.ts';
 import { createIds } from '../call/calls-in-flight.ts';
 import { Counters } from '../call/counters.ts';
 import { EventHub } from '../events.ts';
-import { optionsIn, type Part, type PartSet } from '../part.ts';
+import type { PartSet } from '../part.ts';
 import { tightestLimits } from '../rules/limits.ts';
 import type { KnownProfile } from '../rules/lineage.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
@@ -36,7 +35,7 @@ import { type ToolStatus, toolStatusOf } from '../session/tool-status.ts';
 import { computeView, type SharedView, SharedViews, type View } from '../session/view.ts';
 import type { Slot } from '../slot.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
-import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
+import type { Gathered, ToolsChange } from './gathered-changes.ts';
 import { installGates } from './install-gates.ts';
 import { type NameTable, SingleNames } from './name-table.ts';
 import { Ports } from './ports.ts';
@@ -97,8 +96,6 @@ export class RegistryState {
   closed = false;
   /** A session was opened. Sessions and calls rely on the parts that were there before them. */
   hasOpened = false;
-  /** Where the gates of the host begin, among the ports for tools. */
-  #gatesAt: number;
   /** The observers of calls. Created when the first one is added. */
   observers: CallObservers | undefined;
   /** The tracers of calls. Absent if there are none. */
@@ -113,7 +110,8 @@ export class RegistryState {
    */
   readonly held = new Set<SessionState>();
   readonly #sharedViews = new SharedViews();
-  #gathered: Gathered | undefined;
+  /** The changes so far, while several become one; see `together`. */
+  gathered: Gathered | undefined;
   #timers: unknown = globalThis.setTimeout;
   #clock: { now(): number } = globalThis.performance;
   /** Head of the list of calls in flight, of all sessions. */
@@ -138,32 +136,9 @@ export class RegistryState {
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules, parts));
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
     for (const part of parts.specs) part.install?.(this.ports, this, given);
-    if (!this.ports.usesStore) refuseUnused(given);
+    for (const check of this.ports.installed) check();
     // Last, so that a gate before the handler comes after what parts reserve.
-    this.#gatesAt = this.ports.tools.length;
     installGates(this.ports, given.gates);
-  }
-
-  /**
-   * Adds a part that the registry does not have, with the defaults of its options, as long as no
-   * session was opened. False if it is there already, or too late.
-   */
-  addPart(part: Part): boolean {
-    if (this.hasOpened || this.parts.has(part.name)) return false;
-    const spec = this.parts.add(part);
-    const { tools, definitions } = this.ports;
-    const gates = tools.splice(this.#gatesAt);
-    const before = definitions.length;
-    spec.install?.(
-      this.ports,
-      this,
-      readOptions('HostToolRegistry', {}, optionsIn(spec, 'registry')),
-    );
-    this.#gatesAt = tools.length;
-    tools.push(...gates);
-    for (const { definition } of this.names.all())
-      for (const look of definitions.slice(before)) look(definition, undefined);
-    return true;
   }
 
   /** The rules that apply to tools of this source. */
@@ -201,28 +176,9 @@ export class RegistryState {
     this.followChange(reason);
   }
 
-  /** Combines several changes. Sessions and listeners learn of all of them at the end. */
-  together<T>(run: () => T): T {
-    if (this.#gathered !== undefined) return run();
-    const gathered = createGathered();
-    this.#gathered = gathered;
-    this.ports.review?.wait();
-    try {
-      const result = run();
-      this.ports.review?.settle();
-      return result;
-    } finally {
-      this.#gathered = undefined;
-      this.ports.review?.drop();
-      const tools = gathered.tools();
-      if (tools !== undefined) this.emitToolsChanged(tools);
-      if (gathered.reason !== undefined) this.followChange(gathered.reason);
-    }
-  }
-
   /** Lets watched sessions compare their listings with the previous ones. */
   followChange(reason: ChangeReason): void {
-    if (this.#gathered !== undefined) return this.#gathered.note(reason);
+    if (this.gathered !== undefined) return this.gathered.note(reason);
     for (const session of this.held) session.changed(reason);
     for (const ref of this.watchers) {
       const session = ref.deref();
@@ -267,7 +223,7 @@ export class RegistryState {
 
   /** Emits `tools:changed` on the registry only. */
   emitToolsChanged(change: ToolsChange): void {
-    if (this.#gathered !== undefined) return this.#gathered.add(change);
+    if (this.gathered !== undefined) return this.gathered.add(change);
     if (!this.hub.hasListener('tools:changed')) return;
     const { added = none, removed = none, modified = none } = change;
     const event = {
@@ -315,36 +271,16 @@ export class RegistryState {
   }
 
   /**
-   * Warns of a mistake in how the registry was set up. Without a logger it is a warning of the
-   * process, so that a rule that guards nothing does not go unnoticed.
-   */
-  caution(data: object, message: string): void {
-    if (this.logger !== undefined) return this.warn(data, message);
-    // Some runtimes have no process, or one that cannot warn.
-    globalThis.process?.emitWarning?.(message, 'HostToolsWarning');
-  }
-
-  /**
    * Logs what the host's own code threw, with its stack, as `{ err, ...where }`.
-   * @param scrub Removes from a text what the call in which it was thrown hides.
+   * @param errorOf The error to log, without what the call in which it was thrown hides.
    */
   hostFault(
     thrown: unknown,
     where: object,
     message: string,
-    scrub?: (text: string) => string,
+    errorOf: (thrown: unknown) => unknown = errorToLog,
   ): void {
     if (this.logger !== undefined)
-      logTo(this.logger, 'error', { err: loggedError(thrown, scrub), ...where }, message);
+      logTo(this.logger, 'error', { err: errorOf(thrown), ...where }, message);
   }
-}
-
-/** A host that gives a store expects that something is kept in it. */
-function refuseUnused(given: object): void {
-  if ((given as { readonly store?: unknown }).store === undefined) return;
-  throw new MisuseError(
-    'invalid_option',
-    'HostToolRegistry: nothing would be kept in `store`. Leave it out, or switch on what uses ' +
-      'it, without a store of its own: docs/stores.md names the features.',
-  );
 }

@@ -11,7 +11,7 @@ import type { AnyTool } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { checkOption, reading, readOptions } from '../../values/options/index.ts';
-import { exemplars } from '../call/exemplars.ts';
+import { exemplars } from '../call/handler-context.ts';
 import { interrupts } from '../call/interrupt.ts';
 import { defineMethods, type PartSet } from '../part.ts';
 import { type UnusedRule, unusedRules } from '../rules/rule-use.ts';

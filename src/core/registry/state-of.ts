@@ -2,6 +2,8 @@
 
 import type { ToolSession } from '../../api/session.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
+import { readOptions } from '../../values/options/index.ts';
+import { addTo, optionsIn, type Part } from '../part.ts';
 import { sessionOf } from '../session/session.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { readState } from './registry.ts';
@@ -49,4 +51,22 @@ export function openSessions(registry: RegistryState): OpenSession[] {
   return [...states]
     .filter(({ closed }) => !closed)
     .map((state) => ({ state, session: sessionOf(state) }));
+}
+
+/**
+ * Adds a part that a registry does not have, with the defaults of its options, as long as no
+ * session was opened. False if it is there already, or too late.
+ */
+export function addPart(registry: RegistryState, part: Part): boolean {
+  const { hasOpened, parts, ports, names } = registry;
+  if (hasOpened || parts.has(part.name)) return false;
+  const spec = addTo(parts, part);
+  const before = ports.definitions.length;
+  // The gates of the host stay the last ones.
+  const gates = ports.tools.splice(-1);
+  spec.install?.(ports, registry, readOptions('HostToolRegistry', {}, optionsIn(spec, 'registry')));
+  ports.tools.push(...gates);
+  for (const { definition } of names.all())
+    for (const look of ports.definitions.slice(before)) look(definition, undefined);
+  return true;
 }

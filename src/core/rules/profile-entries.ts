@@ -1,6 +1,6 @@
 /** Reads the parts of a profile that are lists: the profiles it extends and its tools. */
 
-import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import {
   anything,
   duration,
@@ -31,6 +31,9 @@ export interface ProfileReaders {
   readonly names: { rangeIn(name: string, text: string): VersionRange | undefined };
 }
 
+/** What a part reads from a tool in a profile. */
+export type PartValue = JsonObject | readonly JsonValue[];
+
 /** A profile's own settings for a tool. Undefined if it has none. */
 export interface ProfileEntry {
   readonly name: string;
@@ -40,8 +43,8 @@ export interface ProfileEntry {
   readonly timeoutMs: number | undefined;
   readonly maxOutputChars: number | undefined;
   readonly requiresApproval: boolean;
-  /** Keys of parts, each of which is a map; undefined if there are none. */
-  readonly more: Readonly<Record<string, JsonObject>> | undefined;
+  /** Keys of parts, each of which is a map or a list; undefined if there are none. */
+  readonly more: Readonly<Record<string, PartValue>> | undefined;
 }
 
 /** The ids of the profiles that a profile extends. */

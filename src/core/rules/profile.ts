@@ -22,6 +22,7 @@ import type { SlotHolder } from '../slot.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { checkLimits, tightestLimits } from './limits.ts';
 import {
+  type PartValue,
   type ProfileEntry,
   type ProfileReaders,
   readParents,
@@ -41,8 +42,8 @@ export interface ProfileTool {
   readonly timeoutMs: number | undefined;
   readonly maxOutputChars: number | undefined;
   readonly requiresApproval: boolean;
-  /** Keys of parts, each of which is a map; undefined if there are none. */
-  readonly more: Readonly<Record<string, JsonObject>> | undefined;
+  /** Keys of parts, each of which is a map or a list; undefined if there are none. */
+  readonly more: Readonly<Record<string, PartValue>> | undefined;
 }
 
 /** A profile with everything that it extends merged in. Frozen. */
@@ -200,8 +201,14 @@ function rangesOf(tools: Map<string, ProfileTool>): Map<string, VersionRange> | 
 
 function mergeMore(parent: ProfileTool['more'], child: ProfileTool['more']): ProfileTool['more'] {
   if (parent === undefined || child === undefined) return child ?? parent;
-  const more = Object.assign(Object.create(null) as Record<string, JsonObject>, parent);
-  for (const [key, own] of Object.entries(child)) more[key] = mergeMaps(more[key], own);
+  const more = Object.assign(Object.create(null) as Record<string, PartValue>, parent);
+  for (const [key, own] of Object.entries(child)) {
+    const before = more[key];
+    more[key] =
+      Array.isArray(own) && Array.isArray(before)
+        ? [...new Set([...before, ...own])]
+        : mergeMaps(before as JsonObject | undefined, own as JsonObject);
+  }
   return more;
 }
 
@@ -228,7 +235,7 @@ function strictest(effects: readonly (Effect | undefined)[]): Effect | undefined
 /** What a part has to do with the tools that profiles name. */
 export interface ProfileTools {
   /** Checks its keys of a tool in a profile. @throws MisuseError for a wrong one. */
-  read(keys: Readonly<Record<string, JsonObject>>, where: string, path: string): void;
+  read(keys: Readonly<Record<string, PartValue>>, where: string, path: string): void;
   /** Compares them with the registered tool. @throws MisuseError */
   check(profileId: string, entry: ToolEntry, tool: ProfileTool): void;
 }

@@ -6,25 +6,26 @@ import type { CompiledRule } from './rule.ts';
 import { keepUse, unusedCopies } from './rule-use.ts';
 import { compileRules } from './rules.ts';
 
-interface RuleLayer {
+export interface RuleLayer {
   readonly rules: readonly CompiledRule[];
   /** A scope's rules only apply to tools of this source; undefined for rules of the registry. */
   readonly source: string | undefined;
 }
 
 export class RuleLayers {
-  #layers: readonly RuleLayer[];
+  /** Set by {@link RuleLayers.setLayers}. */
+  layers: readonly RuleLayer[];
   /** Whether one of the rules tests the principal. */
   testsPrincipal = false;
-  /** Whether one of the rules denies calls whatever their input is. */
+  /** Whether one of the rules denies calls. */
   denies = false;
   /** Numbers the rules without an id. A number is never reused. */
   #count: number;
-  readonly #parts: PartSet;
+  readonly parts: PartSet;
 
   constructor(rules: readonly Rule[], parts: PartSet) {
-    this.#parts = parts;
-    this.#layers = [{ rules: compileRules(rules, 'registry', parts), source: undefined }];
+    this.parts = parts;
+    this.layers = [{ rules: compileRules(rules, 'registry', parts), source: undefined }];
     this.#count = rules.length;
     this.#look();
   }
@@ -32,32 +33,14 @@ export class RuleLayers {
   /** The rules that apply to tools of this source. */
   of(source: string): readonly CompiledRule[] {
     const rules: CompiledRule[] = [];
-    for (const layer of this.#layers)
+    for (const layer of this.layers)
       if (layer.source === undefined || layer.source === source) rules.push(...layer.rules);
     return rules;
   }
 
-  /** The source of the only tools that a rule is about; undefined for a rule of no scope. */
-  sourceOf(rule: CompiledRule): string | undefined {
-    return this.#layers.find(({ rules }) => rules.includes(rule))?.source;
-  }
-
   /** All rules. */
   all(): readonly CompiledRule[] {
-    return this.#layers.flatMap(({ rules }) => rules);
-  }
-
-  /**
-   * Takes over the layers of another registry, as rules of which none has matched yet.
-   * @param own Replaces the other registry's own rules. The rules of its scopes are taken over in
-   * any case. @default its own rules
-   */
-  takeOver(other: RuleLayers, own: readonly Rule[] | undefined): void {
-    const kept = own === undefined ? other.#layers : other.#layers.filter(({ source }) => source);
-    const layers = kept.map(({ rules, source }) => ({ rules: unusedCopies(rules), source }));
-    if (own !== undefined)
-      layers.unshift({ rules: compileRules(own, 'registry', this.#parts), source: undefined });
-    this.#setLayers(layers);
+    return this.layers.flatMap(({ rules }) => rules);
   }
 
   /**
@@ -71,30 +54,47 @@ export class RuleLayers {
     review: (added: readonly CompiledRule[]) => void,
   ): () => void {
     const added: RuleLayer = {
-      rules: compileRules(rules, layer, this.#parts, source === undefined ? this.#count : 0),
+      rules: compileRules(rules, layer, this.parts, source === undefined ? this.#count : 0),
       source,
     };
     keepUse(this.all(), added.rules);
-    const before = this.#layers;
-    this.#setLayers([...before, added]);
+    const before = this.layers;
+    this.setLayers([...before, added]);
     try {
       review(added.rules);
     } catch (error) {
-      this.#setLayers(before);
+      this.setLayers(before);
       throw error;
     }
     if (source === undefined) this.#count += added.rules.length;
-    return () => this.#setLayers(this.#layers.filter((one) => one !== added));
+    return () => this.setLayers(this.layers.filter((one) => one !== added));
   }
 
-  #setLayers(layers: readonly RuleLayer[]): void {
-    this.#layers = layers;
+  setLayers(layers: readonly RuleLayer[]): void {
+    this.layers = layers;
     this.#look();
   }
 
   #look(): void {
     const rules = this.all();
     this.testsPrincipal = rules.some(({ hasPrincipal }) => hasPrincipal);
-    this.denies = rules.some(({ effect, hasWhen }) => effect === 'deny' && !hasWhen);
+    this.denies = rules.some(({ effect }) => effect === 'deny');
   }
+}
+
+/**
+ * Takes over the layers of another registry, as rules of which none has matched yet.
+ * @param own Replaces the other registry's own rules. The rules of its scopes are taken over in any
+ * case. @default its own rules
+ */
+export function takeOverRules(
+  to: RuleLayers,
+  { layers: all }: RuleLayers,
+  own: readonly Rule[] | undefined,
+): void {
+  const kept = own === undefined ? all : all.filter(({ source }) => source);
+  const layers = kept.map(({ rules, source }) => ({ rules: unusedCopies(rules), source }));
+  if (own !== undefined)
+    layers.unshift({ rules: compileRules(own, 'registry', to.parts), source: undefined });
+  to.setLayers(layers);
 }

@@ -1,6 +1,7 @@
 /** Which rules of a registry have had an effect. */
 import type { KnownProfile } from './lineage.ts';
 import type { CompiledRule } from './rule.ts';
+import type { RuleLayer } from './rule-layers.ts';
 
 /** A rule that has not matched yet. */
 export interface UnusedRule {
@@ -54,4 +55,12 @@ export function unusedRules(registry: Layers): readonly UnusedRule[] {
   return everyRule(registry)
     .filter(({ use }) => !use.matched)
     .map(({ id, layer }) => Object.freeze({ id, layer }));
+}
+
+/** The source of the only tools that a rule is about; undefined for a rule of no scope. */
+export function scopeOf(
+  { layers }: { readonly layers: readonly RuleLayer[] },
+  rule: CompiledRule,
+): string | undefined {
+  return layers.find(({ rules }) => rules.includes(rule))?.source;
 }

@@ -10,7 +10,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../values/json/index.ts';
-import { readMembers } from '../../values/options/index.ts';
+import { unknownOption } from '../../values/options/index.ts';
 import { globTest, literalsIn } from '../../values/text/glob.ts';
 import { latinForm } from '../../values/text/look-alikes.ts';
 import type { PartSet } from '../part.ts';
@@ -24,7 +24,13 @@ import { attributesOf, comparisonOf, compileWhen } from './when.ts';
 
 const scopeKeys = ['tools', 'tags', 'annotations', 'source'];
 const conditionKeys = ['principal', 'surface', 'facts', 'when'];
-const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
+const annotationKeys = [
+  'readOnly',
+  'destructive',
+  'idempotent',
+  'openWorld',
+  'reversible',
+] as const;
 
 /**
  * Checks and compiles the rules of one layer, in order.
@@ -219,10 +225,13 @@ function readRule(
   const wording = { code: 'invalid_rule', noun: 'field' } as const;
   const known = ['id', 'effect', ...scopeKeys, ...conditionKeys, ...parts.namesOf('ruleKeys')];
   known.push('reason', 'shadow');
-  for (const key of Object.keys(copy.value))
-    if (!known.includes(key) && parts.knows('ruleKeys', key))
-      parts.find('ruleKeys', key, `${place}: \`${key}\``);
-  return { rule: readMembers(place, copy.value, known, wording), where: place };
+  for (const key of Object.keys(copy.value)) {
+    if (known.includes(key)) continue;
+    if (parts.knows('ruleKeys', key)) parts.find('ruleKeys', key, `${place}: \`${key}\``);
+    throw unknownOption(place, key, known, wording);
+  }
+  // Without a prototype, so that no member of `Object.prototype` is a condition.
+  return { rule: Object.assign(Object.create(null), copy.value), where: place };
 }
 
 /** The part of a rule that no input changes. */

@@ -29,7 +29,7 @@ function createHostTool(binding: Binding, call: CallByName): HostTool {
     definition;
   const tool: Draft = {
     name,
-    description: shownDescription(definition),
+    description: describedIn(binding) ?? shownDescription(definition),
     annotations,
     tags,
     source,
@@ -52,6 +52,11 @@ function createHostTool(binding: Binding, call: CallByName): HostTool {
   return Object.freeze(tool);
 }
 
+/** The description of a tool whose part writes another one for each session. */
+function describedIn({ session, entry }: Binding): string | undefined {
+  return session.registry.ports.ownTools.get(entry.definition)?.describe?.(session);
+}
+
 /** Whether a call to the tool needs an approval, or may need one. */
 export function asksFor({ asks, entry }: Binding): boolean {
   return asks || entry.internals.requiresApproval !== false;
@@ -59,6 +64,9 @@ export function asksFor({ asks, entry }: Binding): boolean {
 
 /** The host tool of a binding. It is made once. */
 export function hostToolOf(binding: Binding, call: CallByName): HostTool {
+  const described = describedIn(binding);
+  if (described !== undefined && binding.hostTool?.description !== described)
+    binding.hostTool = undefined;
   binding.hostTool ??= createHostTool(binding, call);
   return binding.hostTool;
 }

@@ -27,7 +27,9 @@ export function closeSession(state: SessionState): Promise<void> {
   }
   const disposals: MaybePromise<void>[] = [];
   for (const binding of state.bindings?.values() ?? []) disposals.push(binding.discard());
-  for (const entry of state.own?.values() ?? []) disposals.push(releaseExecutor(entry, registry));
+  // The tools of a session that acts for another are the other one's.
+  if (state.outer === undefined)
+    for (const entry of state.own?.values() ?? []) disposals.push(releaseExecutor(entry, registry));
   registry.held.delete(state);
   for (const cleanup of state.atClose ?? []) {
     try {

@@ -60,6 +60,9 @@ export function metricsOf(counters: Counters | undefined): CallMetrics {
   };
 }
 
+/** How calls end, as both kinds of counts name it. */
+const ends = ['succeeded', 'failed', 'rejected', 'cancelled', 'pending'] as const;
+
 function emptySum(): Sum {
   return {
     counts: {
@@ -87,15 +90,13 @@ function placeOf(places: Map<string, Sum>, executor: string): Sum {
 }
 
 function add(sum: Sum, counts: ToolCounts): void {
-  const { succeeded, failed, rejected, cancelled, pending, denied, buckets } = counts;
+  const { buckets } = counts;
   const to = sum.counts;
-  to.calls += succeeded + failed + rejected + cancelled + pending;
-  to.succeeded += succeeded;
-  to.failed += failed;
-  to.rejected += rejected;
-  to.cancelled += cancelled;
-  to.pending += pending;
-  to.denied += denied;
+  for (const end of ends) {
+    to[end] += counts[end];
+    to.calls += counts[end];
+  }
+  to.denied += counts.denied;
   sum.totalMs += counts.totalMs;
   if (buckets === undefined) return;
   for (let index = 0; index < sum.buckets.length; index++)

@@ -27,8 +27,8 @@ import {
   wrongOption,
 } from '../../values/options/index.ts';
 import type { PartSet } from '../part.ts';
-import { checkPolicies } from '../rules/check-policies.ts';
 import { checkLimits } from '../rules/limits.ts';
+import { checkPolicies } from '../rules/policies.ts';
 import { compileRules } from '../rules/rules.ts';
 import { mergeFacts } from '../toolset/facts.ts';
 import { unknownProfile } from '../toolset/unknown-profile.ts';

@@ -13,7 +13,7 @@ import type { Locks } from '../../values/limits/locks.ts';
 import type { RateWindow } from '../../values/limits/rate-window.ts';
 import type { Semaphore } from '../../values/limits/semaphore.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
-import { ApprovalDesk } from '../approval/desk.ts';
+import { ApprovalDesk } from '../approval/grants.ts';
 import { Binding } from '../call/binding.ts';
 import type { Call } from '../call/call.ts';
 import { Counters } from '../call/counters.ts';
@@ -36,6 +36,10 @@ export class SessionState {
   facts: JsonObject;
   /** The keys of the facts that another party has declared. The others are the host's. */
   declared: Set<string> | undefined;
+  /** The session for which this one acts; undefined for a session that a host has created. */
+  outer: SessionState | undefined;
+  /** The stamp of the outer session whose changes were taken over. */
+  outerStamp = -1;
   profile: ResolvedProfile | undefined;
   profileId: string | undefined;
   overrides: Overrides | undefined;
@@ -143,6 +147,11 @@ export class SessionState {
   /** The stamp, after taking over changes of the registry. */
   current(): number {
     if (this.#epoch !== this.registry.epoch) this.#follow();
+    if (this.outer !== undefined && this.outerStamp !== this.outer.current()) {
+      this.outerStamp = this.outer.stamp;
+      this.stamp++;
+      this.registry.ports.acting?.follow(this, this.outer);
+    }
     return this.stamp;
   }
 
@@ -176,7 +185,11 @@ export class SessionState {
   entryOf(name: string): ToolEntry | undefined {
     const brought = this.brought?.get(name);
     const range = this.profile?.ranges?.get(name);
-    const entry = this.registry.names.pick(name, range) ?? this.own?.get(name) ?? brought;
+    let entry = this.outer?.entryOf(name);
+    if (this.outer === undefined)
+      entry = this.registry.names.pick(name, range) ?? this.own?.get(name);
+    else if (entry === this.outer.brought?.get(name)) entry = undefined;
+    entry ??= brought;
     // The host may replace a tool of a part, but an imported server may not.
     return entry?.source === 'host' ? entry : (brought ?? entry);
   }
@@ -266,6 +279,8 @@ export class SessionState {
   /** Notes a change that was made in this session. */
   touch(reason: ChangeReason): void {
     this.stamp++;
+    // What the outer session limits is applied again.
+    this.outerStamp = -1;
     this.changed(reason);
   }
 

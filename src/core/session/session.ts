@@ -132,6 +132,11 @@ class Session<S> implements CoreSession<S> {
     const state = this.#state;
     const { registry } = state;
     state.checkOpen('register a tool');
+    if (state.outer !== undefined)
+      throw new MisuseError(
+        'invalid_option',
+        'register: expected a session that acts for no other, got that of a sub-agent.',
+      );
     checkDefinition(definition as AnyTool, registry);
     const { name } = definition;
     const twin =

@@ -68,6 +68,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   if (hidden(enforced)) blocked.push('denied');
   if (knobs === undefined) blocked.push('knobs_missing');
   if (internals.runsIn === 'external') blocked.push('external');
+  if (internals.ui?.only === 'app') blocked.push('app_only');
   const drop = dropCode(
     { requires: internals.requires, blocked },
     {
@@ -83,7 +84,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     registry.policies.length > 0 ||
     internals.check !== undefined;
   const unjudged = rules.length === 0 && registry.policies.length === 0 && effect === 'allow';
-  return {
+  const status: ToolStatus = {
     drop,
     registryRules,
     sessionRules,
@@ -108,6 +109,11 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     ),
     masking: registry.ports.masking?.concerns(entry) === true ? registry.ports.masking : undefined,
   };
+  const { outer } = session;
+  const { acting } = registry.ports;
+  return outer === undefined || acting === undefined
+    ? status
+    : acting.narrow(session, outer, entry, status);
 }
 
 const none: readonly never[] = Object.freeze([]);

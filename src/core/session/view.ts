@@ -3,11 +3,12 @@
  * same tools for the same reasons share one computed view.
  */
 
+import type { PendingApproval } from '../../api/approval.ts';
 import type { Dropped, Prerequisite } from '../../api/session.ts';
 import { canonicalJson, deepFreeze, type JsonValue } from '../../values/json/index.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { effectiveSet } from '../toolset/effective.ts';
-import type { ToolSpec } from '../toolset/tool-spec.ts';
+import type { Block, ToolSpec } from '../toolset/tool-spec.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolStatus } from './tool-status.ts';
 
@@ -112,18 +113,16 @@ export function computeView(session: SessionState): View {
 function specOf(session: SessionState, name: string, entry: ToolEntry): ToolSpec {
   const { internals } = entry;
   const { drop } = session.registry.toolStatusOf(session, entry);
-  // Only the session knows these reasons; `effectiveSet` adds the others in order.
+  // Only the session knows these reasons; `effectiveSet` finds facts by itself.
   const blocked =
-    drop === 'disabled' || drop === 'denied' || drop === 'knobs_missing' || drop === 'external'
-      ? ([drop] as const)
-      : undefined;
+    drop?.startsWith('fact_unmet:') === true ? undefined : (drop as Block | undefined);
   return {
     name,
     requires: internals.requires,
     provides: internals.provides,
     parallelSafe: internals.parallelSafe,
     ...(typeof internals.resourceKey === 'string' ? { resourceKey: internals.resourceKey } : {}),
-    ...(blocked === undefined ? {} : { blocked }),
+    ...(blocked === undefined ? {} : { blocked: [blocked] }),
   };
 }
 
@@ -148,4 +147,10 @@ export function listingOf(session: SessionState): Listing {
   const { registry } = session;
   const view = registry.viewOf(session);
   return registry.ports.listing?.(session, view) ?? view;
+}
+
+/** The calls that wait for a person: here and, if a part keeps some, elsewhere. */
+export async function questionsOf(session: SessionState): Promise<readonly PendingApproval[]> {
+  const here = [...(session.desk?.waiting.values() ?? [])].map(({ request }) => request);
+  return [...here, ...((await session.registry.ports.answers?.pending(session)) ?? [])];
 }

@@ -5,7 +5,7 @@
 
 import type { FactRule, ToolAnnotations } from '../../api/tool.ts';
 import type { Executor } from '../../api/tool-config.ts';
-import type { ToolHints } from '../../api/tool-fields.ts';
+import type { GivenAnnotations, ToolHints } from '../../api/tool-fields.ts';
 import type { JsonPrimitive } from '../../values/json/index.ts';
 import {
   anything,
@@ -28,8 +28,9 @@ import {
   withMethods,
   wrongOption,
 } from '../../values/options/index.ts';
+import { scopeNames } from '../../values/options/scope-names.ts';
 import { readPrompt } from '../approval/read-prompt.ts';
-import { isDefinition, type RawHandler, type ToolInternals } from './definition.ts';
+import { isDefinition, type RawHandler, type Revert, type ToolInternals } from './definition.ts';
 import { otherHints, withOwnNames } from './spellings.ts';
 
 /** A config without its types. */
@@ -82,6 +83,10 @@ export const toolTable = {
   maxConcurrency: count,
   uses: array('an array of tool names or definitions'),
   events: texts,
+  scopes: scopeNames,
+  revert: fn<Revert>(),
+  task: oneOf('optional', 'required'),
+  ui: object(),
 };
 export const policyTable = { knobs: anything(), check: fn<NonNullable<ToolInternals['check']>>() };
 const annotationTable = {
@@ -93,8 +98,8 @@ const annotationTable = {
   destructiveHint: flag,
   idempotentHint: flag,
   openWorldHint: flag,
-} satisfies TableOf<ToolAnnotations & ToolHints>;
-const annotationNames = Object.keys(otherHints) as readonly (keyof ToolAnnotations)[];
+} satisfies TableOf<GivenAnnotations & ToolHints>;
+const annotationNames = Object.keys(otherHints) as readonly (keyof GivenAnnotations)[];
 const factTable = {
   fact: required(text(1)),
   equals: anything(),
@@ -110,12 +115,21 @@ export const asField = {
 /** A config as {@link readOptions} reads it. */
 export type ToolFields = OptionValues<typeof toolTable>;
 
-export function readAnnotations(value: object | undefined, where: string): ToolAnnotations {
-  if (value === undefined) return noAnnotations;
-  const read = readOptions(where, value, annotationTable, { ...asField, path: 'annotations' });
+/** @param reversible Whether calls of the tool can be taken back. */
+export function readAnnotations(
+  value: object | undefined,
+  where: string,
+  reversible: boolean,
+): ToolAnnotations {
+  if (value === undefined && !reversible) return noAnnotations;
+  const read = readOptions(where, value ?? {}, annotationTable, {
+    ...asField,
+    path: 'annotations',
+  });
   const given = withOwnNames(where, read, otherHints, 'annotations.');
   const kept: { -readonly [K in keyof ToolAnnotations]: ToolAnnotations[K] } = {};
   for (const name of annotationNames) if (given[name] !== undefined) kept[name] = given[name];
+  if (reversible) kept.reversible = true;
   return Object.freeze(kept);
 }
 

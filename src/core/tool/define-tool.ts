@@ -24,6 +24,7 @@ import {
 import { checkRunner } from './config-runner.ts';
 import { type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
 import { readDeprecation } from './deprecation.ts';
+import { readUi } from './read-ui.ts';
 import { runsIn } from './runs-in.ts';
 import { spelling, withOwnNames } from './spellings.ts';
 
@@ -50,7 +51,7 @@ export function createDefinition(
   const config = withOwnNames(where, read);
   checkRunner(read, where);
   const { description, title, version, category } = config;
-  const annotations = readAnnotations(config.annotations, where);
+  const annotations = readAnnotations(config.annotations, where, config.revert !== undefined);
   const tags = Object.freeze(config.tags);
   const deprecated = readDeprecation(config.deprecated, where);
   const face = { name, description, title, version, category, deprecated, annotations, tags };
@@ -83,8 +84,12 @@ export function createDefinition(
     maxConcurrency: config.maxConcurrency,
     uses: readUses(config.uses, where),
     events: Object.freeze(config.events),
+    scopes: config.scopes,
+    revert: config.revert,
+    task: config.task,
     internal: config.exposure === 'internal',
     outside: typeof from === 'boolean' ? undefined : from,
+    ui: readUi(config.ui, where),
   };
   return seal(face, internals, extras);
 }

@@ -11,7 +11,7 @@ import type { AnyTool, Deprecation, FactRule, ToolAnnotations } from '../../api/
 import type { Executor } from '../../api/tool-config.ts';
 import type { PolicyCall } from '../../api/tool-fields.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
-import { wellFormedJson } from '../../values/json/index.ts';
+import { type JsonObject, wellFormedJson } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { checkOption, duration, flag, wrongOption } from '../../values/options/index.ts';
 import type { BoundSchema } from '../../values/schema/bind.ts';
@@ -20,9 +20,12 @@ import { shownSchema } from '../../values/schema/to-json-schema.ts';
 import { checkToolName } from '../../values/text/names.ts';
 import type { ReadAttributes } from './attributes.ts';
 import { digestOf } from './fingerprint.ts';
+import type { ReadUi } from './read-ui.ts';
 
 /** A handler as the library calls it. */
 export type RawHandler = (input: unknown, context: ToolContext) => unknown;
+/** What takes a call back, as the library calls it. */
+export type Revert = (output: unknown, input: unknown, context: ToolContext) => unknown;
 /** What `create` returns. */
 export interface MadeHandler {
   readonly handler: RawHandler;
@@ -57,6 +60,11 @@ export interface OutsideOrigin {
   readonly source: string;
   /** The host's labels for its fields. They override its schemas; profiles override them. */
   readonly labels?: FieldLabels | undefined;
+  /**
+   * What else the origin says about the tool, such as its title. No gate reads it, but the
+   * fingerprint covers it.
+   */
+  readonly said?: JsonObject | undefined;
   /**
    * Why the definition must not be called now, as a `reason`; undefined while it is valid. Read at
    * each call.
@@ -100,9 +108,16 @@ export interface ToolInternals {
   readonly maxConcurrency: number | undefined;
   readonly uses: readonly string[];
   readonly events: readonly string[];
+  /** What the caller's token must grant; undefined for nothing. */
+  readonly scopes: readonly string[] | undefined;
+  /** Takes a call back, given its output and its input. */
+  readonly revert: Revert | undefined;
+  /** Whether its calls may, or must, outlive the request of a client; undefined for neither. */
+  readonly task: 'optional' | 'required' | undefined;
   readonly internal: boolean;
   /** Present for definitions from outside. */
   readonly outside: OutsideOrigin | undefined;
+  readonly ui: ReadUi | undefined;
 }
 
 const internals = new WeakMap<object, ToolInternals>();
@@ -165,8 +180,8 @@ const fingerprints = new WeakMap<object, string>();
 function fingerprintOf(definition: AnyTool): string {
   let fingerprint = fingerprints.get(definition);
   if (fingerprint === undefined) {
-    const { input, output } = internalsOf(definition);
-    fingerprint = digestOf(definition, input.json, output?.json);
+    const { input, output, outside, ui } = internalsOf(definition);
+    fingerprint = digestOf(definition, input.json, output?.json, outside?.said ?? ui?.said);
     fingerprints.set(definition, fingerprint);
   }
   return fingerprint;
@@ -281,6 +296,7 @@ export function inertDefinition(definition: AnyTool, hostGates = false): AnyTool
     handler: undefined,
     create: undefined,
     executor: undefined,
+    revert: undefined,
     check: hostGates ? check : undefined,
     requiresApproval:
       typeof requiresApproval === 'function' && !hostGates ? false : requiresApproval,

@@ -18,6 +18,7 @@ export function digestOf(
   { name, description, version, annotations }: Identified,
   parameters: JsonObject,
   outputSchema: JsonObject | undefined,
+  said: JsonObject | undefined,
 ): string {
   const identity: Record<string, JsonValue> = {
     name,
@@ -27,5 +28,6 @@ export function digestOf(
   };
   if (outputSchema !== undefined) identity.outputSchema = withoutDefaults(outputSchema);
   if (version !== undefined) identity.version = version;
+  if (said !== undefined && Object.keys(said).length > 0) identity.said = said;
   return `sha256:${sha256(canonicalJson(identity))}`;
 }

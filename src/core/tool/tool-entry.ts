@@ -29,6 +29,11 @@ export class ToolEntry {
   /** No output has been logged as one that lost data. */
   noticesLoss = true;
   removed = false;
+  /**
+   * It runs programs of its caller. Each call of a program is one that the caller makes: of any
+   * tool that the caller may use, and of no other.
+   */
+  isProgram = false;
   /** Calls on this entry that have not ended. */
   inFlight = 0;
   #summary: ToolSummary | undefined;

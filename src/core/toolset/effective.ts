@@ -61,14 +61,16 @@ export function dropCode(
   state: ToolState,
 ): string | undefined {
   const blocked = own(spec, 'blocked');
+  if (blocked?.includes('not_delegated') === true) return 'not_delegated';
   if (state.disabledByOverride || blocked?.includes('disabled') === true) return 'disabled';
   if (blocked?.includes('denied') === true) return 'denied';
-  if (!state.inProfile) return 'not_in_profile';
+  if (!state.inProfile || blocked?.includes('not_in_profile') === true) return 'not_in_profile';
   const fact = unmetFact(own(spec, 'requires'), state.facts);
   if (fact !== undefined) return `fact_unmet:${fact}`;
   if (blocked?.includes('not_registered') === true) return 'not_registered';
   if (blocked?.includes('knobs_missing') === true) return 'knobs_missing';
   if (blocked?.includes('external') === true) return 'external';
+  if (blocked?.includes('app_only') === true) return 'app_only';
   return undefined;
 }
 

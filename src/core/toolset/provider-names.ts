@@ -1,6 +1,4 @@
-/**
- * Maps tool names to names that a provider accepts, and back.
- */
+/** Maps tool names to names that a provider accepts, and back. */
 import { sha256 } from '../../values/crypto.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import {

@@ -29,7 +29,15 @@ export interface ToolSpec {
 }
 
 /** Drop codes that cannot be derived from the spec. The caller that makes the spec gives them. */
-export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing' | 'external';
+export type Block =
+  | 'not_delegated'
+  | 'disabled'
+  | 'denied'
+  | 'not_in_profile'
+  | 'not_registered'
+  | 'knobs_missing'
+  | 'external'
+  | 'app_only';
 
 /** @throws MisuseError `duplicate_name` for two specs with one name */
 export function specsByName(

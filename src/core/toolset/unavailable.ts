@@ -16,6 +16,7 @@ const changed = 'its definition changed, and the new one has not been accepted y
 const sessionReasons: ReadonlyMap<string, string> = new Map([
   ['disabled', ': it is disabled'],
   ['not_in_profile', ': it is not in its profile'],
+  ['app_only', ' to models: it is for an app'],
 ]);
 
 /**

@@ -80,7 +80,8 @@ const part = definePart({
         settingsOf.set(setup, readDiscovery(given as DiscoveryOptions, where));
     });
     ports.opened.push((session) => {
-      const settings = settingsOf.get(session.setup);
+      const settings = settingsOf.get((session.outer ?? session).setup);
+      if (settings !== undefined) settingsOf.set(session.setup, settings);
       if (settings === undefined) readManyTools(session.registry);
       else discover(session, settings);
     });

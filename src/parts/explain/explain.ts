@@ -74,7 +74,7 @@ export async function explain(
     if (place === places.loopGuard && input !== undefined)
       for (const more of session.registry.ports.explained) Object.assign(draft, await more(call));
     // The list may have changed while an earlier step had to be waited for.
-    for (const step of stepsOf(call).filter((one) => one.place === place))
+    for (const step of stepsOf(call.binding).filter((one) => one.place === place))
       if ((await attempts[place]?.(trial, step)) === 'stop') return Object.freeze(draft);
   }
   return Object.freeze(draft);

@@ -78,7 +78,11 @@ const allowed: Judgement = { effect: 'allow', ruleId: undefined };
 async function refusedAtStart(call: FoundCall): Promise<Judgement | undefined> {
   const { verdict } = call;
   if (verdict?.details !== undefined) call.more.agreed = verdict.details;
-  for (const { start } of call.binding.gates) {
+  const { gates } = call.binding;
+  call.state = 'gates';
+  const keepers = gates.flatMap(({ keep }) => keep ?? []);
+  const keep = keepers[0]?.all(keepers.map(({ ask }) => ask));
+  for (const start of [keep, ...gates.map((gate) => gate.start)]) {
     const error = await start?.(call);
     // A call that would be sent back to ask a person has its answer.
     if (error !== undefined && !(error instanceof GoTo))

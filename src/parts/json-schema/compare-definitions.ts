@@ -177,6 +177,7 @@ const safer = {
   destructive: false,
   idempotent: true,
   openWorld: false,
+  reversible: true,
 } as const satisfies Record<keyof ToolAnnotations, boolean>;
 
 function compareAnnotations(a: ToolAnnotations, b: ToolAnnotations): readonly DefinitionChange[] {

@@ -4,7 +4,6 @@ import type { ApprovalRequest } from '../../api/approval.ts';
 import type { JudgedOrigin } from '../../api/origins.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { CallNotes, QuestionPart } from '../../core/call/ports.ts';
-import { shownToApprover } from '../../core/call/shown.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
 import { shownOrigins } from '../../values/text/told-origins.ts';
 import { knownOrigins, originsOf } from './call-origins.ts';
@@ -151,7 +150,8 @@ function confirm(call: FoundCall, by: string): void {
   const origins = originsOf(call);
   if (origins === undefined) return;
   const { session } = call;
-  const hidden = shownToApprover(call)?.fields;
+  const { masking } = session.registry.ports;
+  const hidden = masking === undefined ? [] : masking.forApprover(call)?.fields;
   if (hidden === undefined) return;
   for (const one of origins.judged())
     if (one.role === 'target' && one.origin !== 'user' && !isHiddenPlace(one.path, hidden))

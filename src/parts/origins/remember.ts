@@ -4,7 +4,7 @@ import type { ToolResult } from '../../api/result.ts';
 import { type Call, type FoundCall, isFound } from '../../core/call/call.ts';
 import { isSameJson, plainJson } from '../../core/call/plain-json.ts';
 import { Slot } from '../../core/slot.ts';
-import { contentParts } from '../../values/content.ts';
+import { contentParts } from '../../values/content-parts.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import { EchoFilter } from './echo-filter.ts';
 import type { Given } from './echoes.ts';
@@ -56,18 +56,24 @@ function rememberIn(origins: SessionOrigins, call: FoundCall, result: ToolResult
   const heard = heardIn(call);
   const labels = labelsHere(call, result, heard);
   const isTrusted = !labels.mixed && heard === undefined;
-  if (parent !== undefined && isTrusted) return observeEchoes(parent, readBack?.echoes);
+  // What a program returns without change is remembered from its calls. The rest it may have made
+  // up.
+  if (call.entry.isProgram && isTrusted) return;
+  const isOfProgram = parent?.entry.isProgram === true;
+  if (parent !== undefined && isTrusted && !isOfProgram)
+    return observeEchoes(parent, readBack?.echoes);
   const toolName = readBack?.tool ?? call.toolName;
   const shown = labels.mixed ? shownTexts(result) : wholeTexts(call, result);
   const given = givenTo(call);
   origins.output(shown, { callId, toolName, labels, given });
-  if (parent !== undefined) hear(parent, shownTexts(result));
+  if (parent !== undefined && !isTrusted) hear(parent, shownTexts(result));
+  else if (parent !== undefined) observeEchoes(parent, readBack?.echoes);
   const more = textsAlongside(result, !labels.mixed);
   if (more === undefined) return;
   // It is unknown which field such a text comes from.
   const ofMore = labels.mixed ? untrusted : trusted;
   origins.output(more, { callId, toolName, labels: ofMore, given });
-  if (parent !== undefined) hear(parent, more);
+  if (parent !== undefined && !isTrusted) hear(parent, more);
 }
 
 /** Whether the outcome may repeat untrusted text that child calls returned. */

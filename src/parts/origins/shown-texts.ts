@@ -3,16 +3,11 @@
 import type { OutputOrigin } from '../../api/origins.ts';
 import type { ResultMetadata, ToolResult } from '../../api/result.ts';
 import type { Call, FoundCall } from '../../core/call/call.ts';
-import { markStart } from '../../core/call/cut-marks.ts';
+import { markStart } from '../../core/call/stages/output-limits.ts';
 import { longestMessage } from '../../core/call/thrown-error.ts';
 import { Slot } from '../../core/slot.ts';
-import {
-  type ContentPart,
-  contentParts,
-  notesOf,
-  ownText,
-  withText,
-} from '../../values/content.ts';
+import { notesOf, ownText, withText } from '../../values/content.ts';
+import { type ContentPart, contentParts } from '../../values/content-parts.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import type { EchoFilter } from './echo-filter.ts';

@@ -6,6 +6,7 @@ import type { ProfileTool, ProfileTools } from '../../core/rules/profile.ts';
 import type { FieldLabels } from '../../core/tool/definition.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { MisuseError } from '../../values/errors/index.ts';
+import type { JsonObject } from '../../values/json/index.ts';
 import { mayHold } from '../../values/json-schema/may-hold.ts';
 import type { BoundSchema } from '../../values/schema/bind.ts';
 import { type OutputLabels, outputLabels } from './output-labels.ts';
@@ -79,7 +80,9 @@ export function labelsIn({ more }: ProfileTool): FieldLabels | undefined {
 }
 
 export const profileTools: ProfileTools = {
-  read({ origins, roles }, where, path) {
+  read(keys, where, path) {
+    // The table of the part takes only maps.
+    const { origins, roles } = keys as Readonly<Record<string, JsonObject>>;
     checkOriginLabels(origins, where, `${path}.origins`);
     checkRoleLabels(roles, where, `${path}.roles`);
   },

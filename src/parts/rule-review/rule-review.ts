@@ -12,10 +12,11 @@ import type { Review } from '../../core/registry/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { Conditioned } from '../../core/rules/conditioned.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
-import { everyRule } from '../../core/rules/rule-use.ts';
+import { everyRule, scopeOf } from '../../core/rules/rule-use.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { type MisuseCode, MisuseError } from '../../values/errors/index.ts';
+import { caution } from '../../values/logging.ts';
 import { shortened } from '../../values/text/characters.ts';
 import { ruleFaults } from './rule-faults.ts';
 
@@ -197,7 +198,7 @@ export class RuleReview implements Review {
   /** The tools that one of them is about. A rule of a scope is about those of the scope. */
   *#toolsOf(one: Reviewed, table: Table): Generator<ToolEntry> {
     const entries = one.names?.flatMap((name) => table.named(name)) ?? table.all();
-    const source = 'effect' in one ? this.#registry.rules.sourceOf(one) : undefined;
+    const source = 'effect' in one ? scopeOf(this.#registry.rules, one) : undefined;
     for (const entry of entries)
       if ((source ?? entry.source) === entry.source && one.appliesTo(entry.summary)) yield entry;
   }
@@ -218,7 +219,7 @@ export class RuleReview implements Review {
   #tell({ ruleId, source, message }: RuleFault, what: string): void {
     const text = `The ${what} \`${ruleId}\` (${source}) does not do what it says: ${message}`;
     if (this.#strict) throw new MisuseError(`invalid_${what}` as MisuseCode, text);
-    this.#registry.caution({ ruleId, source }, text);
+    caution(this.#registry, { ruleId, source }, text);
   }
 }
 

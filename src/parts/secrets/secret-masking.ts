@@ -5,16 +5,21 @@
 
 import type { Call, FoundCall } from '../../core/call/call.ts';
 import { newId } from '../../core/call/calls-in-flight.ts';
-import type { Masking, ShownInput } from '../../core/call/ports.ts';
+import type { Masking, ShownInput, Unaskable } from '../../core/call/ports.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
+import type { View } from '../../core/session/view.ts';
 import { Slot } from '../../core/slot.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
+import type { ToolError } from '../../values/errors/index.ts';
 import { copyJson, isJsonObject, type JsonValue } from '../../values/json/index.ts';
+import { loggedError } from '../../values/logging.ts';
 import { type Budget, createBudget } from '../../values/redaction/budget.ts';
 import { createRedactor, type Redactor } from '../../values/redaction/redactor.ts';
 import { holdsSecret, redactText, scrubStrings } from '../../values/redaction/scrub.ts';
 import { Secrets } from '../../values/redaction/secrets.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
+import { namesAny, spelledOut } from './program-text.ts';
+import { inputNotShown, secretInPrompt, shownError } from './refusals.ts';
 import { redactorsOf, type ToolRedactors } from './tool-redactors.ts';
 
 /**
@@ -34,7 +39,7 @@ function secretsOf(call: Call): Secrets | undefined {
 }
 
 function outermost(call: Call): Call {
-  let at = call;
+  let at = call.actual;
   while (at.parent !== undefined) at = at.parent;
   return at;
 }
@@ -46,6 +51,8 @@ export class SecretMasking implements Masking {
   /** Texts that no call may show, such as values of the environment. */
   known: Secrets | undefined;
   readonly #tools = new WeakMap<ToolEntry, ToolRedactors>();
+  /** The names of the tools of a view whose input has secrets. */
+  readonly #marked = new WeakMap<View, readonly string[]>();
 
   /** @throws MisuseError `invalid_option`. */
   use(paths: readonly string[]): void {
@@ -113,6 +120,32 @@ export class SecretMasking implements Masking {
     collect(call, knobs, (call.binding.knobs ?? null) as JsonValue);
   }
 
+  collectEarlier(program: Call, tool: string, input: JsonValue, output: JsonValue): void {
+    const entry = program.session.entryOf(tool);
+    if (entry === undefined) return;
+    const redactors = this.of(entry);
+    collect(program, redactors.input, input);
+    collect(program, redactors.output, output);
+  }
+
+  /**
+   * What a program will pass to a tool is not known before it does. So one that names a tool with
+   * secrets is hidden, and one that holds a secret which is known.
+   */
+  hidesProgram(call: Call, source: string): boolean {
+    const { session } = call;
+    const view = session.registry.viewOf(session);
+    let names = this.#marked.get(view);
+    if (names === undefined) {
+      names = [...view.entries].flatMap(([name, entry]) => (this.of(entry).isMarked ? [name] : []));
+      this.#marked.set(view, names);
+    }
+    const secrets = secretsOf(call);
+    return spelledOut(source).some(
+      (text) => namesAny(text, names) || (secrets !== undefined && holdsSecret(text, secrets)),
+    );
+  }
+
   /**
    * Defaults and repairs are in the canonical input of a raw schema, and in the parse of any other
    * schema.
@@ -130,7 +163,7 @@ export class SecretMasking implements Masking {
   collectOutput(call: FoundCall, output: unknown): void {
     const { output: redactor } = this.of(call.entry);
     collect(call, redactor, output as JsonValue);
-    const structured = call.extra?.alongside?.structuredContent;
+    const structured = call.extra?.alongside?.sent.structuredContent;
     if (structured !== undefined) collect(call, redactor, structured);
   }
 
@@ -156,8 +189,11 @@ export class SecretMasking implements Masking {
   input(call: Call): JsonValue {
     const { session, given } = call;
     if (given === null) return null;
-    const redactor = this.#inputOf(call.entry ?? session.entryOf(call.toolName));
+    const entry = call.entry ?? session.entryOf(call.toolName);
+    const redactor = this.#inputOf(entry);
     const known = secretsOf(call);
+    if (entry?.isProgram === true && isJsonObject(given) && typeof given.code === 'string')
+      if (this.hidesProgram(call, given.code)) return { code: redacted };
     if (redactor === undefined && known === undefined) return given;
     const secrets = new Secrets(known);
     const budget = createBudget();
@@ -174,6 +210,26 @@ export class SecretMasking implements Masking {
     const shown = show(call, redactor, true);
     if (shown === undefined || secrets?.lost === true) return undefined;
     return { ...shown, holds: holder(secrets) };
+  }
+
+  question(
+    call: FoundCall,
+    title: string | undefined,
+    message: string | undefined,
+  ): ShownInput | Unaskable {
+    const shown = this.forApprover(call);
+    if (shown === undefined) return inputNotShown;
+    if (title !== undefined && shown.holds(title)) return secretInPrompt(call, 'title');
+    if (message !== undefined && shown.holds(message)) return secretInPrompt(call, 'message');
+    return shown;
+  }
+
+  error(call: Call, error: ToolError): ToolError | undefined {
+    return this.hides(call) ? shownError(call, error) : undefined;
+  }
+
+  logged(call: Call, thrown: unknown): unknown {
+    return loggedError(thrown, this.hides(call) ? (text) => this.text(call, text) : undefined);
   }
 
   /** Every marked field is hidden, and secret texts are hidden wherever they occur. */

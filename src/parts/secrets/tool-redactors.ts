@@ -11,6 +11,8 @@ export interface ToolRedactors {
   readonly knobs: Redactor | undefined;
   /** Whether there is one of them. */
   readonly any: boolean;
+  /** Whether the schema of the input marks something. */
+  readonly isMarked: boolean;
 }
 
 export function redactorsOf({ internals }: ToolEntry, paths: readonly string[]): ToolRedactors {
@@ -18,7 +20,9 @@ export function redactorsOf({ internals }: ToolEntry, paths: readonly string[]):
   const output = redactorOf(internals.output?.json, paths);
   const knobs = internals.knobs === undefined ? undefined : redactorOf(internals.knobs.json, paths);
   const any = input !== undefined || output !== undefined || knobs !== undefined;
-  return any ? { input, output, knobs, any } : noRedactors;
+  if (!any) return noRedactors;
+  const isMarked = redactorOf(internals.input.json, []) !== undefined;
+  return { input, output, knobs, any, isMarked };
 }
 
 const noRedactors: ToolRedactors = Object.freeze({
@@ -26,6 +30,7 @@ const noRedactors: ToolRedactors = Object.freeze({
   output: undefined,
   knobs: undefined,
   any: false,
+  isMarked: false,
 });
 
 /** Most schemas mark nothing as secret. Searching their text is faster than walking them. */

@@ -2,6 +2,7 @@
 
 import type { AnyTool } from '../../api/tool.ts';
 import { definePart, type Part } from '../../core/part.ts';
+import { maxShown } from '../../core/registry/define-profile.ts';
 import {
   alreadyRegistered,
   type Beside,
@@ -9,6 +10,7 @@ import {
   type NameTable,
 } from '../../core/registry/name-table.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
+import { shortened } from '../../values/text/characters.ts';
 import {
   compareVersions,
   fitsRange,
@@ -63,6 +65,23 @@ class SeveralVersions implements NameTable {
         const version = versionOf(entry);
         return version !== undefined && fitsRange(version, range);
       }),
+    );
+  }
+
+  misfit(name: string, range: VersionRange | undefined): string | undefined {
+    const versions = this.of(name).map(({ definition }) => definition.version ?? 'none');
+    if (range !== undefined && versions.length > 0)
+      return (
+        `a registered version of \`${name}\` that fits \`${range.text}\`, got ` +
+        `${versions.join(', ')}.`
+      );
+    // The text after the `@` was probably meant as a range.
+    const at = name.lastIndexOf('@');
+    if (at <= 0 || !this.#tools.has(name.slice(0, at))) return undefined;
+    const text = JSON.stringify(shortened(name.slice(at + 1), maxShown));
+    return (
+      `\`tools\` to name registered tools, got \`${shortened(name, maxShown)}\`. ${text} is not ` +
+      'a range of versions, such as `^1.2`.'
     );
   }
 

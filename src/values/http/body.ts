@@ -19,12 +19,18 @@ export const bodyTimeoutMs = 30_000;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Reads at most `maxBytes` bytes. A body that is larger or late is cancelled. Never rejects. */
-export function readBodyText(request: Request, maxBytes: number): Promise<BodyText> {
+export function readBodyText(
+  request: Pick<Request, 'body' | 'headers'>,
+  maxBytes: number,
+): Promise<BodyText> {
   const direct = directBody(request);
   return direct === undefined ? readStream(request, maxBytes) : readWhole(direct, maxBytes);
 }
 
-async function readStream(request: Request, maxBytes: number): Promise<BodyText> {
+async function readStream(
+  request: Pick<Request, 'body' | 'headers'>,
+  maxBytes: number,
+): Promise<BodyText> {
   const { body } = request;
   if (Number(request.headers.get('content-length')) > maxBytes) {
     await body?.cancel().catch(() => {});

@@ -40,7 +40,7 @@ export function rawHeadersOf(request: Request): readonly string[] {
 }
 
 /** Finds the direct reader of a request; undefined for a request whose `body` has to be read. */
-export function directBody(request: Request): ReadDirectly | undefined {
+export function directBody(request: object): ReadDirectly | undefined {
   return (request as Marked)[read];
 }
 

@@ -12,6 +12,8 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
   readonly body?: unknown;
   /** True once the body was read. */
   readonly readableEnded?: boolean | undefined;
+  /** A socket of TLS says that it is encrypted. */
+  readonly socket?: object | undefined;
 }
 
 /** Makes the headers of a request. The values of a repeated name are joined. */
@@ -42,13 +44,14 @@ export function repeatedParam({ rawHeaders }: Pick<NodeRequest, 'rawHeaders'>): 
 }
 
 /** Makes an absolute URL. Its host has no meaning, since checks read the `Host` header. */
-export function urlOf({ url = '/' }: Pick<NodeRequest, 'url'>): string {
-  return `http://localhost${url.startsWith('/') ? url : '/'}`;
+export function urlOf({ url = '/', socket }: Pick<NodeRequest, 'url' | 'socket'>): string {
+  const isSecure = socket !== undefined && 'encrypted' in socket && socket.encrypted === true;
+  return `http${isSecure ? 's' : ''}://localhost${url.startsWith('/') ? url : '/'}`;
 }
 
 /** Makes a request from its parts. `body` is only called for a method that has a body. */
 export function requestOf(
-  incoming: Pick<NodeRequest, 'method' | 'url'>,
+  incoming: Pick<NodeRequest, 'method' | 'url' | 'socket'>,
   headers: Headers,
   signal: AbortSignal,
   body: () => string | ReadableStream<Uint8Array>,

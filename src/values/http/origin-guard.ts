@@ -3,6 +3,7 @@
  * that reach the server through their own DNS name. The `Origin` check stops other sites.
  */
 import { headerOf } from './direct-body.ts';
+import { loopbackNames, webAddress } from './web-address.ts';
 
 /** The hosts and origins that are accepted. */
 export interface OriginPolicy {
@@ -34,8 +35,6 @@ export interface OriginPolicy {
   readonly spelling: 'exact' | 'normalized';
 }
 
-const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 /** Whether the `Host` of a request is one that the server answers to. */
 export function isHostAllowed(request: Request, policy: OriginPolicy): boolean {
   const { allowedHosts, unlistedHosts } = policy;
@@ -44,7 +43,7 @@ export function isHostAllowed(request: Request, policy: OriginPolicy): boolean {
   const name = hostName(host);
   if (name === undefined) return false;
   return allowedHosts === undefined
-    ? loopback.has(name)
+    ? loopbackNames.has(name)
     : allowedHosts.has(name) || allowedHosts.has(host);
 }
 
@@ -95,9 +94,8 @@ function isListed(origin: string, { allowedOrigins, spelling }: OriginPolicy): b
 }
 
 function isLoopback(origin: string): boolean {
-  if (!URL.canParse(origin)) return false;
-  const { protocol, hostname } = new URL(origin);
-  return (protocol === 'http:' || protocol === 'https:') && loopback.has(hostname);
+  const url = webAddress(origin);
+  return url !== undefined && loopbackNames.has(url.hostname);
 }
 
 function isOwn(origin: string, request: Request, { allowedHosts }: OriginPolicy): boolean {
@@ -107,7 +105,9 @@ function isOwn(origin: string, request: Request, { allowedHosts }: OriginPolicy)
   return (
     name !== undefined &&
     new URL(origin).host === host &&
-    (loopback.has(name) || allowedHosts?.has(name) === true || allowedHosts?.has(host) === true)
+    (loopbackNames.has(name) ||
+      allowedHosts?.has(name) === true ||
+      allowedHosts?.has(host) === true)
   );
 }
 

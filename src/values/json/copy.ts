@@ -1,6 +1,5 @@
 /** A safe, bounded copy of any value as JSON. */
 import { Fault, type JsonFault, refuseExotic, throwingMember, tooDeep } from './fault.ts';
-import { losesData } from './lost-data.ts';
 import { define, escapePointer, type JsonValue } from './value.ts';
 
 /** Bounds of one copy. */
@@ -17,8 +16,8 @@ export interface CopyLimits {
    * is true. @default Infinity
    */
   readonly maxChars?: number | undefined;
-  /** Whether the outcome has `lost`. @default false */
-  readonly noticesLoss?: boolean | undefined;
+  /** Finds an object for `lost`: whether its content is not in its own members. @default none */
+  readonly losesData?: ((value: object) => boolean) | undefined;
 }
 
 /** The outcome of a copy. */
@@ -48,7 +47,7 @@ interface Walk {
   maxChars: number;
   busy: boolean;
   unsafe: boolean;
-  noticesLoss: boolean;
+  losesData: CopyLimits['losesData'];
   lost: object | undefined;
 }
 const shared = newWalk();
@@ -61,7 +60,7 @@ function newWalk(): Walk {
     maxChars: 0,
     busy: false,
     unsafe: false,
-    noticesLoss: false,
+    losesData: undefined,
     lost: undefined,
   };
 }
@@ -99,7 +98,7 @@ export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
   walk.left = limits.maxValues;
   walk.maxChars = limits.maxChars ?? Number.POSITIVE_INFINITY;
   walk.chars = 0;
-  walk.noticesLoss = limits.noticesLoss === true;
+  walk.losesData = limits.losesData;
   walk.lost = undefined;
   try {
     const copy = copyValue(value, walk, 0) ?? null;
@@ -187,12 +186,11 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
         const { toJSON } = value as { toJSON?: unknown };
         if (typeof toJSON === 'function') {
           // That of a buffer is a list of numbers.
-          if (walk.noticesLoss && ArrayBuffer.isView(value)) walk.lost ??= value;
+          if (walk.losesData !== undefined && ArrayBuffer.isView(value)) walk.lost ??= value;
           return copyValue(Reflect.apply(toJSON, value, ['']), walk, depth + 1);
         }
         refuseExotic(value);
-        if (walk.noticesLoss && !isArray && walk.lost === undefined && losesData(value))
-          walk.lost = value;
+        if (!isArray) noticeLoss(walk, value);
       }
     }
     // Counts one bracket. Each member adds a comma, so the last comma accounts for the other
@@ -217,8 +215,7 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
     for (const _ in value)
       if (++members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
     // Iterators have the constructor of plain objects.
-    if (members === 0 && walk.noticesLoss && walk.lost === undefined && losesData(value))
-      walk.lost = value;
+    if (members === 0) noticeLoss(walk, value);
     if (members > wideObject) {
       walk.left -= (members - wideObject) * (wideWeight - 1);
       if (members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
@@ -275,6 +272,10 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
     if (where !== undefined) fault.path.unshift(escapePointer(where));
     throw fault;
   }
+}
+
+function noticeLoss(walk: Walk, value: object): void {
+  if (walk.lost === undefined && walk.losesData?.(value) === true) walk.lost = value;
 }
 
 /** Replaces a member, unless it is inherited from a polluted prototype. */

@@ -16,11 +16,10 @@ export class RateWindow {
   readonly #windowMs: number;
   #limit!: number;
   #mergeMs!: number;
-  /** A ring of moments, with the number of events at each. Its length is a power of two. */
-  #times: Float64Array = new Float64Array(0);
-  #counts: Float64Array = new Float64Array(0);
+  /** Moments, with the number of events at each. Those before the head have left the window. */
+  readonly #times: number[] = [];
+  readonly #counts: number[] = [];
   #head = 0;
-  #length = 0;
   #total = 0;
   /** When the newest moment began, and when an event was last added to it. */
   #newestStart = Number.NEGATIVE_INFINITY;
@@ -67,8 +66,15 @@ export class RateWindow {
   }
 
   #add(at: number, mergeMs: number): void {
-    if (at - this.#newestStart <= mergeMs) this.#merge(at);
-    else this.#push(at);
+    if (at - this.#newestStart <= mergeMs) {
+      const last = this.#times.length - 1;
+      this.#times[last] = at;
+      (this.#counts[last] as number)++;
+    } else {
+      this.#times.push(at);
+      this.#counts.push(1);
+      this.#newestStart = at;
+    }
     this.#newest = at;
     this.#total += 1;
   }
@@ -96,51 +102,18 @@ export class RateWindow {
   #lastToGo(): number {
     let place = this.#head;
     let left = this.#total - (this.#counts[place] as number);
-    while (left >= this.#limit) {
-      place = this.#after(place, 1);
-      left -= this.#counts[place] as number;
-    }
+    while (left >= this.#limit) left -= this.#counts[++place] as number;
     return this.#times[place] as number;
   }
 
   #forget(at: number): void {
-    while (this.#length > 0 && (this.#times[this.#head] as number) + this.#windowMs <= at) {
-      this.#total -= this.#counts[this.#head] as number;
-      this.#head = this.#after(this.#head, 1);
-      this.#length -= 1;
-    }
-  }
-
-  /** The index that is `steps` further round the ring. */
-  #after(place: number, steps: number): number {
-    return (place + steps) & (this.#times.length - 1);
-  }
-
-  #merge(at: number): void {
-    const last = this.#after(this.#head, this.#length - 1);
-    this.#times[last] = at;
-    this.#counts[last] = (this.#counts[last] as number) + 1;
-  }
-
-  #push(at: number): void {
-    if (this.#length === this.#times.length) this.#grow();
-    const next = this.#after(this.#head, this.#length);
-    this.#times[next] = at;
-    this.#counts[next] = 1;
-    this.#length += 1;
-    this.#newestStart = at;
-  }
-
-  #grow(): void {
-    const times = new Float64Array(Math.max(8, this.#length * 2));
-    const counts = new Float64Array(times.length);
-    for (let i = 0; i < this.#length; i += 1) {
-      const from = this.#after(this.#head, i);
-      times[i] = this.#times[from] as number;
-      counts[i] = this.#counts[from] as number;
-    }
-    this.#times = times;
-    this.#counts = counts;
+    const times = this.#times;
+    while (this.#head < times.length && (times[this.#head] as number) + this.#windowMs <= at)
+      this.#total -= this.#counts[this.#head++] as number;
+    // As many are dropped as are moved, at least.
+    if (this.#head === 0 || this.#head * 2 < times.length) return;
+    times.splice(0, this.#head);
+    this.#counts.splice(0, this.#head);
     this.#head = 0;
   }
 }

@@ -30,6 +30,7 @@ export {
   readMembers,
   readOptions,
   type TableOf,
+  unknownOption,
   unreadable,
   wrongOption,
 } from './read-options.ts';

@@ -224,7 +224,8 @@ function notAnObject(
   return new MisuseError(code, `${where}: expected ${expected}, got ${describe(got)}.`);
 }
 
-function unknownOption(
+/** The error for a member that is not known. */
+export function unknownOption(
   where: string,
   key: string,
   known: readonly string[],

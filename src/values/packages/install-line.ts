@@ -94,9 +94,12 @@ const versions = {
   '@modelcontextprotocol/server': '2',
   '@open-policy-agent/opa-wasm': '1',
   '@opentelemetry/api': '1',
+  'better-sqlite3': '12',
   bullmq: '6',
   ioredis: '6',
+  jose: '6',
   pg: '8',
+  run: '2.1',
   unbash: '6',
   ws: '8',
 } as const;

@@ -3,6 +3,7 @@
  * failed to load, and what to do.
  */
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { MisuseError, messageOf } from '../errors/index.ts';
 import { companions, installLine } from './install-line.ts';
 
@@ -59,6 +60,11 @@ export function isInstalled(name: string): boolean {
  */
 export function requirePackage(specifier: string): unknown {
   return createRequire(import.meta.url)(specifier);
+}
+
+/** The address of an optional package. Throws as {@link requirePackage} does. */
+export function resolvePackage(specifier: string): string {
+  return pathToFileURL(createRequire(import.meta.url).resolve(specifier)).href;
 }
 
 /**

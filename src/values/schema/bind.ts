@@ -1,12 +1,16 @@
 /** Makes a schema of any kind ready: its JSON Schema for the model, and one way to validate. */
 
 import { describe, MisuseError } from '../errors/index.ts';
-import { type JsonObject, type JsonValue, pointerSegments } from '../json/index.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 import { isThenable } from '../maybe-promise.ts';
 import { type Issue, withoutEcho } from './issues.ts';
-import { asObjectSchema, checkNotPlain } from './object-schema.ts';
-import type { CompiledSchema, SchemaEngine, SchemaIssue } from './schema.ts';
-import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-json-schema.ts';
+import {
+  type Direction,
+  plainTypeOf,
+  type SchemaKind,
+  schemaKind,
+  toJsonSchema,
+} from './to-json-schema.ts';
 import { hasHostCode, runWithPromises } from './zod-promises.ts';
 
 /**
@@ -33,6 +37,19 @@ interface StandardResult {
     | undefined;
 }
 
+/** Runs plain JSON Schemas. Those of vendors run by their own code. */
+export interface SchemaEngine {
+  /** Makes a schema ready, which is compiled at its first use. */
+  bind(schema: JsonObject, options: BindOptions): RawValidator;
+}
+
+/** The methods of {@link BoundSchema} for a plain schema. */
+export interface RawValidator {
+  check(): readonly string[];
+  validate(copy: JsonValue): Validated;
+  revalidate(copy: JsonValue): Validated;
+}
+
 /** A schema of any kind, ready for use. It is converted and compiled once, at the first use. */
 export interface BoundSchema {
   readonly kind: SchemaKind;
@@ -42,6 +59,8 @@ export interface BoundSchema {
   readonly json: JsonObject;
   /** The schema of the vendor; undefined for a JSON Schema. */
   readonly vendor?: unknown;
+  /** Whether code of the host may run while a value is validated. */
+  readonly runsHostCode: boolean;
   /**
    * Takes the engine, if the schema is a plain one. It must be called before the methods below.
    * @param find May throw. It gets what needs the engine.
@@ -97,11 +116,11 @@ export function bindSchema(schema: unknown, options: BindOptions): BoundSchema {
 
 class RawSchema implements BoundSchema {
   readonly kind = 'json';
+  readonly runsHostCode = false;
   readonly trusted: boolean;
   readonly json: JsonObject;
   readonly #options: BindOptions;
-  #engine: SchemaEngine | undefined;
-  #compiled: CompiledSchema | undefined;
+  #validator: RawValidator = unready;
 
   constructor(schema: unknown, options: BindOptions) {
     const json = toJsonSchema(schema, options.direction, options.where);
@@ -111,57 +130,33 @@ class RawSchema implements BoundSchema {
   }
 
   prepare(find: (what: string) => SchemaEngine): void {
-    this.#engine = find(`${this.#options.where}: a plain JSON Schema`);
+    const { where } = this.#options;
+    this.#validator = find(`${where}: a plain JSON Schema`).bind(this.json, this.#options);
   }
 
   check(): readonly string[] {
-    try {
-      return this.#ready().check(this.json, this.trusted);
-    } catch (error) {
-      if (error instanceof MisuseError)
-        throw new MisuseError(error.code, `${this.#options.where}: ${error.message}`, {
-          cause: error,
-        });
-      throw error;
-    }
+    return this.#validator.check();
   }
 
   validate(copy: JsonValue): Validated {
-    const compiled = this.#compiled ?? this.#compile();
-    if ('issues' in compiled) return compiled;
-    // A default in an output would be data that the tool has not sent.
-    const issues = compiled.validate(copy, this.#options.direction === 'input');
-    return issues === undefined
-      ? { value: copy }
-      : { issues: issues.map(fromPointer), fault: undefined };
+    return this.#validator.validate(copy);
   }
 
   revalidate(copy: JsonValue): Validated {
-    const compiled = this.#compiled ?? this.#compile();
-    if ('issues' in compiled) return compiled;
-    const issues = compiled.revalidate(copy);
-    return issues === undefined
-      ? { value: copy }
-      : { issues: issues.map(fromPointer), fault: undefined };
+    return this.#validator.revalidate(copy);
   }
+}
 
-  #compile(): CompiledSchema | Refused {
-    try {
-      this.#compiled = this.#ready().compile(this.json, this.trusted);
-      return this.#compiled;
-    } catch (error) {
-      const message =
-        'the schema cannot be used: ' +
-        `${error instanceof Error ? error.message : 'it is invalid'}`;
-      return { issues: [{ path: '', message }], fault: { thrown: error } };
-    }
-  }
+const unready: RawValidator = {
+  check: () => {
+    throw noEngine();
+  },
+  validate: () => threw(noEngine()),
+  revalidate: () => threw(noEngine()),
+};
 
-  #ready(): SchemaEngine {
-    if (this.#engine === undefined)
-      throw new Error('no registry that runs plain JSON Schemas has the tool');
-    return this.#engine;
-  }
+function noEngine(): Error {
+  return new Error('no registry that runs plain JSON Schemas has the tool');
 }
 
 class VendorSchema implements BoundSchema {
@@ -171,6 +166,7 @@ class VendorSchema implements BoundSchema {
   readonly #options: BindOptions;
   readonly #props: object;
   #validate: (value: unknown) => unknown;
+  #runsHostCode: boolean | undefined;
   #json: JsonObject | undefined;
 
   constructor(schema: unknown, kind: SchemaKind, options: BindOptions) {
@@ -202,6 +198,11 @@ class VendorSchema implements BoundSchema {
       this.#json = this.#options.objectOnly ? asObjectSchema(json, this.#options.where) : json;
     }
     return this.#json;
+  }
+
+  get runsHostCode(): boolean {
+    this.#runsHostCode ??= this.kind !== 'zod4' || hasHostCode(this.vendor, true);
+    return this.#runsHostCode;
   }
 
   /** Its own code runs it. */
@@ -238,13 +239,6 @@ class VendorSchema implements BoundSchema {
   revalidate(copy: JsonValue): Validated | Promise<Validated> {
     return this.validate(copy);
   }
-}
-
-function fromPointer(issue: SchemaIssue): Issue {
-  return {
-    path: pointerSegments(issue.path).join('.'),
-    message: issue.message,
-  };
 }
 
 function threw(error: unknown): Validated {
@@ -294,4 +288,29 @@ function pathText(path: readonly unknown[] | undefined): string {
       ),
     )
     .join('.');
+}
+
+/**
+ * Refuses a schema that is plainly of no object, before it is converted.
+ * @throws MisuseError `invalid_schema`
+ */
+function checkNotPlain(schema: unknown, kind: SchemaKind, where: string): void {
+  const type = plainTypeOf(schema, kind);
+  if (type !== undefined) asObjectSchema({ type }, where);
+}
+
+/**
+ * States `type: object`, which the arguments of a tool always are and which models and protocols
+ * expect to read.
+ */
+function asObjectSchema(schema: JsonObject, where: string): JsonObject {
+  const { type } = schema;
+  if (type === 'object') return schema;
+  if (type === undefined) return Object.freeze({ type: 'object', ...schema });
+  throw new MisuseError(
+    'invalid_schema',
+    `${where}: expected a schema of an object (type "object"), got type ` +
+      `${JSON.stringify(type)}. A tool's arguments are named: wrap the value in an object with ` +
+      'one property.',
+  );
 }

@@ -94,21 +94,28 @@ const later = {
   unevaluatedProperties: 'schema',
 } as const satisfies Record<string, KeywordKind>;
 
-const draft07: Dialect = { draft: 'draft-07', keywords: new Map(Object.entries(shared)) };
-const draft202012: Dialect = {
-  draft: '2020-12',
-  keywords: new Map(Object.entries({ ...shared, ...later })),
-};
+/** Each is made at its first use, so that a bundle without the engine leaves the tables out. */
+const made = new Map<Dialect['draft'], Dialect>();
 
-const dialects: ReadonlyMap<string, Dialect> = new Map([
-  ['//json-schema.org/draft-07/schema', draft07],
-  ['//json-schema.org/draft/2019-09/schema', draft202012],
-  ['//json-schema.org/draft/2020-12/schema', draft202012],
-]);
+function madeDialect(draft: Dialect['draft']): Dialect {
+  let dialect = made.get(draft);
+  if (dialect === undefined) {
+    const keywords = draft === 'draft-07' ? shared : { ...shared, ...later };
+    dialect = { draft, keywords: new Map(Object.entries(keywords)) };
+    made.set(draft, dialect);
+  }
+  return dialect;
+}
+
+const dialects: ReadonlyMap<string, Dialect['draft']> = new Map([
+  ['//json-schema.org/draft-07/schema', 'draft-07'],
+  ['//json-schema.org/draft/2019-09/schema', '2020-12'],
+  ['//json-schema.org/draft/2020-12/schema', '2020-12'],
+] as const);
 
 /** The dialect that `$schema` names; 2020-12 if it is absent. */
 export function dialectOf(schema: JsonValue): Dialect {
-  if (!isJsonObject(schema) || !Object.hasOwn(schema, '$schema')) return draft202012;
+  if (!isJsonObject(schema) || !Object.hasOwn(schema, '$schema')) return madeDialect('2020-12');
   const name = schema.$schema as JsonValue;
   const dialect = namedDialect(name);
   if (dialect === undefined) {
@@ -122,9 +129,9 @@ export function dialectOf(schema: JsonValue): Dialect {
 }
 
 function namedDialect(name: JsonValue): Dialect | undefined {
-  return typeof name === 'string'
-    ? dialects.get(name.replace(/^https?:/, '').replace(/#$/, ''))
-    : undefined;
+  if (typeof name !== 'string') return undefined;
+  const draft = dialects.get(name.replace(/^https?:/, '').replace(/#$/, ''));
+  return draft && madeDialect(draft);
 }
 
 /** Whether a `$schema` names a dialect that {@link dialectOf} knows. */

@@ -124,19 +124,6 @@ export type ParsedOf<S> = S extends { readonly '~standard': { readonly types?: i
     : unknown
   : FromRaw<S, WithDefault>;
 
-// What the core needs of the engine for plain JSON Schemas.
-
-/** Runs plain JSON Schemas. Those of vendors run by their own code. */
-export interface SchemaEngine {
-  /**
-   * Returns pointers to the patterns that will run natively.
-   * @throws MisuseError `invalid_schema`
-   */
-  check(schema: JsonObject, trusted: boolean): readonly string[];
-  /** @throws MisuseError `invalid_schema` */
-  compile(schema: JsonObject, trusted: boolean): CompiledSchema;
-}
-
 /** A validator of one plain schema. */
 export interface CompiledSchema {
   /**

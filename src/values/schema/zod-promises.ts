@@ -28,18 +28,27 @@ interface Payload {
 
 const hostCode = new Set<unknown>(['custom', 'transform', 'lazy', 'promise', 'function']);
 
+/** What zod itself may put into a definition: when a check is skipped, and what an issue says. */
+const ofZod = new Set(['when', 'error']);
+
 /**
  * True if the schema contains a refinement, a transform or a lazy part anywhere, or if that cannot
  * be determined.
+ * @param any Whether functions count that cannot return a promise, too, such as that of a default.
  */
-export function hasHostCode(schema: unknown): boolean {
+export function hasHostCode(schema: unknown, any = false): boolean {
   const seen = new Set<object>();
   const walk = (value: unknown): boolean => {
     if (typeof value !== 'object' || value === null || seen.has(value)) return false;
     seen.add(value);
     const zod = (value as Partial<ZodSchema>)._zod;
     if (zod !== undefined)
-      return hostCode.has(zod.def.type) || hostCode.has(zod.def.check) || walk(zod.def);
+      return (
+        hostCode.has(zod.def.type) ||
+        hostCode.has(zod.def.check) ||
+        (any && mayCall(zod.def)) ||
+        walk(zod.def)
+      );
     const prototype: unknown = Object.getPrototypeOf(value);
     return (
       (Array.isArray(value) || prototype === Object.prototype || prototype === null) &&
@@ -51,6 +60,16 @@ export function hasHostCode(schema: unknown): boolean {
   } catch {
     return true;
   }
+}
+
+const defaults = new Set<unknown>(['default', 'prefault', 'catch']);
+
+/** Reading a default may call the function that makes it. */
+function mayCall(def: ZodSchema['_zod']['def']): boolean {
+  return (
+    defaults.has(def.type) ||
+    Object.entries(def).some(([name, value]) => typeof value === 'function' && !ofZod.has(name))
+  );
 }
 
 /**

@@ -1,39 +1,16 @@
 /** Letters of other scripts that look like Latin ones. */
 
 /**
- * Look-alikes of Latin letters, as pairs of (others, Latin). A letter whose two cases look like
- * different Latin letters (`Ν` and `ν`: N and v; `Υ` and `υ`: Y and u) is folded by its looks, not
- * by its case.
+ * Look-alikes of Latin letters: each Latin letter with the others. A letter whose two cases look
+ * like different Latin letters (`Ν` and `ν`: N and v; `Υ` and `υ`: Y and u) is folded by its looks,
+ * not by its case.
  */
 const letters = new Map<string, string>();
-for (const [others, latin] of [
-  ['аАαΑɑ', 'a'],
-  ['вВьЬβΒ', 'b'],
-  ['сСϲϹ', 'c'],
-  ['ԁԀ', 'd'],
-  ['еЕεΕ', 'e'],
-  ['ϜϝԲ', 'f'],
-  ['ɡԌԍ', 'g'],
-  ['нНһҺηΗ', 'h'],
-  ['іІιΙӀıɩ', 'i'],
-  ['јЈϳͿ', 'j'],
-  ['кКκΚ', 'k'],
-  ['ӏ', 'l'],
-  ['мМμΜϻϺ', 'm'],
-  ['пПΝ', 'n'],
-  ['оОοΟσς', 'o'],
-  ['рРρΡ', 'p'],
-  ['ԛԚ', 'q'],
-  ['гГ', 'r'],
-  ['ѕЅ', 's'],
-  ['тТτΤ', 't'],
-  ['υսʋ', 'u'],
-  ['νѵѴ', 'v'],
-  ['ԝԜωѡѠ', 'w'],
-  ['хХχΧ', 'x'],
-  ['уУүҮγΥ', 'y'],
-  ['ζΖ', 'z'],
-] as const)
+const table =
+  'aаАαΑɑ bвВьЬβΒ cсСϲϹ dԁԀ eеЕεΕ fϜϝԲ gɡԌԍ hнНһҺηΗ iіІιΙӀıɩ ' +
+  'jјЈϳͿ kкКκΚ lӏ mмМμΜϻϺ nпПΝ oоОοΟσς pрРρΡ qԛԚ rгГ sѕЅ tтТτΤ ' +
+  'uυսʋ vνѵѴ wԝԜωѡѠ xхХχΧ yуУүҮγΥ zζΖ';
+for (const [latin = '', ...others] of table.split(' '))
   for (const other of others) letters.set(other, latin);
 
 /** The Latin letter that a letter of another script looks like, in small; undefined if none. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/api/approval.ts';
-import { ApprovalDesk } from '../../../src/core/approval/desk.ts';
+import { ApprovalDesk } from '../../../src/core/approval/grants.ts';
 import { type ReadAnswer, readAnswer } from '../../../src/core/approval/request.ts';
 
 const yes = readAnswer('allow_once') as ReadAnswer;

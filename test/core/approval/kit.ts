@@ -1,8 +1,8 @@
 /** What the approval tests share: keys, a fixed clock, and a tool whose runs are counted. */
+import type { Store } from '../../../src/extend.ts';
 import {
   type AnyEvent,
   type AnyTool,
-  type ApprovalStore,
   defineTool,
   HostToolRegistry,
   type JsonObject,
@@ -13,6 +13,7 @@ import {
   type ToolSession,
 } from '../../../src/index.ts';
 import { type FixedClock, fixedClock } from '../../../src/surfaces/testing/fixed-clock.ts';
+import { type ApprovalPort, approvalStoreOf } from '../../stores/shared/ports.ts';
 
 export const key = 'first-key-of-at-least-thirty-two-bytes';
 export const otherKey = 'other-key-of-at-least-thirty-two-bytes';
@@ -56,7 +57,7 @@ export interface BenchOptions {
   readonly registry?: RegistryOptions;
   readonly session?: Partial<SessionOptions>;
   readonly tool?: Record<string, unknown>;
-  readonly store?: ApprovalStore;
+  readonly store?: Store | Partial<ApprovalPort>;
   readonly secret?: string | readonly string[];
   readonly clock?: FixedClock;
   /** Listens to nothing. */
@@ -70,7 +71,9 @@ export function bench(options: BenchOptions = {}): Bench {
   const log = (...line: unknown[]): void => void warnings.push(line);
   const approvals = {
     secret: options.secret ?? key,
-    ...(options.store === undefined ? {} : { store: options.store }),
+    ...(options.store === undefined
+      ? {}
+      : { store: 'apply' in options.store ? options.store : approvalStoreOf(options.store) }),
   };
   const registry = new HostToolRegistry({
     now: clock.now,

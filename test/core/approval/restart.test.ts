@@ -43,11 +43,17 @@ async function runs(place: string): Promise<{ input: unknown; idempotencyKey: st
 
 type Stored = Record<string, unknown> & { id: string; request: Record<string, unknown> };
 
+/** The file of the one record of a place. */
+async function fileOf(place: string): Promise<string> {
+  const names = await readdir(join(home, place), { recursive: true });
+  return join(home, place, names.find((name) => name.includes('-')) as string);
+}
+
 /** Edits the one record of a place, as somebody with access to the folder could. */
 async function edit(place: string, change: (record: Stored) => unknown): Promise<void> {
-  const [file] = await readdir(join(home, place));
-  const path = join(home, place, file as string);
-  await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(path, 'utf8')) as Stored)));
+  const path = await fileOf(place);
+  const [header, text = ''] = (await readFile(path, 'utf8')).split('\n');
+  await writeFile(path, `${header}\n${JSON.stringify(change(JSON.parse(text) as Stored))}`);
 }
 
 /** Each place is a store with one suspended call. */
@@ -149,10 +155,8 @@ const refusals: readonly {
     place: 'swapped',
     what: 'a store in which another genuine record took the place',
     before: async () => {
-      const [other] = await readdir(join(home, 'swapped-with'));
-      const record = await readFile(join(home, 'swapped-with', other as string), 'utf8');
-      const [mine] = await readdir(join(home, 'swapped'));
-      await writeFile(join(home, 'swapped', mine as string), record);
+      const other = await readFile(await fileOf('swapped-with'), 'utf8');
+      await edit('swapped', () => JSON.parse(other.split('\n')[1] as string));
     },
     code: 'approval_denied',
     reason: 'token_invalid',
@@ -328,8 +332,7 @@ describe('another process with the same key and store', () => {
   test(
     'is refused where somebody put the answered record back, and lists it no more',
     async () => {
-      const [file] = await readdir(join(home, 'put-back'));
-      const path = join(home, 'put-back', file as string);
+      const path = await fileOf('put-back');
       const record = await readFile(path, 'utf8');
       const job = { ...at('put-back'), token: tokenOf('put-back') };
       const [first] = await hostProcess([job]);

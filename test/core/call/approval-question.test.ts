@@ -2,12 +2,12 @@
  * What an approver is shown: exactly what will run, but for secret fields, under the host's own
  * words.
  */
+
 import { describe, expect, test } from 'vitest';
 import { createDefinition } from '../../../src/core/tool/define-tool.ts';
 import {
   type AnyEvent,
   type ApprovalRequest,
-  type ApprovalStore,
   defineTool,
   HostToolRegistry,
   type JsonObject,
@@ -16,6 +16,7 @@ import {
   type ToolContext,
   type ToolResult,
 } from '../../../src/index.ts';
+import { approvalStoreOf } from '../../stores/shared/ports.ts';
 import { key } from '../approval/kit.ts';
 
 const marked = {
@@ -74,7 +75,7 @@ async function ask(
   }: How = {},
 ): Promise<Asked> {
   let stored = 0;
-  const store: ApprovalStore = { put: () => void stored++, take: () => undefined, list: () => [] };
+  const store = approvalStoreOf({ put: () => void stored++, take: () => undefined });
   const warned: [object, string | undefined][] = [];
   const logger = {
     warn: (data: object, message?: string) => void warned.push([data, message]),

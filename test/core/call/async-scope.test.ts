@@ -1,4 +1,5 @@
 /** The host's code for one call never runs in the async context of another call. */
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stopOf } from '../../../src/core/call/stop-of.ts';
@@ -6,12 +7,12 @@ import { observeCalls } from '../../../src/core/registry/observe-calls.ts';
 import {
   type ApprovalRequest,
   HostToolRegistry,
-  memoryIdempotency,
   type RegistryOptions,
   type SessionOptions,
   type ToolContext,
   type ToolSession,
 } from '../../../src/index.ts';
+import { keyStoreOf, memoryKeyPort } from '../../stores/shared/ports.ts';
 import { define } from './define.ts';
 import { turns } from './world.ts';
 
@@ -191,7 +192,7 @@ describe('calls of several tenants', () => {
   });
 
   test('that renew the leases of their idempotency keys', async () => {
-    const store = memoryIdempotency();
+    const port = memoryKeyPort();
     const keys = new Map<string, string>();
     const w = world(
       (note) => ({
@@ -201,17 +202,17 @@ describe('calls of several tenants', () => {
       (note) => ({
         idempotency: {
           leaseMs: 300,
-          store: {
-            ...store,
+          store: keyStoreOf({
+            ...port,
             claim: (claim) => {
               keys.set(claim.key, tenant.getStore() as string);
-              return store.claim(claim);
+              return port.claim(claim);
             },
             renew: (key, holder, times) => {
               note('renew', keys.get(key) as string);
-              return store.renew(key, holder, times);
+              return port.renew(key, holder, times);
             },
-          },
+          }),
         },
       }),
     );

@@ -2,6 +2,7 @@
  * What the host's own code throws is never lost: the logger gets it with its stack, and the result
  * holds it as its cause.
  */
+
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
@@ -13,6 +14,7 @@ import {
   type SessionOptions,
   type ToolResult,
 } from '../../../src/index.ts';
+import { approvalStoreOf } from '../../stores/shared/ports.ts';
 import { deferred } from '../approval/kit.ts';
 
 const boom = new RangeError('boom');
@@ -176,7 +178,7 @@ describe('what a host’s code throws', () => {
       {
         approvals: {
           secret: 'a secret that is long enough to be one',
-          store: { put: thrower, take: thrower, list: () => [] },
+          store: approvalStoreOf({ put: thrower, take: thrower }),
         },
       },
     ],

@@ -1,12 +1,9 @@
 /** Two registries on one store, whose processes die at random, against what may happen at all. */
+
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import {
-  HostToolRegistry,
-  type IdempotencyStore,
-  memoryIdempotency,
-  type ToolResult,
-} from '../../../src/index.ts';
+import type { Store } from '../../../src/extend.ts';
+import { HostToolRegistry, memoryIdempotency, type ToolResult } from '../../../src/index.ts';
 import { tool } from './world.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -85,11 +82,9 @@ async function play(steps: readonly Step[], idempotent: boolean, later: boolean)
       if (self.dead) return Promise.reject(new Error('dead'));
       return later ? Promise.resolve().then(run) : run();
     };
-    const store: IdempotencyStore = {
-      claim: (claim) => asked(() => inner.claim(claim)) as never,
-      renew: (key, holder, times) => asked(() => inner.renew(key, holder, times)) as never,
-      finish: (key, holder, text, ms) => asked(() => inner.finish(key, holder, text, ms)) as never,
-      release: (key, holder) => asked(() => inner.release(key, holder)) as never,
+    const store: Store = {
+      ...inner,
+      apply: (space, operations) => asked(() => inner.apply(space, operations)) as never,
     };
     self.registry = new HostToolRegistry({ idempotency: { store, leaseMs } });
     self.registry.register(

@@ -1,6 +1,6 @@
 /** The signal of a policy, and the reasons that the package's own policies give when they fail. */
 import { describe, expect, test, vi } from 'vitest';
-import { PolicyFault } from '../../../src/core/rules/policy-fault.ts';
+import { PolicyFault } from '../../../src/core/rules/policies.ts';
 import { allow, type Policy, type PolicySubject } from '../../../src/index.ts';
 import { define, setup } from './define.ts';
 

@@ -1,6 +1,7 @@
 /**
  * Quotas with `over: "ask"`: a person is asked before the call has its locks, or once it is over.
  */
+
 import { describe, expect, test } from 'vitest';
 import {
   type ApprovalAnswer,
@@ -8,11 +9,12 @@ import {
   HostToolRegistry,
   memoryQuotas,
   type Quota,
-  type QuotaStore,
   type RegistryOptions,
   type SessionOptions,
   type ToolResult,
 } from '../../../src/index.ts';
+import { laterStore } from '../../stores/shared/later-store.ts';
+import { memoryQuotaPort, type QuotaPort, quotaStoreOf } from '../../stores/shared/ports.ts';
 import { key } from '../approval/kit.ts';
 import { gate, tool, turns, type World, world } from './world.ts';
 
@@ -169,7 +171,7 @@ describe('before the call is approved', () => {
     expect(w.questions).toEqual([]);
   });
 
-  test.each<[string, Partial<QuotaStore>]>([
+  test.each<[string, Partial<QuotaPort>]>([
     [
       'throws',
       {
@@ -182,7 +184,7 @@ describe('before the call is approved', () => {
     ['answers nothing', { look: () => undefined as never }],
     ['answers too little', { look: () => [] }],
   ])('a store that %s when it looks refuses the call unasked', async (_, part) => {
-    const w = setup({ registry: { quotaStore: { ...memoryQuotas(), ...part } } });
+    const w = setup({ registry: { quotaStore: quotaStoreOf({ ...memoryQuotaPort(), ...part }) } });
     expect(reasonOf(await w.pay(1))).toBe('quota_unavailable');
     expect([w.questions, w.runs]).toEqual([[], []]);
     // A wrong answer is described, too.
@@ -192,16 +194,7 @@ describe('before the call is approved', () => {
   });
 
   test('a store that looks later is waited for', async () => {
-    const inner = memoryQuotas();
-    const w = setup({
-      registry: {
-        quotaStore: {
-          ...inner,
-          look: async (spends) => inner.look(spends),
-          reserve: async (spends) => inner.reserve(spends),
-        },
-      },
-    });
+    const w = setup({ registry: { quotaStore: laterStore(memoryQuotas()) } });
     expect([reasonOf(await w.pay(90)), reasonOf(await w.pay(90))]).toEqual(['paid', 'paid']);
     expect(w.questions).toHaveLength(1);
     expect(await usedOf(w)).toBe(180);

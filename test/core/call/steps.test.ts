@@ -1,7 +1,8 @@
 /** The list of steps that calls of one tool take in one session. */
+
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import type { FoundCall } from '../../../src/core/call/call.ts';
+import type { Binding } from '../../../src/core/call/binding.ts';
 import { places } from '../../../src/core/call/step.ts';
 import { stepsOf } from '../../../src/core/call/steps.ts';
 import { stateOf } from '../../../src/core/session/session.ts';
@@ -9,12 +10,11 @@ import {
   allow,
   defineGate,
   defineTool,
-  memoryQuotas,
-  type QuotaStore,
   type RegistryOptions,
   type SessionOptions,
   type ToolSession,
 } from '../../../src/index.ts';
+import { memoryQuotaPort, quotaStoreOf } from '../../stores/shared/ports.ts';
 import { define, setup } from './define.ts';
 import { gate } from './world.ts';
 
@@ -24,8 +24,8 @@ const names = new Map<number, string>(
 
 /** The places of the steps that calls of the tool go through. */
 function placesOf(session: ToolSession, name = 'a'): readonly (string | undefined)[] {
-  const binding = stateOf(session).binding(name);
-  return stepsOf({ binding } as FoundCall).map(({ place }) => names.get(place));
+  const binding = stateOf(session).binding(name) as Binding;
+  return stepsOf(binding).map(({ place }) => names.get(place));
 }
 
 const plain = [
@@ -88,7 +88,7 @@ test.each<
 
 test('the list is kept while nothing changes, and made again after a change', () => {
   const { registry, session } = setup([define('a')]);
-  const listOf = () => stepsOf({ binding: stateOf(session).binding('a') } as FoundCall);
+  const listOf = () => stepsOf(stateOf(session).binding('a') as Binding);
   const first = listOf();
   expect(listOf()).toBe(first);
   const withdraw = registry.addRules([{ tools: 'a', effect: 'deny' }]);
@@ -137,14 +137,14 @@ test.each(['adds a hook', 'removes a hook'])(
       {},
       {
         quotas: [{ id: 'q', max: 2, per: 'day', by: 'principal' }],
-        quotaStore: {
-          ...memoryQuotas(),
+        quotaStore: quotaStoreOf({
+          ...memoryQuotaPort(),
           reserve: () => {
             if (change === 'adds a hook') session.use({ before: () => undefined });
             else remove();
             return { reservation: {} };
           },
-        } as unknown as QuotaStore,
+        }),
         gates: [
           defineGate({
             name: 'closed',

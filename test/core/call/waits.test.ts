@@ -1,4 +1,5 @@
 /** Every wait of a call before its handler, with every change that may come meanwhile. */
+
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { offerPlaces } from '../../../src/core/call/take-place.ts';
@@ -7,13 +8,19 @@ import {
   type ApprovalAnswer,
   allow,
   type Executor,
-  memoryIdempotency,
-  memoryQuotas,
   type Policy,
   type RegistryOptions,
   type SessionOptions,
   type ToolResult,
 } from '../../../src/index.ts';
+import {
+  type KeyPort,
+  keyStoreOf,
+  memoryKeyPort,
+  memoryQuotaPort,
+  type QuotaPort,
+  quotaStoreOf,
+} from '../../stores/shared/ports.ts';
 import { andThen, define, type Setup, setup } from './define.ts';
 import { gate, outcome, turns } from './world.ts';
 
@@ -71,30 +78,30 @@ const ways: Record<string, (held: Promise<void>) => Way> = {
     },
   }),
   'the store of outcomes': (held) => {
-    const store = memoryIdempotency();
-    const claim: typeof store.claim = async (one) => held.then(() => store.claim(one));
+    const port = memoryKeyPort();
+    const claim: KeyPort['claim'] = async (one) => held.then(() => port.claim(one));
     return {
-      registry: { idempotency: { store: { ...store, claim } } },
+      registry: { idempotency: { store: keyStoreOf({ ...port, claim }) } },
       options: { idempotencyKey: 'k' },
     };
   },
   'the store of quotas': (held) => {
-    const store = memoryQuotas();
-    const reserve: typeof store.reserve = async (spends) => held.then(() => store.reserve(spends));
+    const port = memoryQuotaPort();
+    const reserve: QuotaPort['reserve'] = async (spends) => held.then(() => port.reserve(spends));
     return {
       registry: {
         quotas: [{ id: 'q', max: 9, per: 'day', by: 'session' }],
-        quotaStore: { ...store, reserve },
+        quotaStore: quotaStoreOf({ ...port, reserve }),
       },
     };
   },
   'a look at the quotas': (held) => {
-    const store = memoryQuotas();
-    const look: typeof store.look = async (spends) => held.then(() => store.look(spends));
+    const port = memoryQuotaPort();
+    const look: QuotaPort['look'] = async (spends) => held.then(() => port.look(spends));
     return {
       registry: {
         quotas: [{ id: 'q', max: 9, per: 'day', by: 'session', over: 'ask' }],
-        quotaStore: { ...store, look },
+        quotaStore: quotaStoreOf({ ...port, look }),
       },
     };
   },

@@ -3,6 +3,7 @@
  * the log names what was wrong. Many loggers show only the code of an error, so this test looks at
  * the line.
  */
+
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -12,6 +13,7 @@ import {
   type SessionOptions,
 } from '../../../src/index.ts';
 import { memoryApprovals } from '../../../src/surfaces/approvals/approval-stores.ts';
+import { quotaStoreOf } from '../../stores/shared/ports.ts';
 
 /** Makes the library throw: there is no option of this name. */
 const misuse = (): never => {
@@ -59,7 +61,7 @@ const rows: readonly (readonly [callback: string, parts: Set])[] = [
     {
       registry: {
         quotas: [{ id: 'q', max: 1, per: 'day', by: 'registry' }],
-        quotaStore: { reserve: misuse, giveBack: misuse, look: misuse },
+        quotaStore: quotaStoreOf({ reserve: misuse, giveBack: misuse, look: misuse }),
       },
     },
   ],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { memoryQuotas, type Quota } from '../../../src/index.ts';
+import type { Quota } from '../../../src/index.ts';
 import { fixedClock } from '../../../src/surfaces/testing/index.ts';
+import { memoryQuotaPort, quotaStoreOf } from '../../stores/shared/ports.ts';
 import { tool, type World, world } from '../call/world.ts';
 
 const spent: Quota = {
@@ -108,7 +109,10 @@ describe('explain', () => {
       code: 'policy_denied',
     });
     expect(unreadable.quotas).toBeUndefined();
-    const quotaStore = { ...memoryQuotas(), look: () => Promise.reject(new Error('down')) };
+    const quotaStore = quotaStoreOf({
+      ...memoryQuotaPort(),
+      look: () => Promise.reject(new Error('down')),
+    });
     const away = await setup([spent], { quotaStore }).session.explain('pay', { amount: 1 });
     expect(away).toMatchObject({
       decision: { effect: 'deny', reason: 'quota_unavailable' },

@@ -2,19 +2,19 @@
  * `explain` says the code with which the call would end before its handler runs. Every reason that
  * the library knows is either tried here, or listed with why a dry run cannot know it.
  */
+
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { ApprovalStore } from '../../../src/api/approval-store.ts';
+import type { Store } from '../../../src/extend.ts';
 import {
   type AnyTool,
-  memoryQuotas,
+  memoryStore,
   type Policy,
   type Quota,
   type RegistryOptions,
   type Rule,
   type SessionOptions,
 } from '../../../src/index.ts';
-import { memoryApprovalStore } from '../../../src/parts/durable-approvals/memory-store.ts';
 import { createAuditLog } from '../../../src/surfaces/audit/index.ts';
 import { reasons } from '../../docs/errors-page.ts';
 import { andThen, define, type Setup, setup } from '../call/define.ts';
@@ -68,16 +68,13 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'policy_denied denied_by_rule': { registry: { rules: [{ effect: 'deny', tools: 't' }] } },
   'policy_denied denied_by_default': { registry: { default: 'deny' } },
+  'policy_denied scope_missing': { tool: { scopes: ['orders:write'] } },
   'policy_denied quota_exceeded': { registry: quota({ max: 0 }) },
   'policy_denied quota_unreadable': { registry: quota({ sum: 'n' }), input: { n: -1 } },
   'policy_denied quota_unavailable': {
     registry: {
       ...quota({}),
-      quotaStore: {
-        ...memoryQuotas(),
-        look: () => Promise.reject(new Error('down')),
-        reserve: () => Promise.reject(new Error('down')),
-      },
+      quotaStore: awayStore(),
     },
   },
   'policy_error audit_unavailable': {
@@ -211,6 +208,20 @@ const unforeseen: Readonly<Record<string, readonly string[]>> = {
     'policy_error opa_error',
     'policy_error command_unreadable',
   ],
+  'is known once a program runs': [
+    'invalid_input code_syntax',
+    'timeout code_timeout',
+    'timeout code_cpu',
+    'rate_limited code_busy',
+    'rate_limited code_running',
+    'rate_limited max_calls',
+  ],
+  'is about a call that is to be taken back, which only `revert` names': [
+    'invalid_input unknown_call',
+    'invalid_input already_reverted',
+    'invalid_input revert_ran',
+    'policy_error undo_unavailable',
+  ],
   'is about definitions of other servers, which lookup checks as for a call': [
     'tool_not_available definition_changed',
     'tool_not_available not_listed',
@@ -323,7 +334,6 @@ function nested(levels: number, value: unknown): object {
   return nest as object;
 }
 
-function awayStore(): ApprovalStore {
-  const away = () => Promise.reject(new Error('down'));
-  return { ...memoryApprovalStore(Date.now), list: away, heads: away };
+function awayStore(): Store {
+  return { ...memoryStore(), apply: () => Promise.reject(new Error('down')) };
 }

@@ -1,9 +1,11 @@
 /** What is read back, cut, replayed or passed on keeps the origin that it had. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Store } from '../../../src/extend.ts';
 import {
   type AnyTool,
   content,
@@ -12,7 +14,6 @@ import {
   HostToolRegistry,
   memoryIdempotency,
   memoryOffload,
-  type OffloadStore,
   originRules,
   type RegistryOptions,
   type ToolContext,
@@ -20,6 +21,8 @@ import {
   type ToolSession,
 } from '../../../src/index.ts';
 import { fileOffload } from '../../../src/surfaces/offload/index.ts';
+import { outputsIn } from '../../stores/shared/output-rules.ts';
+import { outputStoreOf } from '../../stores/shared/ports.ts';
 
 const foreign = 'eve@evil.example';
 const own = 'ann@example.com';
@@ -95,7 +98,7 @@ describe('an echo in an output that is read back', () => {
     ['by pattern', { pattern: 'eve@' }],
     ['by a pattern that matches every line', { pattern: '.' }],
   ];
-  const stores: readonly [string, () => () => OffloadStore][] = [
+  const stores: readonly [string, () => () => Store][] = [
     [
       'memory',
       () => {
@@ -196,15 +199,16 @@ describe('an echo in an output that is read back', () => {
   });
 
   test('is untrusted if the store has not kept what the input was', async () => {
-    const kept = memoryOffload();
-    const store: OffloadStore = {
+    const kept = outputsIn(memoryOffload());
+    const more = { maxBytes: 1_000_000, ttlMs: 60_000 };
+    const store = outputStoreOf({
       put: (output) => {
         const { echoes, ...about } = JSON.parse(output.about);
         expect(typeof echoes).toBe('string');
-        return kept.put({ ...output, about: JSON.stringify(about) });
+        return kept.put({ ...output, ...more, about: JSON.stringify(about) });
       },
       get: (session, key) => kept.get(session, key),
-    };
+    });
     const session = await open([echo], { offload: { store } });
     const handle = handleOf(await session.call('look_up', { query }));
     await session.call('read_tool_output', { handle, start: 2_000 });
@@ -213,10 +217,10 @@ describe('an echo in an output that is read back', () => {
 
   test('is kept with at most 1 000 characters, whatever the name and the input', async () => {
     const abouts: string[] = [];
-    const store: OffloadStore = {
+    const store = outputStoreOf({
       put: ({ about }) => void abouts.push(about),
       get: () => undefined,
-    };
+    });
     const name = `look ${'"'.repeat(900)} up`;
     const session = await open([trusted(() => filler, { ...long, name })], { offload: { store } });
     await session.call(name, { query: 'x y '.repeat(50_000) });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RateWindow } from '../../../src/values/limits/rate-window.ts';
 
 describe('a rate window', () => {
@@ -156,19 +156,23 @@ describe('a rate window', () => {
   );
 
   test('counting without a limit takes no more memory, however long it runs', () => {
-    const lengths: number[] = [];
-    vi.stubGlobal(
-      'Float64Array',
-      class extends Float64Array {
-        constructor(length: number) {
-          super(length);
-          lengths.push(length);
-        }
-      },
-    );
+    let longest = 0;
+    const { push } = Array.prototype;
+    const noted = function (this: unknown[], ...items: unknown[]): number {
+      const length = push.apply(this, items);
+      longest = Math.max(longest, length);
+      return length;
+    };
     const window = new RateWindow(Number.POSITIVE_INFINITY, 1_024);
-    for (let now = 0; now < 20 * 1_024; now += 2) window.count(now);
-    expect(Math.max(...lengths)).toBe(512);
+    Object.assign(Array.prototype, { push: noted });
+    try {
+      for (let now = 0; now < 20 * 1_024; now += 2) window.count(now);
+    } finally {
+      Object.assign(Array.prototype, { push });
+    }
+    // 512 moments are in the window, and as many may have left it.
+    expect(longest).toBeGreaterThanOrEqual(512);
+    expect(longest).toBeLessThanOrEqual(1_024);
   });
 
   test(

@@ -1,6 +1,7 @@
 /**
  * A canary secret occurs in no event, log line, error text or prompt, whichever way it comes in.
  */
+
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
@@ -22,6 +23,7 @@ import {
   type ToolSession,
 } from '../../../src/index.ts';
 import { deferred, key } from '../../core/approval/kit.ts';
+import { approvalStoreOf } from '../../stores/shared/ports.ts';
 
 const canary = 'canary-f00dbabe';
 
@@ -916,13 +918,11 @@ describe('a suspended call', () => {
       registry: {
         approvals: {
           secret: key,
-          store: {
+          store: approvalStoreOf({
             put: (record) => {
               throw new Error(JSON.stringify(record));
             },
-            take: () => undefined,
-            list: () => [],
-          },
+          }),
         },
       },
       session: { approvalMode: 'suspend' },

@@ -79,6 +79,32 @@ describe('the host has code', () => {
     ],
   ])('%s', (_what, schema, expected) => {
     expect(hasHostCode(schema)).toBe(expected);
+    if (expected) expect(hasHostCode(schema, true)).toBe(true);
+  });
+
+  test.each<[what: string, schema: unknown, expected: boolean]>([
+    [
+      'no member and no check of zod itself',
+      z.object({
+        a: z.string().min(1).max(9).regex(/^a/).optional(),
+        b: z.array(z.number().int().gt(3)).max(3).nullable(),
+        c: z.enum(['x']),
+        d: z.discriminatedUnion('kind', [z.object({ kind: z.literal('k') })]),
+        e: z.email(),
+        f: z.record(z.string(), z.iso.datetime()),
+        g: z.strictObject({ h: z.url().or(z.uuid()) }),
+      }),
+      false,
+    ],
+    ['a message of the host, which only a refusal needs', z.string({ error: () => 'no' }), false],
+    ['a default', z.object({ a: z.string().default(() => 'x') }), true],
+    ['a value that is filled in before', z.string().prefault('x'), true],
+    ['a value in place of a wrong one', z.string().catch('x'), true],
+    ['a text that is written again', z.string().overwrite((text) => text), true],
+    ['a format of the host', z.stringFormat('city', check), true],
+    ['a refinement', z.string().refine(check), true],
+  ])('functions that answer at once count: %s', (_what, schema, expected) => {
+    expect(hasHostCode(schema, true)).toBe(expected);
   });
 });
 

@@ -9,9 +9,8 @@ import { ignoreRejection, isThenable } from '../../../values/maybe-promise.ts';
 import type { SessionState } from '../../session/session-state.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { freshParse } from '../fresh-parse.ts';
-import { giveBack, releaseAll } from '../release.ts';
 import { reportFault } from '../report-fault.ts';
-import { locksOf } from '../session-limits.ts';
+import { giveBack, locksOf, releaseAll, sessionsOf, slotsOf } from '../session-limits.ts';
 import { shownNameOf } from '../shown.ts';
 import type { Outcome, Step } from '../step.ts';
 
@@ -61,8 +60,7 @@ function wantedBy(
       : own === undefined || own === key
         ? [key]
         : [key, own].sort();
-  const slots: Semaphore[] = [];
-  if (call.session.callSlots !== undefined) slots.push(call.session.callSlots);
+  const slots = slotsOf(call.session);
   if (call.entry.slots !== undefined) slots.push(call.entry.slots);
   return { slots, keys };
 }
@@ -106,11 +104,12 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
     ticket.cancel();
     return full;
   }
-  session.queued++;
+  const queues = sessionsOf(session);
+  for (const one of queues) one.queued++;
   const timeoutMs = session.limits.queueTimeoutMs ?? defaultQueueTimeoutMs;
   const waiting = new Promise<Outcome>((resolve) => {
     settle = (outcome) => {
-      session.queued--;
+      for (const one of queues) one.queued--;
       call.offEnd(leave);
       session.registry.deadlines.remove(deadline);
       if (outcome === undefined) hold(call, semaphore);
@@ -136,10 +135,13 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
   return waiting;
 }
 
-function fullQueue({ limits, queued }: SessionState): ToolError | undefined {
-  const limit = limits.maxQueuedCalls ?? defaultMaxQueued;
-  if (queued < limit) return undefined;
-  return limited('queue_full', `This session already has ${limit} calls waiting for a slot.`);
+function fullQueue(session: SessionState): ToolError | undefined {
+  for (const { limits, queued } of sessionsOf(session)) {
+    const limit = limits.maxQueuedCalls ?? defaultMaxQueued;
+    if (queued >= limit)
+      return limited('queue_full', `This session already has ${limit} calls waiting for a slot.`);
+  }
+  return undefined;
 }
 
 function limited(reason: 'deadlock' | 'queue_full' | 'queue_timeout', problem: string): ToolError {

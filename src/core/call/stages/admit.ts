@@ -4,15 +4,14 @@
 
 import type { ToolEvents } from '../../../api/events.ts';
 import { describe, type ToolError, toolError } from '../../../values/errors/index.ts';
-import { copyJson, isJsonObject } from '../../../values/json/index.ts';
-import { waitText } from '../../../values/text/duration.ts';
+import { type CopyOutcome, copyJson, isJsonObject } from '../../../values/json/index.ts';
 import type { SessionState } from '../../session/session-state.ts';
 import type { Call } from '../call.ts';
 import { idsInFlight } from '../calls-in-flight.ts';
 import { isDeniedAnyway } from '../constant-denial.ts';
 import { countEnd } from '../counters.ts';
 import { copyFor, deliver } from '../deliver.ts';
-import { admitRate, rateWait } from '../session-limits.ts';
+import { admitRate, rateWait, sessionsOf } from '../session-limits.ts';
 import { shownInput } from '../shown.ts';
 import type { Outcome } from '../step.ts';
 
@@ -74,52 +73,78 @@ export function watchSignal(call: Call): void {
   if (signal !== undefined && !signal.aborted) call.session.registry.aborts.add(signal, call);
 }
 
-/** Reads the input, announces the call, and counts it against the rate limit. */
-export function admit(call: Call): Outcome {
+/**
+ * Reads the input, announces the call, and counts it against the rate limit.
+ * @param copy The input, if it has been read.
+ */
+export function admit(call: Call, copy?: CopyOutcome): Outcome {
   const { session } = call;
-  const fault = readInput(call);
+  const fault = readInput(call, copy);
   // Reading the input may have ended the call. A call that has ended is not announced.
   if (call.ended) return undefined;
   announce(call);
   if (fault !== undefined && !isDeniedAnyway(call)) return fault;
   if (call.options?.signal?.aborted === true)
     return toolError('cancelled', 'The call was cancelled before it started.');
-  const { limits, rate, registry } = session;
-  if (limits.callsPerMinute === undefined && rate === undefined && !registry.limitsRate)
-    return undefined;
   // A resumed call was counted before it was suspended.
-  const wait = call.resumed === undefined ? admitRate(session, call.startedAt) : undefined;
-  return wait === undefined ? undefined : tooFast(session, wait);
+  if (call.resumed !== undefined) return undefined;
+  for (let one: SessionState | undefined = session; one !== undefined; one = one.outer) {
+    const { limits, rate, registry } = one;
+    if (limits.callsPerMinute === undefined && rate === undefined && !registry.limitsRate) continue;
+    const wait = admitRate(one, call.startedAt);
+    if (wait !== undefined) return tooFast(one, wait);
+  }
+  return undefined;
 }
 
 /** The rate limit that a call would meet now, for `explain`. */
 export function rateProblem({ session }: Call): ToolError | undefined {
-  const wait = rateWait(session, session.registry.monotonic());
-  return wait === undefined ? undefined : tooFast(session, wait);
+  for (const one of sessionsOf(session)) {
+    const wait = rateWait(one, one.registry.monotonic());
+    if (wait !== undefined) return tooFast(one, wait);
+  }
+  return undefined;
 }
 
 function tooFast({ limits }: SessionState, wait: number): ToolError {
+  // At most a minute.
+  const seconds = Math.max(1, Math.ceil(wait / 1_000));
   return toolError(
     'rate_limited',
     `The limit of ${limits.callsPerMinute} calls per minute is reached. Try again in ` +
-      `${waitText(wait)}.`,
+      `${seconds > 59 ? '1 minute' : `${seconds} second${seconds > 1 ? 's' : ''}`}.`,
     { reason: 'calls_per_minute', details: { retryAfterMs: Math.ceil(wait) } },
   );
 }
 
-/** Turns the input into bounded JSON. */
-export function readInput(call: Call): ToolError | undefined {
-  const { input } = call;
-  if (input === undefined) {
-    call.canonical = {};
-    return undefined;
-  }
-  const maxBytes = call.session.limits.maxInputBytes ?? defaultMaxBytes;
-  if (typeof input === 'string' && input.length > maxBytes) return tooLarge(maxBytes);
-  const copy = copyJson(
+/** Copies an input within its bounds. Getters and proxies of it are read once. */
+export function copyInput({ limits }: SessionState, input: unknown): CopyOutcome {
+  if (input === undefined) return { ok: true, value: {}, size: 2, overflow: false, unsafe: false };
+  const maxBytes = limits.maxInputBytes ?? defaultMaxBytes;
+  if (typeof input === 'string' && input.length > maxBytes)
+    return { ok: true, value: null, size: input.length, overflow: true, unsafe: false };
+  return copyJson(
     input,
     maxBytes === defaultMaxBytes ? defaultLimits : { maxDepth, maxValues, maxChars: maxBytes },
   );
+}
+
+/** Whether a copy has more bytes than the limits of its session allow. */
+export function isTooLarge({ limits }: SessionState, copy: CopyOutcome & { ok: true }): boolean {
+  const maxBytes = limits.maxInputBytes ?? defaultMaxBytes;
+  // `size` is a lower bound: an escape or a fraction takes up to twelve bytes where `size` counts
+  // one. Most inputs need no exact count.
+  return (
+    copy.overflow ||
+    (copy.size * 12 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)
+  );
+}
+
+/** Turns the input into bounded JSON. */
+export function readInput(
+  call: Call,
+  copy = copyInput(call.session, call.input),
+): ToolError | undefined {
   if (!copy.ok) {
     const place = copy.path === '' ? 'The arguments are' : `The argument at ${copy.path} is`;
     return toolError(
@@ -130,13 +155,7 @@ export function readInput(call: Call): ToolError | undefined {
       { reason: copy.fault },
     );
   }
-  // `size` is a lower bound: an escape or a fraction takes up to twelve bytes where `size` counts
-  // one. Most inputs need no exact count.
-  if (
-    copy.overflow ||
-    (copy.size * 12 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)
-  )
-    return tooLarge(maxBytes);
+  if (isTooLarge(call.session, copy)) return tooLarge(call.session);
   const { value } = copy;
   if (isJsonObject(value)) {
     call.canonical = value;
@@ -157,10 +176,12 @@ export function readInput(call: Call): ToolError | undefined {
   );
 }
 
-function tooLarge(maxBytes: number): ToolError {
-  return toolError('invalid_input', `The arguments are larger than ${maxBytes} bytes. Send less.`, {
-    reason: 'too_large',
-  });
+function tooLarge({ limits: { maxInputBytes = defaultMaxBytes } }: SessionState): ToolError {
+  return toolError(
+    'invalid_input',
+    `The arguments are larger than ${maxInputBytes} bytes. Send less.`,
+    { reason: 'too_large' },
+  );
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -171,7 +192,7 @@ function announce(call: Call): void {
     call.announced = true;
     return;
   }
-  const { toolName, callId, attempt, parent } = call;
+  const { toolName, callId, attempt, caller } = call;
   const { sessionId, registry } = session;
   const at = registry.now();
   const input = copyFor(session, 'tool:pre', shownInput(call));
@@ -187,7 +208,7 @@ function announce(call: Call): void {
     attempt,
     input,
   };
-  if (parent !== undefined) event.parentCallId = parent.callId;
+  if (caller !== undefined) event.parentCallId = caller.callId;
   if (call.ended) return;
   call.announced = true;
   session.toldOf = call;

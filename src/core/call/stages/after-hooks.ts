@@ -2,14 +2,13 @@
 
 import type { Hook } from '../../../api/hook.ts';
 import type { ToolResult } from '../../../api/result.ts';
-import { contentParts, markContent } from '../../../values/content.ts';
+import { contentOutputs, markAs } from '../../../values/content-parts.ts';
 import { codes, type ToolError, toolError } from '../../../values/errors/index.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { isThenable } from '../../../values/maybe-promise.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { failureResult, successResult } from '../end-call.ts';
 import { type Shaped, snapshotOf } from '../output-snapshot.ts';
-import { isSameJson, plainJson } from '../plain-json.ts';
 import { reportFault } from '../report-fault.ts';
 import { answerInTime, tooLate } from '../with-deadline.ts';
 
@@ -94,12 +93,16 @@ function resultOf(call: Call, shaped: Shaped, handler: JsonObject | undefined): 
 }
 
 function copyOutput(output: unknown): unknown {
-  const copy = cloneJson(output as JsonValue);
-  return contentParts(output) === undefined ? copy : markContent(copy);
+  return markAs(cloneJson(output as JsonValue), contentOutputs.get(output as object));
 }
 
-function read(call: Call, answer: ToolResult | void, shown: ToolResult, before: Shaped): Shaped {
-  dropReplaced(call, answer, before);
+function read(
+  call: FoundCall,
+  answer: ToolResult | void,
+  shown: ToolResult,
+  before: Shaped,
+): Shaped {
+  call.extra?.alongside?.returned(call, answer, before);
   if (answer === shown) return shown.success ? snapshotOf(call, shown.output) : before;
   const { success, output, error } = {
     ...noResult,
@@ -110,24 +113,7 @@ function read(call: Call, answer: ToolResult | void, shown: ToolResult, before: 
   return before;
 }
 
-/**
- * What was sent in addition to an output says the same in other words, so it does not outlive an
- * output that a hook has replaced. A hook may drop or change it as well; then it is dropped.
- */
-function dropReplaced(call: Call, answer: ToolResult | void, before: Shaped): void {
-  const alongside = call.extra?.alongside;
-  if (alongside === undefined || typeof answer !== 'object' || answer === null) return;
-  const isSame = (one: unknown, other: unknown): boolean => {
-    const plain = plainJson(one ?? null);
-    return plain !== undefined && isSameJson(plain, other as JsonValue);
-  };
-  const { output, metadata } = { ...noResult, ...(answer as { metadata?: object }) };
-  const told = (metadata as { alongside?: unknown } | undefined)?.alongside;
-  if (before.ok && isSame(output, before.output) && isSame(told, alongside)) return;
-  call.more.alongside = undefined;
-}
-
-const noResult = { success: undefined, output: undefined, error: undefined, metadata: undefined };
+const noResult = { success: undefined, output: undefined, error: undefined };
 const noError = { code: undefined, message: undefined, reason: undefined };
 
 function readError(error: unknown): ToolError {

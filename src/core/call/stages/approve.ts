@@ -17,7 +17,7 @@ export function approve(call: FoundCall): Step {
     return undefined;
   }
   // A person's answer counts even if no rule asks any more, so a rejection stays a rejection.
-  if (resumed !== undefined && !call.more.answered) {
+  if (resumed?.answer !== undefined && !call.more.answered) {
     call.more.answered = true;
     answers?.resumed(call);
     return takeAnswer(call, resumed.approvalId, resumed.answer, resumed.details);
@@ -37,13 +37,5 @@ export function approve(call: FoundCall): Step {
   const isExternal = call.entry.internals.runsIn === 'external';
   if (answers === undefined || session.setup.approvalMode !== 'suspend' || isExternal)
     return askApprover(call, verdict, session.approvalDesk());
-  if (call.parent !== undefined)
-    return rejected(
-      call,
-      undefined,
-      'approval_in_child',
-      undefined,
-      'A call that another tool makes cannot be suspended for approval.',
-    );
   return answers.suspend(call);
 }

@@ -16,7 +16,7 @@ export function childProblem(parent: FoundCall, child: Call): ToolError | undefi
   const { more } = parent;
   more.children ??= new Set();
   more.children.add(child);
-  if (!parent.entry.internals.uses.includes(child.toolName))
+  if (!parent.entry.isProgram && !parent.entry.internals.uses.includes(child.toolName))
     return toolError(
       'tool_not_available',
       `\`${shownNameOf(parent)}\` may not call \`${shownNameOf(child)}\`: its definition does ` +

@@ -14,7 +14,7 @@ import type { Call, FoundCall } from '../call.ts';
 import type { RuleCount } from '../counters.ts';
 import { deliver } from '../deliver.ts';
 import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
-import { JudgedCall } from '../judged.ts';
+import { JudgedCall, type UnrecordedCall } from '../judged.ts';
 import type { Outcome, Step } from '../step.ts';
 import { type Answer, emptyTally, type Judge, type Tally } from '../tally.ts';
 
@@ -23,7 +23,6 @@ const allowed: Verdict = Object.freeze(makeVerdict('allow', { source: 'default' 
 /** Reaches the verdict and refuses a denied call. A verdict of `ask` is for the approve stage. */
 export function decide(call: FoundCall): Step {
   const { binding } = call;
-  call.judgedAt = binding.stamp;
   if (binding.open) {
     call.verdict = allowed;
     return undefined;
@@ -164,14 +163,39 @@ function judgesOf(binding: Binding): readonly Judge[] {
   return binding.judges as readonly Judge[];
 }
 
+/** Whether rules alone decide about the calls of a tool, and no shadow rules are tried. */
+export function judgesByRules(binding: Binding): boolean {
+  const { registryRules, sessionRules } = binding;
+  return (
+    judgesOf(binding).every(({ counts }) => counts === true) &&
+    ![...registryRules, ...sessionRules].some(({ shadow }) => shadow)
+  );
+}
+
+/** The verdict of a tool whose calls are judged by rules alone. */
+export function judgeByRules(call: UnrecordedCall): Verdict {
+  const { binding } = call;
+  const tally = emptyTally(undefined);
+  for (const judge of judgesOf(binding) as readonly RulesJudge[]) judge(call, tally);
+  return conclusionOf(binding, tally);
+}
+
+/** A call as rules know it. */
+type RuledCall = FoundCall | UnrecordedCall;
+
+interface RulesJudge {
+  (call: RuledCall, tally: Tally): void;
+  readonly counts: true;
+}
+
 /** One gate for all rules of a layer. All layers share one budget of steps. */
-function rulesJudge(all: readonly CompiledRule[]): Judge {
+function rulesJudge(all: readonly CompiledRule[]): RulesJudge {
   const shadows = all.filter(({ shadow }) => shadow);
   const rules = shadows.length === 0 ? all : all.filter(({ shadow }) => !shadow);
   const verdicts = rules.map(ownVerdict);
   const counts: (RuleCount | undefined)[] = rules.map(nowhere);
   const shadowCounts: (RuleCount | undefined)[] = shadows.map(nowhere);
-  const judge = (call: FoundCall, tally: Tally): void => {
+  const judge = (call: RuledCall, tally: Tally): void => {
     const { steps } = tally;
     let judged: Judged | undefined;
     for (let index = 0; index < rules.length; index++) {
@@ -181,7 +205,7 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
       if (rule.hasWhen) {
         // `explain` without an input skips the rules that look at it.
         if (steps !== undefined && call.input === undefined) continue;
-        judged ??= new JudgedCall(call, tally.left);
+        judged ??= judgedOf(call, tally.left);
         const match = matchOf(rule, judged);
         tally.left = judged.left;
         if (match === 'over budget') {
@@ -194,9 +218,15 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
       if (tally.deny === undefined) addDecision(call, tally, rule, verdicts[index]);
     }
     if (shadows.length > 0)
-      call.session.registry.ports.trials?.attempt(call, tally, shadows, shadowCounts);
+      call.session.registry.ports.trials?.attempt(call as FoundCall, tally, shadows, shadowCounts);
   };
   return Object.assign(judge, { counts: true as const });
+}
+
+function judgedOf(call: RuledCall, left: number): Judged {
+  if (!('left' in call)) return new JudgedCall(call, left);
+  call.left = left;
+  return call;
 }
 
 /**
@@ -204,7 +234,7 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
  * @param counts Where the rules count, each at its index; filled when a rule first matches.
  */
 export function noteMatch(
-  call: Call,
+  call: Pick<Call, 'session' | 'matched'>,
   rule: CompiledRule,
   counts: (RuleCount | undefined)[],
   index: number,
@@ -226,7 +256,7 @@ function nowhere(): undefined {
 
 /** Adds the decision of a rule that matched. */
 function addDecision(
-  { entry }: FoundCall,
+  { entry }: RuledCall,
   tally: Tally,
   { id: ruleId, layer: source, effect }: CompiledRule,
   verdict: Verdict | undefined,

@@ -15,14 +15,19 @@ export function lookup(call: Call): Outcome {
     // A caller from outside may never have seen a tool of the registry, so it must not learn that
     // the tool was removed. It has seen the session's own tools.
     const knew =
-      call.surface?.outside === true
+      call.surface?.outside === true || isOfProgram(call)
         ? session.gone?.has(toolName) === true
         : session.knew(toolName);
     return knew ? removedMeanwhile(call) : notFound(call);
   }
-  if (binding.entry.internals.internal && parent === undefined) return notFound(call);
+  // What a person has answered was allowed to begin.
+  const isInside = call.options?.inside === true || call.resumed?.answer !== undefined;
+  if (binding.entry.internals.internal && !isInside && (parent === undefined || isOfProgram(call)))
+    return notFound(call);
   call.binding = binding;
   call.entry = binding.entry;
+  // What changes from here on makes the call be judged again.
+  call.judgedAt = binding.stamp;
   call.counted = true;
   binding.entry.inFlight++;
   if (
@@ -30,15 +35,7 @@ export function lookup(call: Call): Outcome {
     binding.entry.internals.runsIn !== 'external'
   )
     return notAvailable(call, 'not_external');
-  if (call.resumed === undefined) return undefined;
-  const { fingerprint, source } = call.resumed;
-  if (binding.entry.source === source && binding.entry.definition.fingerprint === fingerprint)
-    return undefined;
-  return toolError(
-    'approval_denied',
-    'The tool has changed since approval was requested. Call it again.',
-    { reason: 'definition_changed' },
-  );
+  return session.registry.ports.answers?.found(call as FoundCall);
 }
 
 /** Refuses a tool that is disabled, withdrawn, outside the profile, or waits for a fact. */
@@ -47,7 +44,16 @@ export function checkAvailable(call: FoundCall): Outcome {
   const { drop } = binding;
   const withdrawn = binding.entry.internals.outside?.withdrawn();
   if (withdrawn !== undefined) return notAvailable(call, withdrawn);
+  const { parent, surface } = call;
+  if (surface?.name === 'app' && parent === undefined) {
+    const { source, internals } = binding.entry;
+    // A call that waited for a person was judged with its source before.
+    const isOwn = call.resumed !== undefined || surface.source === source;
+    if (!isOwn || internals.ui?.only === 'model') return notAvailable(call, 'app_only');
+    if (drop === 'app_only') return undefined;
+  }
   if (drop === undefined) return undefined;
+  if (isOfProgram(call)) return notAvailable(call, drop);
   // `decide` refuses the call with the text of the rule that hides the tool.
   if (drop === 'denied') return undefined;
   if (drop === 'external' && call.options?.elsewhere !== undefined) return undefined;
@@ -58,6 +64,11 @@ export function checkAvailable(call: FoundCall): Outcome {
     return binding.knobs === undefined ? notAvailable(call, 'knobs_missing') : undefined;
   }
   return notAvailable(call, drop);
+}
+
+/** Whether a program makes the call. It may use what its session shows, and nothing else exists. */
+function isOfProgram({ parent }: Call): boolean {
+  return parent?.entry.isProgram === true;
 }
 
 function notFound(call: Call): ToolError {
@@ -76,8 +87,12 @@ function notAvailable(call: Call, drop: string): ToolError {
     ? session.registry.viewOf(session).prerequisites
     : [];
   const error = notAvailableError(toolName, drop, prerequisites, (name) => shownNameOf(call, name));
-  if (drop !== 'not_in_profile' || call.surface?.outside !== true) return error;
-  // A caller from outside must not learn that the tool exists. Events carry the real error.
+  const isUnseen =
+    drop === 'app_only' ||
+    ((drop === 'not_in_profile' || drop === 'not_delegated') && call.surface?.outside === true);
+  if (!isUnseen && !isOfProgram(call)) return error;
+  // A model, a caller from outside and a program must not learn that the tool exists. Events carry
+  // the real error.
   call.more.unmasked = error;
   call.more.hidden = true;
   return notFound(call);

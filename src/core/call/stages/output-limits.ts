@@ -2,14 +2,11 @@
 
 import {
   type ContentPart,
+  type ContentWays,
+  contentOutputs,
   contentParts,
-  markContent,
-  notesOf,
-  ownText,
-  partText,
-  withoutNotes,
-  withText,
-} from '../../../values/content.ts';
+  markAs,
+} from '../../../values/content-parts.ts';
 import { toolError } from '../../../values/errors/index.ts';
 import { type JsonValue, wireText } from '../../../values/json/index.ts';
 import type { Validated } from '../../../values/schema/bind.ts';
@@ -17,7 +14,6 @@ import { issueLines } from '../../../values/schema/issues.ts';
 import { detached, head, tail } from '../../../values/text/characters.ts';
 import type { ToolInternals } from '../../tool/definition.ts';
 import type { FoundCall } from '../call.ts';
-import { cutMark } from '../cut-marks.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
 import {
   maxCharsEach,
@@ -73,10 +69,10 @@ type Strategy = ToolInternals['outputStrategy'];
 
 /** Cuts an output to its budget. Data with an output schema is refused instead. */
 export function withinBudget(call: FoundCall, shaped: Shown): Shaped | Promise<Shaped> {
-  const { maxOutputChars, entry, overBudget } = call.binding;
+  const { maxOutputChars, entry } = call.binding;
   if (maxOutputChars === Number.POSITIVE_INFINITY) return shaped;
   const { output, leastChars, overflow } = shaped;
-  const { output: schema, outputStrategy: strategy } = entry.internals;
+  const { output: schema } = entry.internals;
   const parts = contentParts(output);
   if (parts !== undefined) return withinParts(call, parts);
   if (leastChars !== undefined && fits(output, leastChars, maxOutputChars)) return shaped;
@@ -98,11 +94,9 @@ export function withinBudget(call: FoundCall, shaped: Shown): Shaped | Promise<S
         { reason: 'output_too_large' },
       ),
     };
-  const shown = whole(
-    cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)),
-    { originalChars: text.length, exact, strategy: endsOf(strategy) },
+  return shortened(call, output, text.length, exact, (strategy, mark) =>
+    cut(text, maxOutputChars, strategy, mark),
   );
-  return overBudget === undefined ? shown : overBudget.show(call, output, shown, neverParts);
 }
 
 /** Cuts content parts to the budget. Parts that are cut lose their notes. */
@@ -110,32 +104,39 @@ export function withinParts(
   call: FoundCall,
   parts: readonly ContentPart[],
 ): Shaped | Promise<Shaped> {
-  const { maxOutputChars: limit, entry, overBudget } = call.binding;
-  const { outputStrategy: strategy } = entry.internals;
-  const originalChars = parts.reduce(
-    (sum, part) => sum + cost(partText(part)) + costOfNotes(part),
-    -1,
+  const { maxOutputChars: limit } = call.binding;
+  const ways = contentOutputs.get(parts) as ContentWays;
+  const chars = ways.charsOf(parts);
+  if (chars <= limit) return whole(parts);
+  return shortened(call, parts, chars, true, (strategy, mark) =>
+    markAs(
+      ways.fit(parts, limit, mark, (text, room) => cut(text, room, strategy, mark)),
+      ways,
+    ),
   );
-  if (originalChars <= limit) return whole(parts);
-  const exact = true;
-  const mark = cutMark(originalChars, limit, exact);
-  const bare = parts.map(withoutNotes);
-  const shown = whole(fitParts(bare, limit, strategy, mark), {
+}
+
+/**
+ * What the model is shown of an output that is over its budget.
+ * @param cutTo The output, cut to its budget, with a mark in place of the rest.
+ */
+function shortened(
+  call: FoundCall,
+  output: unknown,
+  originalChars: number,
+  exact: boolean,
+  cutTo: (strategy: Strategy, mark: string) => unknown,
+): Shaped | Promise<Shaped> {
+  const { maxOutputChars, entry, overBudget } = call.binding;
+  const { outputStrategy: strategy } = entry.internals;
+  const mark = cutMark(originalChars, maxOutputChars, exact);
+  const shown = whole(cutTo(strategy, mark), {
     originalChars,
     exact,
-    strategy: endsOf(strategy),
+    strategy: strategy === 'head' ? strategy : 'head_tail',
   });
   if (overBudget === undefined) return shown;
-  return overBudget.show(call, parts, shown, (ownMark) => fitParts(bare, limit, 'head', ownMark));
-}
-
-function neverParts(): never {
-  throw new Error('An output without parts has none to fit.');
-}
-
-/** The part that is kept of an output that is cut. */
-function endsOf(strategy: Strategy): 'head' | 'head_tail' {
-  return strategy === 'head' ? strategy : 'head_tail';
+  return overBudget.show(call, output, shown, (ownMark) => cutTo('head', ownMark));
 }
 
 /**
@@ -208,48 +209,13 @@ function cut(text: string, limit: number, strategy: Strategy, mark: string): str
   return detached(`${head(text, front)}${mark}${tail(text, room - front)}`);
 }
 
-/**
- * Fits content parts into the budget. Parts that are not text are kept as long as their names fit.
- * Texts share the rest in order; the first that does not fit is cut, and later ones are dropped.
- */
-function fitParts(
-  parts: readonly ContentPart[],
-  limit: number,
-  strategy: Strategy,
-  mark: string,
-): unknown {
-  let room = limit + 1;
-  const named = new Set<ContentPart>();
-  for (const part of parts) {
-    if (ownText(part) !== undefined || cost(partText(part)) > room) continue;
-    named.add(part);
-    room -= cost(partText(part));
-  }
-  const reserved = room > mark.length + 1 ? mark.length : 0;
-  const kept: ContentPart[] = [];
-  let marked = false;
-  for (const part of parts) {
-    const text = ownText(part);
-    if (text === undefined) {
-      if (named.has(part)) kept.push(part);
-    } else if (!marked && cost(text) <= room - reserved) {
-      kept.push(part);
-      room -= cost(text);
-    } else if (!marked && room > 1) {
-      kept.push(withText(part, cut(text, room - 1, strategy, mark)));
-      marked = true;
-    }
-  }
-  if (!marked && reserved > 0) kept.push({ type: 'text', text: mark.slice(1) });
-  return markContent(kept as JsonValue);
-}
+/** What every mark begins with. */
+export const markStart = '[output cut: ';
 
-function costOfNotes(part: ContentPart): number {
-  const notes = notesOf(part);
-  return notes === undefined ? 0 : JSON.stringify(notes).length;
-}
-
-/** Each part but the first adds a line break. */
-function cost(text: string): number {
-  return text.length + 1;
+/** @param exact Whether the length is known, or only that the output is longer. */
+function cutMark(originalChars: number, limit: number, exact: boolean): string {
+  return (
+    `\n${markStart}${exact ? '' : 'more than '}${exact ? originalChars : originalChars - 1} ` +
+    `characters, limit ${limit}]`
+  );
 }

@@ -1,5 +1,4 @@
 /** Runs the handler, once, under its deadline. A timeout ends the call at once. */
-
 import type { Executor } from '../../../api/tool-config.ts';
 import { errorName, type ToolError } from '../../../values/errors/index.ts';
 import { cloneJson, type JsonObject } from '../../../values/json/index.ts';
@@ -9,6 +8,7 @@ import { readOutcome } from '../../result.ts';
 import type { MadeHandler } from '../../tool/definition.ts';
 import type { FoundCall } from '../call.ts';
 import { emitEvent, HandlerContext, progress } from '../handler-context.ts';
+import { sentWith } from '../output-snapshot.ts';
 import { reportFault } from '../report-fault.ts';
 import { failureError, thrownError } from '../thrown-error.ts';
 import { startClock } from '../when-ready.ts';
@@ -122,7 +122,7 @@ function returned(call: FoundCall, options: RunOptions, value: unknown): void {
   }
   if (outcome === undefined) return finish(call, options, value, undefined);
   if (outcome.kind === 'ok') {
-    if (outcome.alongside !== undefined) call.more.alongside = outcome.alongside;
+    if (sentWith.has(outcome)) call.more.alongside = sentWith.get(outcome);
     return finish(call, options, outcome.output, outcome.metadata);
   }
   if (!settledOnce(call, options, 'returned')) return undefined;

@@ -35,9 +35,17 @@ export function validate(call: FoundCall): MaybePromise<Outcome> {
         : extra.resumed === undefined
           ? input.validate(call.canonical)
           : input.revalidate(call.canonical);
+  return takeValidated(call, validated);
+}
+
+/** Takes over what the schema says: keeps the parse, or tells what is wrong with the input. */
+export function takeValidated(
+  call: FoundCall,
+  validated: MaybePromise<Validated>,
+): MaybePromise<Outcome> {
   return validated instanceof Promise
     ? inPolicyTime(call, validated).then((settled) => read(call, settled))
-    : read(call, validated);
+    : read(call, validated as Validated);
 }
 
 /**

@@ -6,12 +6,11 @@ import { describe, expect, test, vi } from 'vitest';
 import type {
   AnyEvent,
   ApprovalAnswer,
-  ApprovalStore,
   Approver,
   JsonObject,
   ToolResult,
 } from '../../../../src/index.ts';
-import { memoryApprovalStore } from '../../../../src/parts/durable-approvals/memory-store.ts';
+import { type ApprovalPort, memoryApprovalPort } from '../../../stores/shared/ports.ts';
 import { type Bench, bench, deferred, suspending, suspendOne, why } from '../../approval/kit.ts';
 import { andThen } from '../define.ts';
 
@@ -78,10 +77,8 @@ describe('an event of an approval holds what was said, and no member for what wa
   });
 
   test('a refusal before anybody was asked has an empty id', async () => {
-    const store: ApprovalStore = {
+    const store: Partial<ApprovalPort> = {
       put: () => Promise.reject(new Error('no')),
-      take: () => undefined,
-      list: () => [],
     };
     const { session, events } = suspending({ store });
     await session.call('pay', { amount: 5 }, { callId: 'c' });
@@ -347,96 +344,92 @@ describe('an edit', () => {
   });
 });
 
-describe.each(['heads', 'list'] as const)(
-  'of calls that are suspended at the same moment, counted by `%s`',
-  (by) => {
-    interface Listing {
-      readonly bed: Bench;
-      /**
-       * The listings that calls have asked for, in their order; each is answered when the test says
-       * so.
-       */
-      readonly lists: { answer(): void; fail(): void }[];
-    }
-    /** Two calls may wait. */
-    function listing(tool: Record<string, unknown> = {}): Listing {
-      const lists: Listing['lists'] = [];
-      const memory = memoryApprovalStore(() => 0);
-      const held = (rows: () => unknown): Promise<readonly JsonObject[]> => {
-        const { promise, resolve, reject } = deferred<readonly JsonObject[]>();
-        lists.push({
-          answer: () => resolve(rows() as readonly JsonObject[]),
-          fail: () => reject(new Error('no')),
-        });
-        return promise;
-      };
-      const list: ApprovalStore['list'] = (id) => held(() => memory.list(id));
-      const heads: ApprovalStore['heads'] = (query) => held(() => memory.heads?.(query));
-      return {
-        bed: suspending({
-          store: { ...memory, list, heads: by === 'heads' ? heads : undefined } as ApprovalStore,
-          tool,
-          session: { limits: { maxPendingApprovals: 2 } },
-        }),
-        lists,
-      };
-    }
-
-    test('those beyond the limit are refused, and ask the store nothing', async () => {
-      const { bed, lists } = listing();
-      const [first, second, third] = [1, 2, 3].map((amount) => bed.session.call('pay', { amount }));
-      expect(why((await third) as ToolResult)).toEqual(['rate_limited', 'too_many_approvals']);
-      await vi.waitFor(() => expect(lists).toHaveLength(2));
-      for (const { answer } of lists) answer();
-      for (const call of [first, second])
-        expect(why((await call) as ToolResult)?.[0]).toBe('approval_pending');
-      expect(lists).toHaveLength(2);
-    });
-
-    test('a pending one keeps its place, even if the store answers later', async () => {
-      const { bed, lists } = listing();
-      const before = bed.session.call('pay', { amount: 1 });
-      await vi.waitFor(() => expect(lists).toHaveLength(1));
-      lists[0]?.answer();
-      expect(why(await before)?.[0]).toBe('approval_pending');
-      const first = bed.session.call('pay', { amount: 2 });
-      const second = bed.session.call('pay', { amount: 3 });
-      await vi.waitFor(() => expect(lists).toHaveLength(3));
-      lists[2]?.answer();
-      expect(why(await second)?.[0]).toBe('rate_limited');
-      lists[1]?.answer();
-      expect(why(await first)?.[0]).toBe('approval_pending');
-    });
-
-    const parameters = {
-      type: 'object',
-      properties: { to: { type: 'string' }, pin: { type: 'string', 'x-secret': true } },
+describe('of calls that are suspended at the same moment', () => {
+  interface Listing {
+    readonly bed: Bench;
+    /**
+     * The listings that calls have asked for, in their order; each is answered when the test says
+     * so.
+     */
+    readonly lists: { answer(): void; fail(): void }[];
+  }
+  /** Two calls may wait. */
+  function listing(tool: Record<string, unknown> = {}): Listing {
+    const lists: Listing['lists'] = [];
+    const memory = memoryApprovalPort({ now: () => 0 });
+    const held = (rows: () => unknown): Promise<readonly JsonObject[]> => {
+      const { promise, resolve, reject } = deferred<readonly JsonObject[]>();
+      lists.push({
+        answer: () => resolve(rows() as readonly JsonObject[]),
+        fail: () => reject(new Error('no')),
+      });
+      return promise;
     };
-    const requiresApproval = ({ to }: { to: string }): object => ({ title: `Pay ${to}?` });
-    test.each<[what: string, input: JsonObject, answer: 'answer' | 'fail', reason: string]>([
-      [
-        'for a secret in its question',
-        { to: 'hunter2', pin: 'hunter2' },
-        'answer',
-        'secret_in_prompt',
-      ],
-      ['for a store that failed', { to: 'ann' }, 'fail', 'store_unavailable'],
-    ])('one that was refused %s takes nobody’s place', async (_, input, answer, reason) => {
-      const { bed, lists } = listing({ parameters, requiresApproval });
-      const before = bed.session.call('pay', { to: 'eve' });
-      await vi.waitFor(() => expect(lists).toHaveLength(1));
-      lists[0]?.answer();
-      expect(why(await before)?.[0]).toBe('approval_pending');
-      const refused = bed.session.call('pay', input);
-      const after = bed.session.call('pay', { to: 'bob' });
-      await vi.waitFor(() => expect(lists).toHaveLength(3));
-      lists[1]?.[answer]();
-      expect(why(await refused)?.[1]).toBe(reason);
-      lists[2]?.answer();
-      expect(why(await after)?.[0]).toBe('approval_pending');
-    });
-  },
-);
+    const heads: ApprovalPort['heads'] = (query) => held(() => memory.heads(query));
+    return {
+      bed: suspending({
+        store: { ...memory, heads },
+        tool,
+        session: { limits: { maxPendingApprovals: 2 } },
+      }),
+      lists,
+    };
+  }
+
+  test('those beyond the limit are refused, and ask the store nothing', async () => {
+    const { bed, lists } = listing();
+    const [first, second, third] = [1, 2, 3].map((amount) => bed.session.call('pay', { amount }));
+    expect(why((await third) as ToolResult)).toEqual(['rate_limited', 'too_many_approvals']);
+    await vi.waitFor(() => expect(lists).toHaveLength(2));
+    for (const { answer } of lists) answer();
+    for (const call of [first, second])
+      expect(why((await call) as ToolResult)?.[0]).toBe('approval_pending');
+    expect(lists).toHaveLength(2);
+  });
+
+  test('a pending one keeps its place, even if the store answers later', async () => {
+    const { bed, lists } = listing();
+    const before = bed.session.call('pay', { amount: 1 });
+    await vi.waitFor(() => expect(lists).toHaveLength(1));
+    lists[0]?.answer();
+    expect(why(await before)?.[0]).toBe('approval_pending');
+    const first = bed.session.call('pay', { amount: 2 });
+    const second = bed.session.call('pay', { amount: 3 });
+    await vi.waitFor(() => expect(lists).toHaveLength(3));
+    lists[2]?.answer();
+    expect(why(await second)?.[0]).toBe('rate_limited');
+    lists[1]?.answer();
+    expect(why(await first)?.[0]).toBe('approval_pending');
+  });
+
+  const parameters = {
+    type: 'object',
+    properties: { to: { type: 'string' }, pin: { type: 'string', 'x-secret': true } },
+  };
+  const requiresApproval = ({ to }: { to: string }): object => ({ title: `Pay ${to}?` });
+  test.each<[what: string, input: JsonObject, answer: 'answer' | 'fail', reason: string]>([
+    [
+      'for a secret in its question',
+      { to: 'hunter2', pin: 'hunter2' },
+      'answer',
+      'secret_in_prompt',
+    ],
+    ['for a store that failed', { to: 'ann' }, 'fail', 'store_unavailable'],
+  ])('one that was refused %s takes nobody’s place', async (_, input, answer, reason) => {
+    const { bed, lists } = listing({ parameters, requiresApproval });
+    const before = bed.session.call('pay', { to: 'eve' });
+    await vi.waitFor(() => expect(lists).toHaveLength(1));
+    lists[0]?.answer();
+    expect(why(await before)?.[0]).toBe('approval_pending');
+    const refused = bed.session.call('pay', input);
+    const after = bed.session.call('pay', { to: 'bob' });
+    await vi.waitFor(() => expect(lists).toHaveLength(3));
+    lists[1]?.[answer]();
+    expect(why(await refused)?.[1]).toBe(reason);
+    lists[2]?.answer();
+    expect(why(await after)?.[0]).toBe('approval_pending');
+  });
+});
 
 test.each<[what: string, answer: unknown]>([
   ['a yes', 'allow_once'],

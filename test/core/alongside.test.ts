@@ -1,23 +1,13 @@
 /** What a tool sends in addition to its output passes the same gates as the output. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ToolResult } from '../../../src/api/result.ts';
-import { type Alongside, okAlongside } from '../../../src/core/result.ts';
-import {
-  HostToolRegistry,
-  type JsonObject,
-  type JsonValue,
-  originRules,
-} from '../../../src/index.ts';
-import {
-  type ContentPart,
-  content,
-  contentParts,
-  contentText,
-  markContent,
-  notesOf,
-} from '../../../src/values/content.ts';
-import { tool, type World, world } from './world.ts';
+import type { ToolResult } from '../../src/api/result.ts';
+import { okAlongside } from '../../src/core/alongside.ts';
+import type { Alongside } from '../../src/core/result.ts';
+import { HostToolRegistry, type JsonObject, type JsonValue, originRules } from '../../src/index.ts';
+import { content, contentText, markContent, notesOf } from '../../src/values/content.ts';
+import { type ContentPart, contentParts } from '../../src/values/content-parts.ts';
+import { tool, type World, world } from './call/world.ts';
 
 const outputSchema = { type: 'object', properties: { n: { type: 'number' } } } as const;
 const parts = (...given: readonly object[]): readonly JsonObject[] =>
