@@ -1,63 +1,125 @@
 /** `audit report`: the summary of an audit log. */
 import { resolve } from 'node:path';
+import type { Store } from '../extend.ts';
 import { type LineHash, type LineMembers, lineHash } from '../surfaces/audit/line.ts';
-import { linesOf } from '../surfaces/audit/open-log.ts';
-import { type ChainCheck, createCheck } from '../surfaces/audit/verify-audit.ts';
+import { linesOf, type RawLine } from '../surfaces/audit/open-log.ts';
+import { entriesOf, rawLine } from '../surfaces/audit/store-chains.ts';
+import { type ChainCheck, createCheck, verifyAudit } from '../surfaces/audit/verify-audit.ts';
 import { messageOf } from '../values/errors/index.ts';
 import { writeOutput } from '../values/files/whole-file.ts';
 import { auditPage, byCount, cut, maxDenied, noted, percent, slowest } from './audit-html.ts';
 import { type AuditSummary, createSummarizer } from './audit-summary.ts';
 import {
+  checkPlace,
   checksJson,
   distinct,
   noteSiblings,
   readKey,
+  storedText,
+  storeWording,
   unreadable,
   verdictsText,
+  withStore,
 } from './audit-verify.ts';
+import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted } from './fault.ts';
 import { printable } from './printable.ts';
+import type { Screen } from './screen.ts';
+import { addressOf } from './store/open-store.ts';
 
 /** Most rows of a table on a terminal. */
 const maxRows = 10;
 
 export const auditReport: Command = {
   name: 'audit report',
-  usage: 'FILE... [--html OUT] [--key-file KEY]',
+  usage: 'FILE...|--store URL [--html OUT] [--key-file KEY]',
   summary: 'summarise an audit log: calls, denials, slow tools, approvals',
   notes: [
     'FILE is the newest file. FILE.1, FILE.2, … are read too. OUT is one HTML file with charts.',
     'Several FILEs are logs of their own, such as those of several processes.',
+    'With --store, it is about the log in that store: the calls of all processes that write it.',
     'If a log is broken, the report says so first and the exit code is 1.',
   ],
-  options: ['html', 'key-file'],
-  operands: ['FILE'],
+  options: ['store', 'html', 'key-file'],
+  wording: storeWording,
+  operands: ['[FILE]'],
   many: true,
-  async run({ io, screen, options: { html, keyFile }, operands }) {
-    const hash = hashBy(await readKey(keyFile, io));
-    const files = distinct(operands, io.cwd);
-    const logs = files.map((file) => openLog(file, resolve(io.cwd, file), hash));
-    const summary = await untilInterrupted(read(logs), io.signal);
-    noteSiblings(files, io.cwd, screen);
-    const checks = logs.map(({ file, chain }) => [file, chain.end(true)] as const);
-    const ok = checks.every(([, check]) => check.ok);
-    const verdict = verdictsText(checks, io.cwd);
+  async run({ io, screen, options: { store, html, keyFile }, operands }) {
+    checkPlace('audit report', store, operands);
+    const key = await readKey(keyFile, io);
+    const report =
+      store === undefined
+        ? await reportOfFiles(distinct(operands, io.cwd), key, io, screen)
+        : await withStore(store, io, screen, (opened) =>
+            reportOfStore(opened, addressOf('--store', store, io).shown, key),
+          );
+    const { name, ok, verdict, summary, check } = report;
     if (html !== undefined)
-      await writeOutput(
-        resolve(io.cwd, html),
-        auditPage(files.join(', '), ok, verdict, summary),
-      ).catch((error: unknown) => {
-        throw failure(`Cannot write \`${html}\`: ${messageOf(error)}.`);
-      });
+      await writeOutput(resolve(io.cwd, html), auditPage(name, ok, verdict, summary)).catch(
+        (error: unknown) => {
+          throw failure(`Cannot write \`${html}\`: ${messageOf(error)}.`);
+        },
+      );
     const written = html === undefined ? [] : ['', `The report is in ${printable(html)}.`];
     return {
       exit: ok ? 0 : 1,
       text: [verdict, ...textOf(summary), ...written].join('\n'),
-      json: { check: checksJson(checks), summary: jsonOf(summary) },
+      json: { check, summary: jsonOf(summary) },
     };
   },
 };
+
+/** What a report says, and about which log. */
+interface Report {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly verdict: string;
+  readonly summary: AuditSummary;
+  /** For `--json`. */
+  readonly check: unknown;
+}
+
+async function reportOfFiles(
+  files: readonly string[],
+  key: Buffer | undefined,
+  io: CliIo,
+  screen: Screen,
+): Promise<Report> {
+  const hash = hashBy(key);
+  const logs = files.map((file) => {
+    const chain = createCheck(hash);
+    const lines = membersOf(linesOf(resolve(io.cwd, file)), chain, (error) => {
+      throw unreadable(file, error);
+    });
+    return { file, chain, lines };
+  });
+  const summary = await untilInterrupted(read(logs), io.signal);
+  noteSiblings(files, io.cwd, screen);
+  const checks = logs.map(({ file, chain }) => [file, chain.end(true)] as const);
+  return {
+    name: files.join(', '),
+    ok: checks.every(([, check]) => check.ok),
+    verdict: verdictsText(checks, io.cwd),
+    summary,
+    check: checksJson(checks),
+  };
+}
+
+/** Reads the log twice: for its chains, and for the sums of all chains in the order of time. */
+async function reportOfStore(store: Store, name: string, key: Buffer | undefined): Promise<Report> {
+  const hash = hashBy(key);
+  const check = await verifyAudit({ store, key });
+  const logs = (check.heads ?? []).map(({ chain = 1 }) => ({
+    lines: membersOf(storedLines(store, chain), createCheck(hash)),
+  }));
+  const summary = await read(logs);
+  return { name, ok: check.ok, verdict: storedText(check), summary, check };
+}
+
+async function* storedLines(store: Store, chain: number): AsyncGenerator<RawLine> {
+  for await (const entry of entriesOf(store, chain)) yield rawLine(entry);
+}
 
 function hashBy(key: Buffer | undefined): LineHash {
   try {
@@ -69,29 +131,23 @@ function hashBy(key: Buffer | undefined): LineHash {
 
 /** A log that is being read. */
 interface OpenLog {
-  readonly file: string;
-  readonly chain: ChainCheck;
   readonly lines: AsyncIterator<LineMembers, void, undefined>;
 }
 
-function openLog(file: string, path: string, hash: LineHash): OpenLog {
-  const chain = createCheck(hash);
-  return { file, chain, lines: membersOf(file, path, chain) };
-}
-
-/** The lines that can be read, also those after a break in the chain. @throws CliFault */
+/** The lines that can be read, also those after a break in the chain. */
 async function* membersOf(
-  file: string,
-  path: string,
+  raws: AsyncIterable<RawLine>,
   chain: ChainCheck,
+  failed?: (error: unknown) => never,
 ): AsyncGenerator<LineMembers, void, undefined> {
   try {
-    for await (const raw of linesOf(path)) {
+    for await (const raw of raws) {
       const line = chain.add(raw);
       if (line !== undefined) yield line.members;
     }
   } catch (error) {
-    throw unreadable(file, error);
+    failed?.(error);
+    throw error;
   }
 }
 

@@ -95,7 +95,8 @@ export function createSummarizer(): Summarizer {
   const byPrincipal = new Map<string, number>();
   const approvers = new Map<string, ApproverSummary>();
   const starts = new Map<string, Open>();
-  const suspended = new Set<string>();
+  /** Calls that wait, and whether a person is asked about the call itself. */
+  const suspended = new Map<string, boolean>();
   const counts = {
     calls: 0,
     denied: 0,
@@ -110,7 +111,11 @@ export function createSummarizer(): Summarizer {
 
   const addCall = (line: LineMembers, key: string, at: number): void => {
     const { status = '', code, reason, ruleId, decidedBy, attempt } = strings(line);
-    const isRefusal = attempt === '2' && decidedBy === undefined && code?.startsWith('approval_');
+    const isRefusal =
+      attempt === '2' &&
+      status !== 'pending' &&
+      decidedBy === undefined &&
+      code?.startsWith('approval_');
     if (isRefusal === true) {
       counts.refusedResumes++;
       return;
@@ -131,7 +136,9 @@ export function createSummarizer(): Summarizer {
       count(byPrincipal, strings(line).principal ?? '');
     }
     periods.add(at, resumes ? 0 : 1, denied ? 1 : 0);
-    if (status === 'pending' && suspended.size < maxOpen) suspended.add(key);
+    // A program that waits for its calls was not asked about, or was allowed.
+    if (status === 'pending' && suspended.size < maxOpen)
+      suspended.set(key, isObject(line.approval) && line.approval.decision === undefined);
     count(byStatus, status, maxStatuses);
     if (status === 'failed') tool.failed++;
     if (status !== 'succeeded') count(byReason, reason ?? code ?? status);
@@ -143,8 +150,8 @@ export function createSummarizer(): Summarizer {
     }
   };
   const addApproval = ({ approval }: LineMembers, status: string): void => {
-    if (typeof approval !== 'object' || approval === null || status === 'pending') return;
-    const { by = '(no name)', decision } = strings(approval as LineMembers);
+    if (!isObject(approval) || status === 'pending') return;
+    const { by = '(no name)', decision } = strings(approval);
     if (decision === undefined) {
       counts.unanswered++;
       return;
@@ -180,7 +187,7 @@ export function createSummarizer(): Summarizer {
       byReason,
       byPrincipal,
       approvers,
-      unanswered: counts.unanswered + suspended.size,
+      unanswered: counts.unanswered + [...suspended.values()].filter(Boolean).length,
       openStarts: [...starts.values()],
       periods: periods.all(),
     }),
@@ -203,6 +210,10 @@ function strings(line: LineMembers): Readonly<Record<string, string | undefined>
       read[name] = shortened(String(value), maxChars);
   }
   return read;
+}
+
+function isObject(value: unknown): value is LineMembers {
+  return typeof value === 'object' && value !== null;
 }
 
 function isNumber(value: unknown): value is number {

@@ -5,40 +5,61 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Store } from '../extend.ts';
 import { type AuditCheck, verifyAudit } from '../surfaces/audit/index.ts';
 import { siblingsOf } from '../surfaces/audit/log-files.ts';
 import { messageOf } from '../values/errors/index.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
-import { failure, untilInterrupted, usageFault } from './fault.ts';
+import { CliFault, failure, untilInterrupted, usageFault } from './fault.ts';
 import { printable, shownPath } from './printable.ts';
 import type { Screen } from './screen.ts';
+import { addressOf, openAddress } from './store/open-store.ts';
+
+/** How help describes `--store` in the commands on audit logs. */
+export const storeWording = {
+  store: {
+    value: 'URL|VARIABLE',
+    help: 'the store with the log, instead of FILE: its address, or the variable that has one',
+  },
+} as const;
 
 export const auditVerify: Command = {
   name: 'audit verify',
-  usage: 'FILE... [--head HASH] [--key-file KEY]',
+  usage: 'FILE...|--store URL [--head HASH] [--key-file KEY]',
   summary: 'check that no line of an audit log was changed, removed or added',
   notes: [
     'FILE is the newest file. FILE.1, FILE.2, … are read too. Line 1 is the first line of the ' +
       'oldest.',
     'Several FILEs are logs of their own, such as those of several processes.',
+    'With --store, all chains of the log in that store are checked. Keep the hashes that it ' +
+      'prints elsewhere, and give each with --head the next time.',
     'The exit code is 1 if a line is wrong.',
   ],
-  options: ['head', 'key-file'],
-  operands: ['FILE'],
+  options: ['store', 'head', 'key-file'],
+  wording: storeWording,
+  operands: ['[FILE]'],
   many: true,
-  async run({ io, screen, options: { head, keyFile }, operands }) {
-    if (head !== undefined && !/^[0-9a-f]{64}$/.test(head))
+  async run({ io, screen, options: { store, heads, keyFile }, operands }) {
+    const wrong = heads.find((head) => !/^[0-9a-f]{64}$/.test(head));
+    if (wrong !== undefined)
       throw usageFault(
-        `Expected \`--head\` to be a hash of 64 hex digits, got \`${head.slice(0, 80)}\`.`,
+        `Expected \`--head\` to be a hash of 64 hex digits, got \`${wrong.slice(0, 80)}\`.`,
       );
+    checkPlace('audit verify', store, operands);
     const files = distinct(operands, io.cwd);
-    if (head !== undefined && files.length > 1)
-      throw usageFault('`--head` belongs to one log: verify that FILE alone.');
+    if (store === undefined && (files.length > 1 ? heads.length > 0 : heads.length > 1))
+      throw usageFault('`--head` belongs to one log: verify that FILE alone, with one `--head`.');
     const key = await readKey(keyFile, io);
+    if (store !== undefined) {
+      const check = await withStore(store, io, screen, (opened) =>
+        verifyAudit({ store: opened, heads, key }),
+      );
+      return { exit: check.ok ? 0 : 1, text: storedText(check), json: check };
+    }
     const checks: (readonly [string, AuditCheck])[] = [];
     for (const file of files) {
-      const checking = verifyAudit(resolve(io.cwd, file), { head, key });
+      const checking = verifyAudit(resolve(io.cwd, file), { head: heads[0], key });
       const check = await untilInterrupted(checking, io.signal).catch((error: unknown) => {
         throw unreadable(file, error);
       });
@@ -52,6 +73,56 @@ export const auditVerify: Command = {
     };
   },
 };
+
+/** @throws CliFault 2 unless there are files or a store, and not both */
+export function checkPlace(
+  name: string,
+  store: string | undefined,
+  files: readonly string[],
+): void {
+  if ((store === undefined) === (files.length === 0))
+    throw usageFault(
+      `\`${name}\` needs FILE or \`--store URL\`${files.length === 0 ? '' : ', and not both'}.`,
+    );
+}
+
+/** Reads the log of a store. @throws CliFault */
+export async function withStore<T>(
+  given: string,
+  io: CliIo,
+  screen: Screen,
+  read: (store: Store) => Promise<T>,
+): Promise<T> {
+  const address = addressOf('--store', given, io);
+  const opened = await openAddress(address, io, screen, 'need');
+  try {
+    if (opened.store === undefined)
+      throw usageFault(
+        '`--store`: a folder has no audit log. Give the file of the log as FILE instead.',
+      );
+    return await untilInterrupted(read(opened.store), io.signal);
+  } catch (error) {
+    throw error instanceof CliFault
+      ? error
+      : failure(`Cannot read the store at ${address.shown}: ${messageOf(error)}`);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** The result of a log in a store, with what to keep for the next check. */
+export function storedText({ ok, lines, heads = [], ...check }: AuditCheck): string {
+  const chains = heads.length === 1 ? '1 chain' : `${heads.length} chains`;
+  const all = `${lines} ${lines === 1 ? 'line' : 'lines'} in ${chains}`;
+  const { chain, brokenAt, reason } = check;
+  const place = chain === undefined ? '' : ` at line ${brokenAt} of chain ${chain}`;
+  return [
+    ok ? `${all}, all as written.` : `Broken${place}: ${reason}. ${all}.`,
+    ...heads.map(
+      ({ chain: number, seq, hash }) => `chain ${number} ends with line ${seq}: ${hash}`,
+    ),
+  ].join('\n');
+}
 
 /** The result of each log, in one line. */
 export function verdictsText(

@@ -22,6 +22,7 @@ export const call: Command = {
   options: [...worldOptions, 'input', 'timeout-ms'],
   operands: ['NAME'],
   gateway: { records: true },
+  keeps: true,
   async run({ io, screen, options, operands: [name = ''], world }) {
     // This happens before any module runs.
     const input = await readInput(options.input, io);

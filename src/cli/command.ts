@@ -5,6 +5,7 @@ import type { CliIo } from './cli-io.ts';
 import type { OptionName, OptionRow } from './option-table.ts';
 import type { Options } from './options.ts';
 import type { Screen } from './screen.ts';
+import type { RunStore } from './store/kept-store.ts';
 import type { World } from './world.ts';
 
 /** What a command prints, and its exit code. */
@@ -26,6 +27,8 @@ export interface CommandContext {
   readonly options: Options;
   /** The words after the command's name. */
   readonly operands: readonly string[];
+  /** What the run keeps, and where; undefined if it has no store. */
+  readonly store: RunStore | undefined;
   /** Loads the files and modules of the command line, once. @throws CliFault. */
   world(): Promise<World>;
 }
@@ -62,6 +65,10 @@ export interface Command {
    * @default starts servers and waits
    */
   readonly gateway?: { readonly records?: true; readonly serves?: true };
+  /** Whether models, or people as models, run programs in its sessions. @default false */
+  readonly runsPrograms?: true;
+  /** Whether it keeps data in the store of `--store`, or of its files. @default false */
+  readonly keeps?: true;
   /** Runs it. @throws CliFault. */
   run(context: CommandContext): Promise<Answer>;
 }

@@ -21,6 +21,8 @@ import { relay } from './relay.ts';
 import { replay } from './replay.ts';
 import { search } from './search.ts';
 import { serve } from './serve.ts';
+import { storeCopy } from './store/store-copy.ts';
+import { storeMigrate, storeStatus } from './store/store-tables.ts';
 import { toolsDiff } from './tools-diff.ts';
 import { validate } from './validate/validation.ts';
 import { worker } from './worker.ts';
@@ -48,6 +50,9 @@ export const commands: readonly Command[] = [
   guard,
   relay,
   worker,
+  storeMigrate,
+  storeStatus,
+  storeCopy,
   mcpPin,
   auditVerify,
   auditReport,

@@ -29,6 +29,7 @@ import {
   spentBefore,
   stateFolder,
 } from '../surfaces/agents/hooks.ts';
+import type { HostedPart } from '../surfaces/config/file-host.ts';
 import type { RulesOnly } from '../surfaces/config/for-hooks.ts';
 import { readPrivateFile } from '../values/files/private-file.ts';
 import { replaceFileSync } from '../values/files/whole-file.ts';
@@ -176,18 +177,15 @@ async function load(
     }
     registry.addRules(content.rules);
     registry.addQuotas(content.quotas);
-    if (content.audit !== undefined) logs.add(resolve(dirname(path), content.audit.path));
+    if (content.audit?.path !== undefined) logs.add(resolve(dirname(path), content.audit.path));
   }
   // Describing the format of files takes a fifth of a hook's time.
   if (others.length === 0) return logs;
   const { loadHostTools, rulesOnly, setFileHost } = await import('../surfaces/config/for-hooks.ts');
   setFileHost(registry as unknown as HostToolRegistry<never>, {
-    problem: (_, { section }) =>
-      section === 'audit' || section === 'network'
-        ? undefined
-        : 'a hook starts no servers: use `host-tools serve`',
+    problem: (_, part) => problemOf(part),
     take({ path, audit }) {
-      if (audit !== undefined) logs.add(resolve(dirname(path), audit.path));
+      if (audit?.path !== undefined) logs.add(resolve(dirname(path), audit.path));
     },
   });
   for (const { path, keep } of others) {
@@ -203,6 +201,34 @@ async function load(
     );
   }
   return logs;
+}
+
+/** Why a hook takes no file with this part; undefined if it does. */
+function problemOf(part: HostedPart): string | undefined {
+  switch (part.section) {
+    case 'audit':
+      return part.value.path === undefined
+        ? 'a hook opens no store: expected `path`, the file of the log'
+        : undefined;
+    case 'store':
+      return (
+        'a hook opens no store, and keeps what quotas count in files of its own: give it a file ' +
+        'without `store`'
+      );
+    case 'code':
+      return (
+        'a hook runs no programs, and judges each call that an agent makes: give it a file ' +
+        'without `code`'
+      );
+    case 'authorization':
+      return 'a hook has no clients with tokens: use `host-tools serve --http`';
+    case 'openapi':
+      return 'a hook imports no APIs: use `host-tools serve`';
+    case 'network':
+      return undefined;
+    default:
+      return 'a hook starts no servers: use `host-tools serve`';
+  }
 }
 
 /** Each call is recorded in only one log. @throws HookFault */

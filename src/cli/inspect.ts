@@ -6,6 +6,7 @@ import { writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { listen, untilAborted } from './listen.ts';
 import { jsonText } from './printable.ts';
+import { driversOf } from './store/open-store.ts';
 
 const defaultPort = 4_041;
 const host = '127.0.0.1';
@@ -22,16 +23,22 @@ export const inspect: Command = {
     'With --allow-calls, the page has a form for calls. They pass all gates, and approvals that ' +
       'they need are answered on the page.',
   ],
-  options: ['host-tools', 'host-tools-module', 'port', 'allow-calls'],
+  options: ['host-tools', 'host-tools-module', 'store', 'port', 'allow-calls'],
   wording: {
     port: { value: 'N', help: 'listen on this port; default 4041; 0 is any free port' },
   },
   operands: [],
+  packages: driversOf,
   gateway: { records: true },
-  async run({ io, screen, options, world }) {
+  keeps: true,
+  runsPrograms: true,
+  async run({ io, screen, options, world, store }) {
     const loaded = await world();
     loaded.requireRules();
-    const inspector = createInspector(loaded.registry, { allowCalls: options.allowCalls });
+    const inspector = createInspector(loaded.registry, {
+      allowCalls: options.allowCalls,
+      store: store?.store,
+    });
     // Slow requests are not waited for. Streams have no end.
     const server = createServer({ headersTimeout: 10_000 }, toNodeListener(inspector));
     try {

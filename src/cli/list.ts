@@ -10,6 +10,7 @@ const flagWords = {
   destructive: 'destructive',
   idempotent: 'idempotent',
   openWorld: 'open-world',
+  reversible: 'reversible',
 } as const satisfies Record<keyof ToolAnnotations, string>;
 
 export const list: Command = {

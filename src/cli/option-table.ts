@@ -54,6 +54,19 @@ export const optionTable = {
     value: '[HOST:]PORT',
     help: 'serve over HTTP at this address instead of stdio; the default host is 127.0.0.1',
   },
+  issuer: {
+    value: 'URL',
+    help: 'with --http: require tokens of this issuer, as `authorization` of a file does',
+  },
+  audience: { value: 'TEXT', help: 'with --issuer: this server, as tokens name it' },
+  'jwks-url': {
+    value: 'URL',
+    help: "with --issuer: where its keys are; default: what the issuer's metadata says",
+  },
+  scopes: {
+    value: 'NAME,NAME',
+    help: 'with --issuer: the scopes that a client asks for at first',
+  },
   metrics: { help: 'also serve metrics of the calls for Prometheus, at /metrics' },
   principal: {
     value: 'NAME',
@@ -68,7 +81,13 @@ export const optionTable = {
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
   redis: {
     value: 'URL|VARIABLE',
-    help: 'keep all data in the Redis at this URL, or in that of a variable; default: in memory',
+    help: 'the same as --store, for an address of Redis',
+  },
+  store: {
+    value: 'URL|VARIABLE',
+    help:
+      'keep data here, instead of in the `store` of files: postgres://…, redis://…, ' +
+      'sqlite:./state.db or file:./folder',
   },
   queue: { value: 'NAME', help: "the queue with the fleet's calls" },
   concurrency: {
@@ -146,7 +165,10 @@ export const optionTable = {
   },
   head: {
     value: 'HASH',
-    help: 'a hash that the log once had, stored elsewhere; reveals lines that were cut off the end',
+    repeatable: true,
+    help:
+      'a hash that the log once had, stored elsewhere; reveals lines that were cut off the end; ' +
+      'repeatable',
   },
   'key-file': {
     value: 'KEY',

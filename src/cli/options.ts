@@ -29,12 +29,20 @@ export interface Options {
   readonly audit: string | undefined;
   /** `port`, or `host:port`. */
   readonly http: string | undefined;
+  /** Who issues the tokens of clients. */
+  readonly issuer: string | undefined;
+  readonly audience: string | undefined;
+  readonly jwksUrl: string | undefined;
+  /** Separated by commas. */
+  readonly scopes: string | undefined;
   readonly metrics: boolean;
   readonly port: number | undefined;
   readonly host: string | undefined;
   readonly allowCalls: boolean;
   /** A `redis:` or `rediss:` URL. */
   readonly redis: string | undefined;
+  /** The address of a store, or the name of a variable that has one. */
+  readonly store: string | undefined;
   /** The name of a queue. */
   readonly queue: string | undefined;
   readonly concurrency: number | undefined;
@@ -71,8 +79,8 @@ export interface Options {
   readonly clientId: string | undefined;
   /** The name of an environment variable. */
   readonly clientSecret: string | undefined;
-  /** 64 hex digits. */
-  readonly head: string | undefined;
+  /** Each of 64 hex digits. */
+  readonly heads: readonly string[];
   /** A path. */
   readonly keyFile: string | undefined;
   /** A path. */
@@ -163,6 +171,9 @@ export function parseLine(argv: readonly string[]): ParsedLine {
     const { value = '' } = token;
     if (row.file !== undefined)
       files.push({ name: `\`--${name}\``, path: value.replace(/^@/, ''), use: row.file });
+    // The other stores are no files.
+    if (name === 'store' && value.startsWith('sqlite:'))
+      files.push({ name: '`--store`', path: value.slice('sqlite:'.length), use: 'read' });
     if (name === 'host-tools' || name === 'host-tools-module')
       sources.push({ kind: name === 'host-tools' ? 'file' : 'module', name: value });
     else if (row.repeatable === true) lists.set(name, [...(lists.get(name) ?? []), value]);
@@ -197,11 +208,16 @@ function optionsOf(
     timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimerMs),
     audit: values.get('audit'),
     http: values.get('http'),
+    issuer: values.get('issuer'),
+    audience: values.get('audience'),
+    jwksUrl: values.get('jwks-url'),
+    scopes: values.get('scopes'),
     metrics: values.has('metrics'),
     port: readNumber('port', values.get('port'), 0, 65_535),
     host: values.get('host'),
     allowCalls: values.has('allow-calls'),
     redis: values.get('redis'),
+    store: values.get('store'),
     queue: values.get('queue'),
     concurrency: readNumber('concurrency', values.get('concurrency'), 1, 10_000),
     hostKey: values.get('host-key'),
@@ -226,7 +242,7 @@ function optionsOf(
     header: lists.get('header') ?? [],
     clientId: values.get('client-id'),
     clientSecret: values.get('client-secret'),
-    head: values.get('head'),
+    heads: lists.get('head') ?? [],
     keyFile: values.get('key-file'),
     html: values.get('html'),
     calls: !values.has('no-calls'),

@@ -133,15 +133,12 @@ function readHosts(given: readonly string[]): readonly string[] | undefined {
 // Reads the file of `relay --config`: those options of `serveRelay` that are data.
 
 /** The options that a file can have. */
-type RelayFile = Partial<
-  Omit<ServeRelayOptions, 'store' | 'bus' | 'clientAddress' | 'now' | 'logger'>
->;
+type RelayFile = Partial<Omit<ServeRelayOptions, 'store' | 'clientAddress' | 'now' | 'logger'>>;
 
 const maxBytes = 1_048_576;
 /** Options of `serveRelay` that are code, and what to do instead. */
 const code = new Map([
-  ['store', 'Give `--redis URL`'],
-  ['bus', 'Give `--redis URL`'],
+  ['store', 'Give `--store URL`'],
   ['clientAddress', 'Set `trustProxy`, or call `serveRelay` in a program of your own'],
   ['now', 'Call `serveRelay` in a program of your own'],
   ['logger', 'The command writes its log lines to standard error'],

@@ -11,10 +11,13 @@ import { type CliIo, writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
 import { openGateway } from './open-gateway.ts';
+import type { Options } from './options.ts';
 import { jsonText } from './printable.ts';
-import { openRelayRedis, type RelayRedis } from './relay-redis.ts';
+import { redisAddress } from './redis-address.ts';
 import { readRelayFile, relaySettings } from './relay-settings.ts';
 import type { Screen } from './screen.ts';
+import { openRunStore, type RunStore } from './store/kept-store.ts';
+import { driversOf } from './store/open-store.ts';
 import { openWorld } from './world.ts';
 
 /** The address has already been written to standard output. */
@@ -22,7 +25,7 @@ const done: Answer = { exit: 0, text: '', json: null, silent: true };
 
 export const relay: Command = {
   name: 'relay',
-  usage: '[--config FILE] [--port N] [--redis URL] [--host-tools FILE]',
+  usage: '[--config FILE] [--port N] [--store URL] [--host-tools FILE]',
   summary: "start a relay, where applications bring their tools to agents' sessions",
   notes: [
     'Listens on http://127.0.0.1:4040 until it is interrupted, then says goodbye to everyone who ' +
@@ -30,7 +33,7 @@ export const relay: Command = {
     'Tools, profiles and rules of --host-tools apply in every session.',
     'Calls that need an approval are refused. With --host-key they wait for',
     `\`POST ${basePath}/:code/approvals/:approvalId\` with the key.`,
-    'Nodes with the same --redis and the same key are one relay.',
+    'Nodes with the same --store and the same key are one relay. --redis is --store for Redis.',
     'Behind a proxy, give --trust-proxy and --allowed-host. /healthz and /readyz need no key;',
     '/metrics needs --metrics and the key.',
   ],
@@ -41,6 +44,7 @@ export const relay: Command = {
     'config',
     'port',
     'host',
+    'store',
     'redis',
     'host-key',
     'allowed-host',
@@ -66,11 +70,11 @@ export const relay: Command = {
     },
   },
   operands: [],
-  packages: ({ redis }) => (redis === undefined ? [] : ['ioredis']),
+  runsPrograms: true,
+  packages: (options) => (options.redis === undefined ? driversOf(options) : ['ioredis']),
   // Longer than 60 lines, since its `finally` closes in order what the lines above it open.
   async run({ io, screen: terminal, options }) {
     const file = options.config === undefined ? {} : await readRelayFile(options.config, io);
-    const { redis: url } = options;
     const profile = options.profile ?? file.session?.profile;
     const settings = relaySettings(
       options,
@@ -81,14 +85,14 @@ export const relay: Command = {
     const logger = relayLogger(terminal);
     // People read notes. Programs read a single log.
     const screen = io.stderr.isTTY === true ? terminal : screenOfLog(terminal, logger);
-    const redis = url === undefined ? undefined : await openRelayRedis(url, io, screen);
-    const registry = makeRegistry(hostKey, redis, logger);
+    const store = await relayStore(options, io, screen);
+    const registry = makeRegistry(hostKey, store, logger);
     let served: ServedRelay | undefined;
     let gateway: Gateway | undefined;
     try {
       if (options.sources.length > 0) {
         const wishes = { starts: true, records: true, keeps: false, cwd: io.cwd, pin: false };
-        gateway = await openGateway(registry, wishes, io, screen);
+        gateway = await openGateway(registry, { ...wishes, store }, io, screen);
         const world = await openWorld(registry, options, io, screen, {
           gateway,
           serves: false,
@@ -102,8 +106,7 @@ export const relay: Command = {
       served = await untilInterrupted(
         serveRelay({
           ...settings,
-          store: redis?.store,
-          bus: redis?.bus,
+          store: store?.store,
           logger,
           session: {
             ...file.session,
@@ -130,10 +133,36 @@ export const relay: Command = {
       await served?.close();
       await registry.close();
       await gateway?.close();
-      await redis?.close();
+      await store?.close();
     }
   },
 };
+
+/** What the nodes share; undefined for a relay in memory. @throws CliFault */
+async function relayStore(
+  options: Options,
+  io: CliIo,
+  screen: Screen,
+): Promise<RunStore | undefined> {
+  const { store, redis } = options;
+  if (store !== undefined && redis !== undefined)
+    throw usageFault('Give `--store URL`, or `--redis URL` for Redis, and not both.');
+  const opened =
+    redis === undefined
+      ? await openRunStore(options, io, screen, false)
+      : await openRunStore(
+          { ...options, store: redisAddress(redis, io) },
+          io,
+          screen,
+          false,
+          '--redis',
+        );
+  if (opened === undefined || opened.store !== undefined) return opened;
+  throw failure(
+    `The folder ${opened.shown} cannot keep the sessions of a relay. Use a store in PostgreSQL, ` +
+      'in Redis or in a file of SQLite.',
+  );
+}
 
 /**
  * If nodes share a store, a suspended call outlives its node. So all nodes need the same approval
@@ -141,20 +170,21 @@ export const relay: Command = {
  */
 function makeRegistry(
   hostKey: string | undefined,
-  redis: RelayRedis | undefined,
+  kept: RunStore | undefined,
   logger: RelayLogger,
 ): HostToolRegistry {
-  const store = redis?.approvals;
+  const store = kept?.store;
   const secret =
     hostKey === undefined || store === undefined
       ? randomBytes(32)
       : createHmac('sha256', hostKey).update('host-tools relay approvals').digest();
   const registry = new HostToolRegistry({
     logger,
-    approvals: { secret, ...(store === undefined ? {} : { store }) },
+    approvals: { secret, store },
+    ...kept?.registry,
   });
   // Another node may be asked for the rest of an output.
-  outputsOf(registryStateOf(registry)).onDemand = { store: redis?.outputs };
+  outputsOf(registryStateOf(registry)).onDemand = kept?.offload ?? {};
   return registry;
 }
 

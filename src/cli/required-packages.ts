@@ -30,9 +30,8 @@ export async function requirePackages(
   around?: Surroundings,
 ): Promise<void> {
   const needed = [...(command.packages?.(options) ?? [])];
-  const client = '@modelcontextprotocol/client';
-  if (!needed.includes(client) && !has(client) && (await startsServers(command, options, cwd)))
-    needed.unshift(client);
+  for (const name of await neededByFiles(command, options, cwd, has))
+    if (!needed.includes(name)) needed.unshift(name);
   const missing = needed.filter((name) => !has(name));
   if (missing.length === 0) return;
   const names = missing.map((name) => `\`${name}\``).join(' and ');
@@ -46,17 +45,30 @@ export async function requirePackages(
   );
 }
 
-/** Whether a file of the command line names MCP servers, which the command starts. */
-async function startsServers(command: Command, options: Options, cwd: string): Promise<boolean> {
-  if (!command.options.includes('host-tools-module')) return false;
+/** The missing packages for what files name: MCP servers, programs of models, tokens. */
+async function neededByFiles(
+  command: Command,
+  options: Options,
+  cwd: string,
+  has: (name: OptionalPackage) => boolean,
+): Promise<ReadonlySet<OptionalPackage>> {
+  const client = '@modelcontextprotocol/client';
+  const needed = new Set<OptionalPackage>();
+  const all = [client, 'run', 'jose'] as const;
+  if (!command.options.includes('host-tools-module') || all.every(has)) return needed;
   const { readFile } = await import('../surfaces/config/read-file.ts');
   for (const { kind, name } of options.sources) {
     if (kind !== 'file') continue;
     // What is wrong with a file is reported when it is loaded.
     const file = await readFile(resolve(cwd, name)).catch(() => undefined);
-    if (file !== undefined && file.mcpServers.length > 0) return true;
+    if (file === undefined) continue;
+    if (file.mcpServers.length > 0 && !has(client)) needed.add(client);
+    const hasTokens = file.authorization !== undefined && options.http !== undefined;
+    if (hasTokens && !has('jose')) needed.add('jose');
+    const runsPrograms = file.code !== undefined && file.code.value !== false;
+    if (runsPrograms && command.runsPrograms === true && !has('run')) needed.add('run');
   }
-  return false;
+  return needed;
 }
 
 /** Longest command line that is repeated. */

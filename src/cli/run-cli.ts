@@ -30,6 +30,7 @@ import { requirePackages } from './required-packages.ts';
 import { requireSafeOutputs } from './safe-outputs.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { kindOfFile, optionOf } from './sources.ts';
+import { openRunStore } from './store/kept-store.ts';
 import { openWorld, type World } from './world.ts';
 
 /** Milliseconds that clean-ups of tools have at the end of a run. */
@@ -178,9 +179,11 @@ function checkOperands(
   if (kind !== undefined) remedy = `give the ${kind} with \`${optionOf[kind]} ${extra}\``;
   // The number after a switch is a word of its own.
   if (numbered !== undefined) remedy = `give the number with \`--${numbered}=${extra}\``;
+  // The address of a store may have a password.
+  const shown = extra.replace(/^([a-z]+:\/\/)[^/]*@/i, '$1…@');
   throw usageFault(
     `\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, but also got ` +
-      `\`${extra}\`: ${remedy}.`,
+      `\`${shown}\`: ${remedy}.`,
   );
 }
 
@@ -196,27 +199,36 @@ async function execute(
   io: CliIo,
   screen: Screen,
 ): Promise<number> {
+  const { records = false, serves = false } = command.gateway ?? {};
+  const store =
+    command.keeps === true ? await openRunStore(options, io, screen, serves) : undefined;
   // Unless a file says where they are kept, suspended calls end with this process, so no other
   // process needs the key.
   const registry = new HostToolRegistry({
     graceMs,
     logger: registryLogger(screen, io.cwd, options.verbose),
     approvals: { secret: randomBytes(32) },
+    ...store?.registry,
   });
-  outputsOf(registryStateOf(registry)).onDemand = {};
+  outputsOf(registryStateOf(registry)).onDemand = store?.offload ?? {};
   let opening: Promise<World> | undefined;
   let gateway: Gateway | undefined;
   const watches: (() => void)[] = [];
   const open = async (): Promise<World> => {
-    const { records = false, serves = false } = command.gateway ?? {};
     gateway = await openGateway(
       registry,
-      { starts: true, records, keeps: serves, cwd: io.cwd, pin: options.pin },
+      { starts: true, records, keeps: serves, cwd: io.cwd, pin: options.pin, store },
       io,
       screen,
     );
     const onWatch = (close: () => void): void => void watches.push(close);
-    return openWorld(registry, options, io, screen, { gateway, serves, onWatch });
+    const world = await openWorld(registry, options, io, screen, { gateway, serves, onWatch });
+    if (store !== undefined) {
+      world.requireRules();
+      // Over HTTP, the sessions of clients are kept as well.
+      store.requireUse(registry, gateway, serves && options.http === undefined);
+    }
+    return world;
   };
   try {
     const {
@@ -229,6 +241,7 @@ async function execute(
       screen,
       options,
       operands,
+      store,
       world: () => {
         opening ??= open();
         return opening;
@@ -251,6 +264,7 @@ async function execute(
     await registry.close();
     // Calls are recorded until the registry is closed.
     await gateway?.close();
+    await store?.close();
   }
 }
 

@@ -2,19 +2,38 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { userInfo } from 'node:os';
-import type { HostToolRegistry, ToolSession } from '../core.ts';
-import { createMcpHandler, serveMcpStdio, toNodeListener } from '../surfaces/mcp/index.ts';
-import { prometheusContentType, prometheusText } from '../surfaces/telemetry/prometheus/index.ts';
+import type { ToolSession } from '../core.ts';
+import type { Store } from '../extend.ts';
+import {
+  createMcpHandler,
+  type McpAuthorization,
+  type McpCaller,
+  serveMcpStdio,
+  toNodeListener,
+} from '../surfaces/mcp/index.ts';
+import { sha256 } from '../values/crypto.ts';
 import { messageOf } from '../values/errors/index.ts';
-import { isHostAllowed, isOriginAllowed, type OriginPolicy } from '../values/http/origin-guard.ts';
+import { loopbackNames } from '../values/http/web-address.ts';
 import { packageVersion } from '../values/packages/own-version.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { untilInterrupted, usageFault } from './fault.ts';
 import { listen, untilAborted } from './listen.ts';
+import type { Options } from './options.ts';
 import type { Screen } from './screen.ts';
 import { approvalsPath, serveApprovals } from './serve-approvals.ts';
+import { authorizationBy, metadataPaths } from './serve-authorization.ts';
+import { metricsHandler } from './serve-metrics.ts';
+import { driversOf } from './store/open-store.ts';
 import type { SessionWish, World } from './world.ts';
+
+/** How the tools are served over HTTP. */
+interface OverHttp {
+  readonly metrics: boolean;
+  readonly store: Store | undefined;
+  readonly authorization: McpAuthorization | undefined;
+  readonly allowedHosts: readonly string[];
+}
 
 /** The address to listen at. */
 interface Address {
@@ -25,7 +44,6 @@ interface Address {
 
 const path = '/mcp';
 const metricsPath = '/metrics';
-const loopback = ['localhost', '127.0.0.1', '[::1]'];
 /** After an interruption: milliseconds for the answers to calls to reach their clients. */
 const graceMs = 5_000;
 /** Standard output is used for the protocol. */
@@ -48,20 +66,41 @@ export const serve: Command = {
     'With `approvals` in a file, a call is kept if nobody can be asked about it.',
     `With --http, it serves at ${path} until it is interrupted. Anyone who can reach the ` +
       'address can call the tools, so keep it on the loopback interface.',
+    'Or require tokens: with `authorization` in a file, or with --issuer and --audience.',
   ],
-  options: [...worldOptions, 'http', 'metrics', 'principal', 'pin'],
+  options: [
+    ...worldOptions,
+    'store',
+    'http',
+    'allowed-host',
+    'issuer',
+    'audience',
+    'jwks-url',
+    'scopes',
+    'metrics',
+    'principal',
+    'pin',
+  ],
   operands: ['[FILE]'],
-  packages: () => ['@modelcontextprotocol/server'],
+  packages: (options) => [
+    '@modelcontextprotocol/server',
+    ...(options.issuer === undefined ? [] : (['jose'] as const)),
+    ...driversOf(options),
+  ],
   loadsWord: true,
   gateway: { records: true, serves: true },
-  async run({ io, screen, options, world }) {
+  keeps: true,
+  runsPrograms: true,
+  async run({ io, screen, options, world, store }) {
     const address = options.http === undefined ? undefined : readAddress(options.http);
-    if (address === undefined && options.facts === '-')
-      throw usageFault('Standard input carries the protocol: give `--facts` as JSON or `@FILE`.');
-    if (options.metrics && address === undefined)
-      throw usageFault('`--metrics` needs `--http`: counts are served at an address.');
+    if (address === undefined) refuseHttpOptions(options);
+    const flagged = authorizationBy(options);
     const loaded = await world();
     loaded.requireRules();
+    const { authorization: filed } = loaded.gateway;
+    if (flagged !== undefined && filed !== undefined)
+      throw usageFault('Tokens are taken by `--issuer` or by `authorization` in a file, not both.');
+    const authorization = flagged ?? filed;
     // The session is opened here, so that an unknown profile ends the command instead of each
     // client's session.
     const principal = options.principal ?? systemUser();
@@ -70,8 +109,15 @@ export const serve: Command = {
       await session.close();
       // Clients over stdio connect at once, because most of them do not wait long for that.
       await untilInterrupted(loaded.served, io.signal);
-      return overHttp(loaded, address, principal, io, screen, options.metrics);
+      return overHttp(loaded, address, principal, io, screen, {
+        metrics: options.metrics,
+        allowedHosts: options.allowedHosts,
+        store: store?.store,
+        authorization,
+      });
     }
+    if (authorization !== undefined)
+      screen.note('warning: `authorization` is for clients over HTTP: serve with `--http`.');
     if (loaded.gateway.approvals?.page === true)
       screen.note('warning: the page of `approvals` needs an address: serve it with `--http`.');
     let answered = false;
@@ -109,23 +155,41 @@ async function overHttp(
   principal: string,
   io: CliIo,
   screen: Screen,
-  metrics: boolean,
+  { metrics, store, authorization, allowedHosts: also }: OverHttp,
 ): Promise<Answer> {
   const shown = host.includes(':') ? `[${host}]` : host;
-  // A client of the 2026 era asks for an approval between two requests, so the call is suspended
-  // meanwhile. All clients have the same principal.
+  const resource = authorization?.resource;
+  const allowedHosts = [
+    ...loopbackNames,
+    shown,
+    ...also,
+    ...(resource === undefined ? [] : [new URL(resource).hostname]),
+  ];
   const sessions = new Set<ToolSession>();
-  const openSession = (modern: boolean): ToolSession => {
-    const session = loaded.session(
-      modern ? { approvalMode: 'suspend', principal } : sessionWish(loaded, principal),
-    );
+  const openSession = ({ era, principal: bearer, scopes }: McpCaller): ToolSession => {
+    const whose = bearer ?? principal;
+    // A client of the 2026 era asks for an approval between two requests, so the call is suspended
+    // meanwhile, and looked up by the id of the session. Without tokens, all clients are one.
+    const session = loaded.session({
+      ...(era === 'modern'
+        ? {
+            approvalMode: 'suspend',
+            principal: whose,
+            // Ids are shown, so they do not repeat whom a token is for.
+            ...(bearer === undefined ? {} : { sessionId: `cli-${sha256(bearer).slice(0, 32)}` }),
+          }
+        : sessionWish(loaded, whose)),
+      scopes,
+    });
     sessions.add(session);
     session.events.on('session:end', () => sessions.delete(session));
     return session;
   };
-  const handler = createMcpHandler(({ era }) => openSession(era === 'modern'), {
+  const handler = createMcpHandler(openSession, {
     version: packageVersion,
-    allowedHosts: [...loopback, shown],
+    allowedHosts,
+    authorization,
+    store,
     onError: (error) => screen.note(`warning: ${messageOf(error)}`),
   });
   // This request comes before the address is shown, because without its package every request would
@@ -133,12 +197,13 @@ async function overHttp(
   await handler.fetch(new Request(`http://localhost${path}`, { method: 'OPTIONS' }));
   const answer = toNodeListener(handler);
   const counts = metrics
-    ? toNodeListener(metricsHandler(loaded.registry, [...loopback, shown]))
+    ? toNodeListener(metricsHandler(loaded.registry, allowedHosts))
     : undefined;
   const approvals =
     loaded.gateway.approvals?.page === true
-      ? serveApprovals(loaded.registry, principal, [...loopback, shown])
+      ? serveApprovals(loaded.registry, principal, allowedHosts)
       : undefined;
+  const paths = new Set<string | undefined>([path, ...metadataPaths(authorization, path)]);
   const unanswered = new Set<ServerResponse>();
   // Slow requests are not waited for.
   const server = createServer(
@@ -148,7 +213,7 @@ async function overHttp(
       if (asked === metricsPath && counts !== undefined) counts(request, response);
       else if (approvals !== undefined && `${asked}/`.startsWith(`${approvalsPath}/`))
         approvals.listener(request, response);
-      else if (asked === path) {
+      else if (paths.has(asked)) {
         // Other requests are streams, which end with the server.
         if (request.method === 'POST') {
           unanswered.add(response);
@@ -166,7 +231,7 @@ async function overHttp(
       `Approvals are answered at http://${shown}:${at.port}${approvalsPath}/#token=` +
         `${approvals.token} by whoever has this address.`,
     );
-  if (!loopback.includes(shown))
+  if (!loopbackNames.has(shown) && authorization === undefined)
     screen.note(
       'warning: this address is not the loopback, so anyone who can reach it can call the tools.',
     );
@@ -178,6 +243,17 @@ async function overHttp(
   server.closeAllConnections();
   await closed;
   return done;
+}
+
+/** @throws CliFault 2 for an option that has no meaning over stdio */
+function refuseHttpOptions({ facts, metrics, issuer, allowedHosts }: Options): void {
+  if (facts === '-')
+    throw usageFault('Standard input carries the protocol: give `--facts` as JSON or `@FILE`.');
+  if (metrics) throw usageFault('`--metrics` needs `--http`: counts are served at an address.');
+  if (issuer !== undefined)
+    throw usageFault('`--issuer` needs `--http`: over stdio, the client starts the server.');
+  if (allowedHosts.length > 0)
+    throw usageFault('`--allowed-host` needs `--http`: over stdio, no request names a host.');
 }
 
 /**
@@ -227,34 +303,4 @@ function readAddress(text: string): Address {
         `\`${text.slice(0, 60)}\`.`,
     );
   return { host: bracketed ?? plain?.toLowerCase() ?? '127.0.0.1', port };
-}
-
-/** Answers requests for the counts, to the same hosts and origins as MCP requests. */
-function metricsHandler(
-  registry: HostToolRegistry,
-  allowedHosts: readonly string[],
-): { fetch(request: Request): Promise<Response> } {
-  const policy: OriginPolicy = {
-    allowedHosts: new Set(allowedHosts),
-    allowedOrigins: undefined,
-    unlistedHosts: 'loopback',
-    unlistedOrigins: 'loopback',
-    spelling: 'normalized',
-  };
-  const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
-  const plain = (status: number, text: string, more: Record<string, string> = {}): Response =>
-    new Response(text, { status, headers: { 'Content-Type': 'text/plain', ...common, ...more } });
-  return {
-    async fetch(request) {
-      if (!isHostAllowed(request, policy)) return plain(403, 'This Host is not allowed here.\n');
-      if (!isOriginAllowed(request, policy))
-        return plain(403, 'This Origin is not allowed here.\n');
-      const { method } = request;
-      if (method !== 'GET' && method !== 'HEAD')
-        return plain(405, 'Expected GET or HEAD.\n', { Allow: 'GET, HEAD' });
-      return plain(200, method === 'HEAD' ? '' : prometheusText(registry), {
-        'Content-Type': prometheusContentType,
-      });
-    },
-  };
 }

@@ -11,7 +11,7 @@ import { failure, untilInterrupted, usageFault } from './fault.ts';
 import { untilAborted } from './listen.ts';
 import type { Options } from './options.ts';
 import { jsonText } from './printable.ts';
-import { redisAddress, redisFailure } from './relay-redis.ts';
+import { redisAddress, redisFailure } from './redis-address.ts';
 import type { Screen } from './screen.ts';
 
 const defaultConcurrency = 8;

@@ -9,7 +9,7 @@ import {
 } from '../core.ts';
 import { inspectRegistry } from '../extend.ts';
 import type * as Config from '../surfaces/config/index.ts';
-import type { FileReport } from '../surfaces/config/index.ts';
+import type { FileReport, FileSection } from '../surfaces/config/index.ts';
 import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { holdClients } from '../surfaces/mcp/held-clients.ts';
 import { messageOf } from '../values/errors/index.ts';
@@ -25,8 +25,7 @@ import { codeHint, unknownTool } from './unknown-tool.ts';
 
 /** An entry that did not load. */
 export interface LoadFailure {
-  /** The section of the file: `tools`, `profiles`, `rules` or `quotas`. */
-  readonly section: string;
+  readonly section: FileSection;
   readonly file: string;
   /** From 0. */
   readonly index: number;
@@ -44,6 +43,7 @@ export interface SessionWish {
   readonly sessionId?: string | undefined;
   readonly approver?: SessionOptions['approver'];
   readonly approvalMode?: SessionOptions['approvalMode'];
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** The loaded tools, profiles and rules. */
@@ -78,14 +78,20 @@ export interface World {
 }
 
 /** Sections of which each entry must load, their nouns, and what would happen otherwise. */
-const requiredEntries = [
-  ['rules', 'rule', 'calls that the rule forbids would be allowed'],
-  ['quotas', 'quota', 'calls that the quota forbids would be allowed'],
-  ['mcpServers', 'server', 'its tools would be missing'],
-  ['audit', 'log', 'calls would not be recorded'],
-  ['approvals', 'place for approvals', 'calls that ask would not be kept'],
-  ['network', 'list of hosts', '`host-tools guard` would not start'],
-] as const;
+const requiredEntries: Readonly<
+  Record<Exclude<FileSection, 'tools' | 'profiles'>, readonly [noun: string, harm: string]>
+> = {
+  rules: ['rule', 'calls that the rule forbids would be allowed'],
+  quotas: ['quota', 'calls that the quota forbids would be allowed'],
+  mcpServers: ['server', 'its tools would be missing'],
+  store: ['store', 'nothing would be kept'],
+  audit: ['log', 'calls would not be recorded'],
+  authorization: ['check of tokens', 'anybody could call the tools'],
+  approvals: ['place for approvals', 'calls that ask would not be kept'],
+  openapi: ['list of HTTP APIs', 'their tools would be missing'],
+  code: ['setting of programs', 'models would see every tool in their place'],
+  network: ['list of hosts', '`host-tools guard` would not start'],
+};
 
 /** How the gateway is used. */
 interface Serving {
@@ -138,6 +144,7 @@ export async function openWorld(
       sessionId = 'cli',
       approver,
       approvalMode,
+      scopes,
     } = {}) {
       const fault = profile === undefined ? undefined : world.profileFault(profile);
       if (fault !== undefined) throw fault;
@@ -149,6 +156,7 @@ export async function openWorld(
         ...(principal === undefined ? {} : { principal }),
         ...(approver === undefined ? {} : { approver }),
         ...(approvalMode === undefined ? {} : { approvalMode }),
+        ...(scopes === undefined ? {} : { scopes }),
       });
     },
     profileFault(id) {
@@ -160,7 +168,8 @@ export async function openWorld(
     },
     requireRules: () => refuseLostRules(failed, gateway),
     unknownTool: (name) =>
-      registry.get(name) === undefined
+      // A name of code mode is taken, and is none of the registry's tools.
+      registry.get(name) === undefined && inspectRegistry(registry).taken(name) !== name
         ? unknownTool(name, registry.listNames(), world.codeHint([name]))
         : undefined,
     nearest: (name) => nearestNames(name, registry.listNames()),
@@ -191,7 +200,7 @@ async function someServed(
 
 /** @throws CliFault if an entry is lost that must not be */
 function refuseLostRules(failed: readonly LoadFailure[], gateway: Gateway): void {
-  for (const [section, one, harm] of requiredEntries) {
+  for (const [section, [one, harm]] of Object.entries(requiredEntries)) {
     const { length } = failed.filter((entry) => entry.section === section);
     if (length > 0)
       throw failure(

@@ -349,3 +349,78 @@ describe('a log of unknown origin', () => {
     expect(text).toContain('1 call: 1 succeeded; 0 % denied.');
   });
 });
+
+describe('a log in a store', () => {
+  const store = `sqlite:${join(folder, 'state.db')}`;
+  const run = (...words: string[]) => cli(['audit', ...words, '--store', store]);
+
+  beforeAll(async () => {
+    await cli(['store', 'migrate', store]);
+    const { sqliteStore } = await import('../../src/stores/sqlite/index.ts');
+    const opened = sqliteStore({ path: join(folder, 'state.db') });
+    const registry = new HostToolRegistry({ rules: [{ effect: 'deny', when: { env: 'prod' } }] });
+    registry.register(
+      defineTool({
+        name: 'deploy',
+        description: 'x',
+        parameters: { type: 'object' },
+        handler: () => 1,
+      }),
+    );
+    const session = registry.createSession({ sessionId: 's' });
+    for (const envs of [['dev', 'prod'], ['dev']]) {
+      const audit = createAuditLog({ store: opened });
+      const detach = audit.attach(registry);
+      for (const env of envs) await session.call('deploy', { env });
+      await audit.flush();
+      detach();
+    }
+    await opened.close();
+  });
+
+  test('is verified, and what to keep elsewhere is printed', async () => {
+    const { exit, stdout } = await run('verify');
+    expect(exit).toBe(0);
+    const [, one = '', two = ''] =
+      /^3 lines in 2 chains, all as written\.\nchain 1 ends with line 2: (\w{64})\nchain 2 ends with line 1: (\w{64})\n$/.exec(
+        stdout,
+      ) ?? [];
+    expect(await run('verify', '--head', one, '--head', two)).toMatchObject({ exit: 0 });
+    expect(await run('verify', '--head', one, '--head', 'a'.repeat(64))).toMatchObject({
+      exit: 1,
+      stdout: expect.stringMatching(/^Broken: a line of `heads` is not in the log: .*3 lines in 2/),
+    });
+    expect(JSON.parse((await run('verify', '--json')).stdout)).toMatchObject({
+      ok: true,
+      heads: [{ chain: 1 }, { chain: 2, hash: two }],
+    });
+  });
+
+  test('is reported, with the calls of all writers', async () => {
+    expect((await run('report')).stdout).toMatch(/3 calls: .*; 33\.3 % denied/);
+    expect(JSON.parse((await run('report', '--json')).stdout)).toMatchObject({
+      check: { ok: true, lines: 3 },
+      summary: { calls: 3 },
+    });
+    const html = join(folder, 'store.html');
+    expect(await run('report', '--html', html)).toMatchObject({ exit: 0 });
+    expect(readFileSync(html, 'utf8')).toContain('state.db');
+  });
+
+  test.each([
+    [['audit', 'verify'], 2, /needs FILE or `--store URL`\./],
+    [['audit', 'report', path, '--store', store], 2, /and not both/],
+    [
+      ['audit', 'report', '--store', store, '--html', join(folder, 'state.db')],
+      2,
+      /must not write to `.*state\.db`: it is the file of `--store`/,
+    ],
+    [['audit', 'verify', '--store', 'file:./x'], 2, /a folder has no audit log/],
+    [['audit', 'verify', '--store', 'redis://:s3cret@127.0.0.1:1'], 1, /127\.0\.0\.1:1 cannot be/],
+    [['audit', 'verify', '--store', `sqlite:${folder}/none.db`], 1, /there is no such file/],
+  ])('%j is refused', async (words, exit, message) => {
+    const ran = await cli(words);
+    expect(ran).toMatchObject({ exit, stderr: expect.stringMatching(message) });
+    expect(ran.stderr).not.toContain('s3cret');
+  });
+});

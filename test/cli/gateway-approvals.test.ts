@@ -1,12 +1,12 @@
 /** Approvals of a gateway: calls that are kept, answered on the page, and run after a restart. */
 import { chmodSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifyAudit } from '../../src/surfaces/audit/index.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from '../examples/chromium.ts';
 import { folder } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
+import { connect, serve } from './served-gateway.ts';
 import { until } from './until.ts';
 
 demandChromium();
@@ -18,64 +18,6 @@ const gateway = (approvals?: object) => ({
   audit: { path: 'audit.jsonl' },
   ...(approvals === undefined ? {} : { approvals }),
 });
-
-/** Serves the gateway of a folder over HTTP, for `ann`. */
-async function serve(path: string, port = '0') {
-  const stop = new AbortController();
-  let said = '';
-  const ended = cli(['serve', 'gateway.json', '--http', port, '--principal', 'ann'], {
-    cwd: path,
-    signal: stop.signal,
-    onStderr: (text) => {
-      said = text;
-    },
-  });
-  const end = async (): Promise<void> => {
-    stop.abort();
-    expect((await ended).exit).toBe(0);
-  };
-  onTestFinished(end);
-  await until(() => /#token=|Serving MCP/.test(said));
-  const mcp = /Serving MCP at (\S+)/.exec(said)?.[1] ?? '';
-  await until(() => said.includes('#token='));
-  const [, page = '', token = ''] = /answered at (\S+)#token=(\S+) by/.exec(said) ?? [];
-  const ask = async (at: string, body?: object, bearer = token) => {
-    const response = await fetch(`${page}api/approvals${at}`, {
-      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-    });
-    return { status: response.status, ...((await response.json()) as object) } as {
-      status: number | string;
-      approvals?: { id: string; tool: { name: string }; sessionId: string; principal: string }[];
-    };
-  };
-  return { mcp, ask, end, said: () => said, address: `${page}#token=${token}` };
-}
-
-/** A client; with an answer, it can be asked. */
-async function connect(url: string, answer?: 'allow_once' | 'reject_once') {
-  const client = new Client(
-    { name: 'test', version: '1' },
-    { capabilities: answer === undefined ? {} : { elicitation: {} } },
-  );
-  const questions: string[] = [];
-  if (answer !== undefined)
-    client.setRequestHandler('elicitation/create', ({ params }) => {
-      questions.push(params.message);
-      return { action: 'accept' as const, content: { decision: answer } };
-    });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-  onTestFinished(() => client.close());
-  return {
-    client,
-    questions,
-    remove: async (text: string) =>
-      (await client.callTool({ name: 'kept.remove', arguments: { text } })) as {
-        readonly content: readonly { readonly text: string }[];
-        readonly _meta?: object;
-      },
-  };
-}
 
 describe('a call that asks', () => {
   test('is asked about in a client that can be asked, and nothing is left', async () => {
@@ -200,7 +142,7 @@ describe.skipIf(!chromiumAvailable)(`the printed address, in Chromium${whyNot}`,
     await page.goto(second.address);
     await allow();
     expect((await second.ask('')).approvals).toHaveLength(1);
-  }, 120_000);
+  }, 900_000);
 });
 
 describe('a file with `approvals`', () => {

@@ -93,9 +93,14 @@ describe('what is exposed', () => {
   });
 });
 
-test('without `expose`, only tools are offered', async () => {
+test('without `expose`, only tools are offered, and pages of apps, of which there are none', async () => {
   const { client } = await serve({ one: server('one') });
-  expect(Object.keys(client.getServerCapabilities() ?? {}).sort()).toEqual(['logging', 'tools']);
+  expect(Object.keys(client.getServerCapabilities() ?? {}).sort()).toEqual([
+    'logging',
+    'resources',
+    'tools',
+  ]);
+  expect((await client.listResources()).resources).toEqual([]);
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('one_tell');
 });
 
@@ -103,7 +108,7 @@ test('a server that does not expose its tools is not asked for them', async () =
   const { client } = await serve({ one: server('one', ['prompts']), two: server('two') });
   await until(async () => (await promptNames(client)).join() === 'one.greet');
   expect((await client.listTools()).tools.every(({ name }) => name.startsWith('two_'))).toBe(true);
-  expect(client.getServerCapabilities()?.resources).toBeUndefined();
+  expect((await client.listResources()).resources).toEqual([]);
 });
 
 test('over HTTP, clients of the 2026 era get them as well', async () => {

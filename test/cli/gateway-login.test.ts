@@ -194,13 +194,13 @@ test('without a home there is no place for a login', async () => {
 describe('a server that does not let clients register', () => {
   const own = async (words: readonly string[], more: Readonly<Record<string, string>> = {}) => {
     const made = await world({ id: 'gw', secret: 's3cret-of-gw' });
-    return { ...made, ran: await made.login(undefined, words, more) };
+    const said = words.map((word) => (word === 'ISSUER' ? new URL(made.there.url).origin : word));
+    return { ...made, ran: await made.login(undefined, said, more) };
   };
 
   test('takes the client that the user has registered', async () => {
-    const { ran, list, there } = await own(['--client-id', 'gw', '--client-secret', 'SECRET'], {
-      SECRET: 's3cret-of-gw',
-    });
+    const words = ['--client-id', 'gw', '--client-secret', 'SECRET', '--issuer', 'ISSUER'];
+    const { ran, list, there } = await own(words, { SECRET: 's3cret-of-gw' });
     expect(ran.stderr).not.toContain('Cannot');
     expect(ran.exit).toBe(0);
     there.expire();
@@ -228,11 +228,29 @@ describe('a server that does not let clients register', () => {
     ],
     [
       'a secret that is not set',
-      ['--client-id', 'gw', '--client-secret', 'OTHER'],
+      ['--client-id', 'gw', '--client-secret', 'OTHER', '--issuer', 'ISSUER'],
       2,
       'The environment variable `OTHER` of `--client-secret` is not set.',
     ],
-    ['a wrong secret', ['--client-id', 'gw', '--client-secret', 'SECRET'], 1, 'Cannot log in'],
+    [
+      'a wrong secret',
+      ['--client-id', 'gw', '--client-secret', 'SECRET', '--issuer', 'ISSUER'],
+      1,
+      'Cannot log in',
+    ],
+    [
+      'a secret for any authorization server',
+      ['--client-id', 'gw', '--client-secret', 'SECRET'],
+      2,
+      '`--client-secret` needs `--issuer URL`',
+    ],
+    [
+      'a secret for another authorization server than the one that the server names',
+      ['--client-id', 'gw', '--client-secret', 'SECRET', '--issuer', 'https://login.example.com'],
+      1,
+      'Cannot log in',
+    ],
+    ['an issuer alone', ['--issuer', 'ISSUER'], 2, '`--issuer` needs the client'],
   ])('with %s it is told', async (_, words, exit, said) => {
     const { ran, logins } = await own(words, { SECRET: 'wrong-secret' });
     expect(ran.exit).toBe(exit);

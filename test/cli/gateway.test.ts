@@ -209,7 +209,7 @@ describe('`list`', () => {
     ]);
   });
 
-  test('names the tools that are only for the app of a server, and does not offer them', async () => {
+  test('names the tools that are only for the app of a server, and lists them as hidden', async () => {
     const { path } = folder({
       'gateway.json': { mcpServers: { kept: { ...server(kept, 'hello', 'leak'), tools: ['*'] } } },
     });
@@ -217,7 +217,7 @@ describe('`list`', () => {
     expect(stdout).toContain(
       '  kept: leak is hidden from models: it is only for the app of its server.\n',
     );
-    expect(stdout).not.toContain('kept.leak');
+    expect(stdout).toContain('kept.leak  app_only');
     expect(stdout).toContain('kept.tell');
   });
 

@@ -7,12 +7,19 @@ import { HostToolRegistry } from '../../src/index.ts';
 import { outputsOf } from '../../src/parts/offload/outputs-of.ts';
 import { loadHostTools } from '../../src/surfaces/config/index.ts';
 import { program } from '../runner/programs.ts';
+import {
+  demandPostgres,
+  postgresAvailable,
+  startPostgres,
+  whyNot as whyNoPostgres,
+} from '../stores/postgres/postgres-server.ts';
 import { demandRedis, redisAvailable, startRedis, whyNot } from '../stores/redis/redis-server.ts';
 import { folder } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
 import { post, served } from './relay-run.ts';
 
 demandRedis();
+demandPostgres();
 
 const handlers = `
 export const log = () => Array.from({ length: 500 }, (_, n) => 'step ' + n).join('\\n');
@@ -188,11 +195,10 @@ describe('`relay` keeps the outputs of the tools of the host', () => {
     });
   });
 
-  test.runIf(redisAvailable)(`in Redis, for every node${whyNot}`, async () => {
-    const redis = await startRedis();
-    onTestFinished(() => redis.stop());
+  /** What one node keeps, another one reads, in the same session. */
+  async function forEveryNode(...words: string[]): Promise<void> {
     const file = files({ tools: [offloads] }).at('a.json');
-    const argv = ['--host-tools', file, '--redis', `redis://127.0.0.1:${redis.port}`];
+    const argv = ['--host-tools', file, ...words];
     await served(argv, async (one) => {
       const session = await open(one);
       const handle = handleIn(await ask(one, session, 'build_log', {}));
@@ -201,5 +207,22 @@ describe('`relay` keeps the outputs of the tools of the host', () => {
         expect(read).toContain('step 321');
       });
     });
+  }
+
+  test.runIf(redisAvailable)(`in Redis, for every node${whyNot}`, async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    await forEveryNode('--redis', `redis://127.0.0.1:${redis.port}`);
+    await forEveryNode('--store', `redis://127.0.0.1:${redis.port}?prefix=other`);
+  });
+
+  test.runIf(postgresAvailable)(`in PostgreSQL, for every node${whyNoPostgres}`, async () => {
+    const postgres = await startPostgres();
+    onTestFinished(() => postgres.stop());
+    await forEveryNode('--store', `postgres://postgres@127.0.0.1:${postgres.port}/postgres`);
+  });
+
+  test('in a file of SQLite, for every node of a machine', async () => {
+    await forEveryNode('--store', `sqlite:${folder().at('state.db')}`);
   });
 });

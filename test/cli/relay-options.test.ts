@@ -262,7 +262,7 @@ describe('a file of options', () => {
   test('may have every option of `serveRelay` but those that are code', async () => {
     for (const option of Object.keys(serveRelayTable)) {
       const { stderr } = await cli(['relay', '--config', fileOf(`${option}: { wrong: 1 }`)]);
-      const isCode = ['store', 'bus', 'clientAddress', 'now', 'logger'].includes(option);
+      const isCode = ['store', 'clientAddress', 'now', 'logger'].includes(option);
       expect(stderr).toContain(isCode ? `\`${option}\` is code` : `\`${option}`);
       expect(stderr).not.toContain(`unknown option \`${option}\``);
     }
@@ -292,7 +292,7 @@ describe('a file of options', () => {
       ':1: expected `trustProxy` to be true, false, or a whole number from 1 to 16, got ' +
         '`yes-please` (string).',
     ],
-    ['store: memory', 2, ':1: `store` is code, so a file cannot have it. Give `--redis URL`.'],
+    ['store: memory', 2, ':1: `store` is code, so a file cannot have it. Give `--store URL`.'],
     ['session: { rules: [] }', 2, ':1: a file cannot have `session.rules`.'],
     ['session: { profil: x }', 2, ':1: unknown option `session.profil`; did you mean `profile`?'],
     ['hostKey: short', 2, 'expected `hostKey` to be 16 to 200 visible ASCII characters'],

@@ -58,6 +58,12 @@ describe('the command', () => {
       ['--redis', 'REDIS_URL'],
       '`REDIS_URL`, which is not set',
     ],
+    ['two stores', ['--store', 'sqlite:./a.db', '--redis', 'redis://:secret@a'], 'and not both'],
+    [
+      'a store that is none',
+      ['--store', 'http://secret@localhost'],
+      'the address of a store to be',
+    ],
     ['a variable that is not set', ['--host-key', 'NO_SUCH_VARIABLE'], 'is not set'],
     ['a profile without a file', ['--profile', 'x'], '`--host-tools FILE`'],
   ])('%s is exit code 2', async (_, argv, said) => {
@@ -65,6 +71,14 @@ describe('the command', () => {
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toContain(said);
     expect(stderr).not.toContain('secret');
+  });
+
+  test('a folder keeps no sessions, which is exit code 1', async () => {
+    const { exit, stderr } = await cli(['relay', '--store', 'file:./state']);
+    expect([exit, stderr]).toEqual([
+      1,
+      expect.stringMatching(/folder file:\.\/state cannot keep the sessions of a relay/),
+    ]);
   });
 
   test.each(['redis://:secret@127.0.0.1:1', 'REDIS_URL'])(

@@ -22,6 +22,8 @@ async function said(
 ): Promise<string> {
   const { path } = folder({
     'gateway.json': withServers,
+    'code.json': { code: true },
+    'no-code.json': { code: false },
     'tools.json': { rules: [{ effect: 'ask' }] },
     'wrong.json': '{',
   });
@@ -45,7 +47,7 @@ async function said(
     .catch((error: Error) => error.message);
 }
 
-const all = [client, server, 'bullmq', 'ioredis'];
+const all = [client, server, 'bullmq', 'ioredis', 'run'];
 const files = ['--host-tools', 'gateway.json'];
 test.each<[string[], string[]]>([
   [
@@ -53,6 +55,10 @@ test.each<[string[], string[]]>([
     [client, server],
   ],
   [['serve', 'tools.json'], [server]],
+  [
+    ['serve', 'tools.json', '--store', 'redis://cache'],
+    [server, 'ioredis'],
+  ],
   [['serve', 'wrong.json'], [server]],
   [['serve', 'nowhere.json'], [server]],
   [['list', ...files], [client]],
@@ -62,6 +68,15 @@ test.each<[string[], string[]]>([
   [['inspect', ...files], [client]],
   [['policy', 'test', 'x.yaml', ...files], [client]],
   [['list', '--host-tools', 'tools.json'], []],
+  [
+    ['serve', 'code.json'],
+    ['run', server],
+  ],
+  [['inspect', '--host-tools', 'code.json'], ['run']],
+  [['relay', '--host-tools', 'code.json'], ['run']],
+  [['serve', 'no-code.json'], [server]],
+  [['list', '--host-tools', 'code.json'], []],
+  [['call', 'x', '--host-tools', 'code.json'], []],
   [
     ['worker', '--redis', 'redis://x', '--queue', 'q', ...files],
     [client, 'bullmq', 'ioredis'],
@@ -76,7 +91,7 @@ test.each<[string[], string[]]>([
   const text = await said(argv, all);
   if (needed.length === 0) return expect(text).toBe('');
   for (const name of needed) expect(text).toContain(`\`${name}\``);
-  for (const name of all) if (!needed.includes(name)) expect(text).not.toContain(name);
+  for (const name of all) if (!needed.includes(name)) expect(text).not.toContain(`\`${name}`);
   const versioned = needed.map((name) => `${name}@${optionalPackages[name]}`);
   expect(text).toContain(`\`npm install ${versioned.join(' ')}\``);
   expect(await said(argv, [])).toBe('');

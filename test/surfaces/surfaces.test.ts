@@ -267,6 +267,7 @@ const others: Readonly<Record<string, string>> = {
   config: 'it brings tools, not calls',
   postgres: 'stores',
   redis: 'stores',
+  sqlite: 'stores',
   offload: 'a store',
   cedar: 'policies',
   opa: 'policies',
@@ -291,6 +292,7 @@ test('each subpath of the package passes the suite, or says why not', () => {
 
 describe.each(Object.entries(surfaces))('%s', (_, { make, lacks = [], adapter = false }) => {
   for (const rule of surfaceConformance(make, {
+    programs: true,
     features: {
       ...Object.fromEntries(lacks.map((feature) => [feature, false])),
       noArguments: adapter,

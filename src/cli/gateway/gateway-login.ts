@@ -5,11 +5,13 @@ import { resolve } from 'node:path';
 import { readFile } from '../../surfaces/config/read-file.ts';
 import { type ServerEntry, serverEntry } from '../../surfaces/config/server-format.ts';
 import { tokenFile, tokenFolder } from '../../surfaces/gateway/secret-files.ts';
-import { type Callback, signIn } from '../../surfaces/mcp/client/oauth.ts';
+import { missingText } from '../../surfaces/gateway/server-connection.ts';
+import { type Callback, type RegisteredClient, signIn } from '../../surfaces/mcp/client/oauth.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { redactText } from '../../values/redaction/scrub.ts';
 import { Secrets } from '../../values/redaction/secrets.ts';
+import { fillVariables } from '../../values/text/fill-variables.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Command } from '../command.ts';
 import { failure, untilInterrupted, usageFault } from '../fault.ts';
@@ -24,7 +26,7 @@ const longestMs = 600_000;
 
 export const gatewayLogin: Command = {
   name: 'gateway login',
-  usage: 'NAME [--client-id ID] [--port N]',
+  usage: 'NAME [--client-id ID [--client-secret VARIABLE --issuer URL]] [--port N]',
   summary: 'sign in to a server of a gateway that asks for a login by OAuth',
   notes: [
     `NAME is the name of a server in FILE. The default for FILE is ./${defaultFile}.`,
@@ -34,8 +36,12 @@ export const gatewayLogin: Command = {
     'Its redirect address is http://127.0.0.1:PORT/callback. Choose the port with --port.',
     'The tokens are kept in a file that only you can read. `serve` uses and renews them.',
   ],
-  options: ['host-tools', 'client-id', 'client-secret', 'port'],
+  options: ['host-tools', 'client-id', 'client-secret', 'issuer', 'port'],
   wording: {
+    issuer: {
+      value: 'URL',
+      help: 'with --client-id: the only authorization server that it is for; a secret needs it',
+    },
     port: { value: 'N', help: 'wait for the answer on this port; default 0, any free port' },
   },
   operands: ['NAME'],
@@ -44,8 +50,8 @@ export const gatewayLogin: Command = {
     const [{ name: file } = { name: defaultFile }, another] = options.sources;
     if (another !== undefined)
       throw usageFault('`gateway login` takes one file: give `--host-tools` once.');
-    const url = await addressOf(resolve(io.cwd, file), name);
-    const client = clientOf(options, io.env);
+    const { url, auth } = await serverOf(resolve(io.cwd, file), name);
+    const client = clientOf(options, io.env) ?? clientIn(auth, name, io.env);
     const state = randomBytes(32).toString('base64url');
     const { server, answer } = callbackServer(state);
     try {
@@ -86,24 +92,52 @@ function scrubbed(text: string, secret: string | undefined): string {
 
 /** @throws CliFault for a secret without a client, or one that is not set */
 function clientOf(
-  { clientId, clientSecret }: Options,
+  { clientId, clientSecret, issuer }: Options,
   env: CliIo['env'],
-): { readonly id: string; readonly secret: string | undefined } | undefined {
-  if (clientSecret === undefined)
-    return clientId === undefined ? undefined : { id: clientId, secret: undefined };
-  if (clientId === undefined)
-    throw usageFault('`--client-secret` needs the client that it belongs to: `--client-id ID`.');
+): RegisteredClient | undefined {
+  if (clientId === undefined) {
+    const given = clientSecret === undefined ? issuer && 'issuer' : 'client-secret';
+    if (given === undefined) return undefined;
+    throw usageFault(`\`--${given}\` needs the client that it belongs to: \`--client-id ID\`.`);
+  }
+  if (clientSecret === undefined) return { id: clientId, secret: undefined, issuer };
+  if (issuer === undefined)
+    throw usageFault(
+      '`--client-secret` needs `--issuer URL`, the only authorization server that gets the ' +
+        'secret: otherwise it would be sent wherever the server says.',
+    );
   const secret = env[clientSecret];
   if (secret === undefined || secret === '')
     throw usageFault(
       `The environment variable \`${clientSecret.slice(0, 60)}\` of \`--client-secret\` is not ` +
         'set.',
     );
-  return { id: clientId, secret };
+  return { id: clientId, secret, issuer };
+}
+
+/** The client that the file names. @throws CliFault for a server that no person logs in to */
+function clientIn(
+  auth: ServerEntry['auth'],
+  name: string,
+  env: CliIo['env'],
+): RegisteredClient | undefined {
+  if (auth === undefined) return undefined;
+  if (auth.grant !== 'authorization_code')
+    throw usageFault(
+      `The server \`${name}\` gets its tokens by the grant \`${auth.grant}\`, so nobody logs in.`,
+    );
+  const { clientId, clientSecret, issuer } = auth;
+  if (clientId === undefined) return undefined;
+  const { values, missing } = fillVariables({ secret: clientSecret ?? '' }, env);
+  if (missing.length > 0) throw failure(`The server \`${name}\`: ${missingText(missing)}.`);
+  return { id: clientId, secret: values.secret === '' ? undefined : values.secret, issuer };
 }
 
 /** @throws CliFault for a server that does not exist, or that has no address */
-async function addressOf(path: string, name: string): Promise<string> {
+async function serverOf(
+  path: string,
+  name: string,
+): Promise<{ readonly url: string; readonly auth: ServerEntry['auth'] }> {
   const { mcpServers } = await readFile(path).catch((error: unknown) => {
     throw failure(messageOf(error));
   });
@@ -117,10 +151,10 @@ async function addressOf(path: string, name: string): Promise<string> {
   }
   if (!serverEntry.safeParse(found.value).success)
     throw failure(`The server \`${name}\` has an error: see \`host-tools validate\`.`);
-  const { url } = found.value as ServerEntry;
+  const { url, auth } = found.value as ServerEntry;
   if (url === undefined)
     throw usageFault(`The server \`${name}\` is started by a command, so it needs no login.`);
-  return url;
+  return { url, auth };
 }
 
 /** Waits for the browser, on an address of this machine. */

@@ -13,6 +13,7 @@ export const validateChecks = {
   config_loads: 'error',
   config_entries: 'error',
   config_not_empty: 'warning',
+  store_fits: 'warning',
   server_prefixes: 'warning',
   rule_matches: 'warning',
   quota_matches: 'warning',

@@ -46,21 +46,24 @@ export async function checkConfig(
           : undefined;
     if (!findings.note('config_loads', fault, 'It is a host-tools file.') || ended.kind !== 'value')
       return [];
-    const { report, servers } = ended.value;
-    checkEntries(report, servers, modules.length > 0, findings);
+    const { report, hosted } = ended.value;
+    const servers = hosted?.servers ?? noServers;
+    const later = servers.size + Object.keys(hosted?.openapi ?? {}).length;
+    checkEntries(report, later, modules.length > 0, findings);
     checkPrefixes(servers, findings);
+    if (hosted !== undefined) checkStore(hosted, report, findings);
     const written = await writtenIn(path);
     // If one of the others did not load, nothing did. It is one mistake, so it is one error.
     const others = report.failed.filter(({ section }) => section !== 'profiles');
     if (others.every(({ section }) => section === 'tools')) {
       // A rule about a server's tools, or about one that did not load, matches none that is known.
-      const isWhole = servers.size === 0 && others.length === 0;
+      const isWhole = later === 0 && others.length === 0;
       if (isWhole) {
         checkReferences(registry, written.rules, findings);
         checkQuotas(registry, written.quotas, findings);
       }
       checkDeadRules(registry, written, isWhole, findings);
-      noteUncompared(registry, servers, others.length > 0, findings);
+      noteUncompared(registry, later, others.length > 0, findings);
     }
     checkOffload(registry, written.profiles, findings);
     const own = new Set(report.loaded);
@@ -75,25 +78,58 @@ export async function checkConfig(
 async function loadFile(
   path: string,
   registry: HostToolRegistry,
-): Promise<{ readonly report: FileReport; readonly servers: HostedParts['servers'] }> {
+): Promise<{ readonly report: FileReport; readonly hosted: HostedParts | undefined }> {
   // Loaded only here, because it needs a package that modules do not need.
   const { loadHostTools } = await import('../../surfaces/config/index.ts');
   const { setFileHost } = await import('../../surfaces/config/loaded-files.ts');
-  let servers: HostedParts['servers'] = new Map();
+  let hosted: HostedParts | undefined;
   setFileHost(registry as unknown as HostToolRegistry<never>, {
     problem: () => undefined,
     take: (parts) => {
-      servers = parts.servers;
+      hosted = parts;
     },
   });
   const report = await loadHostTools(path, registry);
-  return { report, servers };
+  return { report, hosted };
 }
 
-/** @param hasCode Whether modules were loaded before the file. */
+const noServers: HostedParts['servers'] = new Map();
+
+/** Whether what has no place of its own has one in the store, as far as the file alone says. */
+function checkStore(
+  { store, audit, approvals }: HostedParts,
+  { quotas = [] }: FileReport,
+  findings: Findings,
+): void {
+  const isFolder = store?.url.startsWith('file:') === true;
+  const homeless = [
+    ...(approvals !== undefined && approvals.dir === undefined ? ['`approvals` has no `dir`'] : []),
+    ...(audit !== undefined && audit.path === undefined ? ['`audit` has no `path`'] : []),
+  ];
+  if (store === undefined)
+    for (const one of homeless)
+      findings.note(
+        'store_fits',
+        `${one}, and the file no \`store\`: give one of them, or the command \`--store URL\`.`,
+        '',
+      );
+  if (isFolder && audit !== undefined && audit.path === undefined)
+    findings.note('store_fits', 'A folder keeps no audit log: give `audit` a `path`.', '');
+  if (isFolder && quotas.length > 0)
+    findings.note(
+      'store_fits',
+      'A folder cannot count quotas: use a store in SQLite, PostgreSQL or Redis.',
+      '',
+    );
+}
+
+/**
+ * @param later how many servers and APIs the file has, whose tools are not known here
+ * @param hasCode Whether modules were loaded before the file.
+ */
 function checkEntries(
   { loaded, profiles, rules, quotas = [], failed }: FileReport,
-  servers: HostedParts['servers'],
+  later: number,
   hasCode: boolean,
   findings: Findings,
 ): void {
@@ -104,7 +140,7 @@ function checkEntries(
   }
   if (failed.length === 0) findings.note('config_entries', undefined, 'Each of its entries loads.');
   const empty =
-    loaded.length + profiles.length + rules + quotas.length + servers.size + failed.length === 0;
+    loaded.length + profiles.length + rules + quotas.length + later + failed.length === 0;
   findings.note(
     'config_not_empty',
     empty ? 'It has no entries: list tools, servers, profiles, rules or quotas.' : undefined,
@@ -115,7 +151,7 @@ function checkEntries(
 /** Notes that names in rules and quotas were not compared with tools, and what to do about it. */
 function noteUncompared(
   registry: HostToolRegistry,
-  servers: HostedParts['servers'],
+  later: number,
   hasLost: boolean,
   findings: Findings,
 ): void {
@@ -123,8 +159,9 @@ function noteUncompared(
   if (everyRule(state).length + everyQuota(state).length === 0) return;
   const why = hasLost
     ? 'A tool did not load. Fix it first.'
-    : servers.size > 0
-      ? 'The servers of the file are not started here, so their tools are not known. ' +
+    : later > 0
+      ? 'The servers of the file are not started here and its APIs not imported, so their tools ' +
+        'are not known. ' +
         '`host-tools explain` and `host-tools policy test` start them.'
       : state.tools.size === 0
         ? 'The file has no tools. If your code defines them, give its module with ' +

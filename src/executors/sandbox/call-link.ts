@@ -13,6 +13,8 @@ import {
   type ToolContext,
 } from '../../core.ts';
 import { type RunningCall, runningCall } from '../../extend.ts';
+import { makePart } from '../../values/content.ts';
+import type { ContentPart } from '../../values/content-parts.ts';
 import { errorName, messageOf } from '../../values/errors/index.ts';
 import { isJsonObject, ownMember } from '../../values/json/index.ts';
 import { lostInSandbox } from '../../values/json/lost-data.ts';
@@ -40,7 +42,6 @@ export type CallMessage = Extract<SandboxMessage, { id: number }>;
 type Ask = Extract<SandboxMessage, { t: 'ask' }>;
 type Returned = Extract<SandboxMessage, { t: 'returned' }>;
 
-const contentBrand = Symbol.for('host-tools.content');
 const textOptions = ['callId', 'idempotencyKey', 'resourceKey'] as const;
 
 export class CallLink {
@@ -214,14 +215,11 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/**
- * Marks content parts, as `content` does. A value that does not look like parts stays plain JSON.
- */
-function asContent(value: JsonValue): JsonValue {
-  const parts: readonly JsonValue[] = Array.isArray(value) ? value : [value];
-  for (const part of parts)
-    if (isJsonObject(part)) Object.defineProperty(part, contentBrand, { value: true });
-  return value;
+/** Content parts, as `content` makes them. A value without their form stays plain JSON. */
+function asContent(value: JsonValue): unknown {
+  const partOf = (one: JsonValue): unknown =>
+    isJsonObject(one) ? makePart(one as ContentPart) : one;
+  return Array.isArray(value) ? value.map(partOf) : partOf(value);
 }
 
 function sentError(thrown: unknown): SentError {

@@ -84,7 +84,9 @@ export async function askAbout(about: Question): Promise<boolean> {
   });
   const first = await Promise.race([question, result]);
   const state: AskedCall['state'] =
-    typeof first === 'function' ? { is: 'waiting', answer: first, result, stop } : endedAs(first);
+    typeof first === 'function'
+      ? { is: 'waiting', answer: first, result, stop }
+      : endedAs(first, callId);
   table.delete(callId);
   table.set(callId, { name, input: text, state });
   if (table.size > maxAsked) table.delete(table.keys().next().value as string);
@@ -96,9 +98,11 @@ const withinAnother = Object.freeze({
   message: 'it was made by another tool, and such calls cannot be approved here.',
 });
 
-function endedAs(result: ToolResult): AskedCall['state'] {
-  const token = result.success ? undefined : result.approval?.token;
-  return token === undefined ? { is: 'settled', result } : { is: 'suspended', token };
+/** The SDK shows this call to its reviewer, and not those that a program of it has made. */
+function endedAs(result: ToolResult, id: string): AskedCall['state'] {
+  const { token, callId } = (result.success ? undefined : result.approval) ?? {};
+  if (token === undefined || callId !== id) return { is: 'settled', result };
+  return { is: 'suspended', token };
 }
 
 /**

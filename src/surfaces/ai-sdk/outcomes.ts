@@ -1,7 +1,8 @@
 /** The results of suspended calls, put into the messages of a chat once a person has answered. */
 import type { JsonObject, JsonValue, ToolFailure, ToolResult, ToolSession } from '../../core.ts';
 import { inspectSession, inspectTool } from '../../extend.ts';
-import { contentParts, markContent } from '../../values/content.ts';
+import { markContent } from '../../values/content.ts';
+import { contentParts } from '../../values/content-parts.ts';
 import { isJsonObject, wellFormedJson } from '../../values/json/index.ts';
 import {
   commonImages,

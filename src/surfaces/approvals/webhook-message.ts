@@ -20,12 +20,21 @@ const maxOfText = 2_000;
 type Required = ToolEvents['approval:required'];
 
 export function messageOfRequired(event: Required): WebhookMessage {
-  const body = bodyOf('approval.required', event, { request: sentRequest(event.request) });
-  return messageOf(
-    body.length <= maxChars
-      ? body
-      : bodyOf('approval.required', event, { request: shortened(event.request) }),
-  );
+  const { request } = event;
+  const { program } = request;
+  const forms = [
+    () => sentRequest(request),
+    // What runs is the input. Where it is asked for is told by the line, too.
+    () => program && { ...sentRequest(request), program: { line: program.line } },
+    () => shortened(request),
+  ];
+  let body = '';
+  for (const form of forms) {
+    const sent = form();
+    if (sent !== undefined) body = bodyOf('approval.required', event, { request: sent });
+    if (body.length <= maxChars) break;
+  }
+  return messageOf(body);
 }
 
 export function messageOfSettled(event: ToolEvents['approval:settled']): WebhookMessage {
@@ -62,6 +71,7 @@ function shortened(request: Required['request']): object {
     sessionId,
     principal,
     callId,
+    program: request.program && { line: request.program.line },
     tool: { name: tool.name, source: tool.source, fingerprint: tool.fingerprint },
     title: head(title, maxOfText),
     summary,
@@ -95,13 +105,14 @@ type Sendable = Omit<ApprovalRequest, 'input'> & Partial<Pick<ApprovalRequest, '
 export function sentRequest(request: Sendable): SentRequest {
   const { id, sessionId, principal, callId, parent, tool, input, title, summary } = request;
   const { message, risk, ruleId, source, quotas, origins, hiddenFields } = request;
-  const { requestedAt, expiresAt } = request;
+  const { program, requestedAt, expiresAt } = request;
   return {
     id,
     sessionId,
     principal,
     callId,
     parent,
+    program,
     tool,
     title,
     summary,

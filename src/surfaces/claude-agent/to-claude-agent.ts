@@ -21,7 +21,6 @@ import {
 import { packageVersion } from '../../values/packages/own-version.ts';
 import { followCall, toCallToolResult } from '../mcp/server/content.ts';
 import { toWire } from '../mcp/server/list.ts';
-import { shownOutcome } from '../shared/outcome.ts';
 import { freshCallId } from '../shared/payload.ts';
 import { builtInTools, type OwnTools, ownTools } from './claude-tools.ts';
 import { hooksOf } from './hooks.ts';
@@ -221,7 +220,7 @@ function answer(
     case 'ping':
       return { result: {} };
     case 'tools/list':
-      return { result: { tools: line.own.shown().map(toWire) as JsonObject[] } };
+      return { result: { tools: line.own.shown().map((one) => toWire(one)) as JsonObject[] } };
     case 'tools/call':
       return typeof params.name === 'string'
         ? call(line, id, params.name, params)
@@ -271,11 +270,7 @@ async function call(
       surface: own.surface,
     });
     if (stopping.signal.aborted) return undefined;
-    const declared = result.success
-      ? session.tool(result.metadata.toolName)?.outputSchema
-      : undefined;
-    const shown = shownOutcome(result, (declared as JsonObject | undefined) ?? false);
-    return { result: toCallToolResult(shown) as JsonObject };
+    return { result: toCallToolResult(session, result) as JsonObject };
   } finally {
     stop?.();
     running.delete(id);

@@ -4,7 +4,7 @@
  */
 
 import { partLoaders } from '../../assembly/load-part.ts';
-import { registryStateOf } from '../../core/registry/state-of.ts';
+import { addPart, registryStateOf } from '../../core/registry/state-of.ts';
 import { type HostToolRegistry, MisuseError, type Profile } from '../../core.ts';
 import { inspectRegistry } from '../../extend.ts';
 import { canonicalJson } from '../../values/json/index.ts';
@@ -16,6 +16,7 @@ import {
   together,
 } from './commit-tools.ts';
 import { type DryRun, dryRun } from './dry-run.ts';
+import { commitCode } from './file-code.ts';
 import { shortened } from './issues.ts';
 import {
   behind,
@@ -98,7 +99,7 @@ export async function partsReady(
     );
     for (const name of dryRun(registry, file, before).absent) {
       const part = await partLoaders[name]?.();
-      if (part !== undefined && state.addPart(part)) added = true;
+      if (part !== undefined && addPart(state, part)) added = true;
     }
   }
 }
@@ -137,7 +138,10 @@ function commit(
     const profilesOnly = sections === 'profiles';
     const rules = profilesOnly ? before.rules : commitRules(registry, before, trial, undo);
     const quotas = profilesOnly ? before.quotas : commitQuotas(registry, before, trial, undo);
-    if (!profilesOnly) commitTools(registry, before.tools, trial.tools, undo);
+    if (!profilesOnly) {
+      commitCode(registry, path, trial.code, undo);
+      commitTools(registry, before.tools, trial.tools, undo);
+    }
     const profiles = commitProfiles(registry, before, trial, undo);
     removeProfiles(registry, goneProfiles);
     // The old rules are removed last, so that there is no moment without rules.

@@ -13,10 +13,12 @@ import {
   type Quota,
   type Rule,
 } from '../../core.ts';
+import type { SharedCode } from '../../parts/code/settings.ts';
 import { outputsOf, outputsSlot } from '../../parts/offload/outputs-of.ts';
 import { registryQuotas } from '../../parts/quotas/quota-state.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { profilesOf, toolKey } from './commit-tools.ts';
+import { tryCode } from './file-code.ts';
 import type { HostedParts } from './file-host.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
@@ -26,6 +28,7 @@ import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf, prepareProfiles } from './profile-entry.ts';
 import type { RawEntry } from './read-file.ts';
 import type { FileSection, LoadFailure } from './report.ts';
+import { singleSections } from './single-sections.ts';
 import { isOpen, tryHosted } from './try-hosted.ts';
 
 /** What a file will load once it is applied, and what will fail. */
@@ -37,6 +40,8 @@ export interface DryRun {
   /** Parents first. */
   readonly profiles: ReadonlyMap<string, { readonly profile: Profile; readonly identity: string }>;
   readonly hosted: HostedParts;
+  /** Code mode for the sessions of the registry. */
+  readonly code?: SharedCode | undefined;
   readonly failed: readonly LoadFailure[];
   /** The parts that the registry lacks for what failed. */
   readonly absent: ReadonlySet<string>;
@@ -116,6 +121,14 @@ export function dryRun(
     file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : [],
   );
   trial.registerAll(registry.listTools().filter((definition) => !own.has(definition)));
+  let code: SharedCode | undefined;
+  if (hosted.code !== undefined && file.code !== undefined) {
+    const entry = hosted.code;
+    const reason = faultOf(() => {
+      code = tryCode(registry, trial, file.path, entry);
+    });
+    if (reason !== undefined) fail('code', file.code.entry, undefined, reason);
+  }
   const tools = new Map<string, LoadedTool>();
   for (const prepared of file.tools) {
     const { entry, name } = prepared;
@@ -166,7 +179,7 @@ export function dryRun(
         identity: canonicalJson(prepared.profile),
       });
   }
-  return { rules, quotas, tools, profiles, hosted, failed: inOrder(failed), absent };
+  return { rules, quotas, tools, profiles, hosted, code, failed: inOrder(failed), absent };
 }
 
 /** Names the entry in messages about its rule or quota, which the report does as well. */
@@ -260,9 +273,7 @@ function inOrder(failed: readonly LoadFailure[]): readonly LoadFailure[] {
     'rules',
     'quotas',
     'mcpServers',
-    'audit',
-    'approvals',
-    'network',
+    ...singleSections,
     'tools',
     'profiles',
   ];

@@ -3,10 +3,18 @@
  * here.
  */
 import { z } from 'zod';
+import { codeEntry } from './code-format.ts';
+import { openApiEntry } from './openapi-format.ts';
 import { profileEntry } from './profile-format.ts';
 import { quotaEntry, ruleEntry } from './rule-format.ts';
 import { sandboxEntry } from './sandbox-format.ts';
-import { approvalsEntry, auditEntry, serverEntry } from './server-format.ts';
+import {
+  approvalsEntry,
+  auditEntry,
+  authorizationEntry,
+  serverEntry,
+  storeEntry,
+} from './server-format.ts';
 import {
   count,
   exactlyOne,
@@ -17,6 +25,7 @@ import {
   oneOrMore,
   scalar,
   schema,
+  scopeList,
   strict,
   text,
   texts,
@@ -194,6 +203,16 @@ export const toolEntry = strict({
       'What the model sees of an output that is too long: the start, start and end, or with ' +
         'offload the start and a handle by which it can read the rest. Default: head.',
     ),
+  scopes: scopeList
+    .optional()
+    .describe('Scopes that callers must have, such as orders:write. Default: none.'),
+  task: z
+    .enum(['optional', 'required'])
+    .optional()
+    .describe(
+      'Whether a call over MCP may, or must, go on as a task that its client looks after. ' +
+        'Default: neither.',
+    ),
   policy: strict({
     knobs: objectSchema
       .optional()
@@ -232,7 +251,31 @@ export const fileFormat = strict({
     .record(text, serverEntry)
     .nullish()
     .describe('MCP servers by name, whose tools the command `host-tools` takes.'),
+  store: storeEntry
+    .nullish()
+    .describe(
+      'Where commands keep what must outlast them: quotas, approvals and the audit log unless ' +
+        'those say where, and outputs that are offloaded.',
+    ),
+  code: codeEntry
+    .nullish()
+    .describe(
+      'Code mode: models write programs, whose calls pass the rules of this file. true, or the ' +
+        'options of `createSession({ code })`. Needs the package `run`. Default: false.',
+    ),
+  openapi: openApiEntry
+    .nullish()
+    .describe(
+      'HTTP APIs by name, of whose operations the command `host-tools` makes tools, by their ' +
+        'OpenAPI documents.',
+    ),
   audit: auditEntry.nullish().describe('Where `host-tools serve`, `call` and `hook` record calls.'),
+  authorization: authorizationEntry
+    .nullish()
+    .describe(
+      'Who may call the tools that `host-tools serve --http` serves: whoever has a token of this ' +
+        'issuer. Needs the package `jose`. Default: anyone who can reach the address.',
+    ),
   approvals: approvalsEntry
     .nullish()
     .describe('Where `host-tools serve` keeps calls if nobody can be asked about them.'),

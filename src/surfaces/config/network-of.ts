@@ -26,7 +26,7 @@ export async function networkOf(path: string): Promise<NetworkOf> {
   const log = audit?.value as AuditEntry | undefined;
   return {
     hosts: network?.value as NetworkEntry | undefined,
-    log: log === undefined ? undefined : resolve(dirname(path), log.path),
+    log: log?.path === undefined ? undefined : resolve(dirname(path), log.path),
     unused: writtenSections(file).filter((name) => name !== 'network' && name !== 'audit'),
   };
 }

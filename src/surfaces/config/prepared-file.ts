@@ -8,16 +8,14 @@ import type { ModuleVersions } from './import-module.ts';
 import { entryFault } from './issues.ts';
 import type { RawEntry, RawFile } from './read-file.ts';
 import { quotaEntry, ruleEntry } from './rule-format.ts';
+import { type ServerEntry, serverEntry } from './server-format.ts';
 import {
-  type ApprovalsEntry,
-  type AuditEntry,
-  approvalsEntry,
-  auditEntry,
-  type ServerEntry,
-  serverEntry,
-} from './server-format.ts';
+  type SingleSection,
+  type SingleValues,
+  singleFormats,
+  singleSections,
+} from './single-sections.ts';
 import { type PreparedTool, prepareTool } from './tool-entry.ts';
-import { type NetworkEntry, networkEntry } from './value-formats.ts';
 
 /** The sections that a load takes from a file. */
 export type Sections = 'all' | 'profiles';
@@ -48,19 +46,18 @@ export type PreparedOne<Value> = { readonly entry: RawEntry } & (
   | { readonly reason: string }
 );
 
+type PreparedOnes = { readonly [S in SingleSection]?: PreparedOne<SingleValues[S]> };
+
 /**
  * A prepared file. Its profiles are not prepared, because their parents may change until they are
  * defined.
  */
-export interface PreparedFile {
+export interface PreparedFile extends PreparedOnes {
   readonly path: string;
   readonly sections: Sections;
   readonly rules: readonly PreparedRule[];
   readonly quotas: readonly PreparedQuota[];
   readonly servers: readonly PreparedServer[];
-  readonly audit: PreparedOne<AuditEntry> | undefined;
-  readonly approvals: PreparedOne<ApprovalsEntry> | undefined;
-  readonly network: PreparedOne<NetworkEntry> | undefined;
   readonly tools: readonly PreparedTool[];
   readonly profiles: readonly RawEntry[];
 }
@@ -69,20 +66,18 @@ export interface PreparedFile {
  * Prepares a file. Never rejects: the result has the fault of a broken entry in place of the entry.
  */
 export async function prepareFile(
-  { path, rules, quotas, mcpServers, audit, approvals, network, tools, profiles }: RawFile,
+  raw: RawFile,
   sections: Sections,
   versions: ModuleVersions,
 ): Promise<PreparedFile> {
+  const { path, rules, quotas, mcpServers, tools, profiles } = raw;
   if (sections === 'profiles')
-    return { path, sections, ...nothingElse, rules: [], quotas: [], tools: [], profiles };
+    return { path, sections, rules: [], quotas: [], servers: [], tools: [], profiles };
   const limits = {
     rules: rules.map(prepareRule),
     quotas: quotas.map(prepareQuota),
     servers: mcpServers.map(prepareServer),
-    audit: audit === undefined ? undefined : prepareOne<AuditEntry>(audit, auditEntry),
-    approvals:
-      approvals === undefined ? undefined : prepareOne<ApprovalsEntry>(approvals, approvalsEntry),
-    network: network === undefined ? undefined : prepareOne<NetworkEntry>(network, networkEntry),
+    ...prepareOnes(raw),
   };
   // Modules of a file that will not load must not run.
   if ([...limits.rules, ...limits.quotas].some((prepared) => 'reason' in prepared))
@@ -92,8 +87,6 @@ export async function prepareFile(
   for (const entry of tools) preparedTools.push(await prepareTool(entry, path, versions));
   return { path, sections, ...limits, tools: preparedTools, profiles };
 }
-
-const nothingElse = { servers: [], audit: undefined, approvals: undefined, network: undefined };
 
 function prepareServer(entry: RawEntry): PreparedServer {
   const name = entry.key as string;
@@ -105,14 +98,16 @@ function prepareServer(entry: RawEntry): PreparedServer {
     : { name, ...entryFault(error.issues, entry) };
 }
 
-function prepareOne<Value>(
-  entry: RawEntry,
-  format: typeof auditEntry | typeof approvalsEntry | typeof networkEntry,
-): PreparedOne<Value> {
-  const checked = format.safeParse(entry.value);
-  return checked.success
-    ? { entry, value: entry.value as Value }
-    : entryFault(checked.error.issues, entry);
+function prepareOnes(raw: RawFile): PreparedOnes {
+  const prepared: Partial<Record<SingleSection, PreparedOne<unknown>>> = {};
+  for (const section of singleSections) {
+    const entry = raw[section];
+    if (entry === undefined) continue;
+    const { error } = singleFormats[section].safeParse(entry.value);
+    prepared[section] =
+      error === undefined ? { entry, value: entry.value } : entryFault(error.issues, entry);
+  }
+  return prepared as PreparedOnes;
 }
 
 function prepareQuota(entry: RawEntry): PreparedQuota {

@@ -8,6 +8,7 @@ import {
   milliseconds,
   oneNameEach,
   oneOf,
+  scopeList,
   strict,
   text,
   texts,
@@ -48,6 +49,9 @@ const toolSettings = {
   maxOutputChars: count
     .optional()
     .describe('Maximum length of the output that the model sees, in characters.'),
+  scopes: scopeList
+    .optional()
+    .describe("Scopes that callers must have, besides those of the tool and of a parent's entry."),
   origins: labels(z.enum(['trusted', 'untrusted']))
     .optional()
     .describe('Where the text of fields of the output comes from, by dotted path.'),

@@ -1,15 +1,17 @@
 /** Reads a file up to a size, parses it, and splits it into the entries of its sections. */
-import { constants, open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMisuseError, MisuseError } from '../../core.ts';
 import { describe } from '../../values/errors/index.ts';
+import { readRegularFile } from '../../values/files/regular-file.ts';
 import { topLevelKeys } from './format.ts';
 import { oneLine, unknownKey } from './issues.ts';
 import { type Located, lineColumn, type ParsedText, type Place, TextFault } from './places.ts';
 import { readJson } from './read-json.ts';
 import { yamlReader } from './read-yaml.ts';
 import type { FileSection } from './report.ts';
+import { type SingleSection, singleSections } from './single-sections.ts';
 
 /** Maximum size of a file, in bytes. */
 export const maxBytes = 4_000_000;
@@ -22,8 +24,8 @@ export interface RawEntry extends Located {
   readonly key?: string;
 }
 
-/** A file whose top level is well formed. */
-export interface RawFile {
+/** A file whose top level is well formed. A section that is one value is one entry. */
+export interface RawFile extends Readonly<Partial<Record<SingleSection, RawEntry>>> {
   /** The absolute path. */
   readonly path: string;
   readonly tools: readonly RawEntry[];
@@ -31,10 +33,6 @@ export interface RawFile {
   readonly rules: readonly RawEntry[];
   readonly quotas: readonly RawEntry[];
   readonly mcpServers: readonly RawEntry[];
-  /** The section as one entry; absent if the file has none. */
-  readonly audit?: RawEntry;
-  readonly approvals?: RawEntry;
-  readonly network?: RawEntry;
 }
 
 /** The names of the sections in which a file has something. */
@@ -98,12 +96,17 @@ export async function readFile(path: string): Promise<RawFile> {
 }
 
 async function readText(path: string): Promise<string> {
-  let bytes: Buffer;
+  let bytes: Buffer | undefined;
   try {
-    bytes = await readBytes(path);
+    bytes = await readRegularFile(path, maxBytes);
   } catch (error) {
     throw unreadable(path, error);
   }
+  if (bytes === undefined)
+    throw new MisuseError(
+      'invalid_file',
+      `${path}:1:1: expected a regular file, got a pipe, a device or a socket`,
+    );
   if (bytes.length > maxBytes)
     throw new MisuseError('invalid_file', `${path}:1:1: the file has more than ${maxBytes} bytes`);
   try {
@@ -112,29 +115,6 @@ async function readText(path: string): Promise<string> {
     throw new MisuseError('invalid_file', `${path}:1:1: the file is not UTF-8 text`, {
       cause: error,
     });
-  }
-}
-
-/** Reads at most one byte more than is accepted, even if the file grows or has no size. */
-async function readBytes(path: string): Promise<Buffer> {
-  // Opening a pipe must not wait for a writer.
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    const kind = await file.stat();
-    if (!kind.isFile() && !kind.isDirectory())
-      throw new MisuseError(
-        'invalid_file',
-        `${path}:1:1: expected a regular file, got a pipe, a device or a socket`,
-      );
-    const buffer = Buffer.alloc(maxBytes + 1);
-    let size = 0;
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, size, buffer.length - size);
-      size += bytesRead;
-      if (bytesRead === 0 || size === buffer.length) return buffer.subarray(0, size);
-    }
-  } finally {
-    await file.close();
   }
 }
 
@@ -186,13 +166,12 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
       ...linesOf(whole),
     }));
   };
-  const one = (
-    section: 'audit' | 'approvals' | 'network',
-  ): { readonly [name in typeof section]?: RawEntry } => {
+  const singles: Partial<Record<SingleSection, RawEntry>> = {};
+  for (const section of singleSections) {
     const content = contentOf(section);
-    if (content === undefined || content === null) return {};
-    return { [section]: { index: 0, value: content, ...linesOf(placeOf(place, section)) } };
-  };
+    if (content !== undefined && content !== null)
+      singles[section] = { index: 0, value: content, ...linesOf(placeOf(place, section)) };
+  }
   return {
     path,
     tools: entries('tools'),
@@ -200,9 +179,7 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
     rules: entries('rules'),
     quotas: entries('quotas'),
     mcpServers: entries('mcpServers'),
-    ...one('audit'),
-    ...one('approvals'),
-    ...one('network'),
+    ...singles,
   };
 }
 

@@ -1,4 +1,5 @@
 /** A registry that records what is done to it, so that a failed set-up can be undone. */
+import { registryStateOf } from '../../core/registry/state-of.ts';
 import type {
   AnyTool,
   HostToolRegistry,
@@ -8,8 +9,9 @@ import type {
   ToolRegistration,
   ToolScope,
 } from '../../core.ts';
+import { shareCode, sharedCode } from '../../parts/code/settings.ts';
 import { definitionsOf, removeProfiles, replaceTool } from './commit-tools.ts';
-import { loadedFiles, standFor } from './loaded-files.ts';
+import { behind, loadedFiles, standFor } from './loaded-files.ts';
 
 /** The registry for a set-up, and what the set-up did with it. */
 export interface Recording {
@@ -91,11 +93,14 @@ export function recordRegistry(target: HostToolRegistry<never>): Recording {
   standFor(registry, target);
   const { files } = loadedFiles(target);
   const filesBefore = new Map(files);
+  const state = registryStateOf(behind(target));
+  const code = sharedCode(state);
   return {
     registry,
     names: () => [...registered.keys()].filter((name) => target.get(name) !== undefined),
     undo: async () => {
       for (const step of undo.reverse()) await step();
+      shareCode(state, code);
       // The files that the set-up loaded no longer count as loaded.
       for (const [path, file] of files) if (filesBefore.get(path) !== file) files.delete(path);
     },

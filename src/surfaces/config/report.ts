@@ -7,8 +7,12 @@ export type FileSection =
   | 'rules'
   | 'quotas'
   | 'mcpServers'
+  | 'store'
   | 'audit'
+  | 'authorization'
   | 'approvals'
+  | 'code'
+  | 'openapi'
   | 'network';
 
 /** An entry that was not loaded. */
@@ -40,8 +44,9 @@ export interface LoadReport {
    */
   readonly loaded: readonly string[];
   /**
-   * The entries that were not loaded: rules, quotas, servers, the audit log, approvals, the
-   * network, tools, then profiles, each in the order of the file.
+   * The entries that were not loaded: rules, quotas, servers, the store, the audit log,
+   * authorization, approvals, code mode, HTTP APIs, the network, tools, then profiles, each in the
+   * order of the file.
    */
   readonly failed: readonly LoadFailure[];
 }

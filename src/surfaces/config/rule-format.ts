@@ -154,6 +154,13 @@ export const ruleEntry = strict({
   surface: test
     .optional()
     .describe('A test of the adapter that the call came through; "" for a direct call.'),
+  actor: strict({
+    agent: test.optional().describe('The agent that a session was delegated to. Absent for none.'),
+    depth: test.optional().describe('The number of agents in the chain; 0 for a direct call.'),
+  })
+    .meta({ minProperties: 1 })
+    .optional()
+    .describe('Tests of who acts: the sub-agent of a session.'),
   facts: z
     .record(z.string(), test)
     .meta({ minProperties: 1 })

@@ -1,9 +1,11 @@
 /** The format of an MCP server that a file names, in the shape that MCP clients use. */
 import { z } from 'zod';
+import { webAddress } from '../../values/http/web-address.ts';
 import { explainIssues } from './issues.ts';
 import {
   milliseconds,
   oneNameEach,
+  scopeList,
   strict,
   text,
   texts,
@@ -42,10 +44,13 @@ const headerValue = filled.check((context) => {
     });
 });
 
+/** Headers by name. */
+export const headerTexts = z.record(headerName, headerValue);
+
 const address = z.string().check((context) => {
-  const url = URL.canParse(context.value) ? new URL(context.value) : undefined;
+  const url = webAddress(context.value);
   const message =
-    url === undefined || !/^https?:$/.test(url.protocol)
+    url === undefined
       ? 'expected an http(s) address'
       : url.username !== '' || url.password !== ''
         ? 'expected an address without a user and a password; pass them in `headers`'
@@ -86,7 +91,51 @@ const labels = strict({
     .optional()
     .describe('Whether a reviewer must approve each call. Default: false.'),
 });
-const toolLabels = oneNameEach(labels, [['timeout', 'timeoutMs']]);
+export const toolLabels = oneNameEach(labels, [['timeout', 'timeoutMs']]);
+
+const client = {
+  clientId: text.describe('The client, as the authorization server knows it.'),
+  issuer: address.describe(
+    'The authorization server that knows the client. No other gets its secret.',
+  ),
+  scopes: scopeList.optional().describe('The scopes to ask for. Default: what the server says.'),
+};
+const secret = filled.describe(
+  `A secret: \${NAME} stands for a variable of the environment, which must be set.`,
+);
+
+/** How a server's tokens are got: the grants of `importMcpTools`. */
+const authEntry = z.discriminatedUnion('grant', [
+  strict({
+    grant: z.literal('authorization_code').describe('A person logs in: host-tools gateway login.'),
+    clientId: text.optional().describe('Default: the client registers itself.'),
+    clientSecret: secret.optional(),
+    issuer: client.issuer.optional(),
+  }),
+  strict({
+    grant: z.literal('client_credentials').describe('A program, by its secret.'),
+    ...client,
+    clientSecret: secret,
+  }),
+  strict({
+    grant: z.literal('private_key_jwt').describe('A program, by its private key.'),
+    ...client,
+    privateKey: secret,
+    algorithm: text.optional().describe('Default: by the kind of the key, such as RS256.'),
+  }),
+  strict({
+    grant: z.literal('enterprise').describe('A person, for whom an organisation vouches.'),
+    ...client,
+    clientSecret: secret,
+    idpUrl: address.describe('The identity provider of the organisation.'),
+    idpTokenUrl: address.optional().describe('Default: what its metadata says.'),
+    idpClientId: text.describe('The client at the identity provider.'),
+    idpClientSecret: secret.optional(),
+    idToken: secret,
+  }),
+]);
+/** The keys of `auth` in which variables are filled in. */
+export const authSecrets = ['clientSecret', 'privateKey', 'idpClientSecret', 'idToken'] as const;
 
 /** One entry of `mcpServers`; its key is the name of the server. */
 export const serverEntry = strict({
@@ -108,13 +157,15 @@ export const serverEntry = strict({
   cwd: text
     .optional()
     .describe('The working folder of the program. Default: the folder of this file.'),
-  headers: z
-    .record(headerName, headerValue)
+  headers: headerTexts
     .optional()
     .describe(
       'Headers for every request to the url. ' +
         `\${NAME} stands for a variable of the environment, which must be set.`,
     ),
+  auth: authEntry
+    .optional()
+    .describe('How to get tokens for the url, by OAuth. Default: a login, if there is one.'),
   prefix: z
     .string()
     .max(100)
@@ -159,9 +210,18 @@ export const serverEntry = strict({
     const isUrl = Object.hasOwn(value, 'url');
     if (isUrl === Object.hasOwn(value, 'command'))
       return fail(`expected exactly one of command, url, got ${isUrl ? 'both' : 'none'}`);
-    for (const key of isUrl ? ['args', 'env', 'cwd'] : ['headers'])
+    for (const key of isUrl ? ['args', 'env', 'cwd'] : ['headers', 'auth'])
       if (Object.hasOwn(value, key))
         fail(`\`${key}\` does not go with \`${isUrl ? 'url' : 'command'}\``);
+    const { auth, headers = {} } = value;
+    if (auth === undefined) return;
+    if (Object.keys(headers).some((name) => /^authorization$/i.test(name)))
+      fail('`auth` does not go with a header `Authorization`: both say who the client is');
+    if (auth.grant !== 'authorization_code') return;
+    const { clientId, clientSecret, issuer } = auth;
+    const isWhole = clientId !== undefined && issuer !== undefined;
+    if ((clientSecret !== undefined || issuer !== undefined) && !isWhole)
+      fail('`clientSecret` and `issuer` of `auth` need `clientId`, and a secret its `issuer`');
   })
   .meta({
     id: 'McpServer',
@@ -170,9 +230,32 @@ export const serverEntry = strict({
     oneOf: [{ required: ['command'] }, { required: ['url'] }],
   });
 
+/** The store for what must outlast the process. */
+export const storeEntry = strict({
+  url: filled
+    .check((context) => {
+      // The address may have a password, so no message shows it.
+      if (!/^(?:postgres(?:ql)?:|rediss?:|sqlite:|file:|\$\{)/.test(context.value))
+        context.issues.push({
+          code: 'custom',
+          message:
+            'expected an address such as `postgres://…`, `redis://…`, `sqlite:./state.db` or ' +
+            '`file:./folder`',
+          input: context.value,
+        });
+    })
+    .describe(
+      'The address: postgres://…?schema=…, redis://…?prefix=…, sqlite:./state.db or ' +
+        'file:./folder, with paths from the folder of this file. ' +
+        `\${NAME} stands for a variable of the environment, which must be set.`,
+    ),
+});
+
 /** Where calls are recorded. */
 export const auditEntry = strict({
-  path: text.describe('The newest file of the log, from the folder of this file.'),
+  path: text
+    .optional()
+    .describe('The newest file of the log, from the folder of this file. Default: in the store.'),
   required: z
     .boolean()
     .optional()
@@ -186,11 +269,33 @@ export const auditEntry = strict({
     ),
 });
 
+/** Who may call the tools over HTTP. */
+export const authorizationEntry = strict({
+  issuer: address.describe('Who issues tokens: exactly what they have as `iss`.'),
+  audience: text.describe(
+    'This server, as tokens name it in `aud`: usually the address that clients use.',
+  ),
+  jwksUrl: address
+    .optional()
+    .describe("Where the issuer's keys are. Default: what its metadata says."),
+  scopes: scopeList
+    .optional()
+    .describe('The scopes that a client asks for at first. Default: none.'),
+  resource: address
+    .optional()
+    .describe(
+      'The address that clients use, behind a proxy that changes it. Default: that of the request.',
+    ),
+});
+
 /** Where suspended calls are kept. */
 export const approvalsEntry = strict({
-  dir: text.describe(
-    'The folder of suspended calls, from the folder of this file. It is made if it is missing.',
-  ),
+  dir: text
+    .optional()
+    .describe(
+      'The folder of suspended calls, from the folder of this file. It is made if it is missing. ' +
+        'Default: in the store.',
+    ),
   page: z
     .boolean()
     .optional()
@@ -205,5 +310,7 @@ export function serverFault(entry: unknown): string | undefined {
 
 export type ServerEntry = z.infer<typeof serverEntry>;
 export type ToolLabelsEntry = z.infer<typeof toolLabels>;
+export type StoreEntry = z.infer<typeof storeEntry>;
 export type AuditEntry = z.infer<typeof auditEntry>;
+export type AuthorizationEntry = z.infer<typeof authorizationEntry>;
 export type ApprovalsEntry = z.infer<typeof approvalsEntry>;

@@ -2,10 +2,12 @@
 import type { HostToolRegistry } from '../../core.ts';
 import { type HostedPart, type HostedParts, noHost } from './file-host.ts';
 import { loadedFiles } from './loaded-files.ts';
-import type { PreparedFile, PreparedOne } from './prepared-file.ts';
+import { type OpenApiEntry, prefixOfApi } from './openapi-format.ts';
+import type { PreparedFile } from './prepared-file.ts';
 import type { RawEntry } from './read-file.ts';
 import type { FileSection } from './report.ts';
 import type { ServerEntry } from './server-format.ts';
+import { type SingleSection, type SingleValues, singleSections } from './single-sections.ts';
 
 /**
  * Whether an entry of this section that does not load prevents its file from loading. Without a
@@ -13,10 +15,8 @@ import type { ServerEntry } from './server-format.ts';
  */
 export function isOpen(registry: HostToolRegistry<never>, section: FileSection): boolean {
   if (section === 'rules' || section === 'quotas') return true;
-  return (
-    ['mcpServers', 'audit', 'approvals', 'network'].includes(section) &&
-    loadedFiles(registry).host !== undefined
-  );
+  const isHosted = section !== 'tools' && section !== 'profiles';
+  return isHosted && loadedFiles(registry).host !== undefined;
 }
 
 /** Gives the host time for what it cannot take at once. */
@@ -36,16 +36,17 @@ export type Fail = (
   reason: string,
 ) => void;
 
-/** Asks the host about servers, the audit log, approvals and the network. */
+/** Asks the host about servers and single values. */
 export function tryHosted(
   registry: HostToolRegistry<never>,
-  { path, servers, audit, approvals, network }: PreparedFile,
+  file: PreparedFile,
   again: boolean,
   fail: Fail,
 ): { readonly hosted: HostedParts; readonly prefixes: readonly string[] } {
   const { host } = loadedFiles(registry);
+  const { path } = file;
   const taken = new Map<string, ServerEntry>();
-  for (const prepared of servers) {
+  for (const prepared of file.servers) {
     const { name } = prepared;
     const reason =
       host === undefined
@@ -56,33 +57,26 @@ export function tryHosted(
     if (reason !== undefined) fail('mcpServers', prepared.entry, name.slice(0, 256), reason);
     else if ('server' in prepared) taken.set(name, prepared.server);
   }
-  return {
-    hosted: {
-      path,
-      servers: taken,
-      audit: tryOne(audit, 'audit', (value) => ({ section: 'audit', audit: value })),
-      approvals: tryOne(approvals, 'approvals', (value) => ({
-        section: 'approvals',
-        approvals: value,
-      })),
-      network: tryOne(network, 'network', (value) => ({ section: 'network', network: value })),
-    },
-    prefixes: [...taken].map(([name, { prefix = `${name}.` }]) => prefix),
-  };
-
-  function tryOne<Value>(
-    prepared: PreparedOne<Value> | undefined,
-    section: 'audit' | 'approvals' | 'network',
-    partOf: (value: Value) => HostedPart,
-  ): Value | undefined {
-    if (prepared === undefined) return undefined;
+  const values: Partial<Record<SingleSection, unknown>> = {};
+  for (const section of singleSections) {
+    const prepared = file[section];
+    if (prepared === undefined) continue;
+    const unused = host === undefined ? noHost(section) : undefined;
     const reason =
-      host === undefined
-        ? noHost(section)
-        : 'reason' in prepared
-          ? prepared.reason
-          : host.problem(path, partOf(prepared.value), again);
+      unused ??
+      ('reason' in prepared
+        ? prepared.reason
+        : host?.problem(path, { section, value: prepared.value } as HostedPart, again));
     if (reason !== undefined) fail(section, prepared.entry, undefined, reason);
-    return 'value' in prepared ? prepared.value : undefined;
+    if ('value' in prepared) values[section] = prepared.value;
   }
+  return {
+    hosted: { path, servers: taken, ...(values as Partial<SingleValues>) },
+    prefixes: [
+      ...[...taken].map(([name, { prefix = `${name}.` }]) => prefix),
+      ...Object.entries((values.openapi as OpenApiEntry | undefined) ?? {}).map(([name, api]) =>
+        prefixOfApi(name, api),
+      ),
+    ],
+  };
 }

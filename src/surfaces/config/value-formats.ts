@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ToolAnnotations } from '../../core.ts';
 import { longestTimerMs } from '../../values/options/index.ts';
+import { scopeToken } from '../../values/options/scope-names.ts';
 import { hostForms, readHost } from './host-pattern.ts';
 import { unknownKeys } from './issues.ts';
 
@@ -32,6 +33,10 @@ export function oneOf<const Options extends readonly [z.ZodType, z.ZodType, ...z
 
 export const text = z.string().regex(/\S/, 'expected a non-blank string');
 export const texts = z.array(text);
+/** Scopes of OAuth. */
+export const scopeList = z.array(
+  z.string().regex(scopeToken, 'expected a scope: printable ASCII without blanks, " and \\'),
+);
 export const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], {
   error: 'expected a string, a number, a boolean or null',
 });
@@ -127,7 +132,10 @@ const hints = {
 };
 
 /** Hints of a tool, as rules test them. */
-export const annotations = strict(hints);
+export const annotations = strict({
+  ...hints,
+  reversible: z.boolean().optional().describe('Its calls can be taken back.'),
+});
 
 /** Hints of a tool, as its definition may have them. */
 export const toolAnnotations = oneNameEach(

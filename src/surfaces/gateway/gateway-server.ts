@@ -13,6 +13,7 @@ import { entryFaults, listingChanges } from './listing-faults.ts';
 import {
   authOf,
   connectionOf,
+  keeperOf,
   missingText,
   type NamedServer,
   prefixOf,
@@ -165,6 +166,7 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
           ? { onOthersChanged: state.changed }
           : {}),
         auth: authOf(state),
+        told: keeperOf(ports),
         ...(questions === undefined ? {} : { questions, onCall: questions.began }),
         onLost: () => fail(state, 'The connection to the MCP server was lost.', connection),
         signal: state.stop.signal,

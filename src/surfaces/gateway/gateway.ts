@@ -1,6 +1,6 @@
 /**
- * A gateway: the MCP servers, the audit logs and the kept approvals that the files of a registry
- * name. Servers start concurrently, and none delays another.
+ * A gateway: the MCP servers, the HTTP APIs, the audit logs and the kept approvals that the files
+ * of a registry name. Servers start concurrently, and none delays another.
  */
 
 import type { HostToolRegistry } from '../../core.ts';
@@ -11,9 +11,13 @@ import { Secrets } from '../../values/redaction/secrets.ts';
 import type { FileHost, HostedParts } from '../config/file-host.ts';
 import { setFileHost } from '../config/loaded-files.ts';
 import type { ServerEntry } from '../config/server-format.ts';
+import type { McpAuthorization } from '../mcp/index.ts';
 import { passOn } from '../mcp/passed-on.ts';
+import { type AuthorizationKeeper, keepAuthorization } from './authorization.ts';
 import { type GatewayServer, startServer } from './gateway-server.ts';
+import { type ApiKeeper, keepApis } from './imported-apis.ts';
 import { type ApprovalKeeper, createApprovalKeeper, type KeptApprovals } from './kept-approvals.ts';
+import type { KeptStore } from './kept-store.ts';
 import { createLogKeeper, type LogKeeper } from './log-keeper.ts';
 import { createPassedLists, type PassedLists } from './passed-lists.ts';
 import type { GatewayPorts } from './ports.ts';
@@ -31,15 +35,21 @@ export interface GatewayOptions {
   readonly keeps: boolean;
   /** The working folder of sessions. */
   readonly cwd: string;
+  /** The store for what the files do not keep elsewhere. @default none */
+  readonly store?: KeptStore | undefined;
 }
 
 /** The servers and logs of a registry's files. */
 export interface Gateway {
-  /** Whether any file names a server. */
+  /** Whether any file names a server or an HTTP API. */
   readonly hasServers: boolean;
   /** How suspended calls are kept; undefined if no file defines it. */
   readonly approvals: KeptApprovals | undefined;
-  /** In the order of the files. */
+  /** Who may call over HTTP; undefined if no file says so. */
+  readonly authorization: McpAuthorization | undefined;
+  /** Whether approvals or calls are kept in the store. */
+  readonly usesStore: boolean;
+  /** Of the servers, then of the HTTP APIs, in the order of the files. */
   statuses(): readonly ServerStatus[];
   /**
    * Waits until each server's first attempt has ended, at most so many milliseconds.
@@ -62,10 +72,14 @@ interface State {
   readonly options: GatewayOptions;
   readonly ports: GatewayPorts;
   readonly servers: Map<string, Running>;
+  /** What the files have said about code mode, as JSON. */
+  readonly codes: Map<string, string>;
   readonly logs: LogKeeper;
   readonly secrets: Secrets;
+  readonly authorization: AuthorizationKeeper;
   readonly approvals: ApprovalKeeper;
   readonly passed: PassedLists;
+  readonly apis: ApiKeeper;
   /** The pending shutdowns of servers that an edit has removed. */
   readonly closing: Set<Promise<void>>;
 }
@@ -89,22 +103,42 @@ export function createGateway(
   const host: FileHost = {
     ready: (path, audit) => state.logs.ready(path, audit),
     problem(path, part, again) {
-      if (part.section === 'audit') return state.logs.problem(path, part.audit);
-      if (part.section === 'network') return undefined;
-      if (part.section === 'approvals') return state.approvals.problem(path, part.approvals, again);
-      return serverProblem(state, path, part.name, part.server, again);
+      switch (part.section) {
+        case 'mcpServers':
+          return serverProblem(state, path, part.name, part.server, again);
+        case 'store':
+          return options.store?.problem(path, part.value);
+        case 'audit':
+          return state.logs.problem(path, part.value);
+        case 'authorization':
+          return state.authorization.problem(path, part.value, again);
+        case 'approvals':
+          return state.approvals.problem(path, part.value, again);
+        case 'openapi':
+          return state.apis.problem(path, part.value, again);
+        case 'code':
+          return part.value === false ? undefined : state.approvals.codeProblem;
+        case 'network':
+          return undefined;
+      }
     },
     take: (parts) => take(state, parts),
   };
   setFileHost(registry, host);
   return {
     get hasServers() {
-      return state.servers.size > 0;
+      return state.servers.size + state.apis.all.length > 0;
     },
     get approvals() {
       return state.approvals.kept;
     },
-    statuses: () => [...state.servers.values()].map(({ server }) => server.status()),
+    get authorization() {
+      return state.authorization.given;
+    },
+    get usesStore() {
+      return state.approvals.usesStore || state.logs.usesStore;
+    },
+    statuses: () => sourcesOf(state).map((one) => one.status()),
     settled: (maxMs, withoutMs = maxMs) => settled(state, maxMs, withoutMs),
     close: () => closeAll(state),
   };
@@ -132,16 +166,20 @@ function openState(
     options,
     ports,
     servers: new Map(),
+    codes: new Map(),
     logs: createLogKeeper({
       registry,
       records: options.records,
+      store: options.store,
       ports,
       hold: (work) => hold(closing, work),
     }),
     secrets,
+    authorization: keepAuthorization(ports.note),
     approvals: createApprovalKeeper({
       registry: registry as unknown as HostToolRegistry,
       keeps: options.keeps,
+      store: options.store,
       cwd: options.cwd,
       note: ports.note,
       settled: () => settled(state, startedWithinMs, startedWithinMs),
@@ -151,6 +189,7 @@ function openState(
       note: ports.note,
       scrub,
     }),
+    apis: keepApis({ registry, ports }),
     closing,
   };
   return state;
@@ -176,10 +215,13 @@ function hold(closing: Set<Promise<void>>, work: Promise<void>): void {
   void work.finally(() => closing.delete(work));
 }
 
-function take(state: State, { path, servers, audit, approvals, network }: HostedParts): void {
+function take(state: State, parts: HostedParts): void {
+  const { path, servers, audit, approvals, network } = parts;
   if (network !== undefined)
     state.ports.note(`${path}: \`network\` is for \`host-tools guard\`. It limits nothing here.`);
+  takeCode(state, parts);
   state.logs.take(path, audit);
+  state.authorization.take(path, parts.authorization);
   state.approvals.take(path, approvals);
   if (!state.options.starts) return;
   for (const [name, running] of state.servers) {
@@ -193,9 +235,11 @@ function take(state: State, { path, servers, audit, approvals, network }: Hosted
   for (const [, entry] of fresh) keepSecret(state, path, entry);
   const { registry, ports } = state;
   const { changed } = state.passed;
+  state.apis.take(path, parts.openapi);
   for (const [name, entry] of fresh) {
     const naming: NamingServer = { name, prefix: prefixOf({ name, entry }), release: () => {} };
-    const foreign = (tool: string): string | undefined => foreignName(naming, all(state), tool);
+    const foreign = (tool: string): string | undefined =>
+      foreignName(naming, [...all(state), ...state.apis.all], tool);
     const claim = (tool: string): void => claimName(naming, all(state), tool);
     const parts = { name, file: path, entry, registry, ports, changed, foreign, claim };
     state.servers.set(name, {
@@ -205,6 +249,15 @@ function take(state: State, { path, servers, audit, approvals, network }: Hosted
     });
   }
   for (const server of all(state)) server.recheck();
+}
+
+/** Notes an edit of code mode: sessions keep what they have opened with. */
+function takeCode({ codes, ports }: State, { path, code }: HostedParts): void {
+  const now = canonicalJson(code ?? false);
+  const before = codes.get(path);
+  codes.set(path, now);
+  if (before !== undefined && before !== now)
+    ports.note(`${path}: the edit of \`code\` holds for clients that connect from now on.`);
 }
 
 function all({ servers }: State): readonly GatewayServer[] {
@@ -223,12 +276,17 @@ function addSecret({ secrets, registry }: State, value: string): void {
   hideSecrets(registry, 'A gateway, whose servers get secrets,', secrets);
 }
 
-async function settled(
-  { servers, ports }: State,
-  maxMs: number,
-  withoutMs: number,
-): Promise<boolean> {
-  const running = [...servers.values()].map(({ server }) => server);
+/** Where the tools of others come from. */
+function sourcesOf({
+  servers,
+  apis,
+}: State): readonly { readonly first: Promise<void>; status(): ServerStatus }[] {
+  return [...[...servers.values()].map(({ server }) => server), ...apis.all];
+}
+
+async function settled(state: State, maxMs: number, withoutMs: number): Promise<boolean> {
+  const { ports } = state;
+  const running = sourcesOf(state);
   const ended = Promise.all(running.map(({ first }) => first));
   const inTime = await within(ports, maxMs, ended);
   if (inTime || withoutMs <= maxMs) return inTime;
@@ -258,8 +316,9 @@ async function within(ports: GatewayPorts, ms: number, work: Promise<unknown>): 
 }
 
 async function closeAll(state: State): Promise<void> {
-  const { servers, logs, closing } = state;
+  const { servers, logs, apis, closing } = state;
   logs.discard();
+  apis.close();
   await Promise.all([...[...servers.values()].map(({ server }) => server.close()), ...closing]);
   await logs.close();
 }

@@ -3,12 +3,14 @@
  * available.
  */
 import { dirname, resolve } from 'node:path';
-import type { HostToolRegistry, InboxStore, Overrides, SessionFor } from '../../core.ts';
+import type { HostToolRegistry, Overrides, SessionFor } from '../../core.ts';
+import type { Store } from '../../extend.ts';
 import { keepApprovals } from '../../parts/durable-approvals/durable-state.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { fileApprovals } from '../approvals/index.ts';
 import type { ApprovalsEntry } from '../config/server-format.ts';
+import type { KeptStore } from './kept-store.ts';
 import { approvalSecret } from './secret-files.ts';
 
 /** How suspended calls are kept. */
@@ -21,6 +23,10 @@ export interface KeptApprovals {
 export interface ApprovalKeeper {
   /** The settings in effect; undefined if no file has any. */
   readonly kept: KeptApprovals | undefined;
+  /** Whether they are kept in the store of the gateway. */
+  readonly usesStore: boolean;
+  /** Why programs cannot wait for what is kept there; undefined if they can. */
+  readonly codeProblem: string | undefined;
   /** Why a file's section cannot be used; undefined if it can. */
   problem(file: string, entry: ApprovalsEntry, again: boolean): string | undefined;
   take(file: string, entry: ApprovalsEntry | undefined): void;
@@ -31,6 +37,8 @@ export interface KeeperParts {
   readonly registry: HostToolRegistry;
   /** Keeps calls. If false, sections are only checked. */
   readonly keeps: boolean;
+  /** Where they are kept if a section names no folder. */
+  readonly store: KeptStore | undefined;
   /** The working folder of sessions that are created again. */
   readonly cwd: string;
   note(line: string): void;
@@ -41,8 +49,9 @@ export interface KeeperParts {
 interface Opened {
   readonly file: string;
   readonly identity: string;
-  readonly secret: Buffer;
-  readonly store: InboxStore;
+  readonly secret: Uint8Array;
+  readonly store: Store;
+  readonly usesStore: boolean;
   readonly kept: KeptApprovals;
 }
 
@@ -56,6 +65,16 @@ export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
     get kept() {
       return inEffect?.kept;
     },
+    get usesStore() {
+      return inEffect?.usesStore === true;
+    },
+    get codeProblem() {
+      const place = opened ?? inEffect;
+      return place?.store.lacks === undefined
+        ? undefined
+        : 'a folder cannot keep the journals of programs that wait for a person: name a store, ' +
+            'such as `store: { url: "sqlite:./state.db" }`, and leave `dir` out of `approvals`';
+    },
     problem(file, entry, again) {
       if (!parts.keeps) return undefined;
       const identity = canonicalJson(entry);
@@ -68,10 +87,14 @@ export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
       if (inEffect !== undefined)
         return `the file \`${inEffect.file}\` already says where approvals are kept`;
       try {
-        const dir = resolve(dirname(file), entry.dir);
-        const store = fileApprovals({ dir });
+        const place = placeOf(file, entry, parts.store);
+        if (place === undefined)
+          return (
+            'expected `dir`, the folder where they are kept, or a store: give the file `store`, ' +
+            'or the command `--store URL`'
+          );
         const kept = { page: entry.page ?? false };
-        opened = { file, identity, secret: approvalSecret(dir), store, kept };
+        opened = { file, identity, ...place, usesStore: entry.dir === undefined, kept };
         return undefined;
       } catch (error) {
         return messageOf(error);
@@ -89,6 +112,19 @@ export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
       use(parts, inEffect);
     },
   };
+}
+
+/** Undefined if there is no place. */
+function placeOf(
+  file: string,
+  { dir: given }: ApprovalsEntry,
+  kept: KeptStore | undefined,
+): Pick<Opened, 'secret' | 'store'> | undefined {
+  const dir = given === undefined ? kept?.folder : resolve(dirname(file), given);
+  if (dir !== undefined) return { store: fileApprovals({ dir }), secret: approvalSecret(dir) };
+  return kept?.store === undefined || kept.secret === undefined
+    ? undefined
+    : { store: kept.store, secret: kept.secret };
 }
 
 /** From now on, the registry keeps suspended calls there, including those of earlier processes. */

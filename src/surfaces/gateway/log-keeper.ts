@@ -6,10 +6,13 @@ import { canonicalJson } from '../../values/json/index.ts';
 import { createAuditLog } from '../audit/index.ts';
 import { maxSiblings, siblingOf } from '../audit/log-files.ts';
 import type { AuditEntry } from '../config/server-format.ts';
+import type { KeptStore } from './kept-store.ts';
 import type { GatewayPorts } from './ports.ts';
 
 /** Keeps the logs of files. */
 export interface LogKeeper {
+  /** Whether calls are recorded in the store of the gateway. */
+  readonly usesStore: boolean;
   /**
    * Waits a moment for a log that another process still has. A command that was killed leaves a
    * second process, which ends a moment later.
@@ -43,6 +46,8 @@ interface KeeperParts {
   readonly registry: HostToolRegistry<never>;
   /** Whether calls are recorded. Otherwise the logs are left alone. */
   readonly records: boolean;
+  /** Where calls are recorded if a section names no file. */
+  readonly store?: KeptStore | undefined;
   readonly ports: Pick<GatewayPorts, 'note' | 'pause'>;
   /** Takes work that has to end before the gateway is closed. */
   hold(work: Promise<void>): void;
@@ -63,6 +68,9 @@ const pauseMs = 100;
 export function createLogKeeper(parts: KeeperParts): LogKeeper {
   const state: State = { ...parts, logs: new Map(), opened: undefined, closed: false };
   return {
+    get usesStore() {
+      return [...state.logs.values()].some(({ path }) => path === inStore);
+    },
     ready: (file, audit) => ready(state, file, audit),
     problem(file, audit) {
       const error = open(state, file, audit, audit.exclusive === true ? 1 : maxSiblings);
@@ -105,13 +113,17 @@ function open(state: State, file: string, audit: AuditEntry, most: number): unkn
   discard(state);
   if (isOpen(logs.get(file))) return undefined;
   const { required } = audit;
-  const path = resolve(dirname(file), audit.path);
-  const own = ownProblem(state, file, path);
+  const path = audit.path === undefined ? inStore : resolve(dirname(file), audit.path);
+  const own =
+    ownProblem(state, file, path) ?? (path === inStore ? storeProblem(state, audit) : undefined);
   if (own !== undefined) return new Error(own);
+  const { store } = state.store ?? {};
   let first: unknown;
   for (let number = 1; number <= most; number++)
     try {
-      const log = createAuditLog({ path: siblingOf(path, number), required });
+      const log = createAuditLog(
+        path === inStore ? { store, required } : { path: siblingOf(path, number), required },
+      );
       const detach = log.attach(registry);
       state.opened = { file, identity, path, number, detach, close: () => log.close() };
       return undefined;
@@ -120,6 +132,26 @@ function open(state: State, file: string, audit: AuditEntry, most: number): unkn
       first ??= error;
     }
   return first;
+}
+
+/** Stands for the path of a log in the store. No path is like it, since paths are absolute. */
+const inStore = 'store';
+
+/** Why there cannot be a log in the store. */
+function storeProblem({ store }: State, { exclusive }: AuditEntry): string | undefined {
+  if (store === undefined)
+    return (
+      'expected `path`, the file of the log, or a store: give the file `store`, or the command ' +
+      '`--store URL`'
+    );
+  if (store.store === undefined)
+    return (
+      'a folder keeps no audit log: give the log a `path`, or choose a store in PostgreSQL, ' +
+      'Redis or SQLite'
+    );
+  return exclusive === true
+    ? '`exclusive` is for a `path`: a log in a store has as many writers as there are'
+    : undefined;
 }
 
 /** Why a log cannot be opened that this process has open already. */

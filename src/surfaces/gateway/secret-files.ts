@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { privateKey, readPrivateFile } from '../../values/files/private-file.ts';
 import { openPrivateFolder, stateFolderOf } from '../../values/files/private-folder.ts';
 import { replaceFileSync } from '../../values/files/whole-file.ts';
-import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
-import type { OAuthRecord, OAuthStore } from '../mcp/client/oauth.ts';
+import { isRecord, type OAuthRecord, type OAuthStore } from '../mcp/client/oauth.ts';
 
 // The login to one server, in a file that only its owner can read.
 
@@ -37,9 +36,8 @@ function readRecord(path: string): OAuthRecord | undefined {
   const text = readPrivateFile(path, doubt)?.toString('utf8');
   if (text === undefined) return undefined;
   try {
-    const value = JSON.parse(text) as JsonValue;
-    if (isJsonObject(value) && typeof value.redirectUrl === 'string')
-      return value as unknown as OAuthRecord;
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) return value;
   } catch {
     // Refused below.
   }

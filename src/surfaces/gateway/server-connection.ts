@@ -1,9 +1,11 @@
 /** How to reach a server of a file. */
 import { basename, dirname, resolve } from 'node:path';
-import type { ServerEntry } from '../config/server-format.ts';
+import { fillVariables } from '../../values/text/fill-variables.ts';
+import { authSecrets, type ServerEntry } from '../config/server-format.ts';
+import type { McpAuth } from '../mcp/client/auth-options.ts';
 import type { McpConnection } from '../mcp/client/import.ts';
 import { bearerOf } from '../mcp/client/oauth.ts';
-import { fillVariables, type GatewayPorts } from './ports.ts';
+import type { GatewayPorts } from './ports.ts';
 import { tokenFile } from './secret-files.ts';
 
 /** A server of a file. */
@@ -24,6 +26,7 @@ export function connectionOf({ entry, file, ports }: Omit<NamedServer, 'name'>):
   const folder = dirname(file);
   const { command, args = [], env = {}, cwd, url, headers = {} } = entry;
   const { values, missing, used } = fillVariables(url === undefined ? env : headers, ports.env);
+  const tokens = authIn(entry, ports.env);
   const connection =
     url === undefined
       ? {
@@ -32,8 +35,36 @@ export function connectionOf({ entry, file, ports }: Omit<NamedServer, 'name'>):
           env: values,
           cwd: cwd === undefined ? folder : resolve(folder, cwd),
         }
-      : { url, headers: values };
-  return { connection, missing, used };
+      : { url, headers: values, auth: tokens?.auth };
+  return {
+    connection,
+    missing: [...new Set([...missing, ...(tokens?.missing ?? [])])],
+    used: [...used, ...(tokens?.used ?? [])],
+  };
+}
+
+/** How a program gets tokens; undefined where a person logs in. */
+function authIn(
+  { auth }: ServerEntry,
+  env: GatewayPorts['env'],
+):
+  | {
+      readonly auth: McpAuth;
+      readonly missing: readonly string[];
+      readonly used: readonly string[];
+    }
+  | undefined {
+  if (auth === undefined || auth.grant === 'authorization_code') return undefined;
+  const secrets = Object.fromEntries(
+    Object.entries(auth).filter(([key]) => (authSecrets as readonly string[]).includes(key)),
+  );
+  const { values, missing, used } = fillVariables(secrets as Record<string, string>, env);
+  // A secret that the file has itself is one all the same.
+  return {
+    auth: { ...auth, ...values } as McpAuth,
+    missing,
+    used: [...used, ...Object.values(values)],
+  };
 }
 
 /** Names the variables that a server lacks, and says what to do. */
@@ -56,20 +87,26 @@ export function authOf({
   entry,
   ports,
 }: NamedServer): ReturnType<typeof bearerOf> | undefined {
-  const { url, headers = {} } = entry;
+  const { url, headers = {}, auth } = entry;
+  if (auth !== undefined && auth.grant !== 'authorization_code') return undefined;
   if (url === undefined || Object.keys(headers).some((one) => /^authorization$/i.test(one)))
     return undefined;
   const shown = basename(file);
   const where = shown === 'gateway.yaml' ? '' : ` --host-tools ${shown}`;
-  const told = new Set<string>();
   return bearerOf(url, tokenFile(ports.tokens(), name, url), {
     hint: `Run \`npx host-tools gateway login ${name}${where}\`.`,
-    told(secret) {
-      if (told.has(secret)) return;
-      // Each renewal brings new tokens. Old ones no longer count.
-      if (told.size >= 64) told.clear();
-      told.add(secret);
-      ports.keepSecret(secret);
-    },
+    told: keeperOf(ports),
   });
+}
+
+/** Hides each token from errors, events and logs. */
+export function keeperOf({ keepSecret }: GatewayPorts): (secret: string) => void {
+  const told = new Set<string>();
+  return (secret) => {
+    if (told.has(secret)) return;
+    // Each renewal brings new tokens. Old ones no longer count.
+    if (told.size >= 64) told.clear();
+    told.add(secret);
+    keepSecret(secret);
+  };
 }

@@ -6,8 +6,8 @@ import { globTest } from '../../values/text/glob.ts';
 import { nearestNames } from '../../values/text/names.ts';
 import type { ServerEntry, ToolLabelsEntry } from '../config/server-format.ts';
 import { ownHints, timeoutMsOf } from '../config/value-formats.ts';
-import type { McpToolLabels } from '../mcp/client/definition.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
+import { labelsByGlob, type ToolLabels } from '../shared/tool-labels.ts';
 
 /** Whether clients get these from the server. */
 export function exposes({ expose }: ServerEntry, kind: 'tools' | 'prompts' | 'resources'): boolean {
@@ -21,37 +21,26 @@ export function takesBy({ tools }: ServerEntry): ((name: string) => boolean) | u
   return (name) => tests.some((matches) => matches(name));
 }
 
-/**
- * The labels of a tool. If several entries match, later ones override earlier ones, member by
- * member.
- */
+/** The labels of a tool, from all entries that match. */
 export function labelsBy({
   labels,
-}: ServerEntry): ((name: string) => McpToolLabels | undefined) | undefined {
+}: ServerEntry): ((name: string) => ToolLabels | undefined) | undefined {
   if (labels === undefined) return undefined;
-  const entries = Object.entries(labels).map(
-    ([glob, given]) => [globTest(glob, false), given] as const,
+  return labelsByGlob(
+    Object.fromEntries(Object.entries(labels).map(([glob, given]) => [glob, labelsOf(given)])),
   );
-  return (name) => {
-    const found = entries.filter(([matches]) => matches(name)).map(([, given]) => given);
-    return found.length === 0 ? undefined : merged(found);
-  };
 }
 
-function merged(found: readonly ToolLabelsEntry[]): McpToolLabels {
-  const of = <Key extends keyof ToolLabelsEntry>(key: Key): NonNullable<ToolLabelsEntry[Key]>[] =>
-    found.flatMap((one) => (one[key] === undefined ? [] : [one[key]]));
-  const record = <V>(parts: readonly Readonly<Record<string, V>>[]): Record<string, V> =>
-    Object.fromEntries(parts.flatMap((part) => Object.entries(part)));
-  const [annotations, origins, roles] = [of('annotations'), of('origins'), of('roles')];
+/** What a file says about tools, as imports take it. */
+export function labelsOf(given: ToolLabelsEntry): ToolLabels {
+  const { annotations, origin, origins, roles, requiresApproval } = given;
   return {
-    annotations:
-      annotations.length === 0 ? undefined : Object.assign({}, ...annotations.map(ownHints)),
-    origin: of('origin').at(-1),
-    origins: origins.length === 0 ? undefined : record(origins),
-    roles: roles.length === 0 ? undefined : record(roles),
-    timeoutMs: found.map(timeoutMsOf).findLast((ms) => ms !== undefined),
-    requiresApproval: of('requiresApproval').at(-1),
+    annotations: annotations === undefined ? undefined : ownHints(annotations),
+    origin,
+    origins,
+    roles,
+    timeoutMs: timeoutMsOf(given),
+    requiresApproval,
   };
 }
 

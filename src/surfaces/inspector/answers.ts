@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { registryStateOf } from '../../core/registry/state-of.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type HostToolRegistry, isMisuseError } from '../../core.ts';
+import { inspectRegistry, type Store } from '../../extend.ts';
 import { readBodyText } from '../../values/http/body.ts';
 import { wireText } from '../../values/json/index.ts';
 import { packageVersion } from '../../values/packages/own-version.ts';
@@ -32,6 +33,7 @@ import {
   readViewer,
 } from './requests.ts';
 import { listSessions, type SessionList } from './session-list.ts';
+import { followStore, maxEarlier } from './stored-calls.ts';
 import {
   type CallRunner,
   createCallRunner,
@@ -67,19 +69,37 @@ export interface Answers {
   close(): Promise<void>;
 }
 
-export function createAnswers(registry: HostToolRegistry<never>, allowCalls: boolean): Answers {
+export function createAnswers(
+  registry: HostToolRegistry<never>,
+  allowCalls: boolean,
+  store: Store | undefined,
+): Answers {
   const state = registryStateOf(registry);
   const monotonic = (): number => state.monotonic();
-  const log = createCallLog(monotonic);
+  const log = createCallLog(monotonic, store === undefined ? 0 : maxEarlier);
+  const stored = store === undefined ? undefined : followStore(store, log);
   const sessions = listSessions(registry);
   const questions = createQuestions(registry, allowCalls);
   const view = createRegistryView(registry, sessions);
   const runner = allowCalls ? createCallRunner(registry) : undefined;
+  /** Said once. */
+  let isUnread = false;
   const feed = createFeed({
     log,
     monotonic,
     hello: { type: 'hello', run: randomUUID(), version: packageVersion, allowCalls, maxCalls },
-    state: async () => view.read(await questions.read()),
+    state: async () => {
+      await stored?.read().catch((error: unknown) => {
+        if (!isUnread)
+          inspectRegistry(registry).report(
+            error,
+            { source: 'inspector' },
+            'the audit log in the store cannot be read',
+          );
+        isUnread = true;
+      });
+      return view.read(await questions.read());
+    },
   });
   const stop = recordCalls(registry, log, feed.changed);
   const makers = createMakers(registry, log, sessions);

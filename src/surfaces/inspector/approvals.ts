@@ -2,8 +2,8 @@
 
 import type { ToolResult } from '../../api/result.ts';
 import { openSessions, registryStateOf } from '../../core/registry/state-of.ts';
-import { questionsOf } from '../../core/session/questions-of.ts';
 import { stateOf } from '../../core/session/session.ts';
+import { questionsOf } from '../../core/session/view.ts';
 import {
   type HostToolRegistry,
   isMisuseError,
@@ -13,7 +13,6 @@ import {
   type ToolSession,
 } from '../../core.ts';
 import { durableSlot } from '../../parts/durable-approvals/durable-state.ts';
-import { isInboxStore } from '../../parts/durable-approvals/store.ts';
 import { type JsonObject, type JsonValue, wireText } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
 import { shownOrigins } from '../../values/text/told-origins.ts';
@@ -73,8 +72,7 @@ interface Source {
 export function createQuestions(registry: HostToolRegistry<never>, allowEdits: boolean): Questions {
   const state = registryStateOf(registry);
   const durable = durableSlot.of(state);
-  const hasInbox =
-    durable !== undefined && (durable.signer === undefined || isInboxStore(durable.store));
+  const hasInbox = durable !== undefined;
   const source = hasInbox ? fromInbox(registry) : fromSessions(registry);
   // Without an inbox, an edit that does not fit would end the call.
   const canEdit = ({ hiddenFields }: PendingApproval): boolean =>
@@ -211,7 +209,8 @@ function shownOf(
   let chars = 0;
   for (const asked of sorted.slice(0, maxShown)) {
     const line = lineOf(asked, canEdit(asked));
-    chars += line.input.length + line.title.length + (line.message?.length ?? 0);
+    const { title, message = '', program = '' } = line;
+    chars += line.input.length + title.length + message.length + program.length;
     // Each question is shown completely, because a person judges it, so fewer of them are shown.
     if (chars > maxChars && shown.length > 0) break;
     shown.push(line);
@@ -221,13 +220,14 @@ function shownOf(
 
 /** Copied member by member, because a token must never reach the page. */
 function lineOf(asked: PendingApproval, editable: boolean): ApprovalLine {
-  const { message, parent, risk, ruleId, tool, input, hiddenFields } = asked;
+  const { message, parent, program, risk, ruleId, tool, input, hiddenFields } = asked;
   return {
     id: asked.id,
     sessionId: asked.sessionId,
     principal: asked.principal ?? '',
     callId: asked.callId,
     ...(parent === undefined ? {} : { parent }),
+    ...(program === undefined ? {} : { program: wireText(program) }),
     tool: tool.name,
     title: asked.title,
     // Records of earlier versions have none.

@@ -38,8 +38,8 @@ export type Arrival = Omit<CallLine, 'n' | 'phase' | 'preview'>;
 
 /** The calls of one inspector. */
 export interface CallLog {
-  /** Adds a call. */
-  add(arrival: Arrival, input: JsonValue): KeptCall;
+  /** Adds a call. @param n its number, one of those that were reserved. @default the next one */
+  add(arrival: Arrival, input: JsonValue, n?: number): KeptCall;
   /** The newest call of this session and id. */
   find(sessionId: string, callId: string): KeptCall | undefined;
   /** The call with this number. */
@@ -50,13 +50,15 @@ export interface CallLog {
   stage(call: KeptCall, name: CallStage['name'], note: string): void;
   /** Keeps a report of the handler. */
   told(call: KeptCall, name: string, data: JsonValue): void;
+  /** Keeps what a program has logged. */
+  logged(call: KeptCall, lines: readonly string[] | undefined): void;
   /** Replaces the input or the result. */
   keep(call: KeptCall, member: 'input' | 'result', value: JsonValue): void;
   /** Informs readers that a call has changed. */
   changed(call: KeptCall): void;
   /**
-   * A set of the numbers of all calls, to which those of changed calls are added. The function ends
-   * that.
+   * A set of the numbers of all calls, oldest first, to which those of changed calls are added.
+   * The function ends that.
    */
   follow(): { readonly changes: Set<number>; stop(): void };
 }
@@ -65,13 +67,14 @@ export interface CallLog {
  * Longer than 60 lines, since its short functions share the calls and the count of their
  * characters.
  * @param monotonic Milliseconds that never go back.
+ * @param reserved How many numbers are left for calls from before, which are added later.
  */
-export function createCallLog(monotonic: () => number): CallLog {
+export function createCallLog(monotonic: () => number, reserved = 0): CallLog {
   const calls = new Map<number, KeptCall>();
   const newest = new Map<string, KeptCall>();
   const readers = new Set<Set<number>>();
   /** The next call whose contents are dropped when there are too many. */
-  let [last, chars, oldestKept] = [0, 0, 1];
+  let [last, chars, oldestKept] = [reserved, 0, 1];
 
   const grow = (call: KeptCall, by: number): void => {
     if (call.kept === undefined) return;
@@ -107,8 +110,7 @@ export function createCallLog(monotonic: () => number): CallLog {
     if (member === 'input') call.isWhole = whole;
   };
   return {
-    add(arrival, input) {
-      const n = ++last;
+    add(arrival, input, n = ++last) {
       if (n > maxCalls) forget(n - maxCalls);
       const call: KeptCall = {
         line: { n, ...arrival, preview: previewOf(input), phase: 'gates' },
@@ -118,7 +120,8 @@ export function createCallLog(monotonic: () => number): CallLog {
         chars: 0,
       };
       calls.set(n, call);
-      newest.set(keyOf(arrival.sessionId, arrival.callId), call);
+      const key = keyOf(arrival.sessionId, arrival.callId);
+      if ((newest.get(key)?.line.n ?? 0) < n) newest.set(key, call);
       // The cost of a call in addition to its texts.
       grow(call, 400);
       keep(call, 'input', input);
@@ -127,7 +130,7 @@ export function createCallLog(monotonic: () => number): CallLog {
     },
     find: (sessionId, callId) => newest.get(keyOf(sessionId, callId)),
     get: (n) => calls.get(n),
-    all: () => calls.values(),
+    all: () => [...calls.values()].sort((one, other) => one.line.n - other.line.n),
     stage(call, name, note) {
       const { kept } = call;
       if (kept === undefined || kept.stages.length >= maxStages) return;
@@ -142,10 +145,23 @@ export function createCallLog(monotonic: () => number): CallLog {
       kept.told = [...kept.told, { ms: since(call), name: name.slice(0, 200), data: text }];
       grow(call, text.length + 100);
     },
+    logged(call, lines) {
+      if (call.kept === undefined || lines === undefined) return;
+      // The library bounds them. Here they take no more than a result.
+      let left = maxOfOne;
+      const logs = lines.slice(0, maxTold * 20).map((line) => {
+        const shown = line.slice(0, left);
+        left -= shown.length;
+        return shown;
+      });
+      call.kept.logs = logs;
+      grow(call, maxOfOne - left + 10 * logs.length);
+    },
     keep,
     changed,
     follow() {
-      const changes = new Set(calls.keys());
+      // Pages show them as they come, and calls from before were added after newer ones.
+      const changes = new Set([...calls.keys()].sort((one, other) => one - other));
       readers.add(changes);
       return { changes, stop: () => void readers.delete(changes) };
     },

@@ -1,7 +1,8 @@
 /** The inspector: a page about a registry, and the answers to its requests. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { HostToolRegistry } from '../../core.ts';
-import { inspectRegistry } from '../../extend.ts';
+import { inspectRegistry, type Store } from '../../extend.ts';
+import { storeOption } from '../../stores/shared/use-store.ts';
 import { headerOf } from '../../values/http/direct-body.ts';
 import {
   isHostAllowed,
@@ -25,6 +26,11 @@ export interface InspectorOptions {
    * the input of a call that waits for an approval. The calls pass all gates. @default false
    */
   readonly allowCalls?: boolean | undefined;
+  /**
+   * A store with an audit log (`createAuditLog({ store })`). The calls of earlier days and of other
+   * processes are read from it, as long as a page is open. @default none
+   */
+  readonly store?: Store | undefined;
 }
 
 /** A page about a registry. */
@@ -50,6 +56,7 @@ const table = {
     (value) => typeof value === 'string' && /^[\w-]{32,512}$/.test(value),
   ),
   allowCalls: withDefault(flag, false),
+  store: storeOption,
 } satisfies TableOf<InspectorOptions>;
 
 const loopbackOnly: OriginPolicy = {
@@ -83,12 +90,9 @@ export function createInspector<S>(
   registry: HostToolRegistry<S>,
   options: InspectorOptions = {},
 ): Inspector {
-  const { token = randomBytes(32).toString('base64url'), allowCalls } = readOptions(
-    where,
-    options,
-    table,
-  );
-  const answers = createAnswers(registry as unknown as HostToolRegistry<never>, allowCalls);
+  const read = readOptions(where, options, table);
+  const { token = randomBytes(32).toString('base64url'), allowCalls, store } = read;
+  const answers = createAnswers(registry as unknown as HostToolRegistry<never>, allowCalls, store);
   const expected = digest(token);
   let closed: Promise<void> | undefined;
   let page: Promise<Page> | undefined;

@@ -1,7 +1,7 @@
 /** Makes a rule from a recorded call, and tries it on all recorded calls. Nothing runs. */
 
 import { registryStateOf } from '../../core/registry/state-of.ts';
-import { everyRule } from '../../core/rules/rule-use.ts';
+import { everyRule, scopeOf } from '../../core/rules/rule-use.ts';
 import { compileRules } from '../../core/rules/rules.ts';
 import type { HostToolRegistry, Rule } from '../../core.ts';
 import { everyQuota } from '../../parts/quotas/quota-state.ts';
@@ -195,7 +195,7 @@ function freeId(state: State, wanted: string): string {
 function ownRules(state: State): readonly Rule[] {
   return state
     .allRules()
-    .filter((rule) => state.rules.sourceOf(rule) === undefined)
+    .filter((rule) => scopeOf(state.rules, rule) === undefined)
     .map(({ id, effect, reason, shadow, about, conditions }) => ({
       id,
       effect,

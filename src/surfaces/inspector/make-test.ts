@@ -4,7 +4,7 @@ import { judgingCopy } from '../../core/registry/judging-copy.ts';
 import { registryStateOf } from '../../core/registry/state-of.ts';
 import { type ErrorCode, errorCodes, type HostToolRegistry } from '../../core.ts';
 import { explain as explainCall } from '../../parts/explain/explain.ts';
-import { memoryQuotas } from '../../parts/quotas/memory-quotas.ts';
+import { memoryStore } from '../../stores/memory/memory-store.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
 import type { TestDecision, TestRequest, TestTrial } from '../pages/inspector-make-wire.ts';
@@ -75,7 +75,7 @@ async function judge(
   >,
 ): Promise<Found> {
   const { now } = state;
-  const quotaStore = memoryQuotas({ now });
+  const quotaStore = memoryStore({ now });
   const copy = judgingCopy(state, {
     rules: undefined,
     options: { quotaStore },

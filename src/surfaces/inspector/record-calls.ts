@@ -106,10 +106,12 @@ function note(log: CallLog, event: AnyEvent): void {
       break;
     case 'tool:post':
       log.keep(call, 'result', outputOf(event.result));
+      log.logged(call, logsOf(event.result));
       break;
     case 'tool:error':
       if (event.error.details !== undefined) log.keep(call, 'result', event.error.details);
       log.keep(call, 'input', event.input);
+      log.logged(call, event.logs);
       if (call.kept !== undefined) call.kept.message = event.error.message.slice(0, 4_096);
       break;
     // Others say what these do.
@@ -132,6 +134,11 @@ function outputOf(result: JsonValue): JsonValue {
   return Object.hasOwn(result, 'content') ? result : (result.output ?? null);
 }
 
+/** What a program has logged. The result is the library's own. */
+function logsOf(result: JsonValue): readonly string[] | undefined {
+  return (result as { readonly metadata?: { readonly logs?: readonly string[] } }).metadata?.logs;
+}
+
 function idOf(event: Exclude<AnyEvent, { type: 'tools:changed' }>): string | undefined {
   return 'callId' in event ? event.callId : undefined;
 }
@@ -144,12 +151,39 @@ function progressOf({ done, total, message }: AnyEvent & { type: 'tool:progress'
   };
 }
 
+/**
+ * Adds a call that an audit log has, unless it is known from its events.
+ * @param n its number. @default the next one
+ */
+export function noteRecorded(log: CallLog, record: CallRecord, n?: number): void {
+  const known = log.find(record.sessionId, record.callId);
+  if (known !== undefined && !isNext(known.line, record)) return;
+  const call = log.add(arrivalOf(record), record.input, n);
+  // Without its arguments, it cannot be judged again.
+  if (record.input === null) call.isWhole = false;
+  log.stage(call, 'arrived', 'Read from the audit log, which has no stages.');
+  noteOutcome(log, call, record);
+}
+
+/** Whether the record is of a later attempt. A program goes on as often as it has waited. */
+function isNext({ attempt, status }: KeptCall['line'], record: CallRecord): boolean {
+  return (
+    attempt < record.attempt ||
+    (attempt === record.attempt && status === 'pending' && record.status !== 'pending')
+  );
+}
+
 /** A call that ended before it was announced is added now. */
 function noteEnd(log: CallLog, record: CallRecord): void {
-  const { sessionId, callId, attempt, status, code, reason, durationMs } = record;
+  const { sessionId, callId, attempt } = record;
   let call = log.find(sessionId, callId);
   if (call === undefined || call.line.attempt !== attempt || call.line.phase === 'ended')
     call = log.add(arrivalOf(record), record.input);
+  noteOutcome(log, call, record);
+}
+
+function noteOutcome(log: CallLog, call: KeptCall, record: CallRecord): void {
+  const { status, code, reason, durationMs } = record;
   const { line } = call;
   line.phase = 'ended';
   line.durationMs = durationMs;

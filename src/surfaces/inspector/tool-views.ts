@@ -25,7 +25,7 @@ const maxTools = 2_000;
 /** Most characters of a schema, of knobs, and of each gate's answer. */
 const maxOfSchema = 60_000;
 
-const flagNames = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
+const flagNames = ['readOnly', 'destructive', 'idempotent', 'openWorld', 'reversible'] as const;
 
 /** A session that is used only for looking. It makes no call, and emits no events. */
 export function sessionForLooking(

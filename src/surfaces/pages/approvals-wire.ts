@@ -9,6 +9,8 @@ export interface WaitingApproval {
   readonly callId: string;
   /** The call whose handler made this one. */
   readonly parent?: { readonly callId: string; readonly tool: string };
+  /** In code mode. The source is left out if it may hold a secret; the line may be 0, unknown. */
+  readonly program?: { readonly source?: string; readonly line: number };
   readonly tool: { readonly name: string };
   readonly title: string;
   /** The call in one line: the name of the tool, and what it is about. */

@@ -86,6 +86,8 @@ export interface CallDetail {
     readonly result?: string;
     /** The message of the error. */
     readonly message?: string;
+    /** What a program has logged. */
+    readonly logs?: readonly string[];
     readonly origins: readonly CallOrigin[];
     readonly shadow: readonly ShadowHit[];
     /** The reports of the handler, each as JSON. */
@@ -134,6 +136,8 @@ export interface ApprovalLine {
   readonly callId: string;
   /** The call whose handler made this one. */
   readonly parent?: { readonly callId: string; readonly tool: string };
+  /** JSON: the program that makes the call, and the line; absent for other calls. */
+  readonly program?: string;
   readonly tool: string;
   readonly title: string;
   /** The call in one line: the name of the tool, and what it is about. */

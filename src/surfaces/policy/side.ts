@@ -4,10 +4,11 @@ import { judgingCopy } from '../../core/registry/judging-copy.ts';
 import type { registryStateOf } from '../../core/registry/state-of.ts';
 import { readSessionOptions } from '../../core/session/session-options.ts';
 import { SessionState } from '../../core/session/session-state.ts';
-import { MisuseError, type QuotaStore, type Rule } from '../../core.ts';
+import { MisuseError, type Rule } from '../../core.ts';
+import type { Store } from '../../extend.ts';
 import { type Judgement, judgeRecorded } from '../../parts/explain/judge-recorded.ts';
-import { memoryQuotas } from '../../parts/quotas/memory-quotas.ts';
 import { everyQuota } from '../../parts/quotas/quota-state.ts';
+import { memoryStore } from '../../stores/memory/memory-store.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import type { ReadRecord } from './record.ts';
 
@@ -50,7 +51,7 @@ export function createSide(
   services: unknown,
 ): Side {
   const now = (): number => clock.now;
-  const quotaStore = lasting(memoryQuotas({ now }));
+  const quotaStore = lasting(memoryStore({ now }));
   const countsBySession = everyQuota(original).some(({ by }) => by.includes('session'));
   const registry = judgingCopy(original, { rules, options: { quotaStore }, now });
   const sessions = new Map<string, SessionState>();
@@ -100,15 +101,16 @@ export function inPlace<T>(where: string, read: () => T): T {
  * Keeps the sums of sessions until the end. A session may be created several times here, and its
  * sums must not depend on garbage collection.
  */
-function lasting(store: QuotaStore): QuotaStore {
-  const session = {};
-  const kept: <T extends Parameters<QuotaStore['reserve']>[0]>(spends: T) => T = (spends) =>
-    (spends.some((spend) => spend.session !== undefined)
-      ? spends.map((spend) => (spend.session === undefined ? spend : { ...spend, session }))
-      : spends) as never;
+function lasting(store: Store): Store {
+  const owner = {};
   return {
-    reserve: (spends) => store.reserve(kept(spends)),
-    giveBack: (reservation) => store.giveBack(reservation),
-    look: (spends) => store.look(kept(spends)),
+    ...store,
+    apply: (space, operations) =>
+      store.apply(
+        space,
+        operations.map((one) =>
+          'owner' in one && one.owner !== undefined ? { ...one, owner } : one,
+        ) as unknown as typeof operations,
+      ),
   };
 }

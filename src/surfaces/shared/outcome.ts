@@ -5,7 +5,8 @@
 
 import { sanitizeText } from '../../core/serialize.ts';
 import { type JsonObject, type JsonValue, serializeOutput, type ToolResult } from '../../core.ts';
-import { contentParts, partText } from '../../values/content.ts';
+import { partText } from '../../values/content.ts';
+import { contentParts } from '../../values/content-parts.ts';
 import { isJsonObject, wellFormedJson } from '../../values/json/index.ts';
 import { head } from '../../values/text/characters.ts';
 import { isOfObjects } from './shown-output.ts';

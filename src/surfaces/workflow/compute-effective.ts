@@ -154,9 +154,9 @@ function tokenCost(spec: ToolSpec): number {
 
 /**
  * The specs of all tools that a model could see in this session: first those of the registry in its
- * order, then the session's own, then `find_tools` of a session with `discovery`. They are what
- * `createWorkflow` needs. A `resourceKey` that depends on the input is left out; the session's
- * locks apply anyway.
+ * order, then the session's own, then those that the session brings, which are `find_tools` with
+ * `discovery` and `run_code` with `code`. They are what `createWorkflow` needs. A `resourceKey`
+ * that depends on the input is left out; the session's locks apply anyway.
  * @example
  * ```ts
  * import { createWorkflow, toolSpecs } from 'host-tools/workflow';
@@ -167,17 +167,20 @@ function tokenCost(spec: ToolSpec): number {
  */
 export function toolSpecs(session: ToolSession): ToolSpec[] {
   const view = inspectSession(session);
-  const { specs } = view;
   const finder = view.findable?.finder;
-  const all = finder === undefined ? specs : new Map([...specs, [finder, finderSpec(finder)]]);
+  const all = new Map(view.specs);
+  const brought = new Set(view.brought);
+  for (const name of brought) all.set(name, { name, parallelSafe: name === finder });
   const found: ToolSpec[] = [];
   for (const [name, { requires = [], provides = [], parallelSafe = false, resourceKey }] of all) {
     const definition = view.definition(name);
     // A profile may name a tool that is not registered.
     if (definition === undefined) continue;
+    // What a program can call is in the description that the session gives.
+    const own = brought.has(name) ? session.tool(name)?.description : undefined;
     found.push({
       name,
-      description: inspectTool(definition).description,
+      description: own ?? inspectTool(definition).description,
       parameters: definition.parameters as JsonObject,
       ...(requires.length === 0 ? {} : { requires }),
       ...(provides.length === 0 ? {} : { provides }),
@@ -186,8 +189,4 @@ export function toolSpecs(session: ToolSession): ToolSpec[] {
     });
   }
   return found;
-}
-
-function finderSpec(name: string): ToolSpec {
-  return { name, parallelSafe: true };
 }

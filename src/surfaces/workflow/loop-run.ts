@@ -166,10 +166,10 @@ async function mirrorFacts(run: LoopRun): Promise<void> {
     await send(run, read(run, { type: 'facts_updated', facts: changes }));
 }
 
-/** Tells the workflow what a session with discovery lists, and how it changed. */
+/** Tells the workflow what a session lists that does not list everything, and how it changed. */
 async function mirrorListing(run: LoopRun): Promise<void> {
   const { inSession, start, state } = run;
-  const names = inSession.findable === undefined ? null : start.session.effectiveTools().names;
+  const names = inSession.brought.length === 0 ? null : start.session.effectiveTools().names;
   const { listed = null } = state;
   const isSame =
     names === listed ||

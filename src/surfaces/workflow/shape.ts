@@ -83,6 +83,7 @@ const blocks: ReadonlySet<unknown> = new Set<Block>([
   'not_registered',
   'knobs_missing',
   'external',
+  'app_only',
 ]);
 function block(value: JsonValue | undefined, at: string): void {
   if (!blocks.has(value)) throw wrong(at, `one of ${[...blocks].join(', ')}`, value);

@@ -28,7 +28,7 @@ let world: GuardWorld;
 
 beforeAll(async () => {
   built = await builtCli('guard-box');
-}, 120_000);
+}, 900_000);
 afterAll(() => rmSync(built, { recursive: true, force: true }));
 beforeEach(() => {
   world = guardWorld(built);

@@ -24,7 +24,7 @@ let home: string;
 
 beforeAll(async () => {
   built = await builtCli('guard');
-}, 120_000);
+}, 900_000);
 afterAll(() => rmSync(built, { recursive: true, force: true }));
 beforeEach(() => {
   home = mkdtempSync(join(built, 'home-'));

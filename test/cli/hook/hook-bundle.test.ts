@@ -29,7 +29,7 @@ beforeAll(async () => {
     platform: 'node',
     logLevel: 'warning',
   });
-}, 120_000);
+}, 900_000);
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });

@@ -327,6 +327,13 @@ describe('the audit log', () => {
     expect(reason).toContain('a hook starts no servers: use `host-tools serve`');
   });
 
+  test('a check of tokens blocks, since a hook has no clients', async () => {
+    const world = hookWorld({ authorization: { issuer: 'https://a.example', audience: 'a' } });
+    const { effect, reason } = await world.before('Bash', { command: 'ls' });
+    expect(effect).toBe('blocked');
+    expect(reason).toContain('a hook has no clients with tokens: use `host-tools serve --http`');
+  });
+
   test('that is no regular file blocks the call', async () => {
     const world = hookWorld({ rules: [], audit: { path: 'log.jsonl' } });
     const log = world.files.at('log.jsonl');

@@ -743,6 +743,28 @@ describe('host-tools files', () => {
       '.yaml',
       ['server_prefixes'],
     ],
+    [
+      'approvals and an audit log in a store',
+      `store: { url: "sqlite:./state.db" }\napprovals: {}\naudit: {}\ntools:${entry}`,
+      '.yaml',
+      [],
+    ],
+    [
+      'approvals and an audit log without a place',
+      `approvals: {}\naudit: {}\ntools:${entry}`,
+      '.yaml',
+      ['store_fits', 'store_fits'],
+    ],
+    [
+      'what a folder does not keep',
+      `store: { url: "file:./state" }
+audit: {}
+quotas: [{ id: q, max: 1, per: day, by: registry }]
+tools:${entry}`,
+      '.yaml',
+      ['store_fits', 'store_fits'],
+    ],
+    ['the address of a store that is none', 'store: { url: x }', '.yaml', ['config_entries']],
     ['a syntax that is none', 'tools: [', '.yaml', ['config_loads']],
     ['another kind of document', '{ "openapi": "3.1.0", "paths": {} }', '.json', ['config_loads']],
     [

@@ -2,6 +2,7 @@
  * Approvals through the AI SDK: it pauses where our gates ask, its report is the answer, and a
  * history that somebody made up runs nothing.
  */
+
 import { describe, expect, test } from 'vitest';
 import { type JsonObject, jsonSchema } from '../../../src/index.ts';
 import { toAiSdkTools } from '../../../src/surfaces/ai-sdk/index.ts';
@@ -11,6 +12,7 @@ import {
   recordEvents,
   type TestSessionOptions,
 } from '../../../src/surfaces/testing/index.ts';
+import { approvalStoreOf } from '../../stores/shared/ports.ts';
 import { answersTo, type Message, type Part, versions } from './versions.ts';
 
 const wire = () =>
@@ -354,7 +356,7 @@ describe('approvals: "sdk"', () => {
     async (_title, options) => {
       const tool = wire();
       const gone = () => Promise.reject(new Error('gone'));
-      const store = { put: gone, take: gone, list: gone };
+      const store = approvalStoreOf({ put: gone, take: gone, page: gone, heads: gone });
       const session = createTestSession({
         tools: [tool],
         ...options,

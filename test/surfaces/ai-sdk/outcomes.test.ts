@@ -1,15 +1,11 @@
 /** What a chat gets of a call that was suspended, once a person has answered. */
+
 import { convertToModelMessages, type UIMessage } from 'ai';
 import { convertToModelMessages as convertToModelMessages7 } from 'ai7';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import {
-  type ApprovalStore,
-  content,
-  defineTool,
-  HostToolRegistry,
-  type ToolSession,
-} from '../../../src/index.ts';
+import type { Store } from '../../../src/extend.ts';
+import { content, defineTool, HostToolRegistry, type ToolSession } from '../../../src/index.ts';
 import { type AiSdkResult, toAiSdkTools } from '../../../src/surfaces/ai-sdk/index.ts';
 import { memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
 
@@ -24,7 +20,7 @@ const png = Buffer.from('an image').toString('base64');
 let now = 1_000;
 
 /** The application, or the inbox: processes that share a store. */
-function open(store: ApprovalStore, handler: () => unknown = () => 'sent'): HostToolRegistry {
+function open(store: Store, handler: () => unknown = () => 'sent'): HostToolRegistry {
   const registry: HostToolRegistry = new HostToolRegistry({
     now: () => now,
     approvals: {
@@ -235,11 +231,12 @@ describe('withOutcomes', () => {
   test('looks up at most 200 approvals for one list, the newest', async () => {
     const store = memoryApprovals({ now: () => now });
     const read: string[] = [];
-    const counting: ApprovalStore = {
+    const counting: Store = {
       ...store,
-      read: (id) => {
-        read.push(id);
-        return store.read?.(id);
+      apply: (space, operations) => {
+        const [first] = operations;
+        if (first?.op === 'get') read.push(String(first.keys[0]).replace('approval ', ''));
+        return store.apply(space, operations);
       },
     };
     const { withOutcomes } = toAiSdkTools(sessionIn(open(counting)));
@@ -250,7 +247,13 @@ describe('withOutcomes', () => {
 
   test('rejects if the store fails', async () => {
     const store = memoryApprovals({ now: () => now });
-    const failing: ApprovalStore = { ...store, read: () => Promise.reject(new Error('no disk')) };
+    const failing: Store = {
+      ...store,
+      apply: ((space, operations) =>
+        operations[0]?.op === 'get'
+          ? Promise.reject(new Error('no disk'))
+          : store.apply(space, operations)) as Store['apply'],
+    };
     const session = sessionIn(open(failing));
     const messages = await asked(session, 'send');
     await expect(toAiSdkTools(session).withOutcomes(messages)).rejects.toThrow('no disk');

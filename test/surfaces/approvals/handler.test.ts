@@ -2,10 +2,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { SuspendedApproval } from '../../../src/api/approval-store.ts';
 import {
-  type ApprovalRecord,
-  type ApprovalStore,
   defineTool,
   HostToolRegistry,
+  memoryStore,
   type RegistryOptions,
   type ToolSession,
 } from '../../../src/index.ts';
@@ -13,7 +12,8 @@ import { type SuspendedCall, sealRecord } from '../../../src/parts/durable-appro
 import { createTokenSigner } from '../../../src/parts/durable-approvals/token.ts';
 import type { ApprovalsHandlerOptions } from '../../../src/surfaces/approvals/index.ts';
 import { createApprovalsHandler, memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
-import type { WaitingApproval } from '../../../src/surfaces/pages/approvals-wire.ts';
+import type { WaitingApproval, WaitingList } from '../../../src/surfaces/pages/approvals-wire.ts';
+import { approvalStoreOf, memoryApprovalPort } from '../../stores/shared/ports.ts';
 
 const people = new Map([
   ['Bearer bob', 'bob'],
@@ -279,12 +279,12 @@ describe('the page', () => {
   });
 
   test('learns in one line what a call is about, also of a record of an earlier version', async () => {
-    const store = memoryApprovals();
+    const store = memoryApprovalPort();
     const withoutSummary = {
       ...store,
-      put(record: ApprovalRecord) {
+      put(record: SuspendedApproval) {
         // What an earlier version would have stored.
-        const { request, input, idempotencyKey, principal } = record as SuspendedApproval;
+        const { request, input, idempotencyKey, principal } = record;
         const { summary: _, ...old } = request;
         const signer = createTokenSigner('x'.repeat(32));
         const call = { request: old, input, idempotencyKey, principal } as SuspendedCall;
@@ -294,7 +294,7 @@ describe('the page', () => {
     for (const one of [store, withoutSummary]) {
       const { ask, post, suspend } = setUp(
         {},
-        { approvals: { secret: 'x'.repeat(32), store: one as ApprovalStore } },
+        { approvals: { secret: 'x'.repeat(32), store: approvalStoreOf(one) } },
       );
       const { id } = await suspend('eve');
       const { approvals } = (await (await ask('/api/approvals')).json()) as {
@@ -343,6 +343,33 @@ describe('the list', () => {
       expect(token).toMatch(/\./);
       expect(texts).not.toContain(token);
     }
+  });
+
+  test('with the line of the program that makes a call, and its source if that is short', async () => {
+    const { registry, ask } = setUp();
+    const session = registry.createSession({
+      sessionId: 'programs',
+      principal: 'ann',
+      approvalMode: 'suspend',
+      code: {},
+    });
+    const long = `// ${'x'.repeat(5_000)}`;
+    for (const first of ['// short', long])
+      await session.call('run_code', { code: `${first}\nawait tools.pay({ to: 'eve' })` });
+    const [, list] = (await read(await ask('/api/approvals'))) as [number, WaitingList];
+    const told = list.approvals.map(({ program, leftOut, parent }) => [
+      program?.line,
+      program?.source?.length,
+      leftOut,
+      parent?.tool,
+    ]);
+    expect(told).toEqual([
+      [2, 39, undefined, 'run_code'],
+      [2, undefined, ['program'], 'run_code'],
+    ]);
+    const id = list.approvals.find(({ leftOut }) => leftOut !== undefined)?.id as string;
+    const [, one] = await read(await ask(`/api/approvals/${id}`));
+    expect(one).toMatchObject({ program: { line: 2, source: expect.stringContaining(long) } });
   });
 
   test('of one session, of one principal', async () => {
@@ -589,7 +616,7 @@ describe('one approval', () => {
     const fails = () => {
       throw new Error('disk full');
     };
-    const store = { put: fails, take: fails, list: fails, settle: fails, read: fails, page: fails };
+    const store = { ...memoryStore(), apply: fails };
     const { ask, error } = setUp({}, { approvals: { secret: 'x'.repeat(32), store } });
     expect((await ask('/api/approvals')).status).toBe(503);
     expect(error).toHaveBeenCalledExactlyOnceWith(

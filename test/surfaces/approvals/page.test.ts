@@ -59,6 +59,12 @@ const focused = (page: Page): Promise<string> =>
     "document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent",
   );
 /** Begins an edit, and goes on as JSON. */
+/** The part of a field that a script types into. */
+interface TypedInto {
+  value: string;
+  dispatchEvent(event: Event): boolean;
+}
+
 async function editJson(page: Page): Promise<ReturnType<Page['getByRole']>> {
   await button(page, /^(?:Edit|Go on editing) …$/).click();
   await button(page, 'Raw JSON').click();
@@ -336,6 +342,127 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(await violations(page)).toEqual([]);
   });
 
+  /** Suspends the calls of a program. The page shows them. */
+  async function programWith(code: string, callId?: string): Promise<void> {
+    const asking = registry.createSession({
+      sessionId: 'programs',
+      principal: 'dora',
+      approvalMode: 'suspend',
+      code: {},
+    });
+    await asking.call('run_code', { code }, callId === undefined ? {} : { callId });
+  }
+  const sourceIn = (page: Page) => page.getByRole('region', { name: 'Source of the program' });
+  const markedIn = (page: Page): Promise<string[]> =>
+    sourceIn(page).locator('.marked').allInnerTexts();
+  const columns = (page: Page): Promise<unknown> =>
+    page.evaluate('document.documentElement.scrollWidth');
+
+  test('shows the program of a call, with the line that makes it, and what comes next', async () => {
+    const code = "const note = 'x';\nawait tools.pay({ to: 'ann', note });\nreturn 'done'";
+    await programWith(code);
+    const page = await open();
+    const pane = page.getByRole('region', { name: 'Pay ann?' });
+    await pane.getByText('Program, at line 2').waitFor();
+    expect(await markedIn(page)).toEqual(["await tools.pay({ to: 'ann', note });\nthis call"]);
+    expect(await pane.locator('.code-line .text').allInnerTexts()).toEqual(code.split('\n'));
+    expect(await violations(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await columns(page)).toBe(390);
+  });
+
+  test('shows the questions of one program together, each to be answered by itself', async () => {
+    await pay('first');
+    await programWith(
+      "const pay = (to) => tools.pay({ to, note: 'x' });\n" +
+        "const all = await Promise.all([\n  tools.pay({ to: 'ann', note: 'a' }),\n" +
+        "  tools.pay({ to: 'bob', note: 'b' }),\n  pay('cid'),\n]);\nreturn all.length;",
+    );
+    const page = await open();
+    await page.getByRole('group', { name: '3 calls of run_code' }).getByText('Pay bob?').click();
+    const siblings = page.getByRole('list', { name: 'Questions of this program' });
+    const told = async () =>
+      (await siblings.getByRole('listitem').allInnerTexts()).map((text) => text.split(/\n+/));
+    expect(await told()).toEqual([
+      ['line 1', 'Pay cid?', 'waits'],
+      ['line 3', 'Pay ann?', 'waits'],
+      ['line 4', 'Pay bob?', 'this call'],
+    ]);
+    expect(await markedIn(page)).toEqual([
+      "const pay = (to) => tools.pay({ to, note: 'x' });\nalso asked",
+      "  tools.pay({ to: 'ann', note: 'a' }),\nalso asked",
+      "  tools.pay({ to: 'bob', note: 'b' }),\nthis call",
+    ]);
+    expect(await violations(page)).toEqual([]);
+    await siblings.getByRole('button', { name: 'Pay ann?' }).click();
+    await page.getByRole('region', { name: 'Pay ann?' }).waitFor();
+    await button(page, /^Allow/).click();
+    await expect.poll(told).toContainEqual(['line 3', 'Pay ann?', 'allowed']);
+    expect(paid).toHaveLength(1);
+    expect(await pending()).toHaveLength(3);
+  });
+
+  test.each([
+    ['markup', `// ${'<img src=x onerror=alert(1)></pre><script>alert(1)</script>'}\n`, '<img'],
+    ['characters that reverse text', '// \u202e // ;)(eveD yap \u2066\n', '\\u202e'],
+  ])('shows a program with %s as it is', async (_, before, shown) => {
+    await programWith(`${before}await tools.pay({ to: 'ann', note: '' })`);
+    const page = await open();
+    await page.getByText('Program, at line 2').waitFor();
+    expect(await sourceIn(page).innerText()).toContain(shown);
+    expect(await page.locator('img[src=x], pre script').count()).toBe(0);
+    expect(await sourceIn(page).innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+    expect(await violations(page)).toEqual([]);
+  });
+
+  test('shows what runs where a line ends for a program, but not for most readers', async () => {
+    const call = (to: string): string => `await tools.pay({ to: '${to}', note: '' });`;
+    await programWith(`// one\r${call('ann')} // two\u2028${call('bob')}\r\n// three\n// four`);
+    const page = await open();
+    await page.getByText('Program, at line 2').waitFor();
+    expect(await markedIn(page)).toEqual([
+      `${call('ann')} // two\\u2028\n${call('bob')}\nthis call`,
+    ]);
+    const numbers = await sourceIn(page)
+      .locator('.number')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('data-n')));
+    expect(numbers).toEqual(['1', '2', '3', '4']);
+  });
+
+  test('shows the part of the longest program that matters, and all of it if asked', async () => {
+    const call = "await tools.pay({ to: 'ann', note: '' });";
+    const half = '\n'.repeat(32_700);
+    await programWith(`${half}${call}${half}`);
+    const page = await open();
+    await page.getByText('Program, at line 32701').waitFor();
+    expect(await markedIn(page)).toEqual([`${call}\nthis call`]);
+    expect(await sourceIn(page).locator('.code-line').count()).toBeLessThan(60);
+    expect(await sourceIn(page).locator('.gap').allInnerTexts()).toEqual([
+      '32,684 lines …',
+      '32,692 lines …',
+    ]);
+    await button(page, /^Show .* more characters? of the program$/).click();
+    await expect.poll(() => sourceIn(page).locator('.code-line').count()).toBe(65_401);
+    await button(page, /^Allow/).click();
+    await expect.poll(() => paid).toHaveLength(1);
+  });
+
+  test('shows one line of 65 536 characters without a page that is as wide', async () => {
+    const call = "await tools.pay({ to: 'ann', note: '' });";
+    await programWith(`${call}/*${'\u202e'.repeat(100)}${'x'.repeat(65_390)}*/`);
+    const page = await open('dark', 390);
+    await rows(page).first().click();
+    await page.getByText('Program, at line 1').waitFor();
+    expect((await sourceIn(page).innerText()).length).toBeLessThan(3_000);
+    expect(await columns(page)).toBe(390);
+    await button(page, /^Show .* of the program$/).click();
+    await expect
+      .poll(async () => (await sourceIn(page).innerText()).length)
+      .toBeGreaterThan(65_000);
+    expect(await columns(page)).toBe(390);
+    expect(await violations(page)).toEqual([]);
+  });
+
   test('edits in a form that is made from the schema, and as JSON, whichever one likes', async () => {
     expected = /status of 400|ERR_INTERNET_DISCONNECTED/;
     const text = 'Dear Eve,\nthe report\nis below.\nBob';
@@ -473,6 +600,24 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
       .first()
       .waitFor();
     expect(paid).toEqual([{ to: 'ann@example.org', note: 'for the books' }]);
+  });
+
+  test('keeps each change, also if the next one comes before the page is drawn again', async () => {
+    await pay('eve@example.org', 'for the books');
+    const page = await open();
+    await button(page, 'Edit …').click();
+    const fields = page.locator('#edit input, #edit textarea');
+    await fields.nth(1).waitFor();
+    await fields.evaluateAll((all) => {
+      for (const [at, field] of (all as unknown as TypedInto[]).slice(0, 2).entries()) {
+        field.value = `typed ${at}`;
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+      }
+    });
+    await button(page, 'Raw JSON').click();
+    const json = page.getByRole('textbox', { name: 'Input to run instead, as JSON' });
+    expect(await json.inputValue()).toContain('typed 0');
+    expect(await json.inputValue()).toContain('typed 1');
   });
 
   test('says why an edit does not fit, and keeps it to be corrected', async () => {

@@ -112,6 +112,26 @@ describe('what is sent', () => {
     expect(bodies()[0]?.data.request).not.toHaveProperty('input');
   });
 
+  test('the program of a call and its line, and the line alone if the source is too long', async () => {
+    const { registry, notifier, bodies } = setUp();
+    const session = registry.createSession({
+      sessionId: 'programs',
+      principal: 'ann',
+      approvalMode: 'suspend',
+      code: {},
+    });
+    const call = "\nawait tools.pay({ to: 'eve' });";
+    // As JSON, it is six times as long.
+    const long = `// ${'\u0001'.repeat(65_000)}${call}`;
+    for (const code of [`// short${call}`, long]) await session.call('run_code', { code });
+    await notifier.flush();
+    const told = bodies().map(({ data: { request } }) => [request.program, request.input]);
+    expect(told).toEqual([
+      [{ source: `// short${call}`, line: 2 }, { to: 'eve' }],
+      [{ line: 2 }, { to: 'eve' }],
+    ]);
+  });
+
   test('nothing once it was detached, or closed', async () => {
     const { registry, notifier, stop, sent, ask } = setUp();
     stop();

@@ -28,16 +28,20 @@ const ofTools = ['jsonSchemas'];
 const uses: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   'registry quotas': [{ quotas: [quota] }, []],
   'profile quotas': [profile({ tools: ['a'], quotas: [quota] }), ofTools],
+  'session code': [{ code: true }, []],
   'schemas json': [{ tools: [tool] }, []],
   'tests matches': [{ rules: [{ ...rule, when: { x: { matches: '^a' } } }] }, []],
   'tests alike': [{ rules: [{ ...rule, when: { x: { alike: ['a'] } } }] }, []],
   'tests origin': [{ rules: [{ ...rule, when: { x: { origin: 'untrusted' } } }] }, []],
   'ruleKeys origins': [{ rules: [{ ...rule, origins: 'untrusted' }] }, []],
+  'ruleKeys actor': [{ rules: [{ ...rule, actor: { agent: 'researcher' } }] }, []],
   'profileTool origins': [
     profile({ tools: [{ name: 'a', origins: { output: 'trusted' } }] }),
     ofTools,
   ],
   'profileTool roles': [profile({ tools: [{ name: 'a', roles: { x: 'target' } }] }), ofTools],
+  'profileTool scopes': [profile({ tools: [{ name: 'a', scopes: ['x'] }] }), ofTools],
+  'tool scopes': [{ tools: [{ ...tool, scopes: ['x'] }] }, ofTools],
   'tool outputStrategy: "offload"': [{ tools: [{ ...tool, outputStrategy: 'offload' }] }, ofTools],
   'tool external': [
     { tools: [{ name: 'a', description: 'Runs elsewhere.', external: true }] },
@@ -61,7 +65,8 @@ const uses: Readonly<Record<string, readonly [object, readonly string[]]>> = {
 };
 
 /** What no file can say: options of registries and sessions, methods, and functions of a tool. */
-const notInFiles = /^(?:session\w*|registryMethods|call) |^registry (?!quotas$)|^tool attributes$/;
+const notInFiles =
+  /^(?:session(?! code$)\w*|registryMethods|call) |^registry (?!quotas$)|^tool (?:attributes|revert)$/;
 
 const table = partTable.flatMap(({ part, subpath: _, ...places }) =>
   Object.entries(places).flatMap(([place, names]) =>

@@ -330,5 +330,5 @@ describe('sandboxes end', () => {
 
     await registry.close();
     await vi.waitFor(() => expect(runs(same)).toBe(false), { timeout: 30_000 });
-  }, 120_000);
+  }, 900_000);
 });

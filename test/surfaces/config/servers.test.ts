@@ -25,6 +25,14 @@ describe('what is wrong with a server is said', () => {
     [{ args: [] }, 'expected exactly one of command, url, got none'],
     [{ command: 'x', url: 'https://a.b' }, 'expected exactly one of command, url, got both'],
     [{ command: 'x', headers: {} }, '`headers` does not go with `command`'],
+    [
+      {
+        url: 'https://a.b',
+        headers: { authorization: 'Bearer a' },
+        auth: { grant: 'authorization_code' },
+      },
+      '`auth` does not go with a header `Authorization`',
+    ],
     [{ url: 'https://a.b', env: {} }, '`env` does not go with `url`'],
     [{ url: 'ftp://a.b' }, '`url`: expected an http(s) address'],
     [{ url: 'https://u:p@a.b' }, '`url`: expected an address without a user and a password'],

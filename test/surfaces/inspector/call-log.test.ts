@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { CallRecord } from '../../../src/extend.ts';
 import { createCallLog, maxCalls } from '../../../src/surfaces/inspector/call-log.ts';
+import { noteRecorded } from '../../../src/surfaces/inspector/record-calls.ts';
 
 const arrival = (callId: string, sessionId = 's') => ({
   at: 1,
@@ -72,4 +74,29 @@ describe('the log of calls', () => {
     expect(call.kept?.told.length).toBe(50);
     expect(call.kept?.told[0]?.data.length).toBeLessThan(1_200);
   });
+});
+
+test('a program that goes on several times is there as often, and lines that repeat are there once', () => {
+  const log = createCallLog(() => 0);
+  const record = (attempt: number, status: CallRecord['status'], at: number): CallRecord =>
+    ({
+      ...arrival('c'),
+      attempt,
+      status,
+      at,
+      input: { code: 'x' },
+      durationMs: 1,
+    }) as unknown as CallRecord;
+  const lines = [
+    record(1, 'pending', 1),
+    record(2, 'pending', 2),
+    record(2, 'succeeded', 3),
+    // The other processes that were read before may have told it, too.
+    record(1, 'pending', 1),
+    record(2, 'pending', 2),
+    record(2, 'succeeded', 3),
+  ];
+  for (const line of lines) noteRecorded(log, line);
+  const told = [...log.all()].map(({ line: { attempt, status } }) => `${attempt} ${status}`);
+  expect(told).toEqual(['1 pending', '2 pending', '2 succeeded']);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { registryStateOf } from '../../../src/core/registry/state-of.ts';
-import type { ApprovalRecord, ApprovalStore, HostToolRegistry } from '../../../src/index.ts';
+import type { HostToolRegistry } from '../../../src/index.ts';
 import { memoryApprovals } from '../../../src/surfaces/approvals/index.ts';
 import { createInspector } from '../../../src/surfaces/inspector/index.ts';
 import type { SessionLine } from '../../../src/surfaces/pages/inspector-session-wire.ts';
@@ -564,42 +564,9 @@ describe('an answer that is refused says so, and the question stays', () => {
 describe('a store of approvals', () => {
   const secret = 'x'.repeat(32);
 
-  test('without what an inbox needs is read through the sessions', async () => {
-    const records = new Map<string, ApprovalRecord>();
-    const store: ApprovalStore = {
-      put: (record) => void records.set(record.id, record),
-      take(id) {
-        const record = records.get(id);
-        records.delete(id);
-        return record;
-      },
-      list: (id) => [...records.values()].filter(({ sessionId }) => sessionId === id),
-    };
-    const registry = makeRegistry({ approvals: { secret, store } });
-    const kit = inspect(registry, { allowCalls: true });
-    const session = registry.createSession({
-      sessionId: 's',
-      principal: 'ann',
-      approvalMode: 'suspend',
-    });
-    await session.call('pay', { to: 'bob' });
-    const asked = await stateOf(kit, ({ approvals }) => approvals[0]);
-    expect(asked.editable).toBe(false);
-    const answer = { id: asked.id, decision: 'allow_once', by: 'bob' };
-    const edited = await kit.post('answer', { ...answer, input: { to: 'carol' } });
-    expect([edited.status, await edited.text()]).toEqual([
-      409,
-      expect.stringContaining('cannot be edited here'),
-    ]);
-    expect((await kit.post('answer', answer)).status).toBe(200);
-    expect((await kit.post('answer', answer)).status).toBe(409);
-    expect((await linesOf(kit)).at(-1)).toMatchObject({ attempt: 2, status: 'succeeded' });
-    await kit.inspector.close();
-  });
-
   test('that is away hides nothing else, and the page says so', async () => {
     const away = (): Promise<never> => Promise.reject(new Error('away'));
-    const store = { ...memoryApprovals(), page: away, heads: away };
+    const store = { ...memoryApprovals(), apply: away };
     const registry = makeRegistry({ approvals: { secret, store } });
     const kit = inspect(registry);
     const session = registry.createSession({

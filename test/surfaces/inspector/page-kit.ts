@@ -1,10 +1,11 @@
 /** The page of an inspector in a real browser, with what it says that it should not. */
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Store } from '../../../src/extend.ts';
 import type { HostToolRegistry } from '../../../src/index.ts';
 import { createInspector, type Inspector } from '../../../src/surfaces/inspector/index.ts';
 import { toNodeListener } from '../../../src/surfaces/mcp/index.ts';
+import { freePort } from '../../stores/free-port.ts';
 
 /** An inspector that is served on loopback. */
 export interface ServedInspector {
@@ -27,23 +28,27 @@ export function inspectorOf(
   registry: HostToolRegistry,
   allowCalls = false,
   own = token,
+  store?: Store,
 ): Inspector {
-  return createInspector(registry, { token: own, allowCalls });
+  return createInspector(registry, { token: own, allowCalls, store });
 }
 
 export async function serveInspector(
   registry: HostToolRegistry,
   allowCalls = false,
+  store?: Store,
 ): Promise<ServedInspector> {
-  const inspector = inspectorOf(registry, allowCalls);
+  const inspector = inspectorOf(registry, allowCalls, token, store);
   const said: string[] = [];
-  let port = 0;
+  // It is let go and taken again, so it must be one that the system gives to nobody meanwhile.
+  const port = await freePort();
   let server: Server | undefined;
   const listen = async (one: Inspector): Promise<void> => {
     const own = createServer(toNodeListener(one));
     server = own;
-    await new Promise<void>((resolve) => own.listen(port, '127.0.0.1', resolve));
-    port = (own.address() as AddressInfo).port;
+    await new Promise<void>((resolve, reject) =>
+      own.once('error', reject).listen(port, '127.0.0.1', resolve),
+    );
   };
   const leave = async (): Promise<void> => {
     const own = server;

@@ -3,7 +3,7 @@
 import { type HandlerOutcome, readOutcome } from '../../../core/result.ts';
 import { isContentValue } from '../../../values/content.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../../../values/json/index.ts';
-import { className } from '../../../values/json/lost-data.ts';
+import { className, losesData } from '../../../values/json/lost-data.ts';
 import { excessOf } from '../../../values/text/json-bounds.ts';
 import {
   type HostMessage,
@@ -141,7 +141,7 @@ export class Run implements ContextPort {
     if (outcome?.kind === 'fail')
       return this.#finish({ t: 'returned', id, kind: 'fail', value: outcome.failure as never });
     const output = outcome === undefined ? value : outcome.output;
-    const copy = copyJson(output, { ...valueLimits, noticesLoss: true });
+    const copy = copyJson(output, { ...valueLimits, losesData });
     if (!copy.ok) {
       const reason = copy.fault === 'not_json' ? 'not_json' : 'output_too_large';
       return this.#unreturnable(reason, copy.path, copy.message);

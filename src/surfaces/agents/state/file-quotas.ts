@@ -1,7 +1,8 @@
 /** The counts of quotas, in a file that all hooks with the same rules share. */
 import { readFileSync } from 'node:fs';
-import type { QuotaSpend, QuotaStore, QuotaUse } from '../../../core.ts';
+import type { Store } from '../../../extend.ts';
 import { replaceFileSync } from '../../../values/files/whole-file.ts';
+import type { MaybePromise } from '../../../values/maybe-promise.ts';
 import { HookFault } from '../event.ts';
 import { locked, requireRegularFile } from './locked-file.ts';
 
@@ -25,43 +26,63 @@ const maxKeys = 10_000;
 const keepSessionMs = 86_400_000;
 
 /**
- * A store in a file.
+ * A store in a file, for sums alone.
  * @param until Epoch milliseconds until which it waits for other hooks.
  * @throws HookFault if it is no regular file
  */
-export function fileQuotas(file: string, until: number, now: () => number): QuotaStore {
+export function fileQuotas(file: string, until: number, now: () => number): Store {
   requireRegularFile(file);
-  const inFile = <T>(work: (sums: Map<string, Sum>, at: number) => T): Promise<T> =>
-    locked(`${file}.lock`, until, () => work(readSums(file, now()), now()));
-  return {
-    reserve: (spends) =>
-      inFile((sums, at) => {
-        const uses = spends.map((spend) => useOf(sums, spend, at));
-        if (uses.some(({ retryAfterMs }) => retryAfterMs !== 0)) return { refused: uses };
-        for (const spend of spends) add(sums, spend, at);
-        if (sums.size > maxKeys) throw new HookFault(`${file} counts for too many values.`);
-        replaceFileSync(file, JSON.stringify([...sums]), { durable: false });
-        return { reservation: { spends, at } };
-      }),
-    // An amount that a hook has reserved is spent, because the call may run as soon as the hook has
-    // answered.
-    giveBack: () => {},
-    look: (spends) => inFile((sums, at) => spends.map((spend) => useOf(sums, spend, at))),
-  };
+  return sumsOnly((operations) =>
+    locked(`${file}.lock`, until, () => {
+      const at = now();
+      const sums = readSums(file, at);
+      const uses = operations.flatMap((one) =>
+        one.op === 'add' || one.op === 'sum' ? [useOf(sums, one, at)] : [],
+      );
+      const adds = operations.filter((one) => one.op === 'add');
+      if (adds.length === 0) return { results: uses };
+      const refused = uses.findIndex(({ retryAfterMs }) => retryAfterMs !== 0);
+      if (refused >= 0) return { refused, gone: false, retryAfterMs: 0, uses };
+      for (const one of adds) add(sums, one, at);
+      if (sums.size > maxKeys) throw new HookFault(`${file} counts for too many values.`);
+      replaceFileSync(file, JSON.stringify([...sums]), { durable: false });
+      return { results: adds.map(() => 'spent') };
+    }),
+  );
 }
 
 /** Accepts everything, for calls that have already spent their amounts. */
-export const spentBefore: QuotaStore = Object.freeze({
-  reserve: () => ({ reservation: {} }),
-  giveBack: () => {},
-  look: (spends: readonly QuotaSpend[]) => spends.map(() => ({ used: 0n, retryAfterMs: 0 })),
-});
+export const spentBefore: Store = sumsOnly((operations) => ({
+  results: operations.map(({ op }) => (op === 'sum' ? { used: 0n, retryAfterMs: 0 } : 'spent')),
+}));
+
+/**
+ * A store that only adds, or only reads sums. What a hook has reserved is spent, because the call
+ * may run as soon as the hook has answered: nothing is given back.
+ */
+function sumsOnly(add: (operations: readonly Store.Operation[]) => MaybePromise<object>): Store {
+  const unused = async (): Promise<never> => {
+    throw new HookFault('A hook keeps nothing but sums.');
+  };
+  return Object.freeze({
+    kind: 'files',
+    apply: <T extends readonly Store.Operation[]>(_space: Store.Space, operations: T) =>
+      (operations.some(({ op }) => op === 'subtract')
+        ? { results: operations.map(() => true) }
+        : add(operations)) as MaybePromise<Store.Outcome<T>>,
+    schedule: unused,
+    due: unused,
+    listen: unused,
+    ping() {},
+    async close() {},
+  });
+}
 
 function useOf(
   sums: ReadonlyMap<string, Sum>,
-  { key, amount, max }: QuotaSpend,
+  { key, amount, max }: Store.Sliding,
   at: number,
-): QuotaUse {
+): Store.Use {
   const { spent = [], windowMs = null } = sums.get(key) ?? {};
   const used = spent.reduce((sum, [, one]) => sum + BigInt(one), 0n);
   if (max === undefined || used + amount <= max) return { used, retryAfterMs: 0 };
@@ -74,7 +95,7 @@ function useOf(
   return { used, retryAfterMs: undefined };
 }
 
-function add(sums: Map<string, Sum>, { key, amount, windowMs }: QuotaSpend, at: number): void {
+function add(sums: Map<string, Sum>, { key, amount, windowMs }: Store.Sliding, at: number): void {
   const spent: Spent[] = [...(sums.get(key)?.spent ?? []), [at, String(amount)]];
   while (spent.length > maxSpent) {
     const [one, two] = spent.splice(0, 2) as [Spent, Spent];

@@ -6,6 +6,7 @@ import {
   type Policy,
   type PolicySubject,
 } from '../../../core.ts';
+import { webAddress } from '../../../values/http/web-address.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
 import { fn, kind, object, readOptions, text, withDefault } from '../../../values/options/index.ts';
 import { documentFault, type PolicyDocument, policyDocument } from '../policy-document.ts';
@@ -148,12 +149,8 @@ function only(kind: 'wasm' | 'url', others: Readonly<Record<string, unknown>>): 
 
 function addressOf(value: unknown): URL | undefined {
   if (typeof value !== 'string' && !(value instanceof URL)) return undefined;
-  const address = String(value);
-  if (!URL.canParse(address)) return undefined;
-  const url = new URL(address);
-  return /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
-    ? url
-    : undefined;
+  const url = webAddress(value);
+  return url?.username === '' && url.password === '' ? url : undefined;
 }
 
 function readHeaders(given: Readonly<Record<string, string>> | undefined): Headers {

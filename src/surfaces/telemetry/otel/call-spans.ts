@@ -59,8 +59,14 @@ export class CallSpans implements CallTrace {
       attributes['host_tools.principal'] = shared.principalText(start.principal);
     if (start.executor !== undefined) attributes['host_tools.executor'] = start.executor;
     if (start.surface !== '') attributes['host_tools.surface'] = brief(start.surface);
+    if (start.parentCallId !== undefined)
+      attributes['host_tools.parent_call.id'] = brief(start.parentCallId);
     const options: SpanOptions = { kind: internal, attributes };
-    const parent = this.#callerOf(start, options) ?? this.#parentOf(start);
+    const parent = this.#goesOn(
+      start,
+      options,
+      this.#callerOf(start, options) ?? this.#parentOf(start),
+    );
     this.#span = tracer.startSpan(`execute_tool ${this.#label}`, options, parent);
     this.#context = api.trace.setSpan(parent, this.#span);
   }
@@ -78,6 +84,21 @@ export class CallSpans implements CallTrace {
     const here = api.trace.getSpanContext(active);
     if (here !== undefined) options.links = [{ context: here }];
     return caller;
+  }
+
+  /**
+   * A resumed call belongs to the trace of the suspended one, unless the answer came in a trace of
+   * its own. Then the suspended one becomes a link.
+   */
+  #goesOn({ suspended }: CallStart, options: SpanOptions, parent: Context): Context {
+    if (suspended === undefined) return parent;
+    const { api } = this.#shared;
+    const before = api.propagation.extract(api.trace.deleteSpan(parent), suspended);
+    const context = api.trace.getSpanContext(before);
+    if (context === undefined) return parent;
+    if (api.trace.getSpanContext(parent) === undefined) return before;
+    options.links = [...(options.links ?? []), { context }];
+    return parent;
   }
 
   /** The caller's context. If it has no span, a handler's call belongs to the handler. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import * as unbash from 'unbash';
 import { describe, expect, test } from 'vitest';
-import { PolicyFault } from '../../../../src/core/rules/policy-fault.ts';
+import { PolicyFault } from '../../../../src/core/rules/policies.ts';
 import { lineFacts } from '../../../../src/surfaces/agents/effects/line-effects.ts';
 import { shellFacts } from '../../../../src/surfaces/agents/shell/read-line.ts';
 import { shellParser } from '../../../../src/surfaces/agents/shell/shell-parser.ts';

@@ -14,6 +14,7 @@ import { EditForm, useEdit } from './edit-form.tsx';
 import { groupsOf } from './groups.ts';
 import { Below, Heading, labelOf } from './heading.tsx';
 import type { PaneProps } from './pane-props.ts';
+import { Program } from './program.tsx';
 import { RiskBadge } from './waiting-list.tsx';
 
 type Props = PaneProps & { readonly back: () => void };
@@ -103,6 +104,7 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
       )}
       <Origins asked={asked} />
       <Details asked={asked} now={now} />
+      <Program {...props} />
       <AnswerBar
         {...props}
         read={read}

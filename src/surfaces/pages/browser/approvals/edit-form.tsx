@@ -9,6 +9,7 @@ import {
   readEdited,
   startEdit,
   toggled,
+  withChange,
 } from '../parts/edited-input.ts';
 import { Part } from '../parts/elements.tsx';
 import { type Field, fieldsFor } from '../parts/schema-fields.ts';
@@ -53,8 +54,13 @@ export function EditForm({
   readonly edit: Edit;
 }): JSX.Element {
   const { faults } = inbox.draftOf(id);
-  const change = (to: Partial<Edited>): void =>
-    inbox.change(id, { edited: { ...edited, ...to }, faults: new Map(), trouble: '' });
+  // What is typed may come faster than the page is drawn, so each change is to the newest edit.
+  const change = (to: (now: Edited) => Edited): void =>
+    inbox.change(id, {
+      edited: to(inbox.draftOf(id).edited ?? edited),
+      faults: new Map(),
+      trouble: '',
+    });
   const { asText } = edited;
   const other = useMemo(() => toggled(fields, edited), [fields, edited]);
   const isTextOnly = fields === undefined && asText;
@@ -94,14 +100,14 @@ export function EditForm({
             value={edited.text}
             aria-invalid={'fault' in read}
             aria-describedby="edit-fault"
-            onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+            onInput={({ currentTarget: { value } }) => change((now) => ({ ...now, text: value }))}
           />
         ) : (
           <SchemaForm
             fields={fields}
             changes={edited.changes}
             faults={'faults' in read ? read.faults : faults}
-            change={(changes) => change({ changes })}
+            change={(name, text) => change((now) => withChange(now, name, text))}
           />
         )}
         <p id="edit-fault" class={'fault' in read ? 'notice bad' : 'soft small'}>

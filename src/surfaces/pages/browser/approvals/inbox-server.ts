@@ -157,7 +157,7 @@ async function askOne(token: string, id: string): Promise<WaitingApproval> {
  */
 function exactly(visible: WaitingApproval, exact: WaitingApproval | undefined): WaitingApproval {
   if (exact === undefined) return visible;
-  const { id, input, schema } = exact;
+  const { id, input, program, schema } = exact;
   const origins = visible.origins?.map((one, at) => {
     const value = exact.origins?.[at]?.value;
     return value === undefined ? one : { ...one, value };
@@ -167,6 +167,8 @@ function exactly(visible: WaitingApproval, exact: WaitingApproval | undefined): 
     id,
     ...(origins === undefined ? {} : { origins }),
     ...(input === undefined ? {} : { input }),
+    // How it ends lines decides what is a comment.
+    ...(program === undefined ? {} : { program }),
     ...(schema === undefined ? {} : { schema }),
   };
 }

@@ -21,7 +21,9 @@ export function ApprovalsView({ store, known, place }: ViewProps): JSX.Element {
     if (question === undefined || shown.current === question) return;
     const { callId, sessionId } = question;
     const entry = waiting.entries.find(
-      ({ asked }) => asked.callId === callId && asked.sessionId === sessionId,
+      // A program waits for the questions of its calls.
+      ({ asked }) =>
+        asked.sessionId === sessionId && [asked.callId, asked.parent?.callId].includes(callId),
     );
     if (entry === undefined) return;
     shown.current = question;
@@ -158,6 +160,7 @@ function waitingOf({
   layer,
   principal,
   quotas,
+  program,
   ...line
 }: ApprovalLine): WaitingApproval {
   return {
@@ -168,5 +171,6 @@ function waitingOf({
     // The text within the text is still as it was sent, so that an edit brings it back exactly.
     input: JSON.parse(input),
     ...(quotas.length === 0 ? {} : { quotas }),
+    ...(program === undefined ? {} : { program: JSON.parse(program) }),
   };
 }

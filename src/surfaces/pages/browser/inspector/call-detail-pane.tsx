@@ -2,10 +2,13 @@
 import type { JSX, RefObject } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { CallDetail, CallLine, CallStage } from '../../inspector-wire.ts';
-import { Badge, Part, parsed, toneOf } from '../parts/elements.tsx';
+import { Badge, Part, parsed, Scroll, toneOf } from '../parts/elements.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
-import { ShownValue } from '../parts/shown-value.tsx';
+import { ProgramSource } from '../parts/program-source.tsx';
+import { ShownValue, Text } from '../parts/shown-value.tsx';
 import { durationOf, timeOf } from '../parts/words.ts';
+import { type CallNode, isProgram, nodeIn, treeOf } from './call-nodes.ts';
+import { CallTree } from './call-tree.tsx';
 import { Outcome } from './in-words.tsx';
 import type { Place } from './place.ts';
 import { RuleMaker } from './rule-maker.tsx';
@@ -16,19 +19,25 @@ import { TestMaker } from './test-maker.tsx';
 export function CallDetailPane({
   store,
   calls,
+  order,
   line,
   gone,
   pane,
   back,
+  choose,
   go,
 }: {
   readonly store: Store;
   readonly calls: ReadonlyMap<number, CallLine>;
+  /** Their numbers: a new list after each change of a call. */
+  readonly order: readonly number[];
   readonly line: CallLine;
   /** Whether the server does not have the call any more. */
   readonly gone: boolean;
   readonly pane: RefObject<HTMLElement | null>;
   readonly back: () => void;
+  /** Shows another call. */
+  readonly choose: (n: number) => void;
   readonly go: (to: Place) => void;
 }): JSX.Element {
   const version = gone ? undefined : line;
@@ -37,6 +46,8 @@ export function CallDetailPane({
   const kept = answer?.kept;
   // The same values as long as the texts are the same, so that what is unfolded stays so.
   const input = useMemo(() => parsed(kept?.input ?? 'null'), [kept?.input]);
+  const tree = useMemo(() => treeOf(calls.values(), line), [calls, order, line]);
+  const source = sourceOf(tree, line, input);
   const result = useMemo(() => parsed(kept?.result ?? 'null'), [kept?.result]);
   return (
     <section
@@ -96,8 +107,15 @@ export function CallDetailPane({
           </button>
         </p>
       ) : null}
+      {tree === undefined ? null : <CallTree tree={tree} line={line} choose={choose} />}
       {kept === undefined ? null : (
         <>
+          {source === undefined ? null : (
+            <Part title="Program">
+              <ProgramSource source={source} />
+            </Part>
+          )}
+          {kept.logs === undefined ? null : <Logs logs={kept.logs} />}
           <Stages stages={kept.stages} end={line.durationMs} />
           <Verdict line={line} shadow={kept.shadow} />
           {kept.origins.length === 0 ? null : (
@@ -105,7 +123,7 @@ export function CallDetailPane({
               <OriginsTable origins={kept.origins} />
             </Part>
           )}
-          <ShownValue value={input} title="Input" label="Input" />
+          {source === undefined ? <ShownValue value={input} title="Input" label="Input" /> : null}
           {kept.result === undefined ? null : (
             <ShownValue
               value={result}
@@ -121,6 +139,34 @@ export function CallDetailPane({
       ) : null}
       <Who line={line} kept={kept} />
     </section>
+  );
+}
+
+/** The source of a program; undefined for any other call. */
+function sourceOf(
+  tree: CallNode | undefined,
+  { callId }: CallLine,
+  input: unknown,
+): string | undefined {
+  const node = tree && nodeIn(tree, callId);
+  if (node === undefined || !isProgram(node)) return undefined;
+  const code = typeof input === 'object' && input !== null && 'code' in input && input.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+function Logs({ logs }: { readonly logs: readonly string[] }): JSX.Element {
+  return (
+    <Part title="Logged by the program">
+      <Scroll name="logs" label="Lines that the program has logged">
+        <ol class="mono small" aria-label="Logged by the program">
+          {logs.map((text, at) => (
+            <li key={at} class="pre wrap">
+              <Text text={text} />
+            </li>
+          ))}
+        </ol>
+      </Scroll>
+    </Part>
   );
 }
 

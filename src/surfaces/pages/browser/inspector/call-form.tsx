@@ -1,7 +1,7 @@
 /** A form that is made from the schema of a tool. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { readEdited, startEdit, toggled } from '../parts/edited-input.ts';
+import { readEdited, startEdit, toggled, withChange } from '../parts/edited-input.ts';
 import { fieldsFor, fieldsOf } from '../parts/schema-fields.ts';
 import { SchemaForm } from '../parts/schema-form.tsx';
 import { type Store, useDraft } from './store.ts';
@@ -60,7 +60,9 @@ export function CallForm({
             rows={8}
             spellcheck={false}
             value={edited.text}
-            onInput={({ currentTarget }) => setEdited({ ...edited, text: currentTarget.value })}
+            onInput={({ currentTarget: { value } }) =>
+              setEdited((now) => ({ ...now, text: value }))
+            }
           />
         </label>
       ) : (
@@ -68,7 +70,7 @@ export function CallForm({
           fields={fields}
           changes={changes}
           faults={faults}
-          change={(to) => setEdited({ ...edited, changes: to })}
+          change={(field, text) => setEdited((now) => withChange(now, field, text))}
         />
       )}
       <div class="row">

@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { CallLine } from '../../inspector-wire.ts';
 import { Badge, Empty } from '../parts/elements.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { durationOf, fractionOf, several, shortTimeOf } from '../parts/words.ts';
+import { dayOf, durationOf, fractionOf, several, shortTimeOf } from '../parts/words.ts';
 import { CallDetailPane } from './call-detail-pane.tsx';
 import { Outcome } from './in-words.tsx';
 import type { ViewProps } from './place.ts';
@@ -130,10 +130,12 @@ export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
           key={`${chosen?.run} ${line.n}`}
           store={store}
           calls={calls}
+          order={known.order}
           line={line}
           gone={present === undefined}
           pane={detail}
           back={back}
+          choose={choose}
           go={go}
         />
       )}
@@ -156,15 +158,17 @@ function CallRow({ line }: { readonly line: CallLine | undefined }): JSX.Element
   const { at, tool, sessionId, principal, preview, durationMs } = line;
   const { shadowed, ruleId, byQuota, parentCallId } = line;
   const who = principal === '' ? sessionId : `${principal} in ${sessionId}`;
+  // A call of an audit log may be old.
+  const day = dayOf(at);
   return (
     <div class="call-row">
       <span class="when mono soft">
-        {shortTimeOf(at)}
-        <span class="wide">{fractionOf(at)}</span>
+        {day === '' ? shortTimeOf(at) : `${day} ${shortTimeOf(at).slice(0, 5)}`}
+        {day === '' ? <span class="wide">{fractionOf(at)}</span> : null}
       </span>
       <span class="tool cut" title={tool}>
         {parentCallId === undefined ? null : (
-          <span class="soft" title="Called by another tool">
+          <span class="soft" title="Called by another tool, or by a program">
             ↳{' '}
           </span>
         )}

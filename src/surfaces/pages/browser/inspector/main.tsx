@@ -138,7 +138,7 @@ function Totals({ known }: { readonly known: Known }): JSX.Element | null {
   return (
     <div class="totals small soft">
       <span>
-        <b>{countOf(totals.calls)}</b> calls
+        <b>{countOf(totals.calls)}</b> {totals.calls === 1 ? 'call' : 'calls'}
       </span>
       <span>
         <b>{shareOf(totals.denied, totals.calls)}</b> denied

@@ -150,13 +150,16 @@ export function useDraft<T>(
   { drafts }: Store,
   name: string,
   initial: () => T,
-): readonly [value: T, set: (value: T) => void] {
+): readonly [value: T, set: (next: T | ((newest: T) => T)) => void] {
   const [value, set] = useState<T>(() => (drafts.has(name) ? (drafts.get(name) as T) : initial()));
   return [
     value,
     (next) => {
-      drafts.set(name, next);
-      set(next);
+      // The newest may not be drawn yet.
+      const newest = drafts.has(name) ? (drafts.get(name) as T) : value;
+      const changed = next instanceof Function ? next(newest) : next;
+      drafts.set(name, changed);
+      set(() => changed);
     },
   ];
 }

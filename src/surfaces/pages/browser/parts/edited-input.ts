@@ -35,6 +35,11 @@ export function startEdit(schema: unknown, input: JsonObject): Edited {
   };
 }
 
+/** One more field is changed. */
+export function withChange(edited: Edited, name: string, text: string | undefined): Edited {
+  return { ...edited, changes: new Map(edited.changes).set(name, text) };
+}
+
 export function readEdited(fields: readonly Field[] | undefined, edited: Edited): ReadInput {
   if (edited.asText || fields === undefined) return readText(edited.text);
   const read = inputOf(fields, edited.changes);

@@ -14,7 +14,8 @@ export function SchemaForm({
   readonly changes: Changes;
   /** What is wrong, by the names of fields. */
   readonly faults: ReadonlyMap<string, string>;
-  readonly change: (changes: Changes) => void;
+  /** @param text Undefined leaves the field out. */
+  readonly change: (name: string, text: string | undefined) => void;
 }): JSX.Element {
   return (
     <div class="form-fields">
@@ -25,7 +26,7 @@ export function SchemaForm({
           field={field}
           text={textIn(field, changes)}
           fault={faults.get(field.name)}
-          change={(text) => change(new Map(changes).set(field.name, text))}
+          change={(text) => change(field.name, text)}
         />
       ))}
     </div>

@@ -200,7 +200,7 @@ function Line({ value }: { readonly value: unknown }): JSX.Element {
 }
 
 /** A text in which escapes of invisible characters are marked. */
-function Text({ text }: { readonly text: string }): JSX.Element {
+export function Text({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
       {visibleParts(text).map((part, at) =>

@@ -6,11 +6,17 @@ const clock = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
   hourCycle: 'h23',
 });
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 const number = new Intl.NumberFormat('en');
 
-/** The time of day, with milliseconds. */
+/** The time of day, with milliseconds, after the day unless it is today. */
 export function timeOf(at: number): string {
-  return clock.format(at) + fractionOf(at);
+  return [dayOf(at), clock.format(at) + fractionOf(at)].filter((text) => text !== '').join(' ');
+}
+
+/** The day, such as `Nov 28`; `""` for today. */
+export function dayOf(at: number): string {
+  return new Date(at).toDateString() === new Date().toDateString() ? '' : day.format(at);
 }
 
 /** The milliseconds of a second, as they follow the time of day: `.042`. */

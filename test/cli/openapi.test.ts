@@ -1,0 +1,102 @@
+/** The key `openapi` of a file: the operations of HTTP APIs on the command line. */
+import { expect, test } from 'vitest';
+import { folder } from '../surfaces/config/folder.ts';
+import { json, orders, startServer } from '../surfaces/openapi/orders.ts';
+import { cli } from './cli-run.ts';
+
+test('operations of a document beside the file are tools, and their rules hold', async () => {
+  const { url, seen } = await startServer((_, response) => json(response, { id: '7', item: 'a' }));
+  const made = folder({
+    'apis/orders.json': orders,
+    'host-tools.json': {
+      openapi: {
+        orders: {
+          document: 'apis/orders.json',
+          server: `${url}/v1`,
+          headers: { authorization: `Bearer \${ORDERS_TOKEN}` },
+          operations: ['*Order', 'lost'],
+          labels: { createOrder: { requiresApproval: true } },
+        },
+      },
+      rules: [
+        {
+          effect: 'deny',
+          source: 'openapi:orders',
+          tools: 'orders.delete*',
+          when: { orderId: { glob: '7*' } },
+        },
+      ],
+    },
+  });
+  const setup = { cwd: made.path, env: { ORDERS_TOKEN: 'tok-0123456789' } };
+  const listed = await cli(['list', '--host-tools', 'host-tools.json', '--json'], setup);
+  expect(listed.exit).toBe(0);
+  expect(JSON.parse(listed.stdout)).toMatchObject({
+    tools: [
+      { name: 'orders.createOrder', requiresApproval: true },
+      { name: 'orders.getOrder' },
+      { name: 'orders.replaceOrder' },
+      { name: 'orders.deleteOrder' },
+    ],
+    servers: [{ name: 'orders', state: 'ready', tools: 4 }],
+  });
+  expect(listed.stderr).toContain('`lost`: It matches no operation of the document.');
+  const call = (tool: string, input: object, env: Record<string, string> = setup.env) =>
+    cli(['call', tool, '--input', JSON.stringify(input), '--host-tools', 'host-tools.json'], {
+      cwd: made.path,
+      env,
+    });
+  const read = await call('orders.getOrder', { orderId: '7' });
+  expect([read.exit, read.stdout]).toEqual([0, expect.stringContaining('"item": "a"')]);
+  expect(seen).toMatchObject([
+    { url: '/v1/orders/7', headers: { authorization: 'Bearer tok-0123456789' } },
+  ]);
+  expect((await call('orders.deleteOrder', { orderId: '7' })).exit).not.toBe(0);
+  expect((await call('orders.getOrder', { orderId: '..' })).exit).not.toBe(0);
+  const without = await call('orders.getOrder', { orderId: '7' }, {});
+  expect(without.stderr).toContain('the variable `ORDERS_TOKEN` is not set');
+  expect(seen).toHaveLength(1);
+});
+
+test('an API that cannot be imported is named, and the others are there', async () => {
+  const { url } = await startServer();
+  const made = folder({
+    'orders.json': orders,
+    'old.json': { swagger: '2.0', paths: {} },
+    'host-tools.json': {
+      openapi: {
+        orders: { document: 'orders.json', server: url, prefix: '' },
+        old: { document: 'old.json', server: url },
+        gone: { document: 'gone.json', server: url },
+      },
+    },
+  });
+  const listed = await cli(['list', '--host-tools', 'host-tools.json'], { cwd: made.path });
+  expect(listed.stdout).toContain('getOrder');
+  expect(listed.stderr).toContain('Swagger `2.0`; convert it first');
+  expect(listed.stderr).toContain('gone.json: it cannot be read (ENOENT)');
+});
+
+test.each([
+  [{ document: 'a.json' }, 'server'],
+  [{ document: 'a.json', server: 'file:///etc' }, 'expected an http(s) address'],
+  [{ document: 'a.json', server: 'https://u:p@host' }, 'without a user'],
+  [{ document: 'a.json', server: 'https://host', header: {} }, 'headers'],
+  [{ document: 'a.json', server: 'https://host', headers: { 'a b': 'c' } }, 'HTTP header'],
+])('a wrong entry is refused with its place: %j', async (entry, why) => {
+  const made = folder({ 'host-tools.json': { openapi: { orders: entry } } });
+  const listed = await cli(['list', '--host-tools', 'host-tools.json'], { cwd: made.path });
+  expect(listed.exit).toBe(1);
+  expect(listed.stderr).toContain(why);
+});
+
+test('validate checks the form, and says what it cannot compare', async () => {
+  const made = folder({
+    'host-tools.json': {
+      openapi: { orders: { document: 'orders.json', server: 'https://orders.example' } },
+      rules: [{ effect: 'deny', tools: 'orders.delete*' }],
+    },
+  });
+  const checked = await cli(['validate', 'host-tools.json'], { cwd: made.path });
+  expect(checked.stdout).toContain('its APIs not imported');
+});
