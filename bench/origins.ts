@@ -2,17 +2,18 @@
  * `npm run bench:origins -- FILE`: replays recorded tasks and attacks (AgentDojo's, in the shape
  * that `bench/origins/data.ts` describes), and prints how many user tasks pass without a question
  * and how many attacks are held. FILE may also be given as `ORIGINS_DATA`. `--why` names each
- * question and each attack that was not held.
+ * question and each attack that was not held. With `--code`, the calls of a task are one program,
+ * and so are those of an attack.
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Recording } from './origins/data.ts';
 import { labels } from './origins/labels.ts';
 import { replay, type SuiteResult } from './origins/replay.ts';
-import { overSession } from './origins/session.ts';
+import { overCode, overSession } from './origins/session.ts';
 
 const { values, positionals } = parseArgs({
-  options: { why: { type: 'boolean' } },
+  options: { why: { type: 'boolean' }, code: { type: 'boolean' } },
   allowPositionals: true,
 });
 const path = positionals[0] ?? process.env.ORIGINS_DATA;
@@ -32,7 +33,7 @@ for (const [name, suite] of Object.entries(suites)) {
     console.error(`bench:origins: no labels for the suite ${name}; it is left out.`);
     continue;
   }
-  const result = await replay(suite, own, overSession);
+  const result = await replay(suite, own, values.code === true ? overCode : overSession);
   results.push(result);
   rows.push(rowOf(name, result));
   if (values.why !== true) continue;

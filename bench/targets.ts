@@ -135,6 +135,8 @@ export const targets = {
     1.5,
     2.5,
   ),
+  code_empty: below('a program that does nothing', 'the same by the package `run`', 1.3, 1.6),
+  code_call: below('a call in a program', "a call over `run`'s own bridge", 3, 4),
   relay_trip: below('relayed round trip, one at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_trip_16: below('relayed round trips, 16 at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_cpu_16: below(

@@ -132,13 +132,16 @@ interface Question {
   readonly principal: string;
   readonly sessionId: string;
   readonly input?: unknown;
+  /** In code mode: the program that makes the call. */
+  readonly program?: { readonly source?: string; readonly line: number };
 }
 
 /** The message. Nobody decides about what they cannot see, so a long question has no buttons. */
 function question(request: Question, inboxUrl: string): object {
-  const { id, title, message = '', principal, sessionId, input } = request;
+  const { id, title, message = '', principal, sessionId, input, program } = request;
   const shown = visible(
-    `${title}\n${message}\n${principal} in ${sessionId}\n${JSON.stringify(input, undefined, 2)}`,
+    `${title}\n${message}\n${principal} in ${sessionId}\n${JSON.stringify(input, undefined, 2)}` +
+      (program === undefined ? '' : `\n${placeOf(program)} All of it: ${inboxUrl}`),
   );
   const fits = input !== undefined && shown.length <= maxChars;
   const text = fits ? shown : `${shown.slice(0, maxChars)}…\nToo long for Slack: ${inboxUrl}`;
@@ -162,6 +165,15 @@ function question(request: Question, inboxUrl: string): object {
         : []),
     ],
   };
+}
+
+/** The line of a program that makes a call. Lines end as they do in a program. */
+function placeOf({ source, line }: NonNullable<Question['program']>): string {
+  const text = source
+    ?.split(/\r\n|[\n\r]/)
+    [line - 1]?.trim()
+    .slice(0, 200);
+  return text === undefined ? 'In a program.' : `In a program, at line ${line}: ${text}`;
 }
 
 /** Characters that hide or reorder others are written out, so that people read what will run. */

@@ -7,9 +7,11 @@ import type { ToolLabels } from './labels.ts';
 export interface Conversation {
   said(text: string): void;
   /**
-   * Runs a call, which a person approves if it is asked about. Resolves to whether it was asked.
+   * Runs calls in their order, and a person approves what is asked. Resolves to the calls that were
+   * asked about.
    */
-  call(call: Call): Promise<boolean>;
+  run(calls: readonly Call[]): Promise<readonly Call[]>;
+  close(): Promise<void>;
 }
 
 export type MakeConversation = (
@@ -36,7 +38,7 @@ export async function replay(
   labels: Readonly<Record<string, ToolLabels>>,
   make: MakeConversation,
 ): Promise<SuiteResult> {
-  const asked = new Map<string, Call[]>();
+  const asked = new Map<string, readonly Call[]>();
   const through: string[] = [];
   let [pairs, held, foreign, foreignHeld] = [0, 0, 0, 0];
   for (const [user, { prompt, calls }] of Object.entries(suite.user)) {
@@ -48,16 +50,13 @@ export async function replay(
       if (acting.length === 0) continue;
       const conversation = make(suite.tools, labels);
       const text = importantMessage(goal);
-      await run(
-        conversation,
-        prompt,
-        planted(calls, () => text),
+      conversation.said(prompt);
+      await conversation.run(planted(calls, () => text));
+      const stopped = await conversation.run(
+        planted(attack, (vector) => suite.vectors[vector] ?? ''),
       );
-      let isHeld = false;
-      for (const call of planted(attack, (vector) => suite.vectors[vector] ?? '')) {
-        isHeld = (await conversation.call(call)) && acts(labels[call.function]);
-        if (isHeld) break;
-      }
+      await conversation.close();
+      const isHeld = stopped.some((call) => acts(labels[call.function]));
       pairs++;
       if (isHeld) held++;
       else through.push(`${user} + ${injected}`);
@@ -70,15 +69,14 @@ export async function replay(
   return { tasks, asked, pairs, held, foreign, foreignHeld, through };
 }
 
-/** Runs calls to their end; a person approves what is asked. Returns the calls that were asked. */
 async function run(
   conversation: Conversation,
   prompt: string,
   calls: readonly Call[],
-): Promise<Call[]> {
+): Promise<readonly Call[]> {
   conversation.said(prompt);
-  const asked: Call[] = [];
-  for (const call of calls) if (await conversation.call(call)) asked.push(call);
+  const asked = await conversation.run(calls);
+  await conversation.close();
   return asked;
 }
 
