@@ -69,9 +69,14 @@ export async function joinChunks(
 }
 
 const pureMark = '/*@__PURE__*/';
+/** A line may end anywhere between two tokens. */
 const pureCode = new RegExp(
-  String.raw`(?<==)(?:Object\.freeze\((?=[[{])|new RegExp\((?=")|new Slot\b)` +
-    String.raw`|(?<=[=:(,])(?:kind|oneOf|required|withDefault)(?:\$\d+)?\(`,
+  [
+    String.raw`(?<==\n?)Object\n?\.\n?freeze\n?\(\n?(?=[[{])`,
+    String.raw`(?<=[=:]\n?)new\sMap\n?\(\n?Object\n?\.\n?entries\n?\(`,
+    String.raw`(?<==\n?)new\s(?:RegExp\n?\(\n?(?=")|Slot\b)`,
+    String.raw`(?<=[=:(,]\n?)(?:kind|oneOf|required|withDefault)(?:\$\d+)?\n?\(`,
+  ].join('|'),
   'g',
 );
 
@@ -82,14 +87,16 @@ const pureCode = new RegExp(
  */
 function withPureMarks(code: string, map: SourceMap): { code: string; map: object } {
   const mappings = decode(map.mappings);
-  const lines = code.split('\n').map((line, row) => {
-    const marks = [...line.matchAll(pureCode)].map(({ index }) => index);
+  const starts = [0, ...[...code.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  const marks = [...code.matchAll(pureCode)].map(({ index }) => index);
+  for (const mark of marks.toReversed()) {
+    const row = starts.findLastIndex((start) => start <= mark);
     // What comes after a mark has moved.
     for (const place of mappings[row] ?? [])
-      place[0] += pureMark.length * marks.filter((mark) => mark < place[0]).length;
-    return marks.reduceRight((text, at) => text.slice(0, at) + pureMark + text.slice(at), line);
-  });
-  return { code: lines.join('\n'), map: { ...map, mappings: encode(mappings) } };
+      if (place[0] > mark - (starts[row] as number)) place[0] += pureMark.length;
+  }
+  const marked = code.replace(pureCode, (start) => pureMark + start);
+  return { code: marked, map: { ...map, mappings: encode(mappings) } };
 }
 
 /** A file of a few bytes costs as much as one of ten thousand. */

@@ -6,6 +6,7 @@ import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
 import type { Options } from 'tsup';
 import { runnerText } from './src/executors/sandbox/runner-text.ts';
+import { managerText } from './src/parts/code/manager-text.ts';
 import { approvalsPage } from './src/surfaces/pages/approvals-page.ts';
 import type { Page } from './src/surfaces/pages/build-page.ts';
 import { inspectorPage } from './src/surfaces/pages/inspector-page.ts';
@@ -16,6 +17,8 @@ export const subpaths = {
   index: 'src/index.ts',
   core: 'src/core.ts',
   extend: 'src/extend.ts',
+  code: 'src/parts/code/part.ts',
+  diagnostics: 'src/parts/diagnostics/part.ts',
   discovery: 'src/parts/discovery/part.ts',
   explain: 'src/parts/explain/part.ts',
   idempotency: 'src/parts/idempotency/part.ts',
@@ -24,13 +27,17 @@ export const subpaths = {
   origins: 'src/parts/origins/part.ts',
   quotas: 'src/parts/quotas/part.ts',
   'rule-review': 'src/parts/rule-review/part.ts',
+  delegation: 'src/parts/delegation/part.ts',
+  scopes: 'src/parts/scopes/part.ts',
   secrets: 'src/parts/secrets/part.ts',
+  undo: 'src/parts/undo/part.ts',
   versions: 'src/parts/versions/part.ts',
   testing: 'src/surfaces/testing/index.ts',
   amplifier: 'src/surfaces/amplifier/index.ts',
   workflow: 'src/surfaces/workflow/index.ts',
   config: 'src/surfaces/config/index.ts',
   mcp: 'src/surfaces/mcp/index.ts',
+  openapi: 'src/surfaces/openapi/index.ts',
   'ai-sdk': 'src/surfaces/ai-sdk/index.ts',
   openai: 'src/surfaces/openai/index.ts',
   anthropic: 'src/surfaces/anthropic/index.ts',
@@ -41,6 +48,7 @@ export const subpaths = {
   'relay/client': 'src/surfaces/relay-client/index.ts',
   redis: 'src/stores/redis/index.ts',
   postgres: 'src/stores/postgres/index.ts',
+  sqlite: 'src/stores/sqlite/index.ts',
   cedar: 'src/surfaces/policy-engines/cedar/index.ts',
   opa: 'src/surfaces/policy-engines/opa/index.ts',
   policy: 'src/surfaces/policy/index.ts',
@@ -84,41 +92,87 @@ const finishedPages: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** The functions that give the code of threads and processes, by the names of their modules. */
+const texts: Readonly<Record<string, () => Promise<string>>> = {
+  'runner-text': runnerText,
+  'manager-text': managerText,
+};
+
 /**
- * Puts the finished text of the code inside sandboxes in the place of the module that builds it.
+ * Puts the finished text of the code inside sandboxes in the place of the module that builds it,
+ * and that of the code which manages those of programs.
  */
 export const finishedRunner: Plugin = {
   name: 'finished runner',
   setup(build) {
     build.onLoad(
-      { filter: /[\\/]src[\\/]executors[\\/]sandbox[\\/]runner-text\.ts$/ },
-      async () => ({
-        contents:
-          `const text = ${JSON.stringify(await runnerText())};\n` +
-          'export const runnerText = async () => text;\n',
-        loader: 'js',
-      }),
+      { filter: /[\\/]src[\\/](?:executors[\\/]sandbox|parts[\\/]code)[\\/]\w+-text\.ts$/ },
+      async ({ path }) => {
+        const make = texts[basename(path, '.ts')];
+        if (make === undefined) return undefined;
+        return {
+          contents:
+            `const text = ${JSON.stringify(await make())};\n` +
+            `export const ${make.name} = async () => text;\n`,
+          loader: 'js',
+        };
+      },
     );
   },
 };
 
-/** As a module, it does without the functions that a bundler puts around CommonJS. */
+/** Methods of the emitter that the hub of events does not use. It hands the emitter to nobody. */
+const unusedMethods = ['eventNames', 'listeners', 'listenerCount', 'once', 'removeAllListeners'];
+
+/**
+ * As a module, it does without the functions that a bundler puts around CommonJS. A bundler keeps all
+ * methods of a prototype, so those that nobody calls are taken out here.
+ */
 const emitterAsModule: Plugin = {
   name: 'emitter as a module',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]eventemitter3[\\/]index\.js$/ }, ({ path }) => {
       const code = readFileSync(path, 'utf8');
       const end = code.lastIndexOf("if ('undefined' !== typeof module)");
-      if (end < 0) throw new Error(`${path} ends in another way: change this plugin.`);
-      return { contents: `${code.slice(0, end)}export default EventEmitter;`, loader: 'js' };
+      let kept = code.slice(0, end);
+      for (const name of unusedMethods) {
+        const start = kept.indexOf(`EventEmitter.prototype.${name} = function`);
+        const after = kept.indexOf('\n};\n', start);
+        if (end < 0 || start < 0 || after < 0)
+          throw new Error(`${path} has another form: change this plugin.`);
+        const taken = kept.slice(start, after + '\n};\n'.length);
+        // Its lines stay, so that the source map leads to the right ones.
+        kept = kept.replace(taken, () => '\n'.repeat(taken.split('\n').length - 1));
+      }
+      return { contents: `${kept}export default EventEmitter;`, loader: 'js' };
+    });
+  },
+};
+
+/** Options of `p-timeout` that the one place which uses it never gives. */
+const unusedOptions = ['message', 'signal'];
+
+/** As constants, they let a bundler leave out the code for them. */
+const timeoutWithoutOptions: Plugin = {
+  name: 'timeout without unused options',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]p-timeout[\\/]index\.js$/ }, ({ path }) => {
+      let contents = readFileSync(path, 'utf8');
+      for (const name of unusedOptions) {
+        const read = `\n\t\t${name},\n`;
+        if (!contents.includes(read))
+          throw new Error(`${path} has another form: change this plugin.`);
+        contents = `const ${name} = undefined; ${contents.replace(read, '\n\n')}`;
+      }
+      return { contents, loader: 'js' };
     });
   },
 };
 
 /**
- * The pattern engine is a quarter of the code that an import of `host-tools` reads, and many programs
- * start without a pattern. As the body of a function, it is compiled and run for the first one. That
- * is still synchronous, as a `require` is that a bundler does not understand.
+ * The pattern engine is a quarter of the code that an import of `host-tools` reads, and many
+ * programs start without a pattern. As the body of a function, it is compiled and run for the first
+ * one. That is still synchronous, as a `require` is that a bundler does not understand.
  */
 const engineAtFirstUse: Plugin = {
   name: 'engine at first use',
@@ -176,9 +230,10 @@ function asciiOnly(code: string): string {
 }
 
 /**
- * Bundles what judges an event of `host-tools hook` into `dist/hook`. An agent waits for a hook before
- * each of its tools, and most of a hook's time is that of finding, reading and compiling its modules.
- * The process begins with a small file, which runs the other one with compiled code that was kept.
+ * Bundles what judges an event of `host-tools hook` into `dist/hook`. An agent waits for a hook
+ * before each of its tools, and most of a hook's time is that of finding, reading and compiling its
+ * modules. The process begins with a small file, which runs the other one with compiled code that
+ * was kept.
  */
 export async function buildHook(folder = 'dist/hook'): Promise<void> {
   const packages = dirname(dirname(createRequire(import.meta.url).resolve('yaml/package.json')));
@@ -225,9 +280,9 @@ function writeLicenses(folder: string, names: readonly string[]): void {
 }
 
 /**
- * Leaves in each source map one place for each line of a source. The bundler writes one for each token,
- * which takes more room than the code. A place maps to the same file and line as before, at the column
- * where the line's code begins.
+ * Leaves in each source map one place for each line of a source. The bundler writes one for each
+ * token, which takes more room than the code. A place maps to the same file and line as before, at
+ * the column where the line's code begins.
  */
 function mapLines(folder: string): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -279,7 +334,8 @@ const config: Options = {
   // Some bundlers and runtimes take `crypto` for a package; `node:crypto` is never one.
   removeNodeProtocol: false,
   clean: true,
-  // Traces under `--enable-source-maps` and error trackers then name the file and line of the source.
+  // Traces under `--enable-source-maps` and error trackers then name the file and line of the
+  // source.
   sourcemap: true,
   esbuildOptions(options) {
     // Names stay, for traces and for those who read the code.
@@ -288,7 +344,13 @@ const config: Options = {
     options.lineLimit = 120;
     options.sourcesContent = false;
   },
-  esbuildPlugins: [finishedPages, finishedRunner, emitterAsModule, engineAtFirstUse],
+  esbuildPlugins: [
+    finishedPages,
+    finishedRunner,
+    emitterAsModule,
+    timeoutWithoutOptions,
+    engineAtFirstUse,
+  ],
   async onSuccess() {
     await joinChunks('dist', Object.keys(entry), 'core', [...partNames, ...Object.keys(partFiles)]);
     writeLicenses('dist', inlined);

@@ -24,7 +24,7 @@ export type {
   SessionToolConfig,
   ToolConfig,
 } from './api/tool-config.ts';
-export type { Attribute, KnobsOf, PolicyCall, ToolSpecBase } from './api/tool-fields.ts';
+export type { Attribute, KnobsOf, PolicyCall, ToolSpecBase, ToolUi } from './api/tool-fields.ts';
 export { defineTool } from './core/tool/define-tool.ts';
 export {
   type InputOf,
@@ -94,6 +94,7 @@ export type { MaybePromise } from './values/maybe-promise.ts';
 // Policy
 
 export type { Allow, Ask, Decision, Deny, Effect } from './api/decision.ts';
+export type { DelegatedAgent, DelegateOptions } from './api/delegation.ts';
 export type {
   CallGate,
   Gate,
@@ -127,23 +128,19 @@ export type { OriginRulesOptions } from './parts/origins/origin-rules.ts';
 
 // Quotas
 
-export type { QuotaAnswer, QuotaLevel, QuotaSpend, QuotaStore, QuotaUse } from './api/quotas.ts';
-export type { MemoryQuotasOptions } from './parts/quotas/memory-quotas.ts';
+export type { QuotaLevel } from './api/quotas.ts';
 
 // Idempotency
 
-export type {
-  ClaimAnswer,
-  IdempotencyClaim,
-  IdempotencyOptions,
-  IdempotencyStore,
-} from './api/idempotency.ts';
-export type { MemoryIdempotencyOptions } from './parts/idempotency/memory-idempotency.ts';
+export type { IdempotencyOptions } from './api/idempotency.ts';
 
 // Offloading outputs
 
-export type { OffloadedOutput, OffloadOptions, OffloadStore } from './api/offload.ts';
-export type { MemoryOffloadOptions } from './parts/offload/memory-offload.ts';
+export type { OffloadOptions } from './api/offload.ts';
+
+// Undo
+
+export type { RevertedCalls, UndoOptions } from './api/undo.ts';
 
 // Approvals
 
@@ -155,15 +152,18 @@ export type {
   Grant,
   PendingApproval,
 } from './api/approval.ts';
+export type { SuspendedApproval } from './api/approval-store.ts';
 export type {
-  AnsweredApproval,
-  ApprovalQuery,
-  ApprovalRecord,
-  ApprovalStore,
-  InboxStore,
-  SettledApproval,
-  SuspendedApproval,
-} from './api/approval-store.ts';
+  CodeAnswer,
+  CodeError,
+  CodeFault,
+  CodeLimits,
+  CodeOptions,
+  CodeOutcome,
+  CodeProgram,
+  CodeRequest,
+  CodeRunner,
+} from './api/code.ts';
 export type { DiscoveryOptions, Embed, FoundTool, SearchOptions } from './api/discovery.ts';
 export type { ApprovalOutcome } from './api/session-approvals.ts';
 export type { ListedApproval } from './parts/durable-approvals/head.ts';

@@ -6,7 +6,7 @@
 // Gates
 
 export { defineGate } from './core/gates/define-gate.ts';
-export { PolicyFault } from './core/rules/policy-fault.ts';
+export { PolicyFault } from './core/rules/policies.ts';
 
 // Observers
 

@@ -38,6 +38,7 @@ const sections: Readonly<
     'values/crypto',
     'values/schema',
     'values/capabilities',
+    'values/content-parts',
     'values/content',
     'values/logging',
     'values/http',
@@ -45,7 +46,7 @@ const sections: Readonly<
   // The types that hosts write and read, those of parts too. No code: see below.
   api: ['api'],
   // What all drivers share, and the one that parts use unless they are given another.
-  storage: ['stores/shared', 'stores/memory'],
+  storage: ['stores/shared', 'stores/memory', 'stores/files'],
   // It knows no part, also not by its types.
   core: [
     'core/approval',
@@ -58,6 +59,7 @@ const sections: Readonly<
     'core/events',
     'core/toolset',
     'core/call',
+    'core/alongside',
     'core/session',
     'core/gates',
     'core/registry',
@@ -67,6 +69,9 @@ const sections: Readonly<
   engines: ['values/json-schema', 'values/redaction'],
   // What hosts may leave out. None of them imports another.
   parts: [
+    'parts/code',
+    'parts/delegation',
+    'parts/diagnostics',
     'parts/discovery',
     'parts/durable-approvals',
     'parts/explain',
@@ -77,7 +82,9 @@ const sections: Readonly<
     'parts/origins',
     'parts/quotas',
     'parts/rule-review',
+    'parts/scopes',
     'parts/secrets',
+    'parts/undo',
     'parts/versions',
   ],
   // The registry with its parts.
@@ -119,6 +126,7 @@ const sections: Readonly<
     'stores/redis',
     'stores/postgres',
     'stores/sqlite',
+    'stores/open',
     'surfaces/policy-engines',
     'surfaces/audit',
     'surfaces/pages',
@@ -128,6 +136,7 @@ const sections: Readonly<
     'surfaces/policy',
     'surfaces/inspector',
     'surfaces/config',
+    'surfaces/openapi',
     'surfaces/gateway',
     'surfaces/agents',
     'surfaces/claude-agent',
@@ -155,6 +164,7 @@ const openToSurfaces = [
   ...sections.engines,
   ...sections.api,
   ...sections.storage,
+  'core/alongside',
   'core/result',
   'core/serialize',
   'core/toolset',
@@ -164,6 +174,7 @@ const openToSurfaces = [
 /** What surfaces import of the parts on which they work. */
 const worksOn: Readonly<Record<string, readonly string[]>> = {
   cli: [
+    'parts/durable-approvals/approvals-in',
     'parts/explain/explain',
     'parts/offload/outputs-of',
     'parts/quotas/quota-state',
@@ -171,30 +182,23 @@ const worksOn: Readonly<Record<string, readonly string[]>> = {
     'parts/secrets/masking-of',
   ],
   'executors/bullmq': ['parts/json-schema/part'],
-  'stores/redis': ['parts/durable-approvals/store'],
   'surfaces/amplifier': ['parts/json-schema/part', 'parts/versions/part'],
-  'surfaces/approvals': [
-    'parts/durable-approvals/settle-approval',
-    'parts/durable-approvals/memory-store',
-    'parts/durable-approvals/store',
+  'surfaces/approvals': ['parts/durable-approvals/settle-approval'],
+  'surfaces/config': [
+    'parts/code/settings',
+    'parts/offload/outputs-of',
+    'parts/quotas/quota-state',
   ],
-  'surfaces/config': ['parts/offload/outputs-of', 'parts/quotas/quota-state'],
   'surfaces/gateway': ['parts/durable-approvals/durable-state', 'parts/secrets/masking-of'],
   'surfaces/inspector': [
     'parts/discovery/discovery',
     'parts/durable-approvals/durable-state',
-    'parts/durable-approvals/store',
     'parts/explain/explain',
-    'parts/quotas/memory-quotas',
     'parts/quotas/quota-state',
     'parts/rule-review/review-of',
     'parts/secrets/masking-of',
   ],
-  'surfaces/policy': [
-    'parts/explain/judge-recorded',
-    'parts/quotas/memory-quotas',
-    'parts/quotas/quota-state',
-  ],
+  'surfaces/policy': ['parts/explain/judge-recorded', 'parts/quotas/quota-state'],
   'surfaces/testing': ['parts/secrets/masking-of'],
 };
 
@@ -224,7 +228,6 @@ const deep: Readonly<Record<string, readonly string[]>> = {
     'core/registry/state-of',
     'core/rules/rule-use',
     'core/session/view',
-    'core/session/questions-of',
     'core/session/session',
     'core/session/session-options',
     'core/session/session-state',
@@ -250,8 +253,8 @@ const parts: readonly (readonly (readonly string[])[])[] = [
     ['core/call/*'],
     ['core/call/stages/*'],
     [
-      'core/call/alongside-budget',
       'core/call/call-child',
+      'core/call/early-call',
 
       'core/call/recheck',
       'core/call/spine',
@@ -275,13 +278,20 @@ const builtOn: Readonly<Record<string, readonly string[]>> = {
   'executors/bullmq': ['executors/sandbox'],
   'surfaces/relay': ['surfaces/mcp', 'surfaces/telemetry'],
   'surfaces/relay-client': ['surfaces/relay'],
-  'stores/redis': ['surfaces/relay'],
-  'surfaces/inspector': ['surfaces/pages', 'surfaces/policy'],
+  'stores/open': ['stores/postgres', 'stores/redis', 'stores/sqlite'],
+  'surfaces/inspector': ['surfaces/audit', 'surfaces/pages', 'surfaces/policy'],
   'surfaces/approvals': ['surfaces/pages'],
-  'surfaces/testing': ['surfaces/workflow', 'surfaces/amplifier', 'surfaces/relay'],
+  'surfaces/testing': ['surfaces/workflow', 'surfaces/amplifier'],
   'surfaces/policy': ['surfaces/testing'],
   'surfaces/config': ['executors/sandbox'],
-  'surfaces/gateway': ['surfaces/mcp', 'surfaces/audit', 'surfaces/approvals', 'surfaces/config'],
+  'surfaces/openapi': ['surfaces/config'],
+  'surfaces/gateway': [
+    'surfaces/mcp',
+    'surfaces/audit',
+    'surfaces/approvals',
+    'surfaces/config',
+    'surfaces/openapi',
+  ],
   'surfaces/agents': ['surfaces/audit'],
   'surfaces/claude-agent': ['surfaces/anthropic', 'surfaces/mcp', 'surfaces/agents'],
 };
@@ -322,23 +332,25 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   // Loaded where Node has no `node:sqlite`.
   'better-sqlite3': ['stores/sqlite'],
   bullmq: ['executors/bullmq'],
-  ioredis: ['cli'],
+  ioredis: ['stores/open'],
+  jose: ['surfaces/mcp'],
+  pg: ['stores/open'],
+  // Loaded by its address, in a thread.
+  run: ['parts/code'],
   ws: ['surfaces/relay'],
   unbash: ['surfaces/agents'],
 };
-
-/** Packages that nobody imports: hosts hand in what they make with them. */
-const handedIn = ['pg'];
-
-/** Packages of a folder that is no entry yet: package.json names them as soon as it is one. */
-const notYetDeclared = ['better-sqlite3'];
 
 /**
  * Packages that are built into pages, and what builds them. The published package has the finished
  * pages and needs none of these.
  */
 const bundled: Readonly<Record<string, readonly string[]>> = {
-  esbuild: ['surfaces/pages/build-page', 'executors/sandbox/runner-text'],
+  esbuild: [
+    'surfaces/pages/build-page',
+    'executors/sandbox/runner-text',
+    'parts/code/manager-text',
+  ],
   preact: ['surfaces/pages/browser'],
   uplot: ['surfaces/pages/browser'],
 };
@@ -352,6 +364,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // would.
   'node:module': [
     'values/packages',
+    'parts/code/manager',
     'values/schema',
 
     'surfaces/config',
@@ -359,6 +372,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'surfaces/pages',
   ],
   'node:fs': [
+    'stores/sqlite/database',
     'values/files',
     'surfaces/config',
     'surfaces/audit',
@@ -377,21 +391,24 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:stream': ['executors/bullmq', 'surfaces/relay', 'cli', 'executors/sandbox'],
   'node:fs/promises': [
     'values/files',
+    'stores/open',
     'surfaces/config',
     'surfaces/audit',
-    'surfaces/approvals',
-    'surfaces/offload',
+    'stores/files',
     'cli',
     'surfaces/pages',
     'surfaces/testing',
   ],
   'node:path': [
     'values/files',
+    'stores/open',
+    'stores/files/document-files',
     'surfaces/config',
     'surfaces/audit',
     'surfaces/approvals',
     'surfaces/offload',
     'surfaces/gateway',
+    'surfaces/openapi/document',
     'cli',
     'surfaces/pages',
     'surfaces/agents',
@@ -401,7 +418,10 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   ],
   'node:url': [
     'values/packages/own-folder',
+    'values/packages/missing-package',
+    'parts/code/manager-text',
     'surfaces/config',
+    'surfaces/openapi/document',
     'cli',
     'surfaces/pages',
     'executors/sandbox',
@@ -414,7 +434,9 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.
   'node:child_process': ['cli', 'executors/sandbox'],
-  'node:worker_threads': ['cli', 'executors/sandbox'],
+  'node:worker_threads': ['cli', 'executors/sandbox', 'parts/code'],
+  'node:async_hooks': ['parts/code/manager'],
+  'node:events': ['parts/code/manager'],
   'node:os': [
     'values/files',
     'executors/bullmq',
@@ -435,10 +457,11 @@ const readsFiles =
  */
 const writesFiles: Readonly<Record<string, string>> = {
   'values/files': 'this is the place',
+  'stores/sqlite/database': 'makes a file that SQLite opens then',
+  'stores/files/document-files': 'makes one folder, in one that must exist',
   'surfaces/audit/writers': 'appends to a log',
   'surfaces/audit/open-log': 'cuts a torn line off a log',
   'surfaces/audit/log-files': 'moves the files of a log',
-  'surfaces/config/read-file': '`open` without waiting for a pipe',
   'cli/read-text': '`open` for a stream',
   'cli/policy-backtest': '`open` for the first line',
   'cli/init/create-project': 'makes folders that it can remove again',
@@ -457,15 +480,15 @@ const usersOfFiles = [
   'cli/hook-run',
   'cli/init/create-project',
   'cli/mcp-pin-file',
+  'stores/files/document-files',
+  'stores/files/file-store',
   'surfaces/agents/state/file-quotas',
   'surfaces/agents/state/locked-file',
   'surfaces/agents/state/session-file',
   'surfaces/agents/state/state-folder',
-  'surfaces/approvals/approval-files',
   'surfaces/audit/create-audit-log',
   'surfaces/audit/writers',
   'surfaces/gateway/secret-files',
-  'surfaces/offload/file-offload',
 ];
 
 /** Entries of `surfaces` with one folder for each subpath. */
@@ -510,6 +533,7 @@ const moduleState: Readonly<Record<string, string>> = {
     'of the call',
   'core/session/session': 'the reader of a private field, set once by its class',
   'executors/sandbox/reaper': 'one shell ends all sandboxes with the process',
+  'parts/code/quick-js-runner': 'one thread manages the programs of the process',
 };
 
 /**
@@ -519,7 +543,9 @@ const moduleState: Readonly<Record<string, string>> = {
 const forTests: Readonly<Record<string, readonly string[]>> = {
   'assembly/compile': ['tryRule'],
   'assembly/part-table': ['partTable'],
+  'core/approval/grants': ['Grants'],
   'core/call/stages/decide': ['matchOf'],
+  'core/registry/gathered-changes': ['createGathered'],
   'parts/discovery/found-tools': ['finderSlot'],
   'cli/init/starter': ['starterPackages'],
   'cli/validate/validate-checks': ['validateChecks'],
@@ -531,10 +557,6 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'values/json-schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
   'surfaces/agents/shell/programs': ['fedTables'],
-  // Until the features have moved to it.
-  'stores/redis/one-store': ['redisOneStore'],
-  // Until the package exports it.
-  'stores/sqlite/sqlite-store': ['sqliteStore'],
   'surfaces/agents/shell/hosts': ['hostRows'],
   'surfaces/agents/shell/looking-programs': ['lookingTables'],
   'surfaces/gateway/server-questions': ['createQuestions'],
@@ -864,10 +886,9 @@ describe('imports', () => {
     const declared = [
       ...Object.keys(manifest.dependencies),
       ...Object.keys(manifest.peerDependencies),
-      ...notYetDeclared,
     ].sort();
-    expect([...used, ...handedIn].sort()).toEqual(declared);
-    expect([...Object.keys(packages), ...handedIn].sort()).toEqual(declared);
+    expect([...used].sort()).toEqual(declared);
+    expect(Object.keys(packages).sort()).toEqual(declared);
   });
 
   test('what only a subpath needs is an optional peer', () => {

@@ -104,7 +104,7 @@ test.each<[source: unknown, expected: string]>([
   [
     { effect: 'deny', annotations: [] },
     '`annotations` to be left out or an object of readOnly, destructive, idempotent, ' +
-      'openWorld, got an array of 0',
+      'openWorld, reversible, got an array of 0',
   ],
   [
     { effect: 'deny', when: [] },

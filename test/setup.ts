@@ -43,4 +43,6 @@ afterEach(async () => {
 
 afterAll(() => {
   process.off('warning', collect);
+  // The next file of the thread may load a package that looks at the globals once, such as `pg`.
+  vi.unstubAllGlobals();
 });

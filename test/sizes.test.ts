@@ -18,62 +18,74 @@ interface Row {
   readonly goal?: number;
 }
 
-/** By the entry that a program of three lines imports. `host-tools/core` is to have 68, its goal is 60. */
+/**
+ * By the entry that a program of three lines imports. `host-tools/core` is to have 68, its goal is
+ * 60.
+ */
 const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
-  'host-tools': { limit: 240 },
-  'host-tools/core': { limit: 75, goal: 60 },
+  'host-tools': { limit: 262 },
+  'host-tools/core': { limit: 73, goal: 60 },
 };
 
 /** What the other entries are measured beside, since a host that uses them has it anyway. */
 const kernel = 'host-tools/core';
 
-/** How much a bundle with `host-tools/core` grows by the port for adapters, or by a part, at most. */
+/**
+ * How much a bundle with `host-tools/core` grows by the port for adapters, or by a part, at most.
+ */
 const parts: Readonly<Record<string, number>> = {
   extend: 10,
+  code: 7,
+  delegation: 6,
+  diagnostics: 3,
   discovery: 9,
   explain: 5,
-  idempotency: 6,
+  idempotency: 14,
   'json-schema': 65,
   'look-alikes': 12,
   origins: 30,
-  quotas: 10,
+  quotas: 17,
   'rule-review': 13,
+  scopes: 2,
   secrets: 60,
+  undo: 13,
   versions: 5,
 };
 
 /**
- * How much a program with the kernel loads more at its start if it imports another entry, at most: 80,
- * with two exceptions. Test sessions and a relay make registries with all parts, synchronously, from
- * options of all parts (docs/decisions/0142).
+ * How much a program with the kernel loads more at its start if it imports another entry, at most:
+ * 80, with two exceptions. Test sessions and a relay make registries with all parts, synchronously,
+ * from options of all parts (docs/decisions/0142).
  */
 const limits: Readonly<Record<string, number>> = {
-  testing: 216,
+  testing: 220,
   amplifier: 80,
   workflow: 15,
-  config: 42,
-  mcp: 41,
+  config: 43,
+  mcp: 68,
+  openapi: 17,
   'ai-sdk': 15,
   openai: 20,
   anthropic: 20,
   gemini: 14,
   langchain: 12,
   'claude-agent': 70,
-  relay: 216,
+  relay: 238,
   'relay/client': 14,
-  redis: 12,
+  redis: 13,
   postgres: 14,
+  sqlite: 9,
   cedar: 7,
   opa: 7,
-  policy: 10,
+  policy: 14,
   audit: 15,
-  inspector: 30,
+  inspector: 34,
   otel: 7,
   prometheus: 4,
   sandbox: 20,
   bullmq: 81,
-  approvals: 24,
-  offload: 72,
+  approvals: 32,
+  offload: 78,
 };
 
 const { built, tarball, files } = inject('packed');
@@ -85,8 +97,8 @@ const peers = Object.keys(manifest.peerDependencies);
 
 /**
  * What a program loads at its start, from a bundle for Node, minified and gzipped: the chunk of the
- * program, and those that it imports statically. What `import('…')` loads later does not count, since
- * a host that does not come to it never loads it. What only some entries need is left out.
+ * program, and those that it imports statically. What `import('…')` loads later does not count,
+ * since a host that does not come to it never loads it. What only some entries need is left out.
  */
 async function bundled(contents: string, ...without: readonly string[]): Promise<number> {
   const { outputFiles, metafile } = await build({
@@ -155,7 +167,10 @@ function textOf(size: number): string {
   return `${size.toFixed(size < 10 ? 1 : 0)} KB`;
 }
 
-/** What the page tells stays while it is true within 5 % or 1 KB, so that few changes touch the page. */
+/**
+ * What the page tells stays while it is true within 5 % or 1 KB, so that few changes touch the
+ * page.
+ */
 function tableOf(rows: readonly Row[], before: string): string {
   const lines = rows.map(({ what, size, limit, goal }) => {
     const [, told = ''] = before.split(`| ${what} | `);
@@ -187,7 +202,7 @@ test('every entry has a limit', () => {
 });
 
 test.each([
-  ['durableApprovals', 'host-tools/approvals', 13],
+  ['durableApprovals', 'host-tools/approvals', 21],
   ['offload', 'host-tools/offload', 80],
 ])('%s comes without the surface of its subpath and other parts', async (part, entry, limit) => {
   const core = "export { HostToolRegistry } from 'host-tools/core';";

@@ -92,13 +92,23 @@ export const commandLine: PageRows = {
     },
     'npx host-tools guard --host-tools guard.yaml -- claude': guarded,
     'npx host-tools relay': relay,
-    [`RELAY_KEY=$(openssl rand -hex 32) npx host-tools relay --host-key RELAY_KEY --allowed-origin https://app.example.com --host-tools tools.yaml --redis ${redis}`]:
+    [`RELAY_KEY=$(openssl rand -hex 32) npx host-tools relay --host-key RELAY_KEY --allowed-origin https://app.example.com --host-tools tools.yaml --store ${redis}`]:
       { ...relay, until: /"url"|listens|listening/ },
     [`npx host-tools worker --redis ${redis} --queue reports --host-tools tools.yaml`]: {
       until: /Serving `reports`/,
     },
     'REDIS_URL=rediss://… npx host-tools worker --redis REDIS_URL --queue reports --host-tools tools.yaml --concurrency 4':
       { instead: { 'rediss://…': redis }, until: /Serving `reports`/ },
+    'DATABASE_URL=postgres://… npx host-tools store migrate DATABASE_URL': {
+      before: ({ run }) => run('npm install ioredis').then(() => {}),
+      instead: { 'postgres://…': redis },
+      says: /needs no tables/,
+    },
+    [`npx host-tools store copy file:./approvals ${redis}`]: {
+      before: ({ run }) => run('mkdir -m 700 approvals').then(() => {}),
+      says: /0 waiting approvals copied/,
+    },
+    [`npx host-tools store status ${redis}`]: { says: /answers, and needs no tables/ },
     'npx host-tools mcp pin --pins pins.json -- npx -y @modelcontextprotocol/server-memory': {
       exit: 1,
       says: /create_entities/,
@@ -109,6 +119,7 @@ export const commandLine: PageRows = {
         exit: 1,
         says: /read_note/,
       },
+    [`npx host-tools audit verify --store ${redis}`]: { says: /0 lines in 0 chains/ },
     'npx host-tools audit verify audit.jsonl --head 5f1c… --key-file audit.secret': {
       before: writeKeyedAudit,
       instead: { '5f1c…': '$(cut -d" " -f3 heads.txt)' },

@@ -155,6 +155,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 const entry = { mcpServers: { files: { command: 'node', args: ['server.mjs'] } } };
 /** The settings of a client with that server. */
 export const client = { ...server, '.mcp.json': JSON.stringify(entry) };
+/** A gateway whose clients run programs. */
+export const programs = JSON.stringify({ ...entry, code: true });
 export const gateway = { ...server, 'gateway.yaml': JSON.stringify(entry) };
 
 /** What a client sends to a server first. */

@@ -7,6 +7,7 @@ import {
   fenceOf,
   gateway,
   programOf,
+  programs,
   recorded,
   tools,
   writeAudit,
@@ -68,6 +69,7 @@ server.on('listening', () => console.log('listens'));
       'npx host-tools audit report audit.jsonl audit-2.jsonl --key-file audit.secret': {
         says: /2 calls/,
       },
+      [`npx host-tools audit verify --store ${redis}`]: { says: /0 lines in 0 chains/ },
       'cat audit*.jsonl | npx host-tools policy backtest --host-tools gateway.yaml --from - --rules new.yaml':
         { before: writeAudit },
     },
@@ -152,6 +154,16 @@ server.on('listening', () => console.log('listens'));
       'npx host-tools gateway import': { says: /gateway\.yaml with 1 server/ },
       'npx host-tools list --host-tools gateway.yaml': { says: /files\.read_note/ },
       'npx host-tools gateway login mail': login,
+      'npx host-tools call run_code --host-tools gateway.yaml --input @program.json': {
+        before: ({ write }) =>
+          write({
+            'gateway.yaml': programs,
+            'program.json': JSON.stringify({
+              code: "return await tools['files.read_note']({}).catch(({ code }) => code);",
+            }),
+          }),
+        says: /"output": "handler_error"/,
+      },
       'npx host-tools audit report audit*.jsonl': { before: writeAudit, says: /2 calls/ },
       'npx host-tools serve gateway.yaml --http 8931': overHttp,
     },
@@ -217,7 +229,7 @@ server.on('listening', () => console.log('listens'));
     commands: Object.fromEntries(
       [
         'docker build --tag relay .',
-        'docker run --read-only --cap-drop ALL --stop-timeout 30 --env RELAY_KEY --env REDIS_URL --publish 127.0.0.1:4040:4040 relay --redis REDIS_URL',
+        'docker run --read-only --cap-drop ALL --stop-timeout 30 --env RELAY_KEY --env REDIS_URL --publish 127.0.0.1:4040:4040 relay --store REDIS_URL',
       ].map((command) => [command, 'Docker; test/package.test.ts runs what the image runs']),
     ),
   },
@@ -235,6 +247,17 @@ server.on('listening', () => console.log('listens'));
   '--external:@modelcontextprotocol/*' --external:ws`]: {
         before: ({ run }) => run('npm install host-tools').then(() => {}),
         says: /dist\/app\.mjs/,
+      },
+    },
+  },
+  'docs/stores.md': {
+    commands: {
+      'npm install host-tools better-sqlite3@12':
+        'it compiles a program, and only Node 20 needs it',
+      [`npx host-tools store copy sqlite:./state.db ${redis}`]: {
+        before: ({ run }) => run('mkdir -m 700 approvals').then(() => {}),
+        instead: { 'sqlite:./state.db': 'file:./approvals' },
+        says: /0 waiting approvals copied/,
       },
     },
   },

@@ -28,6 +28,7 @@ const tenant = new AsyncLocalStorage();
 const pause = (ms, value) => new Promise((resolve) => setTimeout(resolve, ms, value));
 const never = () => new Promise(() => {});
 const aborts = [];
+let began = false;
 const untilAborted = (_, { signal }) =>
   new Promise(() => signal.addEventListener('abort', () => aborts.push(tenant.getStore())));
 const make = (name, options) =>
@@ -39,7 +40,14 @@ registry.registerAll([
   make('idle', { timeoutMs: 5000, idleTimeoutMs: 200, handler: never }),
   make('slow', { resourceKey: 'a', handler: () => pause(400, 'slow') }),
   make('next', { resourceKey: 'a', handler: () => 'next' }),
-  make('gone', { resourceKey: 'b', timeoutMs: 300, handler: never }),
+  make('gone', {
+    resourceKey: 'b',
+    timeoutMs: 2_000,
+    handler: () => {
+      began = true;
+      return never();
+    },
+  }),
   make('after', { resourceKey: 'b', handler: () => 'after' }),
   make('asks', { requiresApproval: true, handler: () => 'asked' }),
 ]);
@@ -60,6 +68,7 @@ export default {
   async fetch(request) {
     const name = new URL(request.url).pathname.slice(1);
     if (name === 'aborts') return Response.json(aborts);
+    if (name === 'began') return Response.json(began);
     if (name === 'long') guarded.said('lorem ipsum dolor sit amet '.repeat(150_000));
     if (name === 'send') return Response.json(brief(await guarded.call('send', { to: 'x' })));
     if (name === 'zod3')
@@ -104,9 +113,9 @@ export function workerChecks(subject: Subject): Check[] {
     }),
     check('what a cancelled request holds is given back', async ({ get, cancel }) => {
       assert.equal(await get('quick'), 'quick');
-      await cancel('gone', 100);
+      await cancel('gone', () => get('began'));
       assert.equal(await get('after'), 'queue_timeout');
-      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
       await get('after');
       assert.equal(await get('after'), 'after');
     }),
@@ -125,8 +134,8 @@ export function workerChecks(subject: Subject): Check[] {
 interface World {
   /** What a request answers. */
   get(path: string, tenant?: string): Promise<unknown>;
-  /** Makes a request, and cancels it after so many milliseconds. */
-  cancel(path: string, ms: number): Promise<void>;
+  /** Makes a request, and cancels it once its call has begun. */
+  cancel(path: string, began: () => Promise<unknown>): Promise<void>;
 }
 
 async function inWorker(
@@ -166,10 +175,13 @@ async function inWorker(
         assert.equal(answer.status, 200, text);
         return JSON.parse(text);
       },
-      async cancel(path, ms) {
-        const signal = AbortSignal.timeout(ms);
+      async cancel(path, began) {
+        const controller = new AbortController();
         const url = new URL(path, await worker.ready);
-        await assert.rejects(fetch(url, { signal }));
+        const cancelled = assert.rejects(fetch(url, { signal: controller.signal }));
+        while ((await began()) !== true) await new Promise((resolve) => setTimeout(resolve, 5));
+        controller.abort();
+        await cancelled;
       },
     });
   } finally {

@@ -148,6 +148,35 @@ export const reasons: readonly {
   },
   {
     code: 'policy_denied',
+    reason: 'scope_missing',
+    meaning:
+      'The caller lacks a [scope](mcp-server.md#authorization) that the tool needs. Over MCP ' +
+      'with `authorization`, the answer is 403 `insufficient_scope`.',
+  },
+  {
+    code: 'invalid_input',
+    reason: 'unknown_call',
+    meaning:
+      '`session.revert` found no call of this id that [can be taken back](undo.md). Nothing ran.',
+  },
+  {
+    code: 'invalid_input',
+    reason: 'already_reverted',
+    meaning: 'The call was [taken back](undo.md) before.',
+  },
+  {
+    code: 'invalid_input',
+    reason: 'revert_ran',
+    meaning:
+      'The `revert` of [the call](undo.md) has begun before, and failed or was not seen to end.',
+  },
+  {
+    code: 'policy_error',
+    reason: 'undo_unavailable',
+    meaning: 'The store of calls that [can be taken back](undo.md) failed. Nothing ran.',
+  },
+  {
+    code: 'policy_denied',
     reason: 'quota_exceeded',
     meaning:
       'The call would exceed a quota without a `reason` of its own. `details` has `quota`, ' +
@@ -345,7 +374,10 @@ export const reasons: readonly {
   {
     code: 'cancelled',
     reason: 'parent_ended',
-    meaning: 'A handler called a tool after its own call had ended.',
+    meaning:
+      'A handler called a tool after its own call had ended; or a ' +
+      '[program](code.md#what-a-program-can-do) ended before the answer to a call of it, which ' +
+      'did not run.',
   },
   {
     code: 'invalid_output',
@@ -440,11 +472,38 @@ export const reasons: readonly {
     meaning: "The MCP server's answer is not a valid result.",
   },
   {
+    code: 'handler_error',
+    reason: 'http_error',
+    meaning:
+      'The API of an [imported operation](openapi.md) answered with an error, or with a redirect ' +
+      'that is not followed. `details.status` is its status.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'http_argument',
+    meaning:
+      'An argument of an [imported operation](openapi.md) has no form in its place. Nothing was sent.',
+  },
+  {
+    code: 'invalid_output',
+    reason: 'http_response',
+    meaning:
+      'The API of an [imported operation](openapi.md) answered with what cannot be read. The ' +
+      'operation may have been carried out.',
+  },
+  {
     code: 'executor_lost',
     reason: 'holder_lost',
     meaning:
       'The process that ran an earlier call with the same [idempotency key](idempotency.md) went ' +
       'away. Nothing ran for this one.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'answerer_lost',
+    meaning:
+      'The process that [answered the approval](approvals-later.md#tell-the-agent-what-was-answered) ' +
+      'went away before the call ended. It may have run.',
   },
   {
     code: 'executor_lost',
@@ -466,7 +525,7 @@ export const reasons: readonly {
   {
     code: 'handler_error',
     reason: 'result_too_large',
-    meaning: 'The MCP server answered more than 4 MB.',
+    meaning: 'The MCP server answered more than 4 MB, or the API of an operation more than 8 MB.',
   },
   {
     code: 'executor_lost',
@@ -487,6 +546,67 @@ export const reasons: readonly {
     code: 'executor_lost',
     reason: 'sandbox_protocol',
     meaning: 'The sandbox sent an unknown message, or too much.',
+  },
+  {
+    code: 'invalid_input',
+    reason: 'code_syntax',
+    meaning:
+      'A [program](code.md) cannot be read, and nothing ran; or it has called `import()`, and its ' +
+      'calls may have run. `details.line` names the line.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'code_error',
+    meaning: 'A [program](code.md) threw. `details.line` names the line.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'code_limit',
+    meaning: 'A [program](code.md) needed too much memory, or made too many or too deep calls.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'code_diverged',
+    meaning:
+      'A [program](code.md#the-journal) that was run again asked for something else than before, ' +
+      'or is another one than the id stands for. Nothing new ran.',
+  },
+  {
+    code: 'invalid_output',
+    reason: 'code_result',
+    meaning: 'A [program](code.md) ran, and what it returned is no JSON or too long.',
+  },
+  {
+    code: 'timeout',
+    reason: 'code_timeout',
+    meaning: 'A [program](code.md) took longer than its `timeoutMs`. Its calls may have run.',
+  },
+  {
+    code: 'timeout',
+    reason: 'code_cpu',
+    meaning: 'A [program](code.md) computed longer than its `cpuMs`. Its calls may have run.',
+  },
+  {
+    code: 'rate_limited',
+    reason: 'code_busy',
+    meaning: 'Too many [programs](code.md) are running. Nothing ran.',
+  },
+  {
+    code: 'rate_limited',
+    reason: 'code_running',
+    meaning: 'The [program](code.md#the-journal) of this call is running already.',
+  },
+  {
+    code: 'rate_limited',
+    reason: 'max_calls',
+    meaning: 'A [program](code.md) has made as many calls as it may. Only the program sees this.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'code_lost',
+    meaning:
+      'What ran a [program](code.md#the-journal), or a call of it, went away. The call was not run ' +
+      'again.',
   },
   {
     code: 'executor_lost',

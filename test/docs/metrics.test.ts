@@ -6,7 +6,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { fail, type HostToolRegistry, type ToolSession } from '../../src/index.ts';
+import {
+  fail,
+  type HostToolRegistry,
+  type ToolContext,
+  type ToolSession,
+} from '../../src/index.ts';
 import { prometheusText } from '../../src/surfaces/telemetry/prometheus/index.ts';
 import { define } from '../core/call/define.ts';
 import { instrumented } from '../surfaces/telemetry/otel/kit.ts';
@@ -36,6 +41,10 @@ async function eventful() {
       define('t'),
       define('fails', { handler: () => fail('No.') }),
       define('asked', { requiresApproval: true }),
+      define('outer', {
+        uses: ['t'],
+        handler: (_input: unknown, { tools }: ToolContext) => tools.call('t', {}),
+      }),
     ],
     {
       session: {
@@ -57,6 +66,7 @@ async function eventful() {
   await session.call('fails');
   await session.call('asked');
   await session.call('made_up');
+  await session.call('outer', {}, { surface });
   const [pending] = await session.approvals.pending();
   await session.approvals.resume(pending?.token ?? '', { decision: 'allow_once', by: 'ann' });
   await session.approvals.resume(`${pending?.token}x`, { decision: 'allow_once', by: 'bob' });

@@ -159,6 +159,18 @@ describe('a question', () => {
     expect(messages[0]?.blocks[0].text.text).toContain('acme\\u{202e}emca\\u{200b}');
   });
 
+  test('of a program has the line that asks', async () => {
+    const { session, app, messages } = world({ code: {} });
+    const code = "// one\r// two\nawait tools.pay({ to: 'acme' }); // \u202e";
+    await session.call('run_code', { code });
+    await app.flush();
+    expect(messages[0]?.blocks[0].text.text.split('\n').slice(-1)).toEqual([
+      "In a program, at line 3: await tools.pay({ to: 'acme' }); // \\u{202e} " +
+        'All of it: https://inbox.example.com/',
+    ]);
+    expect(messages[0]?.blocks).toHaveLength(2);
+  });
+
   test('that is too long to be shown has no buttons', async () => {
     const { ask, messages } = world();
     await ask({ to: 'x'.repeat(5_000) });

@@ -38,6 +38,7 @@ const standard = [
     'parts/durable-approvals',
     'parts/json-schema',
     'parts/quotas',
+    'parts/scopes',
     'parts/secrets',
     'values/limits',
     'values/schema',

@@ -1,6 +1,6 @@
 /**
  * A host with work on its pages, for looking at them: thirty calls of three sessions with every kind
- * of outcome, and five approvals that wait, one of which is a file of eighty lines.
+ * of outcome, and seven approvals that wait: one is a file of eighty lines, two are of one program.
  */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -92,6 +92,17 @@ The money is on your account in two days. If it is not, please answer to this ma
 Kind regards
 Ann, for the team of Blue Door`;
 
+const program = `// Pay back what arrived damaged.
+const { orders } = await tools.search_orders({ customer: 'eve', status: 'sent' });
+console.log(orders.length, 'orders of eve');
+const paid = await Promise.all([
+  tools.refund({ order: orders[0], amount: 1200, reason: 'damaged' }),
+  tools.refund({ order: orders[1], amount: 1350, reason: 'damaged' }),
+  tools.get_weather({ place: 'Atlantis' }).catch(({ message }) => message),
+]);
+await tools.send_mail({ to: ['eve@customer.example'], subject: 'Your orders', body: paid.join() });
+return paid.length;`;
+
 /** Starts the host on loopback. Two of its sessions are open, one was closed. */
 export async function startBusyHost(): Promise<BusyHost> {
   const registry = new HostToolRegistry({
@@ -127,6 +138,13 @@ export async function startBusyHost(): Promise<BusyHost> {
     profile: 'support',
   });
   const job = registry.createSession({ sessionId: 'nightly-report' });
+  const writing = registry.createSession({
+    sessionId: 'chat-3',
+    principal: 'dora',
+    approvalMode: 'suspend',
+    code: {},
+  });
+  await writing.call('run_code', { code: program });
   for (const status of ['open', 'paid', 'sent', 'lost'])
     for (const customer of ['eve', 'mallory'])
       await ann.call('search_orders', { customer, status });

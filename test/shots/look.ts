@@ -35,6 +35,15 @@ const looks: readonly (readonly [name: string, page: keyof BusyHost['pages'], st
   ['inbox-refund', 'inbox', choose('refund')],
   ['inbox-file', 'inbox', choose('write_file')],
   ['inbox-mail', 'inbox', choose('send_mail')],
+  ['inbox-program', 'inbox', choose('A-17')],
+  [
+    'inspector-program',
+    'inspector',
+    async (page) => {
+      await page.getByRole('searchbox').fill('chat-3');
+      await choose('run_code')(page);
+    },
+  ],
   [
     'inbox-edit',
     'inbox',

@@ -75,6 +75,22 @@ async function inspector(browser: Browser): Promise<void> {
   writeFileSync(join(root, 'docs/images/inspector.png'), smallerPng(picture));
 }
 
+/** The page of approvals in the docs: two questions of one program. */
+async function program(browser: Browser): Promise<void> {
+  const host = await startBusyHost();
+  kept.push(() => host.close());
+  const page = await browser.newPage({
+    viewport: { width: 1_000, height: 860 },
+    deviceScaleFactor: 1.5,
+  });
+  await page.goto(host.pages.inbox);
+  await page.getByRole('option').filter({ hasText: 'A-17' }).click();
+  await page.getByText('Program, at line 5').waitFor();
+  await page.mouse.move(0, 0);
+  const picture = await page.screenshot({ animations: 'disabled' });
+  writeFileSync(join(root, 'docs/images/program.png'), smallerPng(picture));
+}
+
 const [what, ...only] = process.argv.slice(2);
 try {
   const browser = await launchChromium();
@@ -82,6 +98,7 @@ try {
   if (what === undefined) {
     await readme(browser);
     await inspector(browser);
+    await program(browser);
   } else if (what === '--look') await look(browser, join(root, '.cache/shots/look'), only);
   else throw new Error(`expected nothing or --look [WORD…], got ${what}`);
 } finally {

@@ -53,7 +53,7 @@ adds<Ours.ToolError, Contract.ToolError, 'cause'>(true);
 // What was thrown, for code alone.
 fits<Contract.ToolError>(given<Ours.ToolError>());
 fits<Ours.ToolError>(given<Contract.ToolError>());
-adds<Ours.ResultMetadata, Contract.ResultMetadata, 'replayed' | 'alongside'>(true);
+adds<Ours.ResultMetadata, Contract.ResultMetadata, 'replayed' | 'alongside' | 'logs'>(true);
 fits<Contract.ResultMetadata>(given<Ours.ResultMetadata>());
 fits<Ours.ResultMetadata>(given<Contract.ResultMetadata>());
 fits<Contract.ToolResult<Services>>(given<Ours.ToolResult<Services>>());
@@ -82,9 +82,11 @@ same<Ours.LogLevel, Contract.LogLevel>(true);
 fits<Contract.CallTool>(given<Ours.CallTool>());
 adds<Ours.CallOptions, Contract.CallOptions, 'resourceKey'>(true);
 fits<Ours.CallOptions>(given<Contract.CallOptions>());
-adds<Ours.Surface, Contract.Surface, 'strictNulls' | 'started' | 'shownName' | 'traceContext'>(
-  true,
-);
+adds<
+  Ours.Surface,
+  Contract.Surface,
+  'strictNulls' | 'started' | 'shownName' | 'traceContext' | 'scopes' | 'source'
+>(true);
 fits<Ours.Surface>(given<Contract.Surface>());
 
 // ---------- definitions
@@ -97,7 +99,7 @@ adds<
 >(true);
 fits<ContractDefinition>(given<OurDefinition>());
 fits<Contract.AnyTool<Services>>(given<Ours.AnyTool<Services>>());
-adds<Ours.ToolAnnotations, Contract.ToolAnnotations>(true);
+adds<Ours.ToolAnnotations, Contract.ToolAnnotations, 'reversible'>(true);
 fits<Ours.ToolAnnotations>(given<Contract.ToolAnnotations>());
 same<Ours.HandlerReturn<Services>, Contract.HandlerReturn<Services>>(true);
 same<
@@ -117,7 +119,7 @@ type Spec<T extends 'ours' | 'contract'> = T extends 'ours'
   ? Ours.ToolSpecBase<'a', Literal, undefined, Literal, Services>
   : Contract.ToolSpecBase<'a', Literal, undefined, Literal, Services>;
 // Where the text of outputs comes from, and whether the tool is on its way out.
-adds<Spec<'ours'>, Spec<'contract'>, 'deprecated' | 'origin'>(true);
+adds<Spec<'ours'>, Spec<'contract'>, 'deprecated' | 'origin' | 'scopes' | 'task' | 'ui'>(true);
 fits<Spec<'ours'>>(given<Spec<'contract'>>());
 fits<Ours.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(
   given<Contract.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(),
@@ -137,7 +139,7 @@ fits<{ for<S>(): Ours.DefineTool<S> }>(given<typeof Ours.defineTool>());
 // ---------- rules, profiles, policies
 same<Ours.Glob, Contract.Glob>(true);
 // A rule can be tried before it is enforced.
-adds<Ours.Rule, Contract.Rule, 'shadow' | 'origins'>(true);
+adds<Ours.Rule, Contract.Rule, 'shadow' | 'origins' | 'actor'>(true);
 fits<Ours.Rule>(given<Contract.Rule>());
 fits<Ours.WhenTest>(given<Contract.WhenTest>());
 adds<Ours.WhenTest, Contract.WhenTest, 'origin' | 'alike'>(true);
@@ -147,7 +149,7 @@ fits<Ours.Profile>(given<Contract.Profile>());
 adds<
   Exclude<Elements<Ours.Profile['tools']>, string>,
   Exclude<Elements<Contract.Profile['tools']>, string>,
-  'origins' | 'roles'
+  'origins' | 'roles' | 'scopes'
 >(true);
 // A queue that is never left is a limit nobody can lift.
 adds<Ours.Limits, Contract.Limits, 'queueTimeoutMs'>(true);
@@ -163,9 +165,11 @@ fits<Contract.Policy<Services>>(given<Ours.Policy<Services>>());
 
 // ---------- approvals
 // Why a person is asked, where it is for a quota, and what tells questions apart.
-adds<Ours.ApprovalRequest, Contract.ApprovalRequest, 'quotas' | 'origins' | 'summary' | 'parent'>(
-  true,
-);
+adds<
+  Ours.ApprovalRequest,
+  Contract.ApprovalRequest,
+  'quotas' | 'origins' | 'summary' | 'parent' | 'program'
+>(true);
 fits<Contract.ApprovalRequest>(given<Ours.ApprovalRequest>());
 fits<Ours.ApprovalRequest>(given<Contract.ApprovalRequest>());
 same<Ours.ApprovalChoice, Contract.ApprovalChoice>(true);
@@ -174,12 +178,11 @@ fits<Contract.ApprovalAnswer>(given<Ours.ApprovalAnswer>());
 adds<Exclude<Ours.ApprovalAnswer, string>, Exclude<Contract.ApprovalAnswer, string>>(true);
 adds<Ours.Grant, Contract.Grant>(true);
 fits<Contract.Grant>(given<Ours.Grant>());
-adds<Ours.ApprovalStore, Contract.ApprovalStore, 'settle' | 'read' | 'page' | 'heads'>(true);
-fits<Ours.ApprovalStore>(given<Contract.ApprovalStore>());
-fits<Contract.ApprovalStore>(given<Ours.ApprovalStore>());
-adds<Ours.PendingApproval, Contract.PendingApproval, 'quotas' | 'origins' | 'summary' | 'parent'>(
-  true,
-);
+adds<
+  Ours.PendingApproval,
+  Contract.PendingApproval,
+  'quotas' | 'origins' | 'summary' | 'parent' | 'program'
+>(true);
 fits<Contract.PendingApproval>(given<Ours.PendingApproval>());
 adds<Ours.Approvals, Contract.Approvals, 'outcome'>(true);
 fits<Contract.Approvals>(given<Ours.Approvals>());
@@ -196,17 +199,19 @@ adds<
   | 'origins'
   | 'idempotency'
   | 'offload'
+  | 'undo'
+  | 'maxDelegationDepth'
 >(true);
 fits<Ours.RegistryOptions<Services>>(given<Contract.RegistryOptions<Services>>());
 adds<
   Ours.SessionOptions<Services>,
   Contract.SessionOptions<Services>,
-  'gates' | 'quotas' | 'origins' | 'discovery'
+  'gates' | 'quotas' | 'origins' | 'discovery' | 'code' | 'scopes'
 >(true);
 adds<
   Ours.SessionOptions,
   Contract.SessionOptions<unknown>,
-  'gates' | 'quotas' | 'origins' | 'discovery'
+  'gates' | 'quotas' | 'origins' | 'discovery' | 'code' | 'scopes'
 >(true);
 fits<Ours.SessionOptions<Services>>(given<Contract.SessionOptions<Services>>());
 fits<Ours.SessionOptions>(given<Contract.SessionOptions<unknown>>());
@@ -235,7 +240,7 @@ adds<Ours.ToolEvents['tool:post'], Contract.ToolEvents['tool:post'], 'durationMs
 adds<
   Ours.ToolEvents['tool:error'],
   Contract.ToolEvents['tool:error'],
-  'durationMs' | 'status' | 'input' | Who
+  'durationMs' | 'status' | 'input' | 'logs' | Who
 >(true);
 adds<Ours.ToolEvents['policy:check'], Contract.ToolEvents['policy:check'], 'origins' | Who>(true);
 adds<Ours.ToolEvents['session:start'], Contract.ToolEvents['session:start'], 'profile' | Who>(true);
@@ -274,7 +279,7 @@ fits<Contract.Explanation>(given<Ours.Explanation>());
 adds<
   Ours.ToolSession<Services>,
   Contract.ToolSession<Services>,
-  'said' | 'originOf' | 'authorize' | 'search'
+  'said' | 'originOf' | 'authorize' | 'search' | 'declarations' | 'revert' | 'delegate'
 >(true);
 fits<Contract.ToolSession<Services>>(given<Ours.ToolSession<Services>>());
 fits<Contract.ToolSession>(given<Ours.ToolSession>());

@@ -5,6 +5,7 @@
  * is proved in `inference.test-d.ts`.
  */
 // biome-ignore-all lint/suspicious/noExplicitAny: the contract says where `any` stood in it.
+import type { Store } from '../../src/extend.ts';
 import type { Content, Fail, Ok, ToolRef } from '../../src/index.ts';
 
 export type { Content, Fail, Ok, ToolRef };
@@ -524,15 +525,6 @@ export interface Grant {
   readonly usesLeft?: number;
   readonly expiresAt?: number;
 }
-/**
- * `take` is atomic and once; a genuine, unexpired token whose record is gone is `token_used`, one
- * whose record differs is `token_invalid`.
- */
-export interface ApprovalStore {
-  put(record: JsonObject & { id: string; expiresAt: number }): MaybePromise<void>;
-  take(id: string): MaybePromise<JsonObject | undefined>;
-  list(sessionId: string): MaybePromise<readonly JsonObject[]>;
-}
 /** `token` only where a call was suspended. */
 export interface PendingApproval extends ApprovalRequest {
   readonly token?: string;
@@ -556,7 +548,7 @@ export interface RegistryOptions<S> {
   locks?: 'session' | 'registry';
   approvals?: {
     secret: string | Uint8Array | readonly (string | Uint8Array)[];
-    store?: ApprovalStore;
+    store?: Store;
     ttlMs?: number;
   };
   redact?: readonly string[];

@@ -2,10 +2,11 @@
  * What must not compile. Each marked line has one mistake; a line that compiles fails the type
  * check.
  */
+
 import { z } from 'zod';
+import type { Store } from '../../src/extend.ts';
 import {
   type AnyTool,
-  type ApprovalStore,
   defineTool,
   type Hook,
   HostToolRegistry,
@@ -357,8 +358,8 @@ session.setOverrides({ hide: ['a'] });
 const badHook: Hook = { before: () => ({ action: 'skip' }) };
 // @ts-expect-error a deny has a reason
 const noReason: Hook = { before: () => ({ action: 'deny' }) };
-// @ts-expect-error a store gives records once
-const badStore: ApprovalStore = { put: () => {}, get: () => undefined, list: () => [] };
+// @ts-expect-error a store takes steps
+const badStore: Store = { put: () => {}, get: () => undefined, list: () => [] };
 void [badHook, noReason, badStore];
 // @ts-expect-error there is no such event
 session.events.on('tool:start', () => {});
