@@ -133,16 +133,18 @@ function readHosts(given: readonly string[]): readonly string[] | undefined {
 // Reads the file of `relay --config`: those options of `serveRelay` that are data.
 
 /** The options that a file can have. */
-type RelayFile = Partial<Omit<ServeRelayOptions, 'store' | 'clientAddress' | 'now' | 'logger'>>;
+type RelayFile = Partial<Omit<ServeRelayOptions, CodeOption>>;
+type CodeOption = 'store' | 'authorization' | 'clientAddress' | 'now' | 'logger';
 
 const maxBytes = 1_048_576;
 /** Options of `serveRelay` that are code, and what to do instead. */
-const code = new Map([
+const code = new Map<string, string>([
   ['store', 'Give `--store URL`'],
+  ['authorization', 'Its `admit` is a function: call `serveRelay` in a program of your own'],
   ['clientAddress', 'Set `trustProxy`, or call `serveRelay` in a program of your own'],
   ['now', 'Call `serveRelay` in a program of your own'],
   ['logger', 'The command writes its log lines to standard error'],
-]);
+] satisfies [CodeOption, string][]);
 /** Options of `session` that are data. The command sets the others itself, or they are code. */
 const sessionData = ['profile', 'facts', 'limits', 'exposeErrors'];
 const fileTable: OptionTable = { ...serveRelayTable, port: wholeNumber(0, 65_535) };

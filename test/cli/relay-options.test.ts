@@ -262,7 +262,7 @@ describe('a file of options', () => {
   test('may have every option of `serveRelay` but those that are code', async () => {
     for (const option of Object.keys(serveRelayTable)) {
       const { stderr } = await cli(['relay', '--config', fileOf(`${option}: { wrong: 1 }`)]);
-      const isCode = ['store', 'clientAddress', 'now', 'logger'].includes(option);
+      const isCode = ['store', 'authorization', 'clientAddress', 'now', 'logger'].includes(option);
       expect(stderr).toContain(isCode ? `\`${option}\` is code` : `\`${option}`);
       expect(stderr).not.toContain(`unknown option \`${option}\``);
     }
