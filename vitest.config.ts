@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { forgetOld } from './test/runner/old-entries.ts';
 import Order from './test/runner/order.ts';
-import { outside, packed, sameOnEveryNode } from './test/runner/projects.ts';
+import { onEachNode, outside, packed } from './test/runner/projects.ts';
 
 /**
  * The order of files and tests, and what the properties draw. It is fixed, so that a commit that
@@ -18,7 +18,6 @@ const quick = process.env.HOST_TOOLS_TEST_QUICK;
 
 const cores = availableParallelism();
 const onOtherNode = process.env.HOST_TOOLS_TEST_NODE === 'other';
-const leftOut = onOtherNode ? sameOnEveryNode : [];
 
 // What a source was compiled to, by its text and this file's. A run of a few files takes two thirds
 // of the time with it, and the projects share it.
@@ -37,6 +36,17 @@ const coreEntry = {
   },
 } as const;
 const plugins = withCore ? [coreEntry] : [];
+
+// What each project runs here.
+const own = { inside: ['test/**/*.test.ts'], outside, packed };
+const { inside, withAllParts } = onEachNode;
+const chosen = onOtherNode
+  ? {
+      inside: [...inside, ...(withCore ? withAllParts : [])],
+      outside: onEachNode.outside,
+      packed: ['test/package.test.ts'],
+    }
+  : own;
 
 /**
  * In CI, a failed test runs once more: most wait for servers, processes or browsers, and files of one
@@ -84,8 +94,8 @@ export default defineConfig({
           ...shared,
           name: 'inside',
           sequence: { ...shared.sequence, groupOrder: 1 },
-          include: ['test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/agents/**', ...packed, ...outside, ...leftOut],
+          include: chosen.inside,
+          exclude: ['**/node_modules/**', 'test/agents/**', ...packed, ...outside],
           setupFiles: 'test/setup.ts',
         },
       },
@@ -96,8 +106,7 @@ export default defineConfig({
           sequence: { ...shared.sequence, groupOrder: 0 },
           // These wait for other programs most of the time.
           maxWorkers: 2 * cores,
-          include: outside,
-          exclude: leftOut,
+          include: chosen.outside,
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },
       },
@@ -120,8 +129,7 @@ export default defineConfig({
           name: 'package',
           sequence: { ...shared.sequence, groupOrder: 2 },
           globalSetup: 'test/runner/pack.ts',
-          include: packed,
-          exclude: leftOut,
+          include: chosen.packed,
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },
       },

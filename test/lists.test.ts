@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { entries, exportsOf, isValue } from './docs/exports.ts';
 import { root } from './docs/pages.ts';
 import { heavy, long, slow } from './runner/order.ts';
-import { outside, sameOnEveryNode } from './runner/projects.ts';
+import { onEachNode, outside } from './runner/projects.ts';
 import { readBy } from './runner/quick-files.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -113,7 +113,7 @@ describe('a conformance suite runs on each', () => {
 });
 
 describe('the lists of test files', () => {
-  test.each(Object.entries({ outside, sameOnEveryNode, slow, long, heavy }))(
+  test.each(Object.entries({ outside, ...onEachNode, slow, long, heavy }))(
     '%s: every name in it is that of a test',
     (_, patterns) => {
       const wrong = patterns
@@ -127,11 +127,15 @@ describe('the lists of test files', () => {
     const browsers = testFiles.filter((file) => /\bstartChromium\b|chromium\.ts'/.test(read(file)));
     expect(browsers.length).toBeGreaterThan(0);
     expect(browsers.filter((file) => ![...slow, ...long].includes(file))).toEqual([]);
-    const repeated = browsers.filter(
-      (file) => !sameOnEveryNode.flatMap(alternatives).some((one) => regexOf(one).test(file)),
-    );
-    // It starts the command as well, which may differ between versions.
-    expect(repeated).toEqual(['test/cli/gateway-approvals.test.ts']);
+    const repeated = onEachNode.outside.flatMap(alternatives).map(regexOf);
+    expect(browsers.filter((file) => repeated.some((one) => one.test(file)))).toEqual([]);
+  });
+
+  test('what runs on each version of Node keeps its project', () => {
+    const starters = outside.flatMap(alternatives).map(regexOf);
+    const named = onEachNode.outside.flatMap(alternatives).map(regexOf);
+    const files = testFiles.filter((file) => named.some((one) => one.test(file)));
+    expect(files.filter((file) => !starters.some((one) => one.test(file)))).toEqual([]);
   });
 });
 

@@ -38,22 +38,27 @@ export const outside = [
 export const packed = ['test/{package,sizes}.test.ts', 'test/commands/**/*.test.ts'];
 
 /**
- * What the other versions of Node need not repeat: these read texts and types, drive a browser, or
- * try what happens between processes by the programs that they start: Redis, git, official servers,
- * this library's own nodes, whose parts all have tests that do run.
+ * What also runs on the other versions of Node: what a version can change. These are values (texts,
+ * numbers, patterns, schemas), the drivers of stores, threads and processes, HTTP and streams, and
+ * calls through each surface. The rest is logic over these.
  */
-export const sameOnEveryNode = [
-  'test/{architecture,docs,docstrings,sizes,types-budget,types/messages}.test.ts',
-  'test/{commands,release}/**/*.test.ts',
-  'test/cli/{gateway,gateway-code,gateway-servers}.test.ts',
-  'test/cli/guard/{guard,hook-install}.test.ts',
-  'test/cli/hook/starter-rules.test.ts',
-  'test/executors/bullmq/{ledger,lost}.test.ts',
-  'test/parts/code/ledger.test.ts',
-  'test/examples/{approvals,demo-inspect,relay-browser,git-*}.test.ts',
-  'test/surfaces/{approvals,inspector}/page*.test.ts',
-  'test/stores/postgres/{conformance,together}.test.ts',
-  'test/stores/redis/redis-cluster.test.ts',
-  'test/surfaces/relay/nodes/*.test.ts',
-  'test/surfaces/relay/server/proxies.test.ts',
-];
+export const onEachNode = {
+  inside: ['test/{values,stores,surfaces/telemetry}/**/*.test.ts'],
+  outside: [
+    'test/stores/{open,sqlite}/*.test.ts',
+    'test/stores/postgres/{features,postgres-store}.test.ts',
+    'test/stores/redis/{client,redis-features}.test.ts',
+    'test/parts/code/{quick-js-runner,run-code}.test.ts',
+    'test/executors/sandbox/{cell,conformance,crossing,memory,protocol}.test.ts',
+    'test/surfaces/mcp/server/**/!(parked-calls).test.ts',
+    'test/surfaces/mcp/client/{import,real,stdio}.test.ts',
+    'test/surfaces/relay/server/!(proxies).test.ts',
+    'test/surfaces/relay-client/{live-connection,reconnect}.test.ts',
+    'test/surfaces/audit/store.test.ts',
+    'test/surfaces/{ai-sdk,openai}/*.test.ts',
+    'test/surfaces/surfaces.test.ts',
+    'test/cli/{process,relay,serve,worker}.test.ts',
+  ],
+  /** With the registry of `host-tools/core` and all parts: `HOST_TOOLS_TEST_ENTRY=core`. */
+  withAllParts: ['test/{assembly,core,parts}/**/*.test.ts'],
+};

@@ -265,6 +265,7 @@ const others: Readonly<Record<string, string>> = {
   relay: 'agents come by the MCP handler, or get the result itself as JSON',
   'relay/client': 'it brings tools, not calls',
   config: 'it brings tools, not calls',
+  openapi: 'it brings tools, not calls',
   postgres: 'stores',
   redis: 'stores',
   sqlite: 'stores',
