@@ -199,13 +199,17 @@ describe('`hook install`', () => {
   ];
   const launcher = '.config/host-tools/guard/codex/hook';
 
-  test.each(changes)('%s blocks every call, in one line', (_, change) => {
-    install('codex');
-    expect(ask('codex', 'ls').effect).toBe('none');
-    change();
-    const { exit, stderr } = ask('codex', 'ls');
-    expect([exit, stderr.trim().split('\n').length]).toEqual([2, 1]);
-    expect(run(['hook', 'check', 'codex']).exit).toBe(1);
+  test('whatever is changed blocks every call, in one line, until the command is run again', () => {
+    for (const [name, change] of changes) {
+      install('codex');
+      expect(ask('codex', 'ls').effect, name).toBe('none');
+      change();
+      const { exit, stderr } = ask('codex', 'ls');
+      expect([exit, stderr.trim().split('\n').length], name).toEqual([2, 1]);
+      expect(run(['hook', 'check', 'codex']).exit, name).toBe(1);
+      for (const moved of ['moved', 'moved.yaml'])
+        rmSync(at(moved), { recursive: true, force: true });
+    }
     install('codex');
     expect(ask('codex', 'ls').effect).toBe('none');
   });

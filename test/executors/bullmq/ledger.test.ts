@@ -29,7 +29,7 @@ demandRedis();
 
 const fewestCalls = 60;
 const seeds = Array.from(
-  { length: Number(process.env.HOST_TOOLS_LEDGER_SEEDS ?? 2) },
+  { length: Number(process.env.HOST_TOOLS_LEDGER_SEEDS ?? 1) },
   (_, index) => index + 1,
 );
 const module = new URL('./handlers.js', import.meta.url).href;

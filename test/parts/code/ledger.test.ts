@@ -32,7 +32,7 @@ import { ledgerHost } from './fixtures/ledger-host.ts';
 demandRedis();
 demandPostgres();
 
-const count = Number(process.env.HOST_TOOLS_LEDGER_PROGRAMS ?? 10);
+const count = Number(process.env.HOST_TOOLS_LEDGER_PROGRAMS ?? 4);
 const isLong = count > 50;
 
 /** The processes, as plain JavaScript: a loader would cost each of them a second. */
@@ -99,7 +99,7 @@ function ledger(place: (folder: string) => readonly string[]): void {
     while (!(await isOver())) {
       await pause(100 + Math.random() * (isLong ? 2_500 : 900));
       // The last ones that are killed leave programs to those that stay.
-      if (kills >= (isLong ? 60 : 5)) continue;
+      if (kills >= (isLong ? 60 : 3)) continue;
       const [victim, other] = running;
       await victim?.kill();
       kills++;
