@@ -30,6 +30,11 @@ export interface Profile {
         readonly knobs?: JsonObject | undefined;
         /** Requires approval. A profile cannot remove an approval that is required elsewhere. */
         readonly requiresApproval?: true | undefined;
+        /**
+         * Calls over MCP must be tasks: clients that do not know tasks cannot call the tool. A
+         * profile cannot remove the `task` of a tool.
+         */
+        readonly task?: 'required' | undefined;
         /** Milliseconds. Above 0 and at most 2^31-1. */
         readonly timeoutMs?: number | undefined;
         /** Characters. From 1. */

@@ -260,9 +260,9 @@ class Inspected implements SessionView {
   }
 
   taskOf(tool: string): 'optional' | 'required' | undefined {
-    return this.#state.binding(tool)?.drop === undefined
-      ? this.#state.entryOf(tool)?.internals.task
-      : undefined;
+    const entry = this.#state.entryOf(tool);
+    if (entry === undefined || this.#state.binding(tool)?.drop !== undefined) return undefined;
+    return this.#state.profile?.tools.get(entry.name)?.task ?? entry.internals.task;
   }
 
   async withdraw(token: string): Promise<boolean> {

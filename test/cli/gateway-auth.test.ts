@@ -91,6 +91,11 @@ test.each([
   ['an unknown grant', { grant: 'password' }, 'grant'],
   ['no issuer', { grant: 'client_credentials', clientId: 'a', clientSecret: 'b' }, 'issuer'],
   [
+    'a platform without its word',
+    { grant: 'jwt_bearer', clientId: 'a', issuer: 'https://a.example' },
+    'exactly one of `assertion`, `assertionFile`',
+  ],
+  [
     'a secret that any authorization server could ask for',
     { grant: 'authorization_code', clientId: 'a', clientSecret: 'b' },
     'a secret its `issuer`',

@@ -149,7 +149,7 @@ fits<Ours.Profile>(given<Contract.Profile>());
 adds<
   Exclude<Elements<Ours.Profile['tools']>, string>,
   Exclude<Elements<Contract.Profile['tools']>, string>,
-  'origins' | 'roles' | 'scopes'
+  'origins' | 'roles' | 'scopes' | 'task'
 >(true);
 // A queue that is never left is a limit nobody can lift.
 adds<Ours.Limits, Contract.Limits, 'queueTimeoutMs'>(true);

@@ -6,7 +6,8 @@ import { readFile } from '../../surfaces/config/read-file.ts';
 import { type ServerEntry, serverEntry } from '../../surfaces/config/server-format.ts';
 import { tokenFile, tokenFolder } from '../../surfaces/gateway/secret-files.ts';
 import { missingText } from '../../surfaces/gateway/server-connection.ts';
-import { type Callback, type RegisteredClient, signIn } from '../../surfaces/mcp/client/oauth.ts';
+import type { RegisteredClient } from '../../surfaces/mcp/client/oauth.ts';
+import { type Callback, signIn } from '../../surfaces/mcp/client/sign-in.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { redactText } from '../../values/redaction/scrub.ts';
@@ -51,7 +52,8 @@ export const gatewayLogin: Command = {
     if (another !== undefined)
       throw usageFault('`gateway login` takes one file: give `--host-tools` once.');
     const { url, auth } = await serverOf(resolve(io.cwd, file), name);
-    const client = clientOf(options, io.env) ?? clientIn(auth, name, io.env);
+    const person = personIn(auth, name);
+    const client = clientOf(options, io.env) ?? clientIn(person, name, io.env);
     const state = randomBytes(32).toString('base64url');
     const { server, answer } = callbackServer(state);
     try {
@@ -64,7 +66,13 @@ export const gatewayLogin: Command = {
           state,
           store,
           client,
-          show: (address) => screen.note(`Open this address to log in: ${address.href}`),
+          clientMetadataUrl: person.clientMetadataUrl,
+          scopes: person.scopes,
+          dpop: person.dpop,
+          show(address, wanted) {
+            if (wanted.length > 0) screen.note(`Calls have needed: ${wanted.join(', ')}.`);
+            screen.note(`Open this address to log in: ${address.href}`);
+          },
           answer: () => soonEnough(answer),
         }),
         io.signal,
@@ -115,18 +123,23 @@ function clientOf(
   return { id: clientId, secret, issuer };
 }
 
-/** The client that the file names. @throws CliFault for a server that no person logs in to */
+type Person = Extract<ServerEntry['auth'], { grant: 'authorization_code' }>;
+
+/** @throws CliFault for a server that no person logs in to */
+function personIn(auth: ServerEntry['auth'], name: string): Person {
+  if (auth === undefined) return { grant: 'authorization_code' };
+  if (auth.grant === 'authorization_code') return auth;
+  throw usageFault(
+    `The server \`${name}\` gets its tokens by the grant \`${auth.grant}\`, so nobody logs in.`,
+  );
+}
+
+/** The client that the file names. @throws CliFault for a secret that is not set */
 function clientIn(
-  auth: ServerEntry['auth'],
+  { clientId, clientSecret, issuer }: Person,
   name: string,
   env: CliIo['env'],
 ): RegisteredClient | undefined {
-  if (auth === undefined) return undefined;
-  if (auth.grant !== 'authorization_code')
-    throw usageFault(
-      `The server \`${name}\` gets its tokens by the grant \`${auth.grant}\`, so nobody logs in.`,
-    );
-  const { clientId, clientSecret, issuer } = auth;
   if (clientId === undefined) return undefined;
   const { values, missing } = fillVariables({ secret: clientSecret ?? '' }, env);
   if (missing.length > 0) throw failure(`The server \`${name}\`: ${missingText(missing)}.`);

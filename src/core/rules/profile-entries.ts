@@ -6,6 +6,7 @@ import {
   duration,
   flag,
   object,
+  oneOf,
   readOptions,
   withDefault,
   wrongOption,
@@ -43,6 +44,7 @@ export interface ProfileEntry {
   readonly timeoutMs: number | undefined;
   readonly maxOutputChars: number | undefined;
   readonly requiresApproval: boolean;
+  readonly task: 'required' | undefined;
   /** Keys of parts, each of which is a map or a list; undefined if there are none. */
   readonly more: Readonly<Record<string, PartValue>> | undefined;
 }
@@ -67,6 +69,7 @@ const toolTable = {
   optional: flag,
   knobs: object<JsonObject>(),
   requiresApproval: withDefault(flag, false),
+  task: oneOf('required'),
   timeoutMs: duration,
   maxOutputChars: least1,
 };

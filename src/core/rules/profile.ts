@@ -42,6 +42,8 @@ export interface ProfileTool {
   readonly timeoutMs: number | undefined;
   readonly maxOutputChars: number | undefined;
   readonly requiresApproval: boolean;
+  /** Whether calls must be tasks. */
+  readonly task: 'required' | undefined;
   /** Keys of parts, each of which is a map or a list; undefined if there are none. */
   readonly more: Readonly<Record<string, PartValue>> | undefined;
 }
@@ -187,6 +189,7 @@ function merge(tools: Map<string, ProfileTool>, entry: ProfileEntry): void {
       timeoutMs: entry.timeoutMs ?? before?.timeoutMs,
       maxOutputChars: entry.maxOutputChars ?? before?.maxOutputChars,
       requiresApproval: entry.requiresApproval || before?.requiresApproval === true,
+      task: entry.task ?? before?.task,
       more: deepFreeze(mergeMore(before?.more, entry.more)),
     }),
   );

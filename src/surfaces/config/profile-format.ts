@@ -42,6 +42,10 @@ const toolSettings = {
       'Whether a reviewer must approve each call. A profile can add this requirement but not ' +
         'remove it.',
     ),
+  task: z
+    .literal('required')
+    .optional()
+    .describe('Calls over MCP must be tasks: clients that do not know tasks cannot call the tool.'),
   timeout: timeoutWithUnit
     .optional()
     .describe('The same as timeoutMs, as a text with its unit: "500ms", "5s", "2m" or "1h".'),

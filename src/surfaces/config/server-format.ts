@@ -1,6 +1,6 @@
 /** The format of an MCP server that a file names, in the shape that MCP clients use. */
 import { z } from 'zod';
-import { webAddress } from '../../values/http/web-address.ts';
+import { isMetadataUrl, webAddress } from '../../values/http/web-address.ts';
 import { explainIssues } from './issues.ts';
 import {
   milliseconds,
@@ -90,6 +90,13 @@ const labels = strict({
     .boolean()
     .optional()
     .describe('Whether a reviewer must approve each call. Default: false.'),
+  task: z
+    .enum(['optional', 'required'])
+    .optional()
+    .describe(
+      'Whether a call over MCP may, or must, go on as a task that its client looks after. ' +
+        'Default: neither.',
+    ),
 });
 export const toolLabels = oneNameEach(labels, [['timeout', 'timeoutMs']]);
 
@@ -98,7 +105,15 @@ const client = {
   issuer: address.describe(
     'The authorization server that knows the client. No other gets its secret.',
   ),
+};
+const anyGrant = {
   scopes: scopeList.optional().describe('The scopes to ask for. Default: what the server says.'),
+  dpop: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether tokens must be bound to a key, so that nobody else can use them. Default: false.',
+    ),
 };
 const secret = filled.describe(
   `A secret: \${NAME} stands for a variable of the environment, which must be set.`,
@@ -111,21 +126,44 @@ const authEntry = z.discriminatedUnion('grant', [
     clientId: text.optional().describe('Default: the client registers itself.'),
     clientSecret: secret.optional(),
     issuer: client.issuer.optional(),
+    clientMetadataUrl: z
+      .string()
+      .refine(isMetadataUrl, 'expected an https address with a path')
+      .optional()
+      .describe("The address of the client's own metadata, which stands for its id."),
+    ...anyGrant,
   }),
   strict({
     grant: z.literal('client_credentials').describe('A program, by its secret.'),
     ...client,
+    ...anyGrant,
     clientSecret: secret,
   }),
   strict({
     grant: z.literal('private_key_jwt').describe('A program, by its private key.'),
     ...client,
+    ...anyGrant,
     privateKey: secret,
     algorithm: text.optional().describe('Default: by the kind of the key, such as RS256.'),
   }),
   strict({
+    grant: z
+      .literal('jwt_bearer')
+      .describe('A program, for which the platform vouches that it runs on.'),
+    ...client,
+    ...anyGrant,
+    assertion: secret.optional(),
+    assertionFile: text
+      .optional()
+      .describe(
+        'A file with the JWT of the platform, from the folder of this file. It is read for each ' +
+          'token.',
+      ),
+  }),
+  strict({
     grant: z.literal('enterprise').describe('A person, for whom an organisation vouches.'),
     ...client,
+    ...anyGrant,
     clientSecret: secret,
     idpUrl: address.describe('The identity provider of the organisation.'),
     idpTokenUrl: address.optional().describe('Default: what its metadata says.'),
@@ -135,7 +173,13 @@ const authEntry = z.discriminatedUnion('grant', [
   }),
 ]);
 /** The keys of `auth` in which variables are filled in. */
-export const authSecrets = ['clientSecret', 'privateKey', 'idpClientSecret', 'idToken'] as const;
+export const authSecrets = [
+  'clientSecret',
+  'privateKey',
+  'assertion',
+  'idpClientSecret',
+  'idToken',
+] as const;
 
 /** One entry of `mcpServers`; its key is the name of the server. */
 export const serverEntry = strict({
@@ -217,8 +261,15 @@ export const serverEntry = strict({
     if (auth === undefined) return;
     if (Object.keys(headers).some((name) => /^authorization$/i.test(name)))
       fail('`auth` does not go with a header `Authorization`: both say who the client is');
+    if (auth.grant === 'jwt_bearer') {
+      if ((auth.assertion === undefined) === (auth.assertionFile === undefined))
+        fail('expected exactly one of `assertion`, `assertionFile` in `auth`');
+      return;
+    }
     if (auth.grant !== 'authorization_code') return;
-    const { clientId, clientSecret, issuer } = auth;
+    const { clientId, clientSecret, issuer, clientMetadataUrl } = auth;
+    if (clientId !== undefined && clientMetadataUrl !== undefined)
+      fail('`clientId` and `clientMetadataUrl` of `auth` exclude each other: both name the client');
     const isWhole = clientId !== undefined && issuer !== undefined;
     if ((clientSecret !== undefined || issuer !== undefined) && !isWhole)
       fail('`clientSecret` and `issuer` of `auth` need `clientId`, and a secret its `issuer`');

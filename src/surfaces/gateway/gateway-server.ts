@@ -153,7 +153,8 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
     if (state.closed) return;
     const { imported, connection: open } = await importByWishes(
       connection,
-      { name, prefix: prefixOf(state), ...(pins === undefined ? {} : { pins }) },
+      // A client that shows apps may come at any time.
+      { name, prefix: prefixOf(state), apps: true, ...(pins === undefined ? {} : { pins }) },
       {
         takes: exposes(state.entry, 'tools') ? takesListed(state) : () => false,
         labelsOf: labelsBy(entry),

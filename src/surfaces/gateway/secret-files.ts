@@ -1,5 +1,6 @@
 /** The secrets of a gateway, each in a private file. */
 import { createHash } from 'node:crypto';
+import { constants, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { privateKey, readPrivateFile } from '../../values/files/private-file.ts';
 import { openPrivateFolder, stateFolderOf } from '../../values/files/private-folder.ts';
@@ -42,6 +43,37 @@ function readRecord(path: string): OAuthRecord | undefined {
     // Refused below.
   }
   throw new Error(`Expected \`${path}\` to be a login. Delete it and log in again.`);
+}
+
+/** More is no JWT of a platform. */
+const longestAssertion = 65_536;
+
+/**
+ * Reads the JWT with which a platform vouches for its programs. The platform replaces it from time
+ * to time, and says who may read it.
+ */
+export function readAssertion(path: string, told: (secret: string) => void): () => Promise<string> {
+  return async () => {
+    const fault = (got: string): Error =>
+      new Error(`Expected \`${path}\` (\`assertionFile\`) to be a file with a JWT, got ${got}.`);
+    // A pipe would be waited for otherwise.
+    const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(
+      (error: NodeJS.ErrnoException) => {
+        throw fault(error.code === 'ENOENT' ? 'no file' : `${error.code}`);
+      },
+    );
+    try {
+      if (!(await file.stat()).isFile()) throw fault('something else');
+      const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(longestAssertion + 1) });
+      const text = buffer.toString('latin1', 0, bytesRead).trim();
+      if (bytesRead > longestAssertion) throw fault('a longer text');
+      if (!/^[\w-]+(?:\.[\w-]*)+$/.test(text)) throw fault('another text');
+      told(text);
+      return text;
+    } finally {
+      await file.close();
+    }
+  };
 }
 
 /**

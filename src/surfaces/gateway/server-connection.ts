@@ -3,10 +3,10 @@ import { basename, dirname, resolve } from 'node:path';
 import { fillVariables } from '../../values/text/fill-variables.ts';
 import { authSecrets, type ServerEntry } from '../config/server-format.ts';
 import type { McpAuth } from '../mcp/client/auth-options.ts';
+import { bearerOf, type TokenSource } from '../mcp/client/bearer.ts';
 import type { McpConnection } from '../mcp/client/import.ts';
-import { bearerOf } from '../mcp/client/oauth.ts';
 import type { GatewayPorts } from './ports.ts';
-import { tokenFile } from './secret-files.ts';
+import { readAssertion, tokenFile } from './secret-files.ts';
 
 /** A server of a file. */
 export interface NamedServer {
@@ -26,7 +26,7 @@ export function connectionOf({ entry, file, ports }: Omit<NamedServer, 'name'>):
   const folder = dirname(file);
   const { command, args = [], env = {}, cwd, url, headers = {} } = entry;
   const { values, missing, used } = fillVariables(url === undefined ? env : headers, ports.env);
-  const tokens = authIn(entry, ports.env);
+  const tokens = authIn(entry, folder, ports);
   const connection =
     url === undefined
       ? {
@@ -46,7 +46,8 @@ export function connectionOf({ entry, file, ports }: Omit<NamedServer, 'name'>):
 /** How a program gets tokens; undefined where a person logs in. */
 function authIn(
   { auth }: ServerEntry,
-  env: GatewayPorts['env'],
+  folder: string,
+  ports: GatewayPorts,
 ):
   | {
       readonly auth: McpAuth;
@@ -58,10 +59,12 @@ function authIn(
   const secrets = Object.fromEntries(
     Object.entries(auth).filter(([key]) => (authSecrets as readonly string[]).includes(key)),
   );
-  const { values, missing, used } = fillVariables(secrets as Record<string, string>, env);
+  const { values, missing, used } = fillVariables(secrets as Record<string, string>, ports.env);
+  const { assertionFile, ...given } = { assertionFile: undefined, ...auth };
+  const assertion = assertionFile && readAssertion(resolve(folder, assertionFile), keeperOf(ports));
   // A secret that the file has itself is one all the same.
   return {
-    auth: { ...auth, ...values } as McpAuth,
+    auth: { ...given, ...values, ...(assertion && { assertion }) } as McpAuth,
     missing,
     used: [...used, ...Object.values(values)],
   };
@@ -81,12 +84,7 @@ export function prefixOf({ name, entry }: Pick<NamedServer, 'name' | 'entry'>): 
 }
 
 /** The source of a login's token. Undefined if the file says how to sign in to the server. */
-export function authOf({
-  name,
-  file,
-  entry,
-  ports,
-}: NamedServer): ReturnType<typeof bearerOf> | undefined {
+export function authOf({ name, file, entry, ports }: NamedServer): TokenSource | undefined {
   const { url, headers = {}, auth } = entry;
   if (auth !== undefined && auth.grant !== 'authorization_code') return undefined;
   if (url === undefined || Object.keys(headers).some((one) => /^authorization$/i.test(one)))
@@ -96,6 +94,7 @@ export function authOf({
   return bearerOf(url, tokenFile(ports.tokens(), name, url), {
     hint: `Run \`npx host-tools gateway login ${name}${where}\`.`,
     told: keeperOf(ports),
+    mustBind: auth?.dpop === true,
   });
 }
 

@@ -33,7 +33,7 @@ export function labelsBy({
 
 /** What a file says about tools, as imports take it. */
 export function labelsOf(given: ToolLabelsEntry): ToolLabels {
-  const { annotations, origin, origins, roles, requiresApproval } = given;
+  const { annotations, origin, origins, roles, requiresApproval, task } = given;
   return {
     annotations: annotations === undefined ? undefined : ownHints(annotations),
     origin,
@@ -41,6 +41,7 @@ export function labelsOf(given: ToolLabelsEntry): ToolLabels {
     roles,
     timeoutMs: timeoutMsOf(given),
     requiresApproval,
+    task,
   };
 }
 

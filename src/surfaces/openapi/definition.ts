@@ -62,7 +62,7 @@ export function defineOperation(operation: Operation, options: DefinitionOptions
     : undefined;
   const description = descriptionOf(operation, source);
   const annotations = annotationsOf(operation.method);
-  const { timeoutMs = options.timeoutMs, origin, requiresApproval } = labels;
+  const { timeoutMs = options.timeoutMs, origin, requiresApproval, task } = labels;
   const said = canonicalJson({
     ...{ name, description, parameters, annotations },
     outputSchema: outputSchema ?? null,
@@ -79,6 +79,7 @@ export function defineOperation(operation: Operation, options: DefinitionOptions
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(origin === undefined ? {} : { origin }),
       ...(requiresApproval === undefined ? {} : { requiresApproval }),
+      ...(task === undefined ? {} : { task }),
       annotations: { ...annotations, ...labels.annotations },
       tags: ['untrusted'],
       category: source,

@@ -102,4 +102,5 @@ export const labelTable = {
   roles: object<object>(),
   timeoutMs: duration,
   requiresApproval: flag,
+  task: oneOf('optional', 'required'),
 } satisfies TableOf<ToolLabels>;

@@ -16,6 +16,8 @@ export interface ToolLabels extends FieldLabels {
   readonly timeoutMs?: number | undefined;
   /** Whether a reviewer must approve each call. */
   readonly requiresApproval?: boolean | undefined;
+  /** Whether a call over MCP may, or must, be a task. */
+  readonly task?: 'optional' | 'required' | undefined;
 }
 
 /**
@@ -53,5 +55,6 @@ function merged(found: readonly ToolLabels[]): ToolLabels {
     roles: roles.length === 0 ? undefined : record(roles),
     timeoutMs: of('timeoutMs').at(-1),
     requiresApproval: of('requiresApproval').at(-1),
+    task: of('task').at(-1),
   };
 }

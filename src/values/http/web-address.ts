@@ -14,3 +14,9 @@ export function webAddress(given: unknown): URL | undefined {
 export function isProtected({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && loopbackNames.has(hostname));
 }
+
+/** Whether a client of OAuth can be known by this address of its metadata. */
+export function isMetadataUrl(value: unknown): boolean {
+  const url = typeof value === 'string' ? webAddress(value) : undefined;
+  return url !== undefined && url.protocol === 'https:' && url.pathname !== '/';
+}

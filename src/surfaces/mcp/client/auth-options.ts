@@ -3,8 +3,9 @@ import type { MaybePromise } from '../../../core.ts';
 import type { Store } from '../../../extend.ts';
 import { storeOption } from '../../../stores/shared/use-store.ts';
 import { describe, MisuseError } from '../../../values/errors/index.ts';
-import { webAddress } from '../../../values/http/web-address.ts';
+import { isMetadataUrl, webAddress } from '../../../values/http/web-address.ts';
 import {
+  flag,
   fn,
   kind,
   oneOf,
@@ -38,6 +39,11 @@ export interface McpAuthByProvider {
 interface AnyGrant {
   /** The scopes to ask for. @default what the server's challenge or metadata says */
   readonly scopes?: readonly string[] | undefined;
+  /**
+   * Whether tokens are bound to a key of this client (DPoP, RFC 9449), so that nobody else can use
+   * them. A token that is not bound is refused then. @default false
+   */
+  readonly dpop?: boolean | undefined;
 }
 
 /** A person logs in, with PKCE. */
@@ -51,7 +57,7 @@ export interface McpAuthorizationCode extends AnyGrant {
    * its own time limit.
    */
   readonly authorize: (address: URL) => MaybePromise<string | URL>;
-  /** The address of the client's own metadata, an https URL. @default none */
+  /** The address of the client's own metadata: https, with a path. @default none */
   readonly clientMetadataUrl?: string | undefined;
   /** A client that is registered. @default the client registers itself */
   readonly clientId?: string | undefined;
@@ -94,6 +100,17 @@ export interface McpPrivateKeyJwt extends AnyGrant {
   readonly issuer: string;
 }
 
+/** A platform vouches for the program that runs on it: workload identity (RFC 7523, SEP-1933). */
+export interface McpJwtBearer extends AnyGrant {
+  readonly grant: 'jwt_bearer';
+  /** The client, as the authorization server knows it. */
+  readonly clientId: string;
+  /** The JWT of the platform, or a function that gives it, which is asked for each token. */
+  readonly assertion: string | (() => MaybePromise<string>);
+  /** The authorization server that trusts the platform. No other gets an assertion. */
+  readonly issuer: string;
+}
+
 /** The identity provider of an organisation vouches for the person (SEP-990). */
 export interface McpEnterprise extends AnyGrant {
   readonly grant: 'enterprise';
@@ -122,26 +139,32 @@ export type McpAuth =
   | McpAuthorizationCode
   | McpClientCredentials
   | McpPrivateKeyJwt
+  | McpJwtBearer
   | McpEnterprise;
 
 const where = 'importMcpTools';
 const member = { noun: 'member', path: 'auth' };
 const secret = required(text(1));
 const grant = required(
-  oneOf('authorization_code', 'client_credentials', 'private_key_jwt', 'enterprise'),
+  oneOf('authorization_code', 'client_credentials', 'private_key_jwt', 'jwt_bearer', 'enterprise'),
 );
 const address = kind<string>(
   'an http(s) address',
   (value) => typeof value === 'string' && webAddress(value) !== undefined,
 );
-const machine = { grant, scopes: scopeNames, clientId: secret, issuer: required(address) };
+const metadataUrl = kind<string>('an https address with a path', isMetadataUrl);
+const token = kind<string | (() => MaybePromise<string>)>(
+  'a non-empty string or a function',
+  (value) => (typeof value === 'string' && value !== '') || typeof value === 'function',
+);
+const any = { grant, scopes: scopeNames, dpop: flag } as const;
+const machine = { ...any, clientId: secret, issuer: required(address) };
 const tables = {
   authorization_code: {
-    grant,
-    scopes: scopeNames,
+    ...any,
     redirectUrl: required(address),
     authorize: required(fn<McpAuthorizationCode['authorize']>()),
-    clientMetadataUrl: address,
+    clientMetadataUrl: metadataUrl,
     clientId: text(1),
     clientSecret: text(1),
     issuer: address,
@@ -157,6 +180,7 @@ const tables = {
     privateKey: secret,
     algorithm: text(1),
   } satisfies TableOf<McpPrivateKeyJwt>,
+  jwt_bearer: { ...machine, assertion: required(token) } satisfies TableOf<McpJwtBearer>,
   enterprise: {
     ...machine,
     clientSecret: secret,
@@ -164,12 +188,7 @@ const tables = {
     idpTokenUrl: address,
     idpClientId: secret,
     idpClientSecret: text(1),
-    idToken: required(
-      kind<McpEnterprise['idToken']>(
-        'a non-empty string or a function',
-        (value) => (typeof value === 'string' && value !== '') || typeof value === 'function',
-      ),
-    ),
+    idToken: required(token),
   } satisfies TableOf<McpEnterprise>,
 } as const;
 const byProvider = {

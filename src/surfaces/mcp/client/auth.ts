@@ -1,13 +1,28 @@
 /** How an import gets its tokens from a server over HTTP, by the SDK's own providers. */
 import { createPrivateKey } from 'node:crypto';
-import type { CrossAppAccessContext, OAuthClientProvider } from '@modelcontextprotocol/client';
+import type {
+  CrossAppAccessContext,
+  OAuthClientProvider,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client';
 import { MisuseError } from '../../../values/errors/index.ts';
-import { isProvider, type McpAuth, type McpGrant, readAuth } from './auth-options.ts';
+import {
+  isProvider,
+  type McpAuth,
+  type McpAuthorizationCode,
+  type McpEnterprise,
+  type McpGrant,
+  type McpJwtBearer,
+  readAuth,
+} from './auth-options.ts';
+import { bindTokens, dpopSession, newDpopKey } from './dpop.ts';
 import { type OAuthFetch, oauthFetch } from './fetch.ts';
 import { type Authorizer, loginOf } from './login.ts';
 import { loadSdk } from './sdk.ts';
+import { askedScopes } from './wanted-scopes.ts';
 
 const where = 'importMcpTools';
+const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /**
  * Checks the option, and returns what opens the way to tokens when the first connection opens.
@@ -39,49 +54,116 @@ export function authorizerOf(
 }
 
 function openerOf(auth: McpGrant, endpoint: URL, fetch: OAuthFetch): () => Promise<Authorizer> {
-  if (auth.grant === 'authorization_code') return loginOf(auth, endpoint, fetch);
+  const asked = askedScopes(auth.scopes);
+  if (auth.grant === 'authorization_code') return loginOf(auth, endpoint, fetch, asked);
+  const make = programOf(auth, fetch);
+  return async () => {
+    const provider = await make();
+    const prepare = provider.prepareTokenRequest?.bind(provider);
+    provider.prepareTokenRequest = (said) => prepare?.(asked.of(said));
+    const program = { provider, fetch, finish: undefined, note: asked.note };
+    if (auth.dpop !== true) return program;
+    const session = await dpopSession(await newDpopKey());
+    return { ...program, provider: bindTokens(provider, async () => session) };
+  };
+}
+
+/** @returns makes the SDK's provider of a program. @throws MisuseError for a key that is none */
+function programOf(
+  auth: Exclude<McpGrant, McpAuthorizationCode>,
+  fetch: OAuthFetch,
+): () => Promise<OAuthClientProvider> {
   const { clientId, issuer: expectedIssuer, scopes } = auth;
   const common = {
     clientId,
     expectedIssuer,
     ...(scopes === undefined ? {} : { scope: scopes.join(' ') }),
   };
-  const silent = (provider: OAuthClientProvider): Authorizer => ({
-    provider,
-    fetch,
-    finish: undefined,
-  });
-  if (auth.grant === 'private_key_jwt') {
-    const { privateKey, algorithm = algorithmOf(privateKey) } = auth;
-    return async () =>
-      silent(new (await loadSdk()).PrivateKeyJwtProvider({ ...common, privateKey, algorithm }));
-  }
-  const { clientSecret } = auth;
-  if (auth.grant === 'client_credentials')
-    return async () =>
-      silent(new (await loadSdk()).ClientCredentialsProvider({ ...common, clientSecret }));
-  return async () => {
-    const sdk = await loadSdk();
-    const assertion = async (asked: CrossAppAccessContext): Promise<string> => {
-      const { idpUrl, idpTokenUrl, idpClientId, idpClientSecret, idToken } = auth;
-      const request = {
-        audience: asked.authorizationServerUrl,
-        resource: asked.resourceUrl,
-        idToken: typeof idToken === 'function' ? await idToken() : idToken,
-        clientId: idpClientId,
-        ...(idpClientSecret === undefined ? {} : { clientSecret: idpClientSecret }),
-        ...(asked.scope === undefined ? {} : { scope: asked.scope }),
-        fetchFn: fetch,
+  switch (auth.grant) {
+    case 'private_key_jwt': {
+      const { privateKey, algorithm = algorithmOf(privateKey) } = auth;
+      return async () =>
+        new (await loadSdk()).PrivateKeyJwtProvider({ ...common, privateKey, algorithm });
+    }
+    case 'client_credentials': {
+      const { clientSecret } = auth;
+      return async () =>
+        new (await loadSdk()).ClientCredentialsProvider({ ...common, clientSecret });
+    }
+    case 'jwt_bearer':
+      return async () => workloadOf(auth);
+    case 'enterprise': {
+      const { clientSecret } = auth;
+      const assertion = (asked: CrossAppAccessContext) => assertionOf(auth, asked, fetch);
+      return async () => {
+        const { CrossAppAccessProvider } = await loadSdk();
+        return new CrossAppAccessProvider({ ...common, clientSecret, assertion, fetchFn: fetch });
       };
-      const { jwtAuthGrant } =
-        idpTokenUrl === undefined
-          ? await sdk.discoverAndRequestJwtAuthGrant({ ...request, idpUrl })
-          : await sdk.requestJwtAuthorizationGrant({ ...request, tokenEndpoint: idpTokenUrl });
-      return jwtAuthGrant;
-    };
-    return silent(
-      new sdk.CrossAppAccessProvider({ ...common, clientSecret, assertion, fetchFn: fetch }),
-    );
+    }
+  }
+}
+
+/** What the identity provider of an organisation says of a person. */
+async function assertionOf(
+  { idpUrl, idpTokenUrl, idpClientId, idpClientSecret, idToken }: McpEnterprise,
+  asked: CrossAppAccessContext,
+  fetch: OAuthFetch,
+): Promise<string> {
+  const sdk = await loadSdk();
+  const request = {
+    audience: asked.authorizationServerUrl,
+    resource: asked.resourceUrl,
+    idToken: typeof idToken === 'function' ? await idToken() : idToken,
+    clientId: idpClientId,
+    ...(idpClientSecret === undefined ? {} : { clientSecret: idpClientSecret }),
+    ...(asked.scope === undefined ? {} : { scope: asked.scope }),
+    fetchFn: fetch,
+  };
+  const { jwtAuthGrant } =
+    idpTokenUrl === undefined
+      ? await sdk.discoverAndRequestJwtAuthGrant({ ...request, idpUrl })
+      : await sdk.requestJwtAuthorizationGrant({ ...request, tokenEndpoint: idpTokenUrl });
+  return jwtAuthGrant;
+}
+
+/** The SDK has no provider for this grant. */
+function workloadOf({ clientId, issuer, assertion, scopes }: McpJwtBearer): OAuthClientProvider {
+  let tokens: StoredOAuthTokens | undefined;
+  const noPerson = (): never => {
+    throw new Error('A program does not log in as a person.');
+  };
+  return {
+    redirectUrl: undefined,
+    clientMetadata: {
+      client_name: 'host-tools',
+      redirect_uris: [],
+      grant_types: [jwtBearer],
+      token_endpoint_auth_method: 'none',
+      scope: scopes?.join(' '),
+    },
+    // Without a way to store another, the SDK uses this client at this issuer only.
+    clientInformation: () => ({ client_id: clientId, issuer }),
+    tokens: () => tokens,
+    saveTokens(given) {
+      tokens = given;
+    },
+    redirectToAuthorization: noPerson,
+    saveCodeVerifier: noPerson,
+    codeVerifier: noPerson,
+    // The SDK would try a second time.
+    invalidateCredentials() {
+      throw new Error('The authorization server refused the client or its `assertion`.');
+    },
+    async prepareTokenRequest(scope) {
+      const given = typeof assertion === 'function' ? await assertion() : assertion;
+      if (typeof given !== 'string' || given === '')
+        throw new Error('Expected `auth.assertion` to resolve to a JWT, got none.');
+      return new URLSearchParams({
+        grant_type: jwtBearer,
+        assertion: given,
+        ...(scope === undefined ? {} : { scope }),
+      });
+    },
   };
 }
 

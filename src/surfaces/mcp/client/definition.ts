@@ -101,6 +101,7 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
       ...(labels.requiresApproval === undefined
         ? {}
         : { requiresApproval: labels.requiresApproval }),
+      ...(labels.task === undefined ? {} : { task: labels.task }),
       annotations: { ...cautious(annotations), ...labels.annotations },
       tags: ['untrusted'],
       category: options.source,

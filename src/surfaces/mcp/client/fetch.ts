@@ -12,7 +12,7 @@ import {
   smallBounds,
 } from './message-guard.ts';
 
-type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** Options of {@link boundedFetch}. */
 export interface BoundedFetchOptions {

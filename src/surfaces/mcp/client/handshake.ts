@@ -60,9 +60,14 @@ export async function shakeHands(parts: HandshakeParts, options: OpenOptions): P
   return link;
 }
 
+/** Some servers list the tools of their apps only for clients that say this. */
+const showsApps = {
+  'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] },
+};
+
 async function createClient(
   probeMs: number | undefined,
-  { toolsChanged, othersChanged, questions }: OpenOptions,
+  { toolsChanged, othersChanged, questions, apps }: OpenOptions,
 ): Promise<Client> {
   const { Client: SdkClient } = await loadSdk();
   const telling = (kind: 'prompts' | 'resources') => ({
@@ -76,6 +81,7 @@ async function createClient(
       capabilities: {
         ...(questions?.elicitation === true ? { elicitation: { form: {} } } : {}),
         ...(questions?.sampling === true ? { sampling: {} } : {}),
+        ...(apps === true ? { extensions: showsApps } : {}),
       },
       ...(probeMs === undefined
         ? {}

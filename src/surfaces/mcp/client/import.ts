@@ -11,6 +11,7 @@ import {
   anything,
   arrayOf,
   duration,
+  flag,
   kind,
   object,
   readOptions,
@@ -59,6 +60,11 @@ export interface ImportMcpOptions {
    * `defaultTimeoutMs`
    */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Whether the host shows MCP Apps. The server is told so, since some list the tools of their apps
+   * only then. @default false
+   */
+  readonly apps?: boolean | undefined;
 }
 
 /** Time and randomness, replaced in tests. */
@@ -149,7 +155,7 @@ async function importConnected(
   { clock, handshakeMs, later }: ImportPorts,
   wishes: ImportWishes,
 ): Promise<Imported> {
-  const { prefix, timeoutMs, name, pins } = readOptions(where, options, importTable);
+  const { prefix, timeoutMs, name, pins, apps } = readOptions(where, options, importTable);
   const accepted = readPins(where, pins);
   // Hosts that only serve tools do not load what checks schemas from outside.
   const { createServerTools, readTools } = await import('./server-tools.ts');
@@ -166,6 +172,7 @@ async function importConnected(
       toolsChanged: () => relisting.changed(),
       othersChanged: wishes.onOthersChanged,
       questions: wishes.questions,
+      apps,
       auth: wishes.auth,
       told: wishes.told,
     }),
@@ -282,6 +289,7 @@ function wrongConnection(connection: unknown): MisuseError {
 const importTable = {
   prefix: withDefault(text(), ''),
   timeoutMs: duration,
+  apps: flag,
   name: kind<string>(
     'a line of visible text',
     (value) => typeof value === 'string' && value.trim() !== '' && cleanLine(value, 256) === value,

@@ -1,6 +1,6 @@
 /** One open connection to a server, and what is needed to open it. */
-import type { AuthProvider } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../core.ts';
+import type { TokenSource } from './bearer.ts';
 import type { DirectCalls } from './direct-calls.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
@@ -44,9 +44,11 @@ export interface OpenOptions {
   /** Called when the server says that its tools changed. */
   toolsChanged(): void;
   /** Gives the token for requests over HTTP. @default no token */
-  readonly auth?: AuthProvider | undefined;
+  readonly auth?: TokenSource | undefined;
   /** Called with each token that an import gets itself, before it is used. @default not called */
   readonly told?: ((secret: string) => void) | undefined;
+  /** Whether the server is told that apps are shown. @default false */
+  readonly apps?: boolean | undefined;
   /** Answers what the server asks. @default it cannot ask anything */
   readonly questions?: ServerQuestions | undefined;
   /** Called when the server says that other lists changed. @default not listened to */

@@ -6,8 +6,10 @@ import { checkedStore } from '../../../stores/shared/use-store.ts';
 import { sha256 } from '../../../values/crypto.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { McpAuthorizationCode } from './auth-options.ts';
+import { bindTokens, dpopSession, newDpopKey } from './dpop.ts';
 import { checkAddress, type OAuthFetch } from './fetch.ts';
 import { clientOf, isRecord, type OAuthRecord, type OAuthStore, providerOf } from './oauth.ts';
+import type { AskedScopes } from './wanted-scopes.ts';
 
 /** Gives tokens to one connection after the other. */
 export interface Authorizer {
@@ -19,6 +21,8 @@ export interface Authorizer {
    * @throws Error that says why it failed.
    */
   readonly finish: ((redeem: Redeem) => Promise<void>) | undefined;
+  /** A call needs these scopes as well. */
+  readonly note?: AskedScopes['note'] | undefined;
 }
 
 /** Gets tokens for the parameters with which a person came back. */
@@ -35,6 +39,7 @@ export function loginOf(
   auth: McpAuthorizationCode,
   endpoint: URL,
   fetch: OAuthFetch,
+  asked: AskedScopes,
 ): () => Promise<Authorizer> {
   const { redirectUrl, clientId, clientSecret, issuer } = auth;
   const kept = auth.store && storedLogin(auth.store, endpoint, auth);
@@ -47,8 +52,11 @@ export function loginOf(
     const record: OAuthRecord =
       client === undefined ? known : { ...known, client: { ...known.client, ...client } };
     const login: Login = { pending: undefined, finishing: undefined };
+    const saved = async (): Promise<void> => kept?.write(record);
+    const person = personOf(auth, { endpoint, record, login, saved, asked });
     return {
-      provider: personOf(auth, endpoint, record, login, async () => kept?.write(record)),
+      note: asked.note,
+      provider: await boundTo(auth, record, person),
       fetch,
       finish(redeem) {
         // A connection that replaces a lost one waits for the same login: the tokens are of both.
@@ -60,6 +68,21 @@ export function loginOf(
       },
     };
   };
+}
+
+/** The same person, whose tokens are bound to the key of the login. */
+async function boundTo(
+  { dpop }: McpAuthorizationCode,
+  record: OAuthRecord,
+  person: OAuthClientProvider,
+): Promise<OAuthClientProvider> {
+  // A key that was kept with a login counts: its tokens are worth nothing without it.
+  if (dpop !== true && record.dpop === undefined) return person;
+  // Nor does a token without a key count for a host that asks for one.
+  if (record.dpop === undefined) record.tokens = undefined;
+  record.dpop ??= await newDpopKey();
+  const session = await dpopSession(record.dpop);
+  return bindTokens(person, async () => session);
 }
 
 async function finishLogin(
@@ -82,15 +105,26 @@ interface Login {
 /** The SDK's provider, with a verifier for each login that several requests may begin at once. */
 function personOf(
   { clientSecret, clientMetadataUrl, issuer, scopes }: McpAuthorizationCode,
-  endpoint: URL,
-  record: OAuthRecord,
-  login: Login,
-  saved: () => Promise<void>,
+  {
+    endpoint,
+    record,
+    login,
+    saved,
+    asked,
+  }: {
+    readonly endpoint: URL;
+    readonly record: OAuthRecord;
+    readonly login: Login;
+    readonly saved: () => Promise<void>;
+    readonly asked: AskedScopes;
+  },
 ): OAuthClientProvider {
   const verifiers = new Map<string, string>();
   const base = providerOf(record, {
     redirect(address) {
       checkAddress(endpoint, address);
+      const scope = asked.of(address.searchParams.get('scope') ?? undefined);
+      if (scope !== undefined) address.searchParams.set('scope', scope);
       const verifier = verifiers.get(address.searchParams.get('code_challenge') ?? '');
       if (verifier !== undefined && login.finishing === undefined)
         login.pending = { address, verifier };

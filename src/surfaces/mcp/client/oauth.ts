@@ -1,17 +1,14 @@
-/** Signing in to a server with OAuth, and the resulting tokens, with the SDK's own helpers. */
+/** The login to a server with OAuth, as it is kept, and the SDK's provider over it. */
 import type {
-  AuthProvider,
   OAuthClientProvider,
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import { messageOf } from '../../../values/errors/index.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
-import { checkAddress, isToken, oauthFetch } from './fetch.ts';
-import { loadSdk } from './sdk.ts';
-
-type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
+import { isScopeName } from '../../../values/options/scope-names.ts';
+import { type DpopKey, isDpopKey } from './dpop.ts';
+import { isToken } from './fetch.ts';
 
 /** The stored record of a login. Plain JSON. */
 export interface OAuthRecord {
@@ -21,16 +18,24 @@ export interface OAuthRecord {
   tokens?: StoredOAuthTokens | undefined;
   /** Where the login was made. If the server later names another place, it is not believed. */
   discovery?: OAuthDiscoveryState | undefined;
+  /** The key to which the tokens are bound. @default they are not bound */
+  dpop?: DpopKey | undefined;
+  /** The scopes that the last login asked for. */
+  asked?: readonly string[] | undefined;
+  /** The scopes that calls needed, with those before. Later logins ask for them. */
+  wanted?: readonly string[] | undefined;
 }
 
 /** Whether a value is the record of a login, with tokens that a header can carry. */
 export function isRecord(value: unknown): value is OAuthRecord {
   if (!isJsonObject(value) || typeof value.redirectUrl !== 'string') return false;
-  const { client, tokens, discovery } = value;
+  const { client, tokens, discovery, dpop, asked = [], wanted = [] } = value;
   return (
     (client === undefined || (isJsonObject(client) && typeof client.client_id === 'string')) &&
     (tokens === undefined || (isJsonObject(tokens) && isToken(tokens.access_token))) &&
-    (discovery === undefined || isJsonObject(discovery))
+    (discovery === undefined || isJsonObject(discovery)) &&
+    (dpop === undefined || isDpopKey(dpop)) &&
+    [asked, wanted].every((scopes) => Array.isArray(scopes) && scopes.every(isScopeName))
   );
 }
 
@@ -41,139 +46,12 @@ export interface OAuthStore {
   write(record: OAuthRecord): Promise<void>;
 }
 
-/** The parameters that the browser brings back. */
-export interface Callback {
-  readonly code: string;
-  readonly iss: string | undefined;
-}
-
 /** A client that the user has registered. */
 export interface RegisteredClient {
   readonly id: string;
   readonly secret: string | undefined;
   /** The only authorization server that gets the secret. @default the one that the server names */
   readonly issuer?: string | undefined;
-}
-
-/** How to sign in. */
-export interface SignInOptions {
-  readonly url: string;
-  readonly redirectUrl: string;
-  /** A value that comes back with the browser. */
-  readonly state: string;
-  readonly store: OAuthStore;
-  /** @default registers one, if the server lets it */
-  readonly client?: RegisteredClient | undefined;
-  /** Shows the address to open. */
-  show(address: URL): void;
-  /** Resolves when the browser is back. */
-  answer(): Promise<Callback>;
-}
-
-function renewalFault(error: unknown, hint: string): Error {
-  if (error instanceof Error && error.message.includes(hint)) return error;
-  const message = `Its login could not be renewed: ${messageOf(error)} ${hint}`;
-  return new Error(message, { cause: error });
-}
-
-/** Adds the token to each request of a server, and replaces one that has expired. */
-export function bearerOf(
-  url: string,
-  store: OAuthStore,
-  {
-    hint,
-    told,
-  }: {
-    /** What to do without a token, as a sentence. */
-    readonly hint: string;
-    /** Called with the secrets of a login, before they are used. */
-    readonly told: (secret: string) => void;
-  },
-): AuthProvider {
-  let last: string | undefined;
-  let refreshing: Promise<void> | undefined;
-  const refresh = async ({ response }: UnauthorizedContext): Promise<void> => {
-    const record = await store.read();
-    const had = record?.tokens;
-    if (record === undefined || had === undefined) throw new Error(`It asks for a login. ${hint}`);
-    // Another process may have refreshed it meanwhile.
-    if (had.access_token !== last) return;
-    const { auth, extractWWWAuthenticateParams } = await loadSdk();
-    const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
-    const again = (): never => {
-      throw new Error(`Its login could not be renewed. ${hint}`);
-    };
-    const provider = providerOf(record, { redirect: again, saved: () => store.write(record) });
-    try {
-      // Without a way to store it, the SDK registers no client.
-      await auth(Object.assign(provider, { saveClientInformation: undefined }), {
-        serverUrl: url,
-        fetchFn: oauthFetch(new URL(url)),
-        ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-      });
-    } catch (error) {
-      // A refresh token may be valid only once, and another process may have used it first.
-      const now = (await store.read())?.tokens?.access_token;
-      if (now === undefined || now === had.access_token) throw renewalFault(error, hint);
-    }
-  };
-  return {
-    async token() {
-      const { client, tokens } = (await store.read()) ?? {};
-      for (const secret of [client?.client_secret, tokens?.refresh_token, tokens?.access_token])
-        if (secret !== undefined) told(secret);
-      last = tokens?.access_token;
-      return last;
-    },
-    onUnauthorized(context) {
-      refreshing ??= refresh(context).finally(() => {
-        refreshing = undefined;
-      });
-      return refreshing;
-    },
-  };
-}
-
-/**
- * Signs in. False if the server does not ask for it. Nothing is stored before it has succeeded, so
- * an earlier login stays if this one fails.
- */
-export async function signIn(options: SignInOptions): Promise<boolean> {
-  const { url, redirectUrl, state, store, client, show, answer } = options;
-  const { auth, extractWWWAuthenticateParams } = await loadSdk();
-  const server = new URL(url);
-  const fetchFn = oauthFetch(server);
-  const response = await fetchFn(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'ping' }),
-  });
-  await response.body?.cancel();
-  if (response.status !== 401) return false;
-  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-  const record: OAuthRecord = { redirectUrl, client: client && clientOf(client) };
-  const redirect = (address: URL): void => {
-    checkAddress(server, address);
-    show(address);
-  };
-  const provider = providerOf(record, { redirect, saved: async () => {}, state });
-  // A client of one issuer registers itself at no other.
-  if (client?.issuer !== undefined) Object.assign(provider, { saveClientInformation: undefined });
-  const wishes = {
-    serverUrl: url,
-    fetchFn,
-    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-    ...(scope === undefined ? {} : { scope }),
-  };
-  await auth(provider, wishes);
-  const { code, iss } = await answer();
-  await auth(provider, {
-    ...wishes,
-    authorizationCode: code,
-    ...(iss === undefined ? {} : { iss }),
-  });
-  await store.write(record);
-  return true;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Authorizer } from './login.ts';
 import { messageBounds, smallBounds } from './message-guard.ts';
 import { loadSdk } from './sdk.ts';
 import { createReconnections } from './storms.ts';
+import { scopesIn } from './wanted-scopes.ts';
 
 /** A server behind Streamable HTTP. */
 export interface McpHttpConnection {
@@ -102,18 +103,23 @@ async function createTransport(
   state: { readonly greeted: boolean; excess: string | undefined },
 ): Promise<StreamableHTTPClientTransport> {
   const { endpoint, headers, options, authorizer } = opening;
-  const { StreamableHTTPClientTransport: SdkTransport, UnauthorizedError } = await loadSdk();
+  const {
+    StreamableHTTPClientTransport: SdkTransport,
+    UnauthorizedError,
+    extractWWWAuthenticateParams,
+  } = await loadSdk();
   const reconnections = createReconnections({ now: () => performance.now() }, (run, ms) => {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   });
   const authProvider = authorizer?.provider ?? options.auth;
-  const ask = boundedFetch(fetch, {
+  const bounded = boundedFetch(fetch, {
     bounds: () => (state.greeted ? messageBounds : smallBounds),
     exceeded: (message) => {
       state.excess = message;
     },
   });
+  const ask = options.auth?.over(bounded) ?? bounded;
   const transport = new SdkTransport(endpoint, {
     requestInit: { headers: { ...headers } },
     ...(authProvider === undefined ? {} : { authProvider }),
@@ -122,9 +128,14 @@ async function createTransport(
     fetch:
       authorizer === undefined
         ? ask
-        : (address, init) => {
+        : async (address, init) => {
             const isMessage = String(address) === endpoint.href && formOf(init) === undefined;
-            return (isMessage ? ask : authorizer.fetch)(address, init);
+            if (!isMessage) return authorizer.fetch(address, init);
+            const response = await ask(address, init);
+            const { error, scope } =
+              response.status === 403 ? extractWWWAuthenticateParams(response) : {};
+            if (error === 'insufficient_scope') authorizer.note?.(scopesIn(scope));
+            return response;
           },
     reconnectionOptions: {
       initialReconnectionDelay: 500,

@@ -2,7 +2,6 @@
  * The client of the official conformance suite: it imports the tools of a server, and calls each of
  * them, by the same code as any host.
  */
-import { DpopSession, type OAuthClientProvider } from '@modelcontextprotocol/client';
 import { HostToolRegistry, type ToolSession } from '../../../../src/index.ts';
 import type { Gateway } from '../../../../src/surfaces/gateway/gateway.ts';
 import { importMcpTools, type McpAuth } from '../../../../src/surfaces/mcp/index.ts';
@@ -30,59 +29,6 @@ const person = {
   clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
 } as const;
 
-/** A provider of the host, for what no grant of ours has. */
-function provider(more: object): OAuthClientProvider {
-  const kept: Record<string, unknown> = {};
-  return {
-    redirectUrl: undefined,
-    clientMetadata: { redirect_uris: [], client_name: 'host-tools' },
-    clientInformation: () => kept.client as never,
-    saveClientInformation: (client: unknown) => void Object.assign(kept, { client }),
-    tokens: () => kept.tokens as never,
-    saveTokens: (tokens: unknown) => void Object.assign(kept, { tokens }),
-    redirectToAuthorization() {},
-    saveCodeVerifier: (verifier: string) => void Object.assign(kept, { verifier }),
-    codeVerifier: () => kept.verifier as string,
-    ...more,
-  } as OAuthClientProvider;
-}
-
-async function dpopAuth(): Promise<McpAuth> {
-  const session = await DpopSession.create();
-  let back: URL | undefined;
-  return {
-    provider: provider({
-      redirectUrl,
-      clientMetadata: {
-        redirect_uris: [redirectUrl],
-        client_name: 'host-tools',
-        token_endpoint_auth_method: 'none',
-      },
-      dpop: () => session,
-      async redirectToAuthorization(address: URL) {
-        back = new URL(await authorize(address));
-      },
-    }),
-    answer: () => ({
-      code: back?.searchParams.get('code') ?? '',
-      iss: back?.searchParams.get('iss') ?? undefined,
-    }),
-  };
-}
-
-function wifAuth({ context }: Given): McpAuth {
-  return provider({
-    clientInformation: () => ({ client_id: context.client_id ?? '' }),
-    saveClientInformation: undefined,
-    prepareTokenRequest: (scope?: string) =>
-      new URLSearchParams({
-        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-        assertion: context.valid_jwt ?? '',
-        ...(scope === undefined ? {} : { scope }),
-      }),
-  });
-}
-
 async function authFor(scenario: Given): Promise<McpAuth> {
   const { context, url } = scenario;
   const given = (name: string): string => context[name] ?? '';
@@ -107,13 +53,17 @@ async function authFor(scenario: Given): Promise<McpAuth> {
         idpClientId: given('idp_client_id'),
         idToken: given('idp_id_token'),
       };
-    case 'auth/pre-registration':
-      return { ...person, ...machine };
-    case 'auth/wif-jwt-bearer':
-      return wifAuth(scenario);
+    case 'auth/pre-registration': {
+      const { clientMetadataUrl: _, ...rest } = person;
+      return { ...rest, ...machine };
+    }
+    case 'auth/wif-jwt-bearer': {
+      const { clientSecret: _, ...rest } = machine;
+      return { grant: 'jwt_bearer', ...rest, assertion: given('valid_jwt') };
+    }
     case 'auth/dpop':
     case 'auth/dpop-nonce':
-      return dpopAuth();
+      return { ...person, dpop: true };
     default:
       return person;
   }
@@ -218,12 +168,7 @@ export async function runGateway(given: Given): Promise<string> {
 
 /** The keys of an import's `auth` that a file has. */
 function inFile(auth: McpAuth): object {
-  const {
-    redirectUrl: _,
-    authorize: __,
-    clientMetadataUrl: ___,
-    ...rest
-  } = auth as object as Record<string, unknown>;
+  const { redirectUrl: _, authorize: __, ...rest } = auth as object as Record<string, unknown>;
   return rest;
 }
 

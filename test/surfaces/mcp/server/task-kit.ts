@@ -31,14 +31,18 @@ export interface TaskClient {
 /** The official client, over a handler. */
 export async function taskClient(
   open: Opened,
-  handler: McpHandler,
-  { token = 'ann', capabilities = knowsTasks }: { token?: string; capabilities?: object } = {},
+  handler: Pick<McpHandler, 'fetch'>,
+  {
+    token = 'ann',
+    capabilities = knowsTasks,
+    url = 'http://127.0.0.1/mcp',
+  }: { token?: string; capabilities?: object; url?: string } = {},
 ): Promise<TaskClient> {
   const client = new Client(
     { name: 'test', version: '1' },
     { capabilities, versionNegotiation: { mode: { pin: '2026-07-28' } } },
   );
-  const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { authorization: token } },
     fetch: async (url, init) => {
       const response = await handler.fetch(new Request(url, init));
