@@ -79,10 +79,10 @@ function serverLines(servers: readonly ServerStatus[]): readonly string[] {
       lines.push(printable(`  ${name}: ${tool} differs from its pin, and is withheld.`));
     for (const one of failed)
       lines.push(printable(`  ${name}: ${one.name} cannot be taken: ${one.reason}`));
-    for (const one of warnings)
-      lines.push(
-        printable(`  ${name}: ${one.name}: only the server checks ${one.path}. ${one.message}`),
-      );
+    for (const one of warnings) {
+      const said = saidOf(one);
+      if (said !== undefined) lines.push(printable(`  ${name}: ${one.name}: ${said}`));
+    }
     for (const tool of appOnly)
       lines.push(
         printable(
@@ -93,6 +93,13 @@ function serverLines(servers: readonly ServerStatus[]): readonly string[] {
   for (const { name, saysReadOnly = [] } of servers)
     if (saysReadOnly.length > 0) lines.push(printable(readersOf(name, saysReadOnly)));
   return lines;
+}
+
+/** Undefined for what standard error has said already: globs of the entry without effect. */
+function saidOf({ path, message }: NonNullable<ServerStatus['warnings']>[number]) {
+  if (path === '/operations' || path === '/labels') return undefined;
+  // About the parameters as a whole: it names one that is no part of the schema.
+  return path === '/parameters' ? message : `only the server checks ${path}. ${message}`;
 }
 
 function serverRow({ name, state, error, tools }: ServerStatus): readonly string[] {

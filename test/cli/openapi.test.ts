@@ -100,3 +100,40 @@ test('validate checks the form, and says what it cannot compare', async () => {
   const checked = await cli(['validate', 'host-tools.json'], { cwd: made.path });
   expect(checked.stdout).toContain('its APIs not imported');
 });
+
+test('list says what a warning is about, and what standard error has said is not said again', async () => {
+  const { path } = folder({
+    'host-tools.json': {
+      openapi: {
+        o: {
+          document: './o.json',
+          server: 'http://127.0.0.1:9',
+          operations: ['get', 'lost*'],
+          labels: { wrong: { timeoutMs: 5 } },
+        },
+      },
+    },
+    'o.json': {
+      openapi: '3.0.3',
+      info: { title: 'o', version: '1' },
+      paths: {
+        '/a': {
+          get: {
+            operationId: 'get',
+            parameters: [
+              { name: 'Authorization', in: 'header', schema: { type: 'string' } },
+              { name: 'q', in: 'query', schema: { type: 'string', pattern: '(?<=a)b' } },
+            ],
+            responses: { 200: { description: 'ok' } },
+          },
+        },
+      },
+    },
+  });
+  const { stdout, stderr } = await cli(['list', '--host-tools', 'host-tools.json'], { cwd: path });
+  expect(stdout).toContain('o: get: Left to the host: the header parameter `Authorization`.');
+  expect(stdout).toContain('o: get: only the server checks /parameters/properties/q/pattern. ');
+  for (const glob of ['lost*', 'wrong'])
+    expect((stdout + stderr).split(`\`${glob}\`: It matches no operation`)).toHaveLength(2);
+  expect(stdout).not.toContain('It matches no operation');
+});

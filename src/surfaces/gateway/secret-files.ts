@@ -1,9 +1,10 @@
 /** The secrets of a gateway, each in a private file. */
 import { createHash } from 'node:crypto';
-import { constants, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../values/errors/index.ts';
 import { privateKey, readPrivateFile } from '../../values/files/private-file.ts';
 import { openPrivateFolder, stateFolderOf } from '../../values/files/private-folder.ts';
+import { readRegularFile } from '../../values/files/regular-file.ts';
 import { replaceFileSync } from '../../values/files/whole-file.ts';
 import { isRecord, type OAuthRecord, type OAuthStore } from '../mcp/client/oauth.ts';
 
@@ -56,23 +57,16 @@ export function readAssertion(path: string, told: (secret: string) => void): () 
   return async () => {
     const fault = (got: string): Error =>
       new Error(`Expected \`${path}\` (\`assertionFile\`) to be a file with a JWT, got ${got}.`);
-    // A pipe would be waited for otherwise.
-    const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(
-      (error: NodeJS.ErrnoException) => {
-        throw fault(error.code === 'ENOENT' ? 'no file' : `${error.code}`);
-      },
-    );
-    try {
-      if (!(await file.stat()).isFile()) throw fault('something else');
-      const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(longestAssertion + 1) });
-      const text = buffer.toString('latin1', 0, bytesRead).trim();
-      if (bytesRead > longestAssertion) throw fault('a longer text');
-      if (!/^[\w-]+(?:\.[\w-]*)+$/.test(text)) throw fault('another text');
-      told(text);
-      return text;
-    } finally {
-      await file.close();
-    }
+    const found = await readRegularFile(path, longestAssertion).catch((error: unknown) => {
+      const code = codeOf(error);
+      throw fault(code === 'ENOENT' ? 'no file' : String(code));
+    });
+    if (found === undefined) throw fault('something else');
+    if (found.length > longestAssertion) throw fault('a longer text');
+    const text = found.toString('latin1').trim();
+    if (!/^[\w-]+(?:\.[\w-]*)+$/.test(text)) throw fault('another text');
+    told(text);
+    return text;
   };
 }
 

@@ -46,5 +46,7 @@ test.runIf(process.platform !== 'win32')('a folder and a pipe are refused at onc
   mkdirSync(at('folder'));
   execFileSync('mkfifo', [at('pipe')]);
   for (const name of ['folder', 'pipe'])
-    await expect(readAssertion(join(at('.'), name), () => {})()).rejects.toThrow(/got something/);
+    await expect(readAssertion(join(at('.'), name), () => {})()).rejects.toThrow(
+      /got (?:something else|EISDIR)/,
+    );
 });

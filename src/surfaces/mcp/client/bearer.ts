@@ -35,27 +35,14 @@ export function bearerOf(url: string, store: OAuthStore, options: BearerOptions)
     return record === undefined || isUsed ? record : { ...record, tokens: undefined };
   };
   const sessionFor = sessions();
-  const again = (): never => {
-    throw new Error(`Its login could not be renewed. ${hint}`);
-  };
-  const refresh = async ({ response }: UnauthorizedContext): Promise<void> => {
+  const refresh = async (context: UnauthorizedContext): Promise<void> => {
     const record = await read();
     const had = record?.tokens;
     if (record === undefined || had === undefined) throw new Error(`It asks for a login. ${hint}`);
     // Another process may have refreshed it meanwhile.
     if (had.access_token !== last?.access_token) return;
-    const { auth, extractWWWAuthenticateParams } = await loadSdk();
-    const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
-    const session = await sessionFor(record);
-    const plain = providerOf(record, { redirect: again, saved: () => store.write(record) });
-    const provider = session === undefined ? plain : bindTokens(plain, async () => session);
     try {
-      // Without a way to store it, the SDK registers no client.
-      await auth(Object.assign(provider, { saveClientInformation: undefined }), {
-        serverUrl: url,
-        fetchFn: oauthFetch(new URL(url)),
-        ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-      });
+      await renew(url, { record, store, context, hint, session: await sessionFor(record) });
     } catch (error) {
       // A refresh token may be valid only once, and another process may have used it first.
       const now = (await read())?.tokens?.access_token;
@@ -91,6 +78,38 @@ export function bearerOf(url: string, store: OAuthStore, options: BearerOptions)
       };
     },
   };
+}
+
+/** Gets new tokens for a login, and stores them. */
+async function renew(
+  url: string,
+  {
+    record,
+    store,
+    context: { response },
+    hint,
+    session,
+  }: {
+    readonly record: OAuthRecord;
+    readonly store: OAuthStore;
+    readonly context: UnauthorizedContext;
+    readonly hint: string;
+    readonly session: DpopSession | undefined;
+  },
+): Promise<void> {
+  const { auth, extractWWWAuthenticateParams } = await loadSdk();
+  const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
+  const redirect = (): never => {
+    throw new Error(`Its login could not be renewed. ${hint}`);
+  };
+  const plain = providerOf(record, { redirect, saved: () => store.write(record) });
+  const provider = session === undefined ? plain : bindTokens(plain, async () => session);
+  // Without a way to store it, the SDK registers no client.
+  await auth(Object.assign(provider, { saveClientInformation: undefined }), {
+    serverUrl: url,
+    fetchFn: oauthFetch(new URL(url)),
+    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+  });
 }
 
 /** The session of a record's key, which remembers what servers ask of the next signature. */
