@@ -27,6 +27,7 @@ export const subpaths = {
   origins: 'src/parts/origins/part.ts',
   quotas: 'src/parts/quotas/part.ts',
   'rule-review': 'src/parts/rule-review/part.ts',
+  credentials: 'src/parts/credentials/part.ts',
   delegation: 'src/parts/delegation/part.ts',
   scopes: 'src/parts/scopes/part.ts',
   secrets: 'src/parts/secrets/part.ts',

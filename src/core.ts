@@ -72,7 +72,6 @@ export type {
   Surface,
   SurfaceClient,
   ToolContext,
-  TraceContext,
 } from './api/context.ts';
 export type { BeforeAnswer, Hook, HookCall } from './api/hook.ts';
 export type {
@@ -84,12 +83,25 @@ export type {
   ToolResult,
   ToolSuccess,
 } from './api/result.ts';
+export type { TraceContext } from './api/trace-context.ts';
 export { fail, ok } from './core/result.ts';
 export { serializeOutput } from './core/serialize.ts';
 export type { Content } from './values/content.ts';
 export { content } from './values/content.ts';
 export type { JsonObject, JsonPrimitive, JsonValue } from './values/json/value.ts';
 export type { MaybePromise } from './values/maybe-promise.ts';
+
+// Credentials
+
+export type {
+  Credential,
+  CredentialAnswer,
+  CredentialNames,
+  CredentialNeed,
+  CredentialNeeds,
+  CredentialRequest,
+  CredentialResolver,
+} from './api/credentials.ts';
 
 // Policy
 

@@ -37,6 +37,7 @@ const sections: Readonly<
     'values/limits',
     'values/crypto',
     'values/schema',
+    'values/credential',
     'values/capabilities',
     'values/content-parts',
     'values/content',
@@ -70,6 +71,7 @@ const sections: Readonly<
   // What hosts may leave out. None of them imports another.
   parts: [
     'parts/code',
+    'parts/credentials',
     'parts/delegation',
     'parts/diagnostics',
     'parts/discovery',

@@ -4,8 +4,10 @@ import type { JsonObject, JsonValue } from '../values/json/index.ts';
 import type { MaybePromise } from '../values/maybe-promise.ts';
 import type { JsonSchema } from '../values/schema/schema.ts';
 import type { ApprovalAnswer, ApprovalRequest } from './approval.ts';
+import type { Credential } from './credentials.ts';
 import type { ToolResult } from './result.ts';
 import type { ToolRef } from './tool.ts';
+import type { TraceContext } from './trace-context.ts';
 
 /** The session and the call: the part of the context that policies and hooks see. Frozen. */
 export interface CallInfo<Services = unknown> {
@@ -55,7 +57,11 @@ export interface SurfaceClient {
 /**
  * The second argument of a handler. Each call gets its own, frozen. You can destructure any member.
  */
-export interface ToolContext<Services = unknown, Knobs = unknown> extends CallInfo<Services> {
+export interface ToolContext<
+  Services = unknown,
+  Knobs = unknown,
+  Credentials extends string = never,
+> extends CallInfo<Services> {
   /**
    * Aborts when the call ends early: it timed out, it was cancelled, or the session was closed.
    * Created on first access.
@@ -73,6 +79,8 @@ export interface ToolContext<Services = unknown, Knobs = unknown> extends CallIn
   readonly idempotencyKey: string;
   /** The tool's settings in the session's profile. Frozen. */
   readonly knobs: Knobs;
+  /** The credentials that the definition's `credentials` names: none without it. Frozen. */
+  readonly credentials: Readonly<Record<Credentials, Credential>>;
   /** Reports progress and restarts the idle timeout. At most 1 000 events per call. */
   progress(done: number, total?: number, message?: string): void;
   /**
@@ -166,26 +174,6 @@ export interface Surface {
    * @default those of the session
    */
   readonly scopes?: readonly string[] | undefined;
-}
-
-/**
- * A place in a trace, in the form of [W3C Trace Context](https://www.w3.org/TR/trace-context/).
- *
- * @example
- * ```ts
- * import type { TraceContext } from 'host-tools';
- *
- * const traceContext: TraceContext = {
- *   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
- * };
- * await session.call('deploy', {}, { surface: { name: 'queue', traceContext } });
- * ```
- */
-export interface TraceContext {
-  /** Version, trace id, span id and flags: 55 characters. */
-  readonly traceparent: string;
-  /** What tracing systems add, up to 512 characters. @default none */
-  readonly tracestate?: string | undefined;
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import type { MaybePromise } from '../values/maybe-promise.ts';
 import type { Key, SuspendedApproval } from './approval-store.ts';
+import type { CredentialResolver } from './credentials.ts';
 import type { Effect } from './decision.ts';
 import type { Gate } from './gate.ts';
 import type { IdempotencyOptions } from './idempotency.ts';
@@ -151,6 +152,12 @@ export interface RegistryOptions<S = unknown> {
    * @default in `store`, for a day
    */
   readonly undo?: UndoOptions | undefined;
+  /**
+   * Gives tools with `credentials` the tokens of the principal. A file's `credentials` are asked
+   * first.
+   * @default none: such tools are refused with `credentials_unavailable`
+   */
+  readonly credentials?: CredentialResolver | undefined;
   /**
    * Paths of secret values, which are redacted in events, prompts and errors. A path without a dot
    * names a key at any depth.

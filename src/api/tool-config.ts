@@ -5,6 +5,7 @@ import type { MaybePromise } from '../values/maybe-promise.ts';
 import type { InputOf, ParsedOf, Schema } from '../values/schema/schema.ts';
 import type { ApprovalPrompt } from './approval.ts';
 import type { CallInfo, ToolContext } from './context.ts';
+import type { CredentialNames, CredentialNeeds } from './credentials.ts';
 import type { Fail, Ok } from './result.ts';
 import type { HostToolDefinition } from './tool.ts';
 import type {
@@ -42,12 +43,19 @@ export interface ToolConfig<
   KS extends Schema | undefined,
   S,
   R,
+  C extends CredentialNeeds | undefined = undefined,
 > extends ToolSpecBase<Name, P, OS, KS, S> {
+  /**
+   * The credentials of the principal that it needs, by names of the host. The registry's
+   * `credentials` gives them, and the handler has them as `context.credentials`.
+   * @default none
+   */
+  credentials?: C;
   /**
    * Does the work. Runs once all checks have passed. It may be async, or an async generator. If it
    * throws, the call fails with `handler_error`.
    */
-  handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
+  handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>, CredentialNames<C>>) => R;
   create?: never;
   executor?: never;
   external?: never;
@@ -94,11 +102,18 @@ export interface SessionToolConfig<
   KS extends Schema | undefined,
   S,
   R,
+  C extends CredentialNeeds | undefined = undefined,
 > extends ToolSpecBase<Name, P, OS, KS, S> {
+  /**
+   * The credentials of the principal that it needs, by names of the host. The registry's
+   * `credentials` gives them, and the handler has them as `context.credentials`.
+   * @default none
+   */
+  credentials?: C;
   /** Makes the session's handler, at its first call. The handler is disposed with the session. */
   create: (session: Omit<CallInfo<S>, 'callId' | 'toolName'>) => MaybePromise<{
     /** Runs one call. */
-    handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
+    handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>, CredentialNames<C>>) => R;
     /** Runs once, when the session closes. */
     dispose?(): MaybePromise<void>;
   }>;
@@ -120,8 +135,9 @@ export type DefineTool<S> = <
   const KS extends Schema | undefined = undefined,
   R extends HandlerReturn<Needed<OS>> = HandlerReturn<Needed<OS>>,
   Asks extends RequiresApproval<P, S> = undefined,
+  const C extends CredentialNeeds | undefined = undefined,
 >(
-  config: EitherSpelling<Name, P, OS, KS, S, R, Asks>,
+  config: EitherSpelling<Name, P, OS, KS, S, R, Asks, C>,
 ) => HostToolDefinition<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S>;
 
 /** Runs a tool's calls somewhere else: in a worker, in a process or in a remote service. */
@@ -139,7 +155,7 @@ export interface Executor {
    * rejects, the call fails with `handler_error`. It is called in the turn of the event loop in
    * which the call was last judged, and the call is not judged again after what it waits for.
    */
-  execute(input: JsonObject, context: ToolContext): Promise<unknown>;
+  execute(input: JsonObject, context: ToolContext<unknown, unknown, string>): Promise<unknown>;
   /**
    * Frees the executor's resources. Called when its last tool has been removed and the calls to it
    * have ended. A registry that closes removes its tools; those of other registries in the process
@@ -163,8 +179,15 @@ export type EitherSpelling<
   S,
   R,
   Asks,
+  C extends CredentialNeeds | undefined = undefined,
 > = PlainFields &
   OwnFields<Name, P, OS, KS, S> & {
+    /**
+     * The credentials of the principal that it needs, by names of the host. The registry's
+     * `credentials` gives them, and the handler has them as `context.credentials`.
+     * @default none
+     */
+    credentials?: C;
     /**
      * Takes a call back, for `session.revert`: gets what the handler returned, and the input that
      * it had. It runs as a call of its own, named `<name>.revert`, with that call's context.
@@ -218,7 +241,10 @@ export type EitherSpelling<
          */
         create: (session: Omit<CallInfo<S>, 'callId' | 'toolName'>) => MaybePromise<{
           /** Runs one call. */
-          handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
+          handler: (
+            input: ParsedOf<P>,
+            context: ToolContext<S, KnobsOf<KS>, CredentialNames<C>>,
+          ) => R;
           /** Runs once, when the session closes. */
           dispose?(): MaybePromise<void>;
         }>;
@@ -229,7 +255,10 @@ export type EitherSpelling<
       }
     | {
         /** The same as `handler`. Give one of them. */
-        execute: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
+        execute: (
+          input: ParsedOf<P>,
+          context: ToolContext<S, KnobsOf<KS>, CredentialNames<C>>,
+        ) => R;
         handler?: undefined;
         create?: undefined;
         executor?: undefined;
@@ -240,7 +269,10 @@ export type EitherSpelling<
          * Does the work. Runs once all checks have passed. It may be async, or an async generator.
          * If it throws, the call fails with `handler_error`.
          */
-        handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
+        handler: (
+          input: ParsedOf<P>,
+          context: ToolContext<S, KnobsOf<KS>, CredentialNames<C>>,
+        ) => R;
         execute?: undefined;
         create?: undefined;
         executor?: undefined;

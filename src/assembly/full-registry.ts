@@ -3,6 +3,7 @@
 import type { RegistryOptions } from '../api/registry.ts';
 import { type Part, PartSet } from '../core/part.ts';
 import { codeMode } from '../parts/code/part.ts';
+import { credentials } from '../parts/credentials/part.ts';
 import { delegation } from '../parts/delegation/part.ts';
 import { diagnostics } from '../parts/diagnostics/part.ts';
 import { discovery } from '../parts/discovery/part.ts';
@@ -40,6 +41,7 @@ const all: readonly Part[] = [
   diagnostics(),
   codeMode(),
   delegation(),
+  credentials(),
 ];
 /** No part is absent, but methods of parts are defined by the table. */
 export const everything = new PartSet(all, partOf);

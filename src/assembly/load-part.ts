@@ -13,6 +13,7 @@ export const partLoaders: Readonly<Record<string, () => Promise<Part>>> = {
   discovery: async () => (await import('../parts/discovery/part.ts')).discovery(),
   explain: async () => (await import('../parts/explain/part.ts')).explain(),
   codeMode: async () => (await import('../parts/code/part.ts')).codeMode(),
+  credentials: async () => (await import('../parts/credentials/part.ts')).credentials(),
   delegation: async () => (await import('../parts/delegation/part.ts')).delegation(),
   diagnostics: async () => (await import('../parts/diagnostics/part.ts')).diagnostics(),
   durableApprovals: async () =>

@@ -99,6 +99,12 @@ export const partTable: readonly PartRow[] = [
     ruleKeys: ['actor'],
     sessionMethods: ['delegate'],
   },
+  {
+    part: 'credentials',
+    subpath: 'credentials',
+    registry: ['credentials'],
+    tool: ['credentials'],
+  },
   { part: 'diagnostics', subpath: 'diagnostics' },
   { part: 'versions', subpath: 'versions', names: ['range', 'second version'] },
   { part: 'ruleReview', subpath: 'rule-review', registry: ['strictRules'] },

@@ -39,6 +39,7 @@ const fields: Readonly<Record<string, object>> = {
   external: { external: true, handler: undefined },
   'outputStrategy: "offload"': { outputStrategy: 'offload' },
   scopes: { scopes: ['a'] },
+  credentials: { credentials: { github: {} } },
   revert: { revert: () => null },
 };
 

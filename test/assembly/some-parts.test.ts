@@ -8,6 +8,7 @@ import { type Part, PartSet } from '../../src/core/part.ts';
 import { Registry } from '../../src/core/registry/registry.ts';
 import { defineTool, type RegistryOptions, type ToolResult } from '../../src/index.ts';
 import { codeMode } from '../../src/parts/code/part.ts';
+import { credentials } from '../../src/parts/credentials/part.ts';
 import { delegation } from '../../src/parts/delegation/part.ts';
 import { diagnostics } from '../../src/parts/diagnostics/part.ts';
 import { discovery } from '../../src/parts/discovery/part.ts';
@@ -107,6 +108,7 @@ describe('versions', () => {
 
 const all = [
   codeMode,
+  credentials,
   delegation,
   diagnostics,
   discovery,

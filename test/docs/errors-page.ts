@@ -172,6 +172,20 @@ export const reasons: readonly {
   },
   {
     code: 'policy_error',
+    reason: 'credentials_unavailable',
+    meaning:
+      'What gives the tool its [credentials](credentials.md) threw, took too long, or answered ' +
+      'something else. Nothing ran.',
+  },
+  {
+    code: 'tool_not_available',
+    reason: 'authorization_required',
+    meaning:
+      'The principal has to [log in](credentials.md) at `details.url` first, and the call could ' +
+      'not wait for that. Nothing ran.',
+  },
+  {
+    code: 'policy_error',
     reason: 'undo_unavailable',
     meaning: 'The store of calls that [can be taken back](undo.md) failed. Nothing ran.',
   },

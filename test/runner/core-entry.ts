@@ -5,6 +5,7 @@
  */
 import { HostToolRegistry as CoreRegistry, type RegistryOptions } from '../../src/core.ts';
 import { codeMode } from '../../src/parts/code/part.ts';
+import { credentials } from '../../src/parts/credentials/part.ts';
 import { delegation } from '../../src/parts/delegation/part.ts';
 import { diagnostics } from '../../src/parts/diagnostics/part.ts';
 import { discovery } from '../../src/parts/discovery/part.ts';
@@ -42,6 +43,7 @@ const parts = [
   discovery(),
   diagnostics(),
   delegation(),
+  credentials(),
   codeMode(),
 ];
 

@@ -1,5 +1,6 @@
 /** The part of a call's record that only some calls need. */
 
+import type { Credential } from '../../api/credentials.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
@@ -14,6 +15,7 @@ import type { ApprovalTold } from './call-observers.ts';
 import type { CallTraces } from './call-tracers.ts';
 import type { SentAlongside } from './output-snapshot.ts';
 import type { Place } from './places.ts';
+import type { Cleaning } from './ports.ts';
 
 /** The rarely used part of a call, with its fields grouped by the phase that first sets them. */
 export class CallExtra {
@@ -69,6 +71,10 @@ export class CallExtra {
   passes = 0;
 
   // Handler.
+  /** What `context.credentials` has. */
+  credentials: Readonly<Record<string, Credential>> | undefined;
+  /** Takes values out of what the call returns. */
+  cleaning: Cleaning | undefined;
   controller: AbortController | undefined;
   idle: Deadline | undefined;
   eventCount = 0;

@@ -1,7 +1,7 @@
 /** The port behind telemetry: tracers follow calls while they run. */
 
-import type { TraceContext } from '../../api/context.ts';
 import type { ToolResult } from '../../api/result.ts';
+import type { TraceContext } from '../../api/trace-context.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import type { Call } from './call.ts';

@@ -9,11 +9,13 @@ import type {
   SurfaceClient,
   ToolContext,
 } from '../../api/context.ts';
+import type { Credential } from '../../api/credentials.ts';
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { shortened } from '../../values/text/characters.ts';
 import { Call, type FoundCall } from './call.ts';
 import { shownJson, shownText } from './shown.ts';
 
+const noCredentials = Object.freeze({});
 const maxEvents = 1_000;
 const maxEventChars = 65_536;
 
@@ -21,7 +23,7 @@ const maxEventChars = 65_536;
 export let callOf: (context: object) => FoundCall;
 
 /** Its members are getters, so that what a handler does not read costs nothing. */
-export class HandlerContext implements ToolContext<unknown, unknown> {
+export class HandlerContext implements ToolContext<unknown, unknown, string> {
   readonly #call: FoundCall;
 
   static {
@@ -82,6 +84,9 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
   }
   get client(): SurfaceClient {
     return this.#call.surface?.client as SurfaceClient;
+  }
+  get credentials(): Readonly<Record<string, Credential>> {
+    return this.#call.extra?.credentials ?? noCredentials;
   }
   get progress(): (done: number, total?: number, message?: string) => void {
     return (done, total, message) => progress(this.#call, done, total, message);

@@ -100,6 +100,13 @@ export interface Trials {
   tell(call: Call): void;
 }
 
+/** Takes values out of what a call returns, before anyone reads it. */
+export interface Cleaning {
+  output(call: FoundCall, shaped: Shaped): Shaped;
+  json<T extends JsonValue | undefined>(value: T): T;
+  error(call: Call, error: ToolError): ToolError;
+}
+
 /** Hides values of calls, such as passwords, from all but the handler and the caller. */
 export interface Masking {
   /** Whether calls of the tool may have values to hide. */
@@ -115,6 +122,8 @@ export interface Masking {
     parent: Call | undefined,
   ): string;
   begin(call: Call): void;
+  /** A text is secret from now on, in the call and in all that it belongs to. */
+  hide(call: Call, text: string): void;
   /** Whether there are texts to hide in whatever a call says, with or without marks. */
   hidesTexts(): boolean;
   /** Finds the values in the input and the knobs. */

@@ -10,7 +10,7 @@ import { reportFault } from './report-fault.ts';
 import { afterHooks } from './stages/after-hooks.ts';
 import { checkOutput, withinBudget } from './stages/output-limits.ts';
 
-export function ran(call: FoundCall, value: unknown, metadata: JsonObject | undefined): void {
+export function ran(call: FoundCall, value: unknown, given: JsonObject | undefined): void {
   try {
     const { session, binding } = call;
     stopClocks(call);
@@ -20,13 +20,16 @@ export function ran(call: FoundCall, value: unknown, metadata: JsonObject | unde
     const plain =
       session.hooks.length === 0 && entry.internals.output === undefined && outputs.length === 0;
     // What is hidden is collected before hooks and schemas can mention them, and before a cut.
-    const shaped = snapshotOf(
+    const cleaning = call.extra?.cleaning;
+    const copied = snapshotOf(
       call,
       value,
-      plain && bounded && masking === undefined && overBudget === undefined
+      plain && bounded && masking === undefined && overBudget === undefined && !cleaning
         ? maxOutputChars
         : undefined,
     );
+    const shaped = cleaning?.output(call, copied) ?? copied;
+    const metadata = cleaning === undefined ? given : cleaning.json(given);
     masking?.collectOutput(call, shaped.ok ? shaped.output : null);
     if (!plain) return shapeOn(call, shaped, metadata);
     if (!shaped.ok) return failCall(call, shaped.error);
@@ -52,12 +55,13 @@ function stopClocks(call: Call): void {
   if (idle !== undefined) deadlines.remove(idle);
 }
 
-export function threw(call: FoundCall, error: ToolError): void {
+export function threw(call: FoundCall, thrown: ToolError): void {
   // The getters of the thrown value, or the logger, may have ended the call.
   if (call.ended) return;
   try {
     stopClocks(call);
     call.state = 'shaping';
+    const error = call.extra?.cleaning?.error(call, thrown) ?? thrown;
     if (call.session.hooks.length > 0) return shapeOn(call, { ok: false, error }, undefined);
     return failCall(call, error);
   } catch (fault) {

@@ -1,5 +1,5 @@
 /** Reads a place in a trace that came from elsewhere. */
-import type { TraceContext } from '../../api/context.ts';
+import type { TraceContext } from '../../api/trace-context.ts';
 
 /** The form of version 00, with which later versions begin. */
 const traceparentForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;

@@ -3,6 +3,7 @@
  * them.
  */
 
+import type { CredentialNeeds } from '../../api/credentials.ts';
 import type { FactRule, ToolAnnotations } from '../../api/tool.ts';
 import type { Executor } from '../../api/tool-config.ts';
 import type { GivenAnnotations, ToolHints } from '../../api/tool-fields.ts';
@@ -84,6 +85,7 @@ export const toolTable = {
   uses: array('an array of tool names or definitions'),
   events: texts,
   scopes: scopeNames,
+  credentials: object<CredentialNeeds>(),
   revert: fn<Revert>(),
   task: oneOf('optional', 'required'),
   ui: object(),

@@ -24,6 +24,7 @@ import {
 import { checkRunner } from './config-runner.ts';
 import { type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
 import { readDeprecation } from './deprecation.ts';
+import { readNeeds } from './read-needs.ts';
 import { readUi } from './read-ui.ts';
 import { runsIn } from './runs-in.ts';
 import { spelling, withOwnNames } from './spellings.ts';
@@ -85,6 +86,7 @@ export function createDefinition(
     uses: readUses(config.uses, where),
     events: Object.freeze(config.events),
     scopes: config.scopes,
+    credentials: readNeeds(config, runsIn(config, where), where),
     revert: config.revert,
     task: config.task,
     internal: config.exposure === 'internal',

@@ -20,6 +20,7 @@ import { shownSchema } from '../../values/schema/to-json-schema.ts';
 import { checkToolName } from '../../values/text/names.ts';
 import type { ReadAttributes } from './attributes.ts';
 import { digestOf } from './fingerprint.ts';
+import type { ReadNeeds } from './read-needs.ts';
 import type { ReadUi } from './read-ui.ts';
 
 /** A handler as the library calls it. */
@@ -110,6 +111,8 @@ export interface ToolInternals {
   readonly events: readonly string[];
   /** What the caller's token must grant; undefined for nothing. */
   readonly scopes: readonly string[] | undefined;
+  /** The credentials that it needs, by name; undefined for none. */
+  readonly credentials: ReadNeeds | undefined;
   /** Takes a call back, given its output and its input. */
   readonly revert: Revert | undefined;
   /** Whether its calls may, or must, outlive the request of a client; undefined for neither. */

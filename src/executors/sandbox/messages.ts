@@ -39,6 +39,15 @@ export interface SentCall {
   readonly callId: string;
   readonly deadline?: number | undefined;
   readonly idempotencyKey: string;
+  /** Those that the tool asks for. Nothing of them is in the environment of the sandbox. */
+  readonly credentials?: readonly SentCredential[] | undefined;
+}
+
+/** A credential as data. */
+export interface SentCredential {
+  readonly name: string;
+  readonly token: string;
+  readonly expiresAt?: number | undefined;
 }
 
 /** The members of a context that are sent as data. */

@@ -1,7 +1,7 @@
 /** The parts of a call's context that are sent to a sandbox. */
-import type { ToolContext } from '../../core.ts';
+import type { Credential, ToolContext } from '../../core.ts';
 import { copyJson } from '../../values/json/index.ts';
-import type { SentCall, SentContext } from './messages.ts';
+import type { SentCall, SentContext, SentCredential } from './messages.ts';
 
 /** The members that are the same for all calls of a session to one tool. */
 interface Lasting
@@ -32,6 +32,7 @@ export function sentContext(context: ToolContext): SentContext {
     toolName: context.toolName,
     deadline: context.deadline,
     idempotencyKey: context.idempotencyKey,
+    credentials: sentCredentials(context),
     knobs: knobs.value,
     sample: takes(client?.sample),
     elicit: takes(client?.elicit),
@@ -44,8 +45,17 @@ function takes(question: unknown): boolean {
 }
 
 /** Copies the members that differ from call to call. */
-export function sentCall({ callId, deadline, idempotencyKey }: ToolContext): SentCall {
-  return { callId, deadline, idempotencyKey };
+export function sentCall(context: ToolContext): SentCall {
+  const { callId, deadline, idempotencyKey } = context;
+  return { callId, deadline, idempotencyKey, credentials: sentCredentials(context) };
+}
+
+/** Those of the call, which its tool has asked for; undefined for most calls. */
+function sentCredentials({ credentials }: ToolContext): readonly SentCredential[] | undefined {
+  const all = Object.entries(credentials as Readonly<Record<string, Credential>>);
+  return all.length === 0
+    ? undefined
+    : all.map(([name, { token, expiresAt }]) => ({ name, token, expiresAt }));
 }
 
 /**

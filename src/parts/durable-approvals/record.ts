@@ -2,7 +2,7 @@
 
 import type { PendingApproval } from '../../api/approval.ts';
 import type { SuspendedApproval } from '../../api/approval-store.ts';
-import type { TraceContext } from '../../api/context.ts';
+import type { TraceContext } from '../../api/trace-context.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
 import { takeTraceContext } from '../../core/call/trace-context.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';

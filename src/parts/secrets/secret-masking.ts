@@ -76,7 +76,14 @@ export class SecretMasking implements Masking {
   }
 
   concerns(entry: ToolEntry): boolean {
-    return this.of(entry).any;
+    return this.of(entry).any || entry.internals.credentials !== undefined;
+  }
+
+  hide(call: Call, text: string): void {
+    const { more } = outermost(call);
+    const secrets = found.of(more) ?? new Secrets(this.known);
+    found.set(more, secrets);
+    secrets.addText(text);
   }
 
   /** The name of a tool that exists is not the model's text. */

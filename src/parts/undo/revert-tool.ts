@@ -61,7 +61,7 @@ export function takesBack(definition: AnyTool): boolean {
 
 /** Makes the tool for a tool with `revert`. */
 export function revertTool(tool: AnyTool): AnyTool {
-  const { scopes, requires, timeoutMs } = internalsOf(tool);
+  const { scopes, requires, timeoutMs, credentials } = internalsOf(tool);
   const definition = createDefinition({
     name: `${tool.name}${suffix}`,
     title: `Take back \`${tool.title ?? tool.name}\``,
@@ -69,6 +69,7 @@ export function revertTool(tool: AnyTool): AnyTool {
     parameters,
     tags: tool.tags,
     scopes,
+    credentials: credentials && Object.fromEntries(credentials),
     requires,
     timeoutMs,
     exposure: 'internal',

@@ -208,6 +208,10 @@ const unforeseen: Readonly<Record<string, readonly string[]>> = {
     'policy_error opa_error',
     'policy_error command_unreadable',
   ],
+  'comes from what gives credentials, which is not asked': [
+    'policy_error credentials_unavailable',
+    'tool_not_available authorization_required',
+  ],
   'is known once a program runs': [
     'invalid_input code_syntax',
     'timeout code_timeout',

@@ -1,6 +1,8 @@
 /** The context of a handler in a sandbox. It has everything except the host's `services`. */
+import type { Credential } from '../../../api/credentials.ts';
 import type { ToolResult } from '../../../api/result.ts';
 import type { CallTool, LogLevel, SurfaceClient, ToolContext } from '../../../core.ts';
+import { heldCredential } from '../../../values/credential.ts';
 import { messageOf } from '../../../values/errors/index.ts';
 import {
   copyJson,
@@ -22,7 +24,7 @@ export interface ContextPort {
 }
 
 /** A context. Its members are getters, as in the host. */
-export class SandboxContext implements ToolContext<unknown, unknown> {
+export class SandboxContext implements ToolContext<unknown, unknown, string> {
   readonly #sent: SentContext;
   readonly #run: ContextPort;
 
@@ -69,6 +71,12 @@ export class SandboxContext implements ToolContext<unknown, unknown> {
   }
   get knobs(): JsonValue {
     return this.#sent.knobs;
+  }
+  get credentials(): Readonly<Record<string, Credential>> {
+    const all: Record<string, Credential> = Object.create(null) as Record<string, Credential>;
+    for (const { name, token, expiresAt } of this.#sent.credentials ?? [])
+      all[name] = heldCredential(token, expiresAt);
+    return Object.freeze(all);
   }
   get client(): SurfaceClient {
     const { sample, elicit } = this.#sent;

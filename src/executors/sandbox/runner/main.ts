@@ -79,8 +79,8 @@ function serve(channel: Channel): void {
         return;
       case 'next': {
         const { id, input, call, count, size } = message;
-        const { callId, deadline, idempotencyKey } = call;
-        const context = { ...(last as SentContext), callId, deadline, idempotencyKey };
+        const { callId, deadline, idempotencyKey, credentials } = call;
+        const context = { ...(last as SentContext), callId, deadline, idempotencyKey, credentials };
         begin({ t: 'run', id, input, context, count, size });
         return;
       }

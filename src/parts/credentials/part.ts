@@ -1,0 +1,81 @@
+/** Credentials as a part of a registry: tokens of the principal, for the tools that need them. */
+
+import type { CredentialResolver } from '../../api/credentials.ts';
+import type { ToolGates } from '../../core/call/ports.ts';
+import { definePart, type Part } from '../../core/part.ts';
+import { internalsOf } from '../../core/tool/definition.ts';
+import type { ReadNeeds } from '../../core/tool/read-needs.ts';
+import { fn } from '../../values/options/index.ts';
+import { fixedSlot } from './fixed.ts';
+import { obtain, type Sources } from './obtain.ts';
+import { unavailable } from './refusals.ts';
+
+export type { TokenExchangeOptions } from './token-exchange.ts';
+export { tokenExchange } from './token-exchange.ts';
+
+/**
+ * The part that adds `credentials` of tools and the option `credentials` of a registry. It needs
+ * the part `secrets()`, which keeps the tokens out of events, errors and logs.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools/core';
+ * import { credentials } from 'host-tools/credentials';
+ * import { secrets } from 'host-tools/secrets';
+ *
+ * declare function tokenOf(user: string | undefined, service: string): Promise<string>;
+ * const registry = new HostToolRegistry({
+ *   parts: [credentials(), secrets()],
+ *   credentials: async ({ principal, name }) => ({ token: await tokenOf(principal, name) }),
+ * });
+ * ```
+ */
+export function credentials(): Part {
+  return part;
+}
+
+const part = definePart({
+  name: 'credentials',
+  options: { registry: { credentials: fn<CredentialResolver>() } },
+  install(ports, registry, { credentials: resolver }) {
+    const fixed = new Map<string, () => string | undefined>();
+    fixedSlot.set(registry, fixed);
+    const sources: Sources = { resolver: resolver as CredentialResolver | undefined, fixed };
+    ports.definitions.push((definition) => {
+      // What is not hidden would be in the first event.
+      if (internalsOf(definition).credentials !== undefined && ports.masking === undefined)
+        throw registry.parts.missing(
+          'registry',
+          'redact',
+          `Tool \`${definition.name}\`: \`credentials\``,
+        );
+    });
+    const gates = new WeakMap<ReadNeeds, ToolGates>();
+    ports.tools.push((_session, { internals }) => {
+      const needs = internals.credentials;
+      if (needs === undefined) return undefined;
+      let found = gates.get(needs);
+      if (found === undefined) {
+        found = gatesFor(needs, sources);
+        gates.set(needs, found);
+      }
+      return found;
+    });
+  },
+});
+
+function gatesFor(needs: ReadNeeds, sources: Sources): ToolGates {
+  return {
+    start: (call) => obtain(call, needs, sources),
+    // Nobody is asked for a token. What nobody gives is known without that.
+    tryStart: async () => {
+      const { resolver, fixed } = sources;
+      const missing = [...needs.keys()].find((name) => !fixed.has(name) && resolver === undefined);
+      const error =
+        missing === undefined
+          ? undefined
+          : unavailable(missing, 'the host has nothing that gives it');
+      return { stage: 'credentials', error, shown: {} };
+    },
+  };
+}
