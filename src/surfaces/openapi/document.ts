@@ -167,6 +167,13 @@ function invalid(place: string, why: string, cause?: unknown): MisuseError {
   );
 }
 
+/** YAML reads `3.1` without quotation marks as a number. */
+function described(openapi: unknown): string {
+  return typeof openapi === 'number'
+    ? `the number ${openapi}; write it in quotation marks`
+    : quoted(openapi);
+}
+
 /** Refuses what is no document of OpenAPI 3.0 or 3.1. */
 function checked(value: unknown): JsonObject {
   if (!isJsonObject(value)) throw invalid('The document', 'expected an object');
@@ -174,8 +181,8 @@ function checked(value: unknown): JsonObject {
   if (typeof openapi !== 'string' || !/^3\.[01](?:\.\d{1,3})?$/.test(openapi))
     throw invalid(
       'The document',
-      `expected \`openapi: 3.0\` or \`3.1\`, got ${
-        swagger === undefined ? quoted(openapi) : `Swagger ${quoted(swagger)}; convert it first`
+      `expected \`openapi: "3.0"\` or \`"3.1"\` as a text, got ${
+        swagger === undefined ? described(openapi) : `Swagger ${quoted(swagger)}; convert it first`
       }`,
     );
   const known = [

@@ -110,3 +110,6 @@ function readUrl(given: string | URL, where: string, option: string): URL {
     throw wrongOption(where, option, 'an absolute http or https URL without a fragment', given);
   return url;
 }
+
+/** Why a verifier of this library refused the token of a request. Clients do not learn it. */
+export const refusedTokens = new WeakMap<Request, string>();

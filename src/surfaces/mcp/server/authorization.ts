@@ -8,7 +8,7 @@ import { headerOf } from '../../../values/http/direct-body.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import { withDeadline } from '../../../values/limits/with-deadline.ts';
 import { isScopeName } from '../../../values/options/scope-names.ts';
-import type { Authorization, McpToken } from './authorization-options.ts';
+import { type Authorization, type McpToken, refusedTokens } from './authorization-options.ts';
 import { type RpcId, refusal, rpcCodes } from './rpc.ts';
 
 /** Who sends a request. */
@@ -70,11 +70,16 @@ const maxScopes = 4_096;
 /** Milliseconds that the host's code has to say who sends a request. */
 export const verifyMs = 30_000;
 
-/** Who sends a request, or 401 with what a client needs to get a token. */
+/**
+ * Who sends a request, or 401 with what a client needs to get a token.
+ * @param failed hears of faults of `verify`
+ * @param refused hears why a token was refused, which clients do not learn
+ */
 export async function checkToken(
   request: Request,
   authorization: Authorization,
   failed: (error: unknown) => void,
+  refused: (error: Error) => void,
 ): Promise<Sender | Response> {
   const given = request.headers.get('authorization');
   const token = given === null || given.length > maxToken ? undefined : bearer.exec(given)?.[1];
@@ -82,6 +87,7 @@ export async function checkToken(
     const verdict = token === undefined ? undefined : authorization.verify(token, request);
     const found: unknown = verdict && (await withDeadline(Promise.resolve(verdict), verifyMs));
     if (found !== undefined) return readToken(found);
+    if (given !== null) refused(new Error(`A request was refused: ${whyRefused(request, token)}.`));
   } catch (error) {
     failed(error);
   }
@@ -90,6 +96,15 @@ export async function checkToken(
     scopes: authorization.scopes,
     message: 'Authentication is needed.',
   });
+}
+
+function whyRefused(request: Request, token: string | undefined): string {
+  if (token === undefined)
+    return `expected \`Authorization: Bearer\` with a token of at most ${maxToken} characters`;
+  const reason = refusedTokens.get(request);
+  return reason === undefined
+    ? '`authorization.verify` knows no such token'
+    : `its token does not hold: ${reason.slice(0, 300)}`;
 }
 
 /** Fails closed: a verdict that cannot be read lets nobody in. */

@@ -1,6 +1,7 @@
 /** Verifies tokens that are JWTs, by the keys that their issuer publishes. */
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
 import type { JsonObject } from '../../../core.ts';
+import { messageOf } from '../../../values/errors/index.ts';
 import { readBodyText } from '../../../values/http/body.ts';
 import { isProtected, webAddress } from '../../../values/http/web-address.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
@@ -15,7 +16,7 @@ import {
   wrongOption,
 } from '../../../values/options/index.ts';
 import { packageFault } from '../../../values/packages/missing-package.ts';
-import type { McpAuthorization, McpToken } from './authorization-options.ts';
+import { type McpAuthorization, type McpToken, refusedTokens } from './authorization-options.ts';
 
 /** Options of {@link jwtVerifier}. */
 export interface JwtOptions {
@@ -131,7 +132,10 @@ export function jwtVerifier(options: JwtOptions): McpAuthorization['verify'] {
     });
     return known;
   };
-  const verify = async (token: string, { jose, keys }: Issuer): Promise<McpToken | undefined> => {
+  const verify = async (
+    token: string,
+    { jose, keys }: Issuer,
+  ): Promise<McpToken | string | undefined> => {
     const { payload, protectedHeader } = await jose.jwtVerify(token, keys, {
       issuer,
       audience: audiences,
@@ -140,9 +144,11 @@ export function jwtVerifier(options: JwtOptions): McpAuthorization['verify'] {
       clockTolerance: clockToleranceMs / 1_000,
       ...(typ === undefined ? {} : { typ }),
     });
-    return isAccessToken(protectedHeader.typ ?? typ, payload) ? tokenOf(payload) : undefined;
+    return isAccessToken(protectedHeader.typ ?? typ, payload)
+      ? tokenOf(payload)
+      : 'it is not an access token: its `typ` or its claims are those of another kind';
   };
-  return async (token) => {
+  const judge = async (token: string): Promise<McpToken | string | undefined> => {
     const issuerNow = await found();
     const { jose, foundAt } = issuerNow;
     try {
@@ -159,9 +165,20 @@ export function jwtVerifier(options: JwtOptions): McpAuthorization['verify'] {
     } catch (error) {
       // A token that does not hold is an answer. Anything else, such as a key set that cannot be
       // fetched, is a fault that the host should hear of.
-      if (isRefusal(jose, error)) return undefined;
+      if (isRefusal(jose, error)) return messageOf(error);
       throw error;
     }
+  };
+  return async (token, request) => {
+    const found = await judge(token);
+    if (found !== undefined && typeof found !== 'string') return found;
+    // The second argument may be missing where a host calls this itself.
+    if (request instanceof Request)
+      refusedTokens.set(
+        request,
+        found ?? 'it names no principal: it has neither `sub` nor `client_id`',
+      );
+    return undefined;
   };
 }
 

@@ -96,10 +96,16 @@ async function servePost(parts: HandlerParts, asked: Asked): Promise<Response> {
   const found = await findSession(parts, asked);
   if (!('handle' in found)) return found;
   const { scopes } = sender;
-  return (
-    (await refuseScopes(request, parts.settings, scopes, found.sourced.session, messages)) ??
-    deliver(request, body, messages, found, scopes)
+  const refused = await refuseScopes(
+    request,
+    parts.settings,
+    scopes,
+    found.sourced.session,
+    messages,
   );
+  if (refused === undefined) return deliver(request, body, messages, found, scopes);
+  parts.settings.report(new Error('A request was refused: the token lacks scopes of the tool.'));
+  return refused;
 }
 
 /** The messages of a body, in its order, or the refusal. */
@@ -165,7 +171,12 @@ async function authenticate(
     settings.report(error);
   };
   if (authorization !== undefined)
-    return checkToken(request, authorization, (error) => failed(error, 'authorization.verify'));
+    return checkToken(
+      request,
+      authorization,
+      (error) => failed(error, 'authorization.verify'),
+      settings.report,
+    );
   if (settings.authenticate === undefined) return nobody;
   let principal: unknown;
   try {

@@ -27,7 +27,13 @@ export async function admitOverMcp(
     if (!isUnknown) throw error;
   }
   const { checkToken, verifyMs } = await import('../../mcp/server/authorization.ts');
-  const sender = await checkToken(request, authorization, (error) => report('mcp', error));
+  const sender = await checkToken(
+    request,
+    authorization,
+    (error) => report('mcp', error),
+    // A relay does not log requests that it refuses: anyone may send them.
+    () => {},
+  );
   if (sender instanceof Response)
     throw relayError(401, 'unauthorized', 'Expected a token of this session, or an access token.', {
       headers: { 'WWW-Authenticate': sender.headers.get('www-authenticate') ?? 'Bearer' },

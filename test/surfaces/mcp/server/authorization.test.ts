@@ -193,6 +193,24 @@ describe('a request without a valid token', () => {
   });
 });
 
+test.each([
+  ['a token that nobody issued', 'Bearer nonsense', '`authorization.verify` knows no such token'],
+  ['another scheme', 'Basic YW5uOmE=', 'expected `Authorization: Bearer` with a token'],
+])('%s: the host hears why, and no word of the token', async (_what, header, why) => {
+  const heard: unknown[] = [];
+  const handler = createMcpHandler(ofCaller(ordersRegistry()), {
+    authorization,
+    onError: (error) => heard.push(error),
+  });
+  open.defer(() => handler.close());
+  await handler.fetch(post(initializeBody, { authorization: header }));
+  expect(heard.map(String)).toEqual([expect.stringContaining(why)]);
+  expect(String(heard[0])).not.toContain(header.split(' ')[1]);
+  // Whoever sends no token asks where to get one.
+  await handler.fetch(post(initializeBody));
+  expect(heard).toHaveLength(1);
+});
+
 test.each(['a b', 'é', '', 'x'.repeat(257)])(
   'the scope `%s` lets a person in, but counts for nothing',
   async (scope) => {
@@ -487,6 +505,27 @@ describe('jwtVerifier', () => {
     });
     await check(await issuer.token());
     expect(issuer.asked).toEqual(['/.well-known/oauth-authorization-server', '/jwks']);
+  });
+
+  test.each([
+    ['another audience', { aud: 'https://other.example' }, '"aud"'],
+    ['another issuer', { iss: 'https://other.example' }, '"iss"'],
+    ['no expiry', { exp: undefined }, '"exp"'],
+    ['an ID token', { at_hash: 'x' }, 'it is not an access token'],
+    ['nobody', { sub: undefined }, 'neither `sub` nor `client_id`'],
+  ])('the host hears why a token does not hold: %s', async (_what, claims, why) => {
+    const issuer = await startIssuer(open, audience);
+    const heard: unknown[] = [];
+    const verify = jwtVerifier({ issuer: issuer.url, audience });
+    const handler = createMcpHandler(ofCaller(ordersRegistry()), {
+      authorization: { ...authorization, verify },
+      onError: (error) => heard.push(error),
+    });
+    open.defer(() => handler.close());
+    const answer = await handler.fetch(post(initializeBody, bearer(await issuer.token(claims))));
+    expect(answer.status).toBe(401);
+    expect(heard.map(String)).toEqual([expect.stringContaining(why)]);
+    expect(await answer.text()).not.toContain(why);
   });
 
   test.each([
