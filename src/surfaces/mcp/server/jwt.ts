@@ -169,6 +169,13 @@ export function jwtVerifier(options: JwtOptions): McpAuthorization['verify'] {
       throw error;
     }
   };
+  return saysWhy(judge);
+}
+
+/** Undefined for a token that does not hold, with the reason beside the request. */
+function saysWhy(
+  judge: (token: string) => Promise<McpToken | string | undefined>,
+): McpAuthorization['verify'] {
   return async (token, request) => {
     const found = await judge(token);
     if (found !== undefined && typeof found !== 'string') return found;
