@@ -1,8 +1,9 @@
 /** `serve --http` for clients with tokens: by a file, and by flags. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { defineTool, HostToolRegistry } from '../../src/index.ts';
 import { folder } from '../surfaces/config/folder.ts';
 import { startIssuer } from '../surfaces/mcp/server/issuer.ts';
-import { connectClient, eras, opened } from '../surfaces/mcp/server/kit.ts';
+import { anything, connectClient, eras, listen, opened } from '../surfaces/mcp/server/kit.ts';
 import { cli } from './cli-run.ts';
 
 const open = opened();
@@ -156,4 +157,44 @@ test('an issuer without TLS in a file keeps the command from starting', async ()
   const { exit, stderr } = await cli(['serve', at.at('tools.json'), '--http', '0']);
   expect(exit).toBe(1);
   expect(stderr).toContain('anybody could call the tools');
+});
+
+test('a gateway asks its clients for tokens, and its servers never see them', async () => {
+  const issuer = await startIssuer(open, audience);
+  const seen: (string | null)[] = [];
+  const registry = new HostToolRegistry();
+  open.defer(() => registry.close());
+  registry.register(
+    defineTool({
+      name: 'tell',
+      description: 'Tells.',
+      parameters: anything,
+      handler: () => 'told',
+    }),
+  );
+  const far = await listen(open, registry.createSession({ sessionId: 'far' }), {}, (handler) => ({
+    fetch(request) {
+      seen.push(request.headers.get('authorization'));
+      return handler.fetch(request);
+    },
+  }));
+  const url = await serve(
+    {
+      mcpServers: { far: { url: far.url.href } },
+      profiles: { default: { tools: [{ name: 'far.tell', scopes: ['tell'] }] } },
+      authorization: { issuer: issuer.url, audience },
+    },
+    '--profile',
+    'default',
+  );
+  expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401);
+  const call = async (claims: object) => {
+    const headers = { authorization: `Bearer ${await issuer.token({ sub: 'ann', ...claims })}` };
+    const client = await connectClient(open, url, 'legacy', {}, { headers });
+    return client.callTool({ name: 'far.tell', arguments: {} });
+  };
+  await expect(call({})).rejects.toThrow(/scope/);
+  expect(await call({ scope: 'tell' })).toMatchObject({ content: [{ text: 'told' }] });
+  expect(seen.length).toBeGreaterThan(0);
+  expect(seen.filter((header) => header !== null)).toEqual([]);
 });

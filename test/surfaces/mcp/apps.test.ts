@@ -18,12 +18,16 @@ import {
   type RegistryOptions,
   type ToolSession,
 } from '../../../src/index.ts';
+import { toAiSdkTools } from '../../../src/surfaces/ai-sdk/index.ts';
 import { toAnthropicTools } from '../../../src/surfaces/anthropic/index.ts';
+import { toClaudeAgent } from '../../../src/surfaces/claude-agent/index.ts';
+import { toGeminiTools } from '../../../src/surfaces/gemini/index.ts';
+import { toLangChainTools } from '../../../src/surfaces/langchain/index.ts';
 import { importMcpTools } from '../../../src/surfaces/mcp/index.ts';
 import { toOpenAITools } from '../../../src/surfaces/openai/index.ts';
 import { tool } from './client/raw-http.ts';
 import { brief, closeAll, imports, serve } from './client/world.ts';
-import { anything, connectClient, type Era, eras, listen, opened } from './server/kit.ts';
+import { anything, connectClient, type Era, eras, listen, opened, secret } from './server/kit.ts';
 
 const open = opened();
 afterEach(async () => {
@@ -118,6 +122,10 @@ describe('a tool that is only for its app', () => {
       session.effectiveTools().names,
       toOpenAITools(session).tools,
       toAnthropicTools(session).tools,
+      toGeminiTools(session).tools,
+      toLangChainTools(session).tools.map(({ name, description }) => [name, description]),
+      Object.keys(toAiSdkTools(session).tools),
+      toClaudeAgent(session).allowedTools,
       await session.search('refresh the chart again'),
       (await session.call('refresh_chrt', {})).error,
     ]);
@@ -125,6 +133,29 @@ describe('a tool that is only for its app', () => {
     expect(told).not.toContain('refresh_chart');
     expect(session.effectiveTools().dropped).toEqual([{ name: 'refresh_chart', code: 'app_only' }]);
     expect(session.tool('refresh_chart')).toBeUndefined();
+  });
+
+  test('is not in the declarations of programs, and a program cannot call it', async () => {
+    const { tools } = await imported();
+    const registry = new HostToolRegistry({ approvals: { secret } });
+    open.defer(() => registry.close());
+    registry.registerAll(tools);
+    const session = registry.createSession({ sessionId: 's', code: { show: 'both' } });
+    const errors: unknown[] = [];
+    session.events.on('tool:error', ({ toolName, error }) => {
+      if (toolName !== 'run_code') errors.push([toolName, error.reason]);
+    });
+    const shown = JSON.stringify([session.tools(), await session.declarations()]);
+    expect(shown).toContain('show_chart');
+    expect(shown).not.toContain('refresh_chart');
+    const found = await session.call('run_code', {
+      code: "return JSON.stringify(await tools.find('refresh the chart'))",
+    });
+    expect([found.success, String(found.output).includes('refresh_chart')]).toEqual([true, false]);
+    const code = 'return await tools.refresh_chart({ since: 1 })';
+    const refused = await session.call('run_code', { code });
+    expect(refused.error?.message).toContain('refresh_chart');
+    expect([refused.success, errors]).toEqual([false, [['refresh_chart', 'app_only']]]);
   });
 
   test('does not exist for a model that calls it, and for a program and a batch', async () => {

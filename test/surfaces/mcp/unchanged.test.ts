@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import {
   defineGate,
   HostToolRegistry,
+  memoryIdempotency,
   type RegistryOptions,
   type SessionOptions,
 } from '../../../src/index.ts';
@@ -184,12 +185,36 @@ describe('what is refused or cut', () => {
   });
 });
 
-test('a kept outcome is answered as the first one was', async () => {
-  const { got, server } = await through(rich, { more: { outputSchema } });
-  expect(got).toEqual(rich);
-  const { got: error } = await through(failed);
-  expect(error).toEqual(failed);
-  expect(server.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
+describe('a call with a key', () => {
+  /** A session with the imported tool, and how often the server was called. */
+  async function direct(result: object, options: RegistryOptions, more: object = {}) {
+    const server = await serve([tool('one', more)]);
+    server.call = () => result;
+    const imported = await imports(server, { name: 'x' });
+    const registry = new HostToolRegistry(options);
+    open.defer(() => registry.close());
+    registry.registerAll(imported.tools);
+    const calls = () => server.received.filter(({ method }) => method === 'tools/call').length;
+    return { session: registry.createSession({ sessionId: 's' }), calls };
+  }
+
+  test.each<[string, object, object]>([
+    ['an output', rich, { outputSchema }],
+    ['parts', rich, {}],
+    ['a failure', failed, {}],
+  ])('a kept outcome is answered as the first one was: %s', async (_, result, more) => {
+    const options = { idempotency: { store: memoryIdempotency() } };
+    const { session, calls } = await direct(result, options, more);
+    const key = { idempotencyKey: 'once' };
+    const [first, second] = [
+      await session.call('one', {}, key),
+      await session.call('one', {}, key),
+    ];
+    const { output, error, metadata } = second;
+    expect([output, error]).toEqual([first.output, first.error]);
+    expect(metadata.alongside).toEqual(first.metadata.alongside);
+    expect(calls()).toBe(1);
+  });
 });
 
 test('a server cannot write what this library writes into metadata, nor pollute anything', async () => {

@@ -122,3 +122,20 @@ describe('scopes of the host', () => {
     expect(grants).toHaveLength(1);
   });
 });
+
+test('a server that always wants more is asked for a login once for each call', async () => {
+  // Nobody has both as one scope.
+  const { url, logins } = await authorizationWorld(undefined, { callScope: 'mail:a mail:b' });
+  const imported = await importMcpTools({ url, auth: person() });
+  const registry = new HostToolRegistry();
+  onTestFinished(async () => {
+    await registry.close();
+    await imported.close();
+  });
+  registry.registerAll(imported.tools);
+  const session = registry.createSession({ sessionId: 's' });
+  expect((await session.call('tell', {})).success).toBe(false);
+  expect(logins).toHaveLength(2);
+  expect((await session.call('tell', {})).success).toBe(false);
+  expect(logins.length).toBeLessThanOrEqual(3);
+});

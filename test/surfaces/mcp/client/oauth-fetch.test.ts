@@ -1,6 +1,8 @@
 /** Where the requests of a login may go. */
-import { expect, test } from 'vitest';
-import { checkAddress } from '../../../../src/surfaces/mcp/client/fetch.ts';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { checkAddress, oauthFetch } from '../../../../src/surfaces/mcp/client/fetch.ts';
 
 const may = (server: string, address: string): boolean => {
   try {
@@ -70,4 +72,60 @@ test('the message names both', () => {
     'The server `https://a.test` named `http://127.0.0.1:631` for the login. Expected https, and ' +
       'an address that is not on this machine or in a private network.',
   );
+});
+
+describe('redirects', () => {
+  /** A server that sends every request on, and one elsewhere that counts what arrives. */
+  async function worlds(status: number) {
+    const asked: string[] = [];
+    const start = async (answer: RequestListener): Promise<string> => {
+      const server = createServer(answer);
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void server.close());
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    };
+    const elsewhere = await start((request, response) => {
+      asked.push(request.url ?? '');
+      response.end('{}');
+    });
+    const near: string[] = [];
+    const origin = await start((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');
+      near.push(pathname);
+      const to = searchParams.get('to');
+      if (to === null) response.end('{}');
+      else response.writeHead(status, { Location: to }).end();
+    });
+    const from = (to: string) => `${origin}/start?to=${encodeURIComponent(to)}`;
+    return { asked, elsewhere, near, origin, from, fetch: oauthFetch(new URL(`${origin}/mcp`)) };
+  }
+
+  test.each([301, 302, 303, 307, 308])('with %i lead to no other origin', async (status) => {
+    const { asked, elsewhere, from, fetch } = await worlds(status);
+    const response = await fetch(from(`${elsewhere}/metadata`));
+    expect([response.status, asked]).toEqual([status, []]);
+  });
+
+  test('lead on within the origin, at most five times', async () => {
+    const { near, origin, from, fetch } = await worlds(307);
+    expect((await fetch(from(`${origin}/end`))).status).toBe(200);
+    expect(near).toEqual(['/start', '/end']);
+    let to = `${origin}/end`;
+    for (let hop = 0; hop < 8; hop++) to = from(to);
+    near.length = 0;
+    expect((await fetch(to)).status).toBe(307);
+    expect(near).toHaveLength(6);
+  });
+
+  test('never take the parameters of a token request along', async () => {
+    const { asked, near, elsewhere, origin, from, fetch } = await worlds(307);
+    for (const to of [`${elsewhere}/token`, `${origin}/end`]) {
+      const response = await fetch(from(to), {
+        method: 'POST',
+        body: new URLSearchParams({ code: 'the-code' }),
+      });
+      expect(response.ok).toBe(false);
+    }
+    expect([asked, near]).toEqual([[], ['/start', '/start']]);
+  });
 });
