@@ -101,6 +101,7 @@ export type {
   CredentialNeeds,
   CredentialRequest,
   CredentialResolver,
+  RegistryCredentials,
 } from './api/credentials.ts';
 
 // Policy
@@ -161,6 +162,7 @@ export type {
   ApprovalChoice,
   ApprovalPrompt,
   ApprovalRequest,
+  AwaitedLogin,
   Grant,
   PendingApproval,
 } from './api/approval.ts';

@@ -64,6 +64,11 @@ export interface ApprovalRequest {
    */
   readonly origins?: readonly JudgedOrigin[];
   /**
+   * The login of the principal that the call waits for, instead of an approval: one. To reject it
+   * cancels the call. To allow it tries the call again, and approves nothing.
+   */
+  readonly login?: readonly AwaitedLogin[];
+  /**
    * The program that makes the call, in code mode, and the line that does, from 1. The source is
    * left out if it may hold a secret: it names a tool whose input has one, or holds one that a call
    * of the program had. The line is 0 if it is not known.
@@ -75,6 +80,18 @@ export interface ApprovalRequest {
   readonly expiresAt: number;
   /** JSON pointers of the fields that are hidden from the approver. */
   readonly hiddenFields: readonly string[];
+}
+
+/** The login that a suspended call waits for. */
+export interface AwaitedLogin {
+  /** The name of the credential, as the tool has it. */
+  readonly credential: string;
+  /** Where the principal logs in. Nobody else should: the account would become the principal's. */
+  readonly url: string;
+  /** What the resolver knows the login by. */
+  readonly state?: string;
+  /** Who had approved the call before, if a person had to. `""` for someone without a name. */
+  readonly approvedBy?: string;
 }
 
 /** A request that waits for an answer. */

@@ -1,6 +1,7 @@
 /** Credentials: what tools need to act for a person elsewhere, and what gives it to them. */
 
 import type { MaybePromise } from '../values/maybe-promise.ts';
+import type { ToolResult } from './result.ts';
 
 /** A credential that a tool needs. */
 export interface CredentialNeed {
@@ -74,3 +75,22 @@ export type CredentialAnswer =
  * what it throws are not logged, since they may hold a token.
  */
 export type CredentialResolver = (request: CredentialRequest) => MaybePromise<CredentialAnswer>;
+
+/** The credentials of a registry. */
+export interface RegistryCredentials {
+  /**
+   * Says that a principal has logged in: the calls that wait for it are judged again and run, each
+   * once, in however many processes this is called. Their sessions are found or made as
+   * `registry.approvals.answer` does. Returns the results of the calls that ran here. Rejects if
+   * the store of approvals cannot be read.
+   * @example
+   * ```ts
+   * const results = await registry.credentials.granted({ principal: 'user:ann', name: 'github' });
+   * console.log(results.length);
+   * ```
+   */
+  granted(login: {
+    readonly principal: string;
+    readonly name: string;
+  }): Promise<readonly ToolResult[]>;
+}

@@ -1,5 +1,6 @@
 /** The registry with the parts that a host names. */
 
+import type { RegistryCredentials } from '../api/credentials.ts';
 import type { Quota } from '../api/quotas.ts';
 import type { RegistryOptions } from '../api/registry.ts';
 import { type Part, PartSet } from '../core/part.ts';
@@ -58,6 +59,8 @@ export class HostToolRegistry<S = unknown> extends Registry<S> {
    * @throws MisuseError `invalid_quota`, also for an id that another quota of the registry has.
    */
   declare readonly addQuotas: (quotas: readonly Quota[]) => () => void;
+  /** The credentials of tools with `credentials`. */
+  declare readonly credentials: RegistryCredentials;
   /** The calls of all sessions that wait for a person, in the store and in this process. */
   declare readonly approvals: RegistryApprovals;
 

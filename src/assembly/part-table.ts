@@ -104,6 +104,7 @@ export const partTable: readonly PartRow[] = [
     subpath: 'credentials',
     registry: ['credentials'],
     tool: ['credentials'],
+    registryMethods: ['credentials.granted'],
   },
   { part: 'diagnostics', subpath: 'diagnostics' },
   { part: 'versions', subpath: 'versions', names: ['range', 'second version'] },

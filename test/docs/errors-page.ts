@@ -178,6 +178,13 @@ export const reasons: readonly {
       'something else. Nothing ran.',
   },
   {
+    code: 'approval_pending',
+    reason: 'authorization_required',
+    meaning:
+      'The principal has to [log in](credentials.md) at `details.url`. The call waits for that, ' +
+      'and goes on by itself.',
+  },
+  {
     code: 'tool_not_available',
     reason: 'authorization_required',
     meaning:

@@ -168,7 +168,7 @@ fits<Contract.Policy<Services>>(given<Ours.Policy<Services>>());
 adds<
   Ours.ApprovalRequest,
   Contract.ApprovalRequest,
-  'quotas' | 'origins' | 'summary' | 'parent' | 'program'
+  'quotas' | 'origins' | 'summary' | 'parent' | 'program' | 'login'
 >(true);
 fits<Contract.ApprovalRequest>(given<Ours.ApprovalRequest>());
 fits<Ours.ApprovalRequest>(given<Contract.ApprovalRequest>());
@@ -181,7 +181,7 @@ fits<Contract.Grant>(given<Ours.Grant>());
 adds<
   Ours.PendingApproval,
   Contract.PendingApproval,
-  'quotas' | 'origins' | 'summary' | 'parent' | 'program'
+  'quotas' | 'origins' | 'summary' | 'parent' | 'program' | 'login'
 >(true);
 fits<Contract.PendingApproval>(given<Ours.PendingApproval>());
 adds<Ours.Approvals, Contract.Approvals, 'outcome'>(true);
@@ -299,7 +299,7 @@ adds<
   Ours.HostToolRegistry<Services>,
   Contract.HostToolRegistry<Services>,
   // What outlives a session, and which rules do nothing.
-  typeof Symbol.asyncDispose | 'metrics' | 'unusedRules' | 'addQuotas' | 'approvals'
+  typeof Symbol.asyncDispose | 'metrics' | 'unusedRules' | 'addQuotas' | 'approvals' | 'credentials'
 >(true);
 // `profile()` gives back what was given, and a host may write `undefined` for what it leaves out.
 fits<Omit<Contract.HostToolRegistry<Services>, 'profile'>>(

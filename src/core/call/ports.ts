@@ -189,6 +189,16 @@ export interface Answers {
   store(): Store;
   /** Ends a call that asks, in a session with `approvalMode: "suspend"`. It can be resumed. */
   suspend(call: FoundCall): Step;
+  /** Whether a call can be suspended for a login, also in a session that asks at once. */
+  maySuspend(call: FoundCall): boolean;
+  /**
+   * Tries the calls again that wait for a login of a principal, and returns the results of those
+   * that ran here. Rejects if the store fails.
+   */
+  loggedIn(
+    registry: SessionState['registry'],
+    login: { readonly principal: string; readonly name: string },
+  ): Promise<readonly ToolResult[]>;
   /** Why no further call can be suspended, for `explain`. Never rejects. */
   crowded(call: FoundCall): Promise<ToolError | undefined>;
   /** The suspended calls of a session. Rejects if they cannot be read. */

@@ -11,7 +11,8 @@ import { errorName, type ToolError } from '../../values/errors/index.ts';
 import { type Login, type ReadAnswer, readAnswer } from './answer.ts';
 import { keepOut } from './cleaning.ts';
 import { isSafe } from './fault.ts';
-import { loginNeeded, unavailable } from './refusals.ts';
+import { unavailable } from './refusals.ts';
+import { waitForLogin } from './wait-for-login.ts';
 
 /** What gives credentials. */
 export interface Sources {
@@ -59,7 +60,7 @@ async function ask(call: FoundCall, needs: ReadNeeds, sources: Sources): Promise
   if (wrong !== undefined) return wrong as ToolError;
   const answers = settled as readonly Answered[];
   const login = answers.find((one): one is { login: Login; name: string } => 'login' in one);
-  if (login !== undefined) return loginNeeded(login.name, login.login);
+  if (login !== undefined) return waitForLogin(call, login.name, login.login);
   take(call, answers as readonly TokenAnswer[]);
   // The call is judged again, and comes back.
   return undefined;

@@ -1,11 +1,13 @@
 /** Credentials as a part of a registry: tokens of the principal, for the tools that need them. */
 
 import type { CredentialResolver } from '../../api/credentials.ts';
+import type { ToolResult } from '../../api/result.ts';
 import type { ToolGates } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
 import type { ReadNeeds } from '../../core/tool/read-needs.ts';
-import { fn } from '../../values/options/index.ts';
+import { fn, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
 import { fixedSlot } from './fixed.ts';
 import { obtain, type Sources } from './obtain.ts';
 import { unavailable } from './refusals.ts';
@@ -50,6 +52,9 @@ const part = definePart({
           `Tool \`${definition.name}\`: \`credentials\``,
         );
     });
+    ports.registryMethods.set('credentials.granted', (state, login: Login) =>
+      granted(state, login),
+    );
     const gates = new WeakMap<ReadNeeds, ToolGates>();
     ports.tools.push((_session, { internals }) => {
       const needs = internals.credentials;
@@ -63,6 +68,25 @@ const part = definePart({
     });
   },
 });
+
+interface Login {
+  readonly principal: string;
+  readonly name: string;
+}
+
+const loginTable = {
+  principal: required(text(1, 1_024)),
+  name: required(text(1, 64)),
+} satisfies TableOf<Login>;
+
+/** @throws (rejects with) MisuseError `invalid_option`, `missing_part`. */
+async function granted(registry: RegistryState, given: Login): Promise<readonly ToolResult[]> {
+  const where = 'credentials.granted';
+  const login = readOptions(where, given, loginTable);
+  const { answers } = registry.ports;
+  if (answers === undefined) throw registry.parts.missing('registry', 'approvals', `${where}()`);
+  return answers.loggedIn(registry, login);
+}
 
 function gatesFor(needs: ReadNeeds, sources: Sources): ToolGates {
   return {

@@ -17,6 +17,7 @@ import {
   logUnsharedStores,
   readApprovals,
 } from './durable-state.ts';
+import { loggedIn, maySuspend } from './logins.ts';
 import { pendingOf } from './pending-approvals.ts';
 import { registryApprovals } from './registry-approvals.ts';
 import { resumeCall, withdrawCall } from './resume.ts';
@@ -80,6 +81,8 @@ const part = definePart({
     ports.answers = {
       store: () => state.store,
       suspend,
+      maySuspend,
+      loggedIn,
       crowded,
       pending: (session) => pendingOf(session),
       async withdraw(id) {

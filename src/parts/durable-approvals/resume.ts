@@ -24,6 +24,7 @@ import { hasOwn } from '../../values/json/value.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { loggedError } from '../../values/logging.ts';
 import { durableOf, durableSlot } from './durable-state.ts';
+import { answerFor } from './login-answer.ts';
 import { openRecord, type SuspendedCall } from './record.ts';
 import { fourEyesMessage, isOwnAnswer, keepLease, keepOutcome } from './settle-approval.ts';
 import { startOperation } from './store.ts';
@@ -64,7 +65,7 @@ export async function resumeCall(
   const taken = await takeRecord(session, signer, claims, token);
   if (hasOwn(taken, 'problem')) return refuse(session, claims, taken.problem, given);
   const { input, idempotencyKey, request, surface, scopes, trace } = taken;
-  const said = read ?? unknownAnswer;
+  const { said, counted } = answerFor(request, read ?? unknownAnswer);
   const release = keepLease(registry, claims);
   const answered = keepOutcome(registry, claims, said, undefined);
   const details = detailsIn(request, registry.ports.details);
@@ -77,7 +78,7 @@ export async function resumeCall(
     undefined,
     {
       approvalId,
-      answer: said,
+      answer: counted,
       idempotencyKey,
       fingerprint,
       source,

@@ -211,6 +211,7 @@ const unforeseen: Readonly<Record<string, readonly string[]>> = {
   'comes from what gives credentials, which is not asked': [
     'policy_error credentials_unavailable',
     'tool_not_available authorization_required',
+    'approval_pending authorization_required',
   ],
   'is known once a program runs': [
     'invalid_input code_syntax',
