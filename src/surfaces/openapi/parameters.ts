@@ -167,7 +167,9 @@ function named(
   for (const { parameter, raw } of taken) {
     const { name, place } = parameter;
     const member = (count.get(name) as number) > 1 ? `${place}_${name}` : name;
-    if (properties.has(member) || (hasBody && member === 'body') || member === '__proto__')
+    if (member === '__proto__')
+      throw refusal('A parameter named "__proto__" is not supported: it names no own member.');
+    if (properties.has(member) || (hasBody && member === 'body'))
       throw refusal(`Two parameters would both be ${quoted(member)}.`);
     list.push({ ...parameter, member });
     properties.set(member, described(raw, schemaOf(raw, name), bundle));

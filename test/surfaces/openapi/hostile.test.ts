@@ -82,6 +82,23 @@ test.each(['/../admin', '/a/%2e%2e/b', '/op?x=1', '/op#x', '/a b', 'op', '/op\\x
   },
 );
 
+test('names of the members of objects are names like others, or refused by name', async () => {
+  const parameter = (name: string) => ({ name, in: 'query', schema: { type: 'string' } });
+  expect(await refusal({ parameters: [parameter('__proto__')] }, '/op', 'get')).toContain(
+    'A parameter named "__proto__" is not supported',
+  );
+  const { url, seen } = await startServer((_, response) => json(response, {}));
+  const operation = { parameters: [parameter('constructor'), parameter('toString')] };
+  const { tools } = await importOpenApi(withOperation(operation, '/op', 'get'), { server: url });
+  const registry = new HostToolRegistry();
+  registry.registerAll(tools);
+  const [{ name = '' } = {}] = tools;
+  const session = registry.createSession({ sessionId: 's' });
+  await session.call(name, { constructor: 'c', toString: 't' });
+  expect(seen.map(({ url: asked }) => asked)).toEqual(['/op?constructor=c&toString=t']);
+  await registry.close();
+});
+
 test('methods without a form here are refused by name', async () => {
   expect(await refusal({}, '/op', 'trace')).toBe('The method TRACE is not supported.');
   expect(await refusal(body({}), '/op', 'get')).toBe(
