@@ -66,7 +66,7 @@ const uses: Readonly<Record<string, readonly [object, readonly string[]]>> = {
 
 /** What no file can say: options of registries and sessions, methods, and functions of a tool. */
 const notInFiles =
-  /^(?:session(?! code$)\w*|registryMethods|call) |^registry (?!quotas$)|^tool (?:attributes|revert)$/;
+  /^(?:session(?! code$)\w*|registryMethods|call) |^registry (?!quotas$)|^tool (?:attributes|credentials|revert)$/;
 
 const table = partTable.flatMap(({ part, subpath: _, ...places }) =>
   Object.entries(places).flatMap(([place, names]) =>
