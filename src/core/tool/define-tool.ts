@@ -86,7 +86,7 @@ export function createDefinition(
     uses: readUses(config.uses, where),
     events: Object.freeze(config.events),
     scopes: config.scopes,
-    credentials: readNeeds(config, runsIn(config, where), where),
+    credentials: readNeeds(config, where, from === true),
     revert: config.revert,
     task: config.task,
     internal: config.exposure === 'internal',

@@ -3,6 +3,7 @@ import type { CredentialNeed } from '../../api/credentials.ts';
 import { readOptions, text, wrongOption } from '../../values/options/index.ts';
 import { scopeNames } from '../../values/options/scope-names.ts';
 import { asField, type ToolFields } from './config-fields.ts';
+import { runsIn } from './runs-in.ts';
 
 /** What a tool needs, by name. */
 export type ReadNeeds = ReadonlyMap<string, CredentialNeed>;
@@ -12,16 +13,20 @@ const needName = /^[A-Za-z][\w-]{0,63}$/;
 const mostNeeds = 16;
 const elsewhere = ['external', 'fleet', 'remote'];
 
-export function readNeeds({ credentials }: ToolFields, runsIn: string, where: string) {
+/** @param isOurs Not of an import, whose executor sends the token itself. */
+export function readNeeds(config: ToolFields, where: string, isOurs: boolean) {
+  const { credentials } = config;
   if (credentials === undefined) return undefined;
   const names = Object.keys(credentials);
-  const expected = elsewhere.includes(runsIn)
-    ? `left out for a tool whose calls run elsewhere (\`${runsIn}\`), to which no token is sent`
-    : names.length === 0 || names.length > mostNeeds
-      ? `1 to ${mostNeeds} of them`
-      : names.every((name) => needName.test(name))
-        ? undefined
-        : 'names of at most 64 letters, digits, `_` and `-` that begin with a letter';
+  const place = runsIn(config, where);
+  const expected =
+    isOurs && elsewhere.includes(place)
+      ? `left out for a tool whose calls run elsewhere (\`${place}\`), to which no token is sent`
+      : names.length === 0 || names.length > mostNeeds
+        ? `1 to ${mostNeeds} of them`
+        : names.every((name) => needName.test(name))
+          ? undefined
+          : 'names of at most 64 letters, digits, `_` and `-` that begin with a letter';
   if (expected !== undefined)
     throw wrongOption(where, 'credentials', expected, credentials, asField);
   const needs = new Map<string, CredentialNeed>();

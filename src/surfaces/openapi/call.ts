@@ -38,12 +38,16 @@ export type OpenApiAuth = (
   context: { readonly session: CallInfo },
 ) => MaybePromise<Readonly<Record<string, string>>>;
 
+type Context = ToolContext<unknown, unknown, string>;
+
 /** How an import reaches its server. */
 export interface Wire {
   readonly server: URL;
   /** The host's own headers, by lower-case name. */
   readonly headers: Headers;
   readonly auth: OpenApiAuth | undefined;
+  /** Whether each request has the token of the principal. */
+  readonly sendsToken: boolean;
   /** Aborts when the import is closed. */
   readonly closed: AbortSignal;
 }
@@ -61,7 +65,7 @@ export function executorOf(
   wire: Wire,
   withdrawn: () => string | undefined,
 ): Executor {
-  const execute = async (input: JsonObject, context: ToolContext): Promise<unknown> => {
+  const execute = async (input: JsonObject, context: Context): Promise<unknown> => {
     let request: BuiltRequest;
     try {
       request = buildRequest(plan, wire.server, wellFormedJson(input));
@@ -82,11 +86,12 @@ export function executorOf(
 async function credentialsOf(
   operation: string,
   { method }: WirePlan,
-  { headers, auth }: Wire,
+  { headers, auth, sendsToken }: Wire,
   { url, headers: own, body }: BuiltRequest,
-  context: ToolContext,
+  context: Context,
 ): Promise<Headers> {
-  if (auth === undefined) return headers;
+  const token = sendsToken ? tokenOf(context) : {};
+  if (auth === undefined) return { ...headers, ...token };
   const { sessionId, cwd, environment, metadata, principal, services, callId, toolName } = context;
   const session: CallInfo = Object.freeze({
     ...{ sessionId, cwd, environment, metadata, services, callId, toolName },
@@ -101,7 +106,17 @@ async function credentialsOf(
   } catch (error) {
     throw new Error('Nothing was sent: the `auth` of the import failed.', { cause: error });
   }
-  return { ...headers, ...headersOf(given, 'the headers that `auth` returned') };
+  const added = headersOf(given, 'the headers that `auth` returned');
+  if (sendsToken && Object.hasOwn(added, 'authorization'))
+    throw new Error('Nothing was sent: `auth` gave `authorization`, which `credentials` gives.');
+  return { ...headers, ...added, ...token };
+}
+
+/** Nothing is sent in nobody's name. */
+function tokenOf({ credentials }: Context): Headers {
+  const [held] = Object.values(credentials);
+  if (held === undefined) throw new Error('Nothing was sent: the call has no credential.');
+  return { authorization: held.headers().Authorization };
 }
 
 async function exchange(

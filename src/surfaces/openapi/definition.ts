@@ -1,5 +1,5 @@
 /** Makes the definition of one operation. The document is not trusted: it cannot loosen a check. */
-import type { AnyTool, Executor, ToolAnnotations } from '../../core.ts';
+import type { AnyTool, CredentialNeeds, Executor, ToolAnnotations } from '../../core.ts';
 import { createDefinition, type OutsideOrigin } from '../../extend.ts';
 import { sha256 } from '../../values/crypto.ts';
 import {
@@ -39,6 +39,8 @@ export interface DefinitionOptions {
   readonly patterns: SharedPatterns;
   /** Gets what is not checked here, and what only the host can give. */
   readonly unchecked: UncheckedPart[];
+  /** The credential whose token is sent. */
+  readonly credentials: CredentialNeeds | undefined;
   /** Whether the host gives this header itself, by lower-case name. */
   readonly given: (header: string) => boolean;
   executorOf(plan: WirePlan): Executor;
@@ -84,6 +86,7 @@ export function defineOperation(operation: Operation, options: DefinitionOptions
       tags: ['untrusted'],
       category: source,
       executor: options.executorOf(plan),
+      ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
     },
     { from: options.originOf(name, digest) },
   );

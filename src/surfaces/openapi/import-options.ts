@@ -1,5 +1,5 @@
 /** The options of `importOpenApi`, and their kinds. */
-import type { HostToolRegistry, ToolAnnotations } from '../../core.ts';
+import type { CredentialNeeds, HostToolRegistry, ToolAnnotations } from '../../core.ts';
 import { webAddress } from '../../values/http/web-address.ts';
 import {
   abortSignal,
@@ -47,6 +47,12 @@ export interface ImportOpenApiOptions {
   /** Gives further headers for each request. @default none */
   readonly auth?: OpenApiAuth | undefined;
   /**
+   * The credential of the principal, by its name: one. Its token is sent as `Authorization` of each
+   * request. The registry's `credentials` gives it.
+   * @default none
+   */
+  readonly credentials?: CredentialNeeds | undefined;
+  /**
    * The host's labels for tools, by globs of the ids of operations. If several match, later ones
    * override earlier ones, member by member. @default what the methods say
    */
@@ -89,6 +95,10 @@ export const importTable = {
   ),
   headers: withDefault(anything<Readonly<Record<string, string>>>(), noTexts),
   auth: fn<OpenApiAuth>(),
+  credentials: kind<CredentialNeeds>(
+    'an object with one name',
+    (given) => typeof given === 'object' && given !== null && Object.keys(given).length === 1,
+  ),
   labels: withDefault(object<Readonly<Record<string, ToolLabels>>>(), Object.freeze({})),
   pins: object<GivenPins>(),
   timeoutMs: duration,

@@ -2,7 +2,7 @@
 import { type AnyTool, MisuseError, type ToolRegistration } from '../../core.ts';
 import { inspectRegistry } from '../../extend.ts';
 import { createPause } from '../../values/limits/stretches.ts';
-import { readOptions } from '../../values/options/index.ts';
+import { readOptions, wrongOption } from '../../values/options/index.ts';
 import { globTest } from '../../values/text/glob.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import type { UncheckedPart } from '../shared/foreign-schema.ts';
@@ -120,12 +120,17 @@ interface State {
 
 function openState(given: ImportOpenApiOptions): State {
   const options = readOptions(where, given, importTable);
-  const { server, name, auth, pins, registry } = options;
+  const { server, name, auth, pins, registry, headers } = options;
   for (const [glob, given] of Object.entries(options.labels))
     readOptions(where, given, labelTable, {
       noun: 'label',
       path: `labels["${cleanLine(glob, 100)}"]`,
     });
+  if (
+    options.credentials !== undefined &&
+    Object.hasOwn(headersOf(headers, '`headers`'), 'authorization')
+  )
+    throw wrongOption(where, 'headers', 'without `authorization`, which `credentials` gives', '');
   // It must be one whose changes can be told together.
   if (registry !== undefined) inspectRegistry(registry);
   const closing = new AbortController();
@@ -134,8 +139,9 @@ function openState(given: ImportOpenApiOptions): State {
     options,
     wire: {
       server: new URL(server),
-      headers: headersOf(options.headers, '`headers`'),
+      headers: headersOf(headers, '`headers`'),
       auth,
+      sendsToken: options.credentials !== undefined,
       closed: closing.signal,
     },
     ledger: createLedger(readPins(where, pins), {
@@ -249,7 +255,9 @@ function define(
     source,
     timeoutMs: options.timeoutMs,
     labels,
-    given: (header) => Object.hasOwn(wire.headers, header),
+    credentials: options.credentials,
+    given: (header) =>
+      Object.hasOwn(wire.headers, header) || (wire.sendsToken && header === 'authorization'),
     executorOf: (plan) => executorOf(operation.id, plan, wire, () => origin?.withdrawn()),
     originOf: (name, print) => {
       const made = ledger.originOf(name, source, fieldLabels(labels));
