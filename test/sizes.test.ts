@@ -36,7 +36,7 @@ const kernel = 'host-tools/core';
 const parts: Readonly<Record<string, number>> = {
   extend: 10,
   code: 7,
-  credentials: 60,
+  credentials: 9,
   delegation: 6,
   diagnostics: 3,
   discovery: 9,
