@@ -52,7 +52,9 @@ export function sentCall(context: ToolContext): SentCall {
 
 /** Those of the call, which its tool has asked for; undefined for most calls. */
 function sentCredentials({ credentials }: ToolContext): readonly SentCredential[] | undefined {
-  const all = Object.entries(credentials as Readonly<Record<string, Credential>>);
+  // A context that others have made may lack the member.
+  const given: Readonly<Record<string, Credential>> | undefined = credentials;
+  const all = Object.entries(given ?? {});
   return all.length === 0
     ? undefined
     : all.map(([name, { token, expiresAt }]) => ({ name, token, expiresAt }));
