@@ -62,7 +62,7 @@ const limits: Readonly<Record<string, number>> = {
   testing: 220,
   amplifier: 80,
   workflow: 15,
-  config: 43,
+  config: 44,
   mcp: 68,
   openapi: 17,
   'ai-sdk': 15,
@@ -85,7 +85,7 @@ const limits: Readonly<Record<string, number>> = {
   prometheus: 4,
   sandbox: 20,
   bullmq: 81,
-  approvals: 32,
+  approvals: 33,
   offload: 78,
 };
 
@@ -143,7 +143,7 @@ async function measured(): Promise<Row[]> {
   const sizes: Row[] = [
     { what: 'the tarball', size: statSync(tarball).size / 1_000, limit: 2_400, goal: 1_600 },
     { what: 'the package, unpacked', size: sizeOf(files), limit: 8_000, goal: 6_000 },
-    { what: 'of that, declarations', size: declarations, limit: 600 },
+    { what: 'of that, declarations', size: declarations, limit: 620 },
   ];
   for (const [entry, limit] of Object.entries(programs))
     sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });
@@ -203,7 +203,7 @@ test('every entry has a limit', () => {
 });
 
 test.each([
-  ['durableApprovals', 'host-tools/approvals', 21],
+  ['durableApprovals', 'host-tools/approvals', 22],
   ['offload', 'host-tools/offload', 80],
 ])('%s comes without the surface of its subpath and other parts', async (part, entry, limit) => {
   const core = "export { HostToolRegistry } from 'host-tools/core';";
