@@ -54,6 +54,17 @@ const surfaceMembers = [
   'scopes',
 ] as const satisfies readonly (keyof Surface)[];
 
+/** What a call has without options. */
+export const noOptions = Object.freeze({
+  callId: undefined,
+  signal: undefined,
+  timeoutMs: undefined,
+  idempotencyKey: undefined,
+  resourceKey: undefined,
+  surface: undefined,
+  fault: undefined,
+}) satisfies ReadCallOptions;
+
 type Draft = { -readonly [K in keyof ReadCallOptions]: ReadCallOptions[K] };
 
 /** The options of a call of which only the adapter is known. */
@@ -64,14 +75,9 @@ export function optionsVia(
   return surface === undefined && elsewhere === undefined
     ? undefined
     : {
-        callId: undefined,
-        signal: undefined,
-        timeoutMs: undefined,
-        idempotencyKey: undefined,
-        resourceKey: undefined,
+        ...noOptions,
         surface: surface === undefined ? undefined : { name: surface },
         elsewhere,
-        fault: undefined,
       };
 }
 
@@ -115,15 +121,7 @@ export function readToolOptions(
 }
 
 function read(options: object, strict: boolean): ReadCallOptions {
-  const draft: Draft = {
-    callId: undefined,
-    signal: undefined,
-    timeoutMs: undefined,
-    idempotencyKey: undefined,
-    resourceKey: undefined,
-    surface: undefined,
-    fault: undefined,
-  };
+  const draft: Draft = { ...noOptions };
   if (typeof options !== 'object') {
     draft.fault = invalid(`Expected the call's options to be an object, got ${describe(options)}.`);
     return draft;

@@ -14,20 +14,17 @@ import { isSafe } from './fault.ts';
 import { unavailable } from './refusals.ts';
 import { waitForLogin } from './wait-for-login.ts';
 
-/** What gives credentials. */
-export interface Sources {
-  readonly resolver: CredentialResolver | undefined;
-  /** Those of files, by name. They are the same for all principals. */
-  readonly fixed: ReadonlyMap<string, () => string | undefined>;
-}
-
 /** The call has its credentials. They are not asked for again, even if it waits for more. */
 const obtained = new Slot<readonly Credential[]>();
 
-export function obtain(call: FoundCall, needs: ReadNeeds, sources: Sources): Step {
+export function obtain(
+  call: FoundCall,
+  needs: ReadNeeds,
+  resolver: CredentialResolver | undefined,
+): Step {
   const held = obtained.of(call.more);
   if (held !== undefined) return expiredProblem(call, needs, held);
-  return ask(call, needs, sources);
+  return ask(call, needs, resolver);
 }
 
 /** Another wait may have taken long. */
@@ -44,9 +41,13 @@ function expiredProblem(
     : unavailable(names[at] as string, 'its token has expired while the call waited');
 }
 
-async function ask(call: FoundCall, needs: ReadNeeds, sources: Sources): Promise<Next> {
+async function ask(
+  call: FoundCall,
+  needs: ReadNeeds,
+  resolver: CredentialResolver | undefined,
+): Promise<Next> {
   const controller = new AbortController();
-  const asked = [...needs].map(([name, need]) => askOne(call, name, need, sources, controller));
+  const asked = [...needs].map(([name, need]) => askOne(call, name, need, resolver, controller));
   const stop = (): void =>
     controller.abort(new DOMException('Nobody waits for the credential any more.', 'AbortError'));
   call.onEnd(stop);
@@ -91,27 +92,23 @@ async function askOne(
   call: FoundCall,
   name: string,
   need: CredentialNeed,
-  { resolver, fixed }: Sources,
+  resolver: CredentialResolver | undefined,
   { signal }: AbortController,
 ): Promise<Answered | ToolError> {
   const { session, toolName: tool } = call;
   const { registry, principal } = session;
   try {
-    const one = fixed.get(name);
-    if (one === undefined && resolver === undefined) return nobodyGives(call, name);
-    const answer =
-      one !== undefined
-        ? { token: one() }
-        : await resolver?.(
-            Object.freeze({
-              principal,
-              name,
-              scopes: need.scopes ?? none,
-              audience: need.audience,
-              tool,
-              signal,
-            }),
-          );
+    if (resolver === undefined) return nobodyGives(call, name);
+    const answer = await resolver(
+      Object.freeze({
+        principal,
+        name,
+        scopes: need.scopes ?? none,
+        audience: need.audience,
+        tool,
+        signal,
+      }),
+    );
     const read = readAnswer(answer, registry.now());
     if (!('wrong' in read)) return { ...read, name };
     report(call, name, new Error(`Expected ${read.wrong}.`), 'gave no credential');
@@ -143,8 +140,8 @@ function nobodyGives(call: FoundCall, name: string): ToolError {
     call,
     name,
     new Error(
-      'The registry has no option `credentials`, and no file names the credential. Give ' +
-        '`new HostToolRegistry({ credentials })` a resolver.',
+      'The registry has no option `credentials`. Give `new HostToolRegistry({ credentials })` ' +
+        'a resolver.',
     ),
     'is missing',
   );

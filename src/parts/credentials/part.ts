@@ -8,8 +8,7 @@ import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
 import type { ReadNeeds } from '../../core/tool/read-needs.ts';
 import { fn, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
-import { fixedSlot } from './fixed.ts';
-import { obtain, type Sources } from './obtain.ts';
+import { obtain } from './obtain.ts';
 import { unavailable } from './refusals.ts';
 
 export type { TokenExchangeOptions } from './token-exchange.ts';
@@ -39,10 +38,8 @@ export function credentials(): Part {
 const part = definePart({
   name: 'credentials',
   options: { registry: { credentials: fn<CredentialResolver>() } },
-  install(ports, registry, { credentials: resolver }) {
-    const fixed = new Map<string, () => string | undefined>();
-    fixedSlot.set(registry, fixed);
-    const sources: Sources = { resolver: resolver as CredentialResolver | undefined, fixed };
+  install(ports, registry, { credentials: given }) {
+    const resolver = given as CredentialResolver | undefined;
     ports.definitions.push((definition) => {
       // What is not hidden would be in the first event.
       if (internalsOf(definition).credentials !== undefined && ports.masking === undefined)
@@ -61,7 +58,7 @@ const part = definePart({
       if (needs === undefined) return undefined;
       let found = gates.get(needs);
       if (found === undefined) {
-        found = gatesFor(needs, sources);
+        found = gatesFor(needs, resolver);
         gates.set(needs, found);
       }
       return found;
@@ -88,17 +85,16 @@ async function granted(registry: RegistryState, given: Login): Promise<readonly 
   return answers.loggedIn(registry, login);
 }
 
-function gatesFor(needs: ReadNeeds, sources: Sources): ToolGates {
+function gatesFor(needs: ReadNeeds, resolver: CredentialResolver | undefined): ToolGates {
   return {
-    start: (call) => obtain(call, needs, sources),
+    start: (call) => obtain(call, needs, resolver),
     // Nobody is asked for a token. What nobody gives is known without that.
     tryStart: async () => {
-      const { resolver, fixed } = sources;
-      const missing = [...needs.keys()].find((name) => !fixed.has(name) && resolver === undefined);
+      const [name = ''] = needs.keys();
       const error =
-        missing === undefined
-          ? undefined
-          : unavailable(missing, 'the host has nothing that gives it');
+        resolver === undefined
+          ? unavailable(name, 'the host has nothing that gives it')
+          : undefined;
       return { stage: 'credentials', error, shown: {} };
     },
   };

@@ -2,6 +2,7 @@
 
 import type { ToolResult } from '../../api/result.ts';
 import type { RevertedCalls } from '../../api/undo.ts';
+import { noOptions } from '../../core/call/call-options.ts';
 import { callTool } from '../../core/call/spine.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { codes, type ToolError } from '../../values/errors/index.ts';
@@ -59,16 +60,7 @@ function takeBack(session: SessionState, { kept, caller }: FoundCall): Promise<T
   return callTool(session, name, input, inside);
 }
 
-const inside = Object.freeze({
-  callId: undefined,
-  signal: undefined,
-  timeoutMs: undefined,
-  idempotencyKey: undefined,
-  resourceKey: undefined,
-  surface: undefined,
-  fault: undefined,
-  inside: true,
-});
+const inside = Object.freeze({ ...noOptions, inside: true });
 
 async function takeAllBack(
   session: SessionState,
