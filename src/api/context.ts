@@ -43,7 +43,8 @@ export interface SurfaceClient {
    */
   sample?(request: JsonObject): Promise<JsonObject>;
   /**
-   * Asks the client's user for input that matches the schema. Only `accept` comes with `content`.
+   * Asks the client's user for input that matches the schema. Only `accept` comes with `content`,
+   * which was checked. Rejects if the client cannot be asked, or gives another answer.
    * `key` names the question, for clients that answer by name, such as those of MCP in the 2026
    * era; without it, or if the call has used it, the question gets one.
    */

@@ -20,6 +20,7 @@ import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import { longestTimerMs } from '../../../values/options/index.ts';
 import { shownOrigins } from '../../../values/text/told-origins.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../shared/approval-input.ts';
+import { compileForm, expectedOf } from './form-answers.ts';
 
 /** What a client is asked: a request of the protocol. */
 export type Question = {
@@ -75,7 +76,13 @@ export function askingClient(
   const elicit = async ({ message, requestedSchema, key }: Elicitation): Promise<Elicited> => {
     const form = requestedSchema as JsonValue;
     const params = { message, requestedSchema: form };
-    const { action, content } = (await send('elicitation/create', params, key)) as Elicited;
+    // Nobody is asked what cannot be checked.
+    compileForm(form);
+    const answer = await send('elicitation/create', params, key);
+    const expected = expectedOf({ method: 'elicitation/create', params }, answer);
+    if (expected !== undefined)
+      throw new Error(`The client gave a wrong answer. Expected ${expected}.`);
+    const { action, content } = answer as Elicited;
     if (action !== 'accept' || content === undefined) return { action };
     inspectSession(session).heard({ form, answers: content }, 'user');
     return { action, content };
@@ -214,7 +221,15 @@ function shown(text: string): string {
 export interface CallContext {
   readonly mcpReq: Pick<
     ServerContext['mcpReq'],
-    'id' | '_meta' | 'signal' | 'requestState' | 'inputResponses' | 'envelope' | 'notify' | 'send'
+    | 'id'
+    | '_meta'
+    | 'signal'
+    | 'requestState'
+    | 'inputResponses'
+    | 'droppedInputResponseKeys'
+    | 'envelope'
+    | 'notify'
+    | 'send'
   >;
   /** Missing where no token was asked for. */
   readonly http?: { readonly authInfo?: { readonly scopes: readonly string[] } } | undefined;

@@ -197,12 +197,14 @@ function wantedLevel(sdk: Sdk, level: unknown): LogThreshold {
 
 function listTools(
   sdk: Sdk,
-  { session }: Serving,
+  { session, makesTasks }: Serving,
   cursor: unknown,
   apps: boolean,
 ): ListToolsResult {
   const page =
-    cursor === undefined || typeof cursor === 'string' ? pageOf(session, cursor, apps) : undefined;
+    cursor === undefined || typeof cursor === 'string'
+      ? pageOf(session, cursor, { apps, tasks: makesTasks })
+      : undefined;
   if (page === undefined)
     throw new sdk.ProtocolError(
       sdk.INVALID_PARAMS,

@@ -53,9 +53,9 @@ const schemaChars = new WeakMap<object, number>();
 export function pageOf(
   session: ToolSession,
   cursor: string | undefined,
-  apps: boolean,
+  offers: Offers,
 ): ToolPage | undefined {
-  const listing = listingFor(session, apps);
+  const listing = listingFor(session, offers);
   const { shown } = listing;
   const start = cursor === undefined ? 0 : startAfter(shown, cursor);
   if (start === undefined) return undefined;
@@ -72,22 +72,47 @@ export function pageOf(
     : { tools };
 }
 
-const withApps = new WeakMap<Listing, Listing>();
+/** What else is listed. */
+export interface Offers {
+  /** Tools that only apps may call. */
+  readonly apps: boolean;
+  /** Tools that only run as tasks. */
+  readonly tasks: boolean;
+}
 
-/** @param apps with the tools that only apps may call */
-function listingFor(session: ToolSession, apps: boolean): Listing {
+const offered = new WeakMap<Listing, Listing>();
+
+function listingFor(session: ToolSession, { apps, tasks }: Offers): Listing {
   const listing = listingOf(session, mcpDialect);
-  if (!apps) return listing;
-  const tools = toolsFor(session, true);
-  const before = withApps.get(listing);
+  const all = toolsFor(session, apps);
+  const tools = tasks ? all : all.filter(({ name }) => runsWithoutTask(session, name));
+  if (!apps && tools.length === all.length) return listing;
+  const before = offered.get(listing);
   if (
     before?.shown.length === tools.length &&
     before.shown.every(({ tool }, index) => tool === tools[index])
   )
     return before;
   const made = listingWith(session, mcpDialect, tools);
-  withApps.set(listing, made);
+  offered.set(listing, made);
   return made;
+}
+
+const told = new WeakSet<object>();
+
+/** Whether a tool can be called where there are no tasks. The host is told once if it cannot. */
+function runsWithoutTask(session: ToolSession, name: string): boolean {
+  const view = inspectSession(session);
+  if (view.taskOf(name) !== 'required') return true;
+  const definition = view.definition(name);
+  if (definition !== undefined && !told.has(definition)) {
+    told.add(definition);
+    view.registry.warn(
+      { toolName: name },
+      'a tool is not listed over MCP, because it only runs as a task and this server makes none',
+    );
+  }
+  return false;
 }
 
 /**

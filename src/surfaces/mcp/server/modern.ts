@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { ClientCapabilities, Server } from '@modelcontextprotocol/server';
 import type { ToolSession } from '../../../core.ts';
 import { memoryStore } from '../../../stores/memory/memory-store.ts';
+import { describe } from '../../../values/errors/index.ts';
 import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { heldFor } from '../held-clients.ts';
 import { passedOnTo } from '../passed-on.ts';
@@ -122,6 +123,11 @@ async function answer(
   one: Answering,
   done: () => void,
 ): Promise<Response> {
+  const malformed = malformedResponses(one.body);
+  if (malformed !== undefined) {
+    done();
+    return malformed;
+  }
   answering.set(request, one);
   const response = await handler.fetch(request, {
     parsedBody: one.body,
@@ -262,6 +268,15 @@ function declaredIn(body: unknown, sdk: Sdk): unknown {
     : undefined;
 }
 
+/** Refuses answers that the protocol's package would take as none. */
+function malformedResponses(body: unknown): Response | undefined {
+  const { params } = body as { readonly params?: { readonly inputResponses?: JsonValue } };
+  const given = params?.inputResponses;
+  if (given === undefined || isJsonObject(given)) return undefined;
+  const message = `Expected \`inputResponses\` to be an object, got ${describe(given)}.`;
+  return refusal(400, rpcCodes.invalidParams, message, {}, idOf(body));
+}
+
 /** How the headers of a call disagree with its body. */
 function mismatchIn(body: unknown, session: ToolSession, headers: Headers): string | undefined {
   const { method, params } = body as {
@@ -300,7 +315,7 @@ function createQuiet(
   idPrefix: string,
   kept?: KeptCalls,
 ): Server {
-  const { clientApproves } = settings;
+  const { clientApproves, tasks } = settings;
   const { server, dispose } = createInstance(settings, {
     sdk,
     session,
@@ -308,6 +323,7 @@ function createQuiet(
     exposeErrors: 'masked',
     exclusive: owned,
     clientApproves,
+    makesTasks: tasks !== undefined,
     idPrefix,
     kept,
   });

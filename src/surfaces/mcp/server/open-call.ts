@@ -6,6 +6,7 @@ import type { JsonObject, ToolResult } from '../../../core.ts';
 import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { inNextTurn } from '../../../values/limits/stretches.ts';
 import type { CallContext, Question } from './asking.ts';
+import { expectedOf } from './form-answers.ts';
 
 interface Asked {
   readonly question: Question;
@@ -163,20 +164,10 @@ export class OpenCall {
   }
 }
 
-const actions: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel']);
-
 /** The answer to a question; undefined if there is none of the right form. */
-export function responseFor(
-  responses: unknown,
-  key: string,
-  { method }: Question,
-): JsonObject | undefined {
+function responseFor(responses: unknown, key: string, question: Question): JsonObject | undefined {
   if (!isJsonObject(responses as JsonValue) || !Object.hasOwn(responses as object, key))
     return undefined;
   const response = (responses as JsonObject)[key];
-  if (!isJsonObject(response)) return undefined;
-  if (method !== 'elicitation/create') return response;
-  const { action, content } = response;
-  if (!actions.has(action)) return undefined;
-  return content === undefined || isJsonObject(content) ? response : undefined;
+  return expectedOf(question, response) === undefined ? (response as JsonObject) : undefined;
 }

@@ -155,7 +155,7 @@ export interface McpHandlerOptions {
   /**
    * How calls of the 2026 era become tasks (`io.modelcontextprotocol/tasks`), which clients that
    * know tasks look after with later requests. They are kept in `store`, without it in memory.
-   * `false`: none does, and tools with `task: "required"` cannot be called. @default {}
+   * `false`: none does, and tools with `task: "required"` are not listed. @default {}
    */
   readonly tasks?: McpTaskOptions | false | undefined;
   /**

@@ -4,6 +4,7 @@ import type { JsonObject, ToolResult } from '../../../core.ts';
 import { inspectSession } from '../../../extend.ts';
 import { capabilityFacts } from '../../../values/capabilities.ts';
 import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
+import { cleanLine } from '../../shared/outside-text.ts';
 import type { Sdk } from './sdk.ts';
 import { type CallRequest, calledTool, type Serving } from './serving.ts';
 
@@ -36,10 +37,16 @@ export function checkKnowsTasks(sdk: Sdk, capabilities: ClientCapabilities | und
 
 /** @throws the error for a tool that only runs as a task, where none can be made */
 export function checkTaskWord(
-  { session, sdk, kept }: Serving,
+  { session, sdk, kept, makesTasks }: Serving,
   { name, capabilities }: CallRequest,
 ): void {
   if (inspectSession(session).taskOf(calledTool(session, name)) !== 'required') return;
+  // No client could do better, so none is told to.
+  if (!makesTasks)
+    throw new sdk.ProtocolError(
+      sdk.INVALID_PARAMS,
+      `\`${cleanLine(name, 200)}\` only runs as a task, and this server makes none.`,
+    );
   checkKnowsTasks(sdk, kept?.tasks === undefined ? undefined : capabilities);
 }
 

@@ -25,6 +25,7 @@ export const rpcCodes = {
   parse: -32_700,
   invalidRequest: -32_600,
   methodNotFound: -32_601,
+  invalidParams: -32_602,
   internal: -32_603,
   server: -32_000,
   sessionNotFound: -32_001,

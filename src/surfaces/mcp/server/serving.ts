@@ -33,6 +33,8 @@ export interface Serving {
   readonly clientApproves: boolean;
   /** Put before every call id, so that two clients of one session never use the same id. */
   readonly idPrefix: string;
+  /** False if no call becomes a task here, whatever its client knows. */
+  readonly makesTasks: boolean;
   /** Calls that outlive their requests. Undefined in the 2025 era. */
   readonly kept?: KeptCalls | undefined;
   /** Called when the handler of a request begins. */

@@ -138,6 +138,7 @@ function instanceFor(
     exposeErrors: 'masked',
     exclusive: sourced.owned,
     clientApproves: settings.clientApproves,
+    makesTasks: settings.tasks !== undefined,
     // The id of the MCP session is as good as a credential, so events carry a different one.
     idPrefix: `mcp-${randomBytes(6).toString('hex')}-`,
     begun: (requestId) => {

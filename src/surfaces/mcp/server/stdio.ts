@@ -152,6 +152,7 @@ async function serve(
         exposeErrors: 'message',
         exclusive: true,
         clientApproves: true,
+        makesTasks: false,
         idPrefix,
         abandoned: (id) => transport.abandon(id),
       });

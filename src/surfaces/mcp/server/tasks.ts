@@ -7,7 +7,8 @@ import type { JsonObject } from '../../../core.ts';
 import { inspectSession, type Store } from '../../../extend.ts';
 import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { approvalAnswer, askingClient } from './asking.ts';
-import { OpenCall, responseFor } from './open-call.ts';
+import { expectedOf } from './form-answers.ts';
+import { OpenCall } from './open-call.ts';
 import { checkKnowsTasks } from './required-capabilities.ts';
 import {
   type Serving,
@@ -179,16 +180,21 @@ async function update(kept: Kept, request: TaskRequest, { hash, record }: NamedT
 
 /** @throws ProtocolError for answers that no question can take. Nothing is answered then. */
 function checkResponses(
-  { serving: { sdk } }: TaskRequest,
+  { serving: { sdk }, ctx: { mcpReq } }: TaskRequest,
   { questions = {} }: TaskRecord,
   responses: JsonValue | undefined,
 ): void {
   const wrong = (message: string): Error => new sdk.ProtocolError(sdk.INVALID_PARAMS, message);
   if (!isJsonObject(responses)) throw wrong('Expected `inputResponses` to be an object.');
+  // What is not even an object, or wrapped in another one, the package has left out.
+  const dropped = new Set(mcpReq.droppedInputResponseKeys);
   for (const [key, question] of Object.entries(questions)) {
-    if (!Object.hasOwn(responses, key)) continue;
-    if (responseFor(responses, key, question) === undefined)
-      throw wrong(`Expected \`inputResponses.${key}\` to be an answer to ${question.method}.`);
+    if (!dropped.has(key) && !Object.hasOwn(responses, key)) continue;
+    const expected = dropped.has(key)
+      ? `the result of ${question.method}, as an object`
+      : expectedOf(question, responses[key]);
+    if (expected !== undefined)
+      throw wrong(`Expected \`inputResponses.${key}\` to be ${expected}.`);
     if (JSON.stringify(responses[key]).length > maxAnswerChars)
       throw wrong(
         `Expected \`inputResponses.${key}\` to have at most ${maxAnswerChars} characters.`,

@@ -6,6 +6,7 @@ import {
   answerOf,
   anything,
   connectClient,
+  eras,
   jsonHeaders,
   listen,
   opened,
@@ -169,6 +170,67 @@ test('each state works once, for its principal and its tool, and no other one do
   });
   expect(result.content?.[0].text).toBe('Ann likes blue');
   expect(began).toHaveLength(1);
+});
+
+test('an answer that does not match the form is asked for again', async () => {
+  const { registry, began } = asking();
+  const { ask } = asker(registry);
+  const first = await ask({});
+  const wrong = { question: given({ name: 7 }) };
+  const again = await ask({ requestState: first.result.requestState, inputResponses: wrong });
+  expect(again.result.inputRequests).toHaveProperty('question');
+  const early = await ask({ inputResponses: wrong });
+  expect(early.result.inputRequests).toHaveProperty('question');
+  expect(await ask({ inputResponses: 'yes' })).toMatchObject({ error: { code: -32_602 } });
+  const { requestState } = again.result;
+  const next = await ask({ requestState, inputResponses: { question: given({ name: 'Ann' }) } });
+  expect(next.result.inputRequests).toHaveProperty('colour');
+  expect(began).toHaveLength(2);
+});
+
+test('in the 2025 era it is an error for the handler, which says what was expected', async () => {
+  const { registry, failed } = asking();
+  const { url } = await listen(open, () => registry.createSession({ sessionId: 'one' }));
+  const client = await connectClient(open, url, 'legacy', { elicitation: {} });
+  client.setRequestHandler('elicitation/create', () => ({
+    action: 'accept',
+    content: { name: 7 },
+  }));
+  expect(await client.callTool({ name: 'asks', arguments: {} })).toMatchObject({ isError: true });
+  expect(failed).toEqual([
+    'The client gave a wrong answer. Expected one whose `content` matches `requestedSchema`: ' +
+      '/name must be a string, got a number.',
+  ]);
+});
+
+test.each(eras)('%s: a form beyond the limits of schemas is not asked for', async (era) => {
+  const { registry } = asking();
+  const asked: unknown[] = [];
+  registry.register(
+    defineTool({
+      name: 'asks_much',
+      description: 'Asks too much.',
+      parameters: anything,
+      async handler(_input, { client }) {
+        const names = Array.from({ length: 501 }, (_, index) => [`member_${index}`, {}]);
+        const requestedSchema = { type: 'object', properties: Object.fromEntries(names) } as never;
+        try {
+          return (await client?.elicit?.({ message: 'All?', requestedSchema }))?.action;
+        } catch (error) {
+          return (error as Error).message;
+        }
+      },
+    }),
+  );
+  const { url } = await listen(open, () => registry.createSession({ sessionId: 'one' }));
+  const client = await connectClient(open, url, era, { elicitation: {} });
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    asked.push(params);
+    return { action: 'decline' };
+  });
+  const { content } = await client.callTool({ name: 'asks_much', arguments: {} });
+  expect(content).toMatchObject([{ text: expect.stringContaining('500') }]);
+  expect(asked).toEqual([]);
 });
 
 test('answers that come with the first request are taken where they are asked for', async () => {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../../../src/extend.ts';
 import { memoryStore } from '../../../../src/index.ts';
 import { sqliteStore } from '../../../../src/stores/sqlite/index.ts';
@@ -93,8 +93,36 @@ describe('when a call is a task', () => {
     await expect.poll(() => done.slow.length).toBe(1);
     done.slow[0]?.end('at last');
     expect(await waiting).toMatchObject({ content: [{ text: 'at last' }] });
-    await expect(ann.call('slow_required')).rejects.toMatchObject(lacksTasks);
     await expect(ann.get('any')).rejects.toThrow('Method not found');
+  });
+
+  test('with `tasks: false` no client sees what must be one, and the server takes the blame', async () => {
+    const warn = vi.fn();
+    const more = { logger: { warn, error: vi.fn() } };
+    const { handler, done } = taskHandler(open, undefined, undefined, { tasks: false }, more);
+    const ann = await taskClient(open, handler);
+    for (const _ of [1, 2]) {
+      const names = (await ann.client.listTools()).tools.map(({ name }) => name);
+      expect(names).toContain('slow_optional');
+      expect(names).not.toContain('slow_required');
+    }
+    await expect(ann.call('slow_required')).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining('only runs as a task, and this server makes none'),
+    });
+    const headers = { authorization: 'ann' };
+    const id = await initialize(handler, headers, '2025-11-25', knowsTasks);
+    const ask = async (method: string, params: object) => {
+      const message = { jsonrpc: '2.0', id: 1, method, params };
+      return answerOf(await handler.fetch(post(message, { ...headers, 'mcp-session-id': id })));
+    };
+    expect(JSON.stringify(await ask('tools/list', {}))).not.toContain('slow_required');
+    expect(await ask('tools/call', { name: 'slow_required' })).toMatchObject({
+      error: { code: -32_602, message: expect.stringContaining('this server makes none') },
+    });
+    expect(done.slow).toEqual([]);
+    const told = warn.mock.calls.filter(([data]) => data.toolName === 'slow_required');
+    expect(told).toHaveLength(1);
   });
 });
 
@@ -143,6 +171,58 @@ describe('cancelling', () => {
 });
 
 describe('questions of a task', () => {
+  test.each([
+    ['yes', 'Expected `inputResponses` to be an object, got `yes` (string)'],
+    [null, 'Expected `inputResponses` to be an object, got null'],
+    [['x'], 'Expected `inputResponses` to be an object, got an array of 1'],
+    [{ first: 'yes' }, 'Expected `inputResponses.first` to be the result of elicitation/create'],
+    [{ first: null }, 'Expected `inputResponses.first` to be the result of elicitation/create'],
+    [{ first: { method: 'x', result: {} } }, 'Expected `inputResponses.first` to be the result'],
+    [{ first: {} }, '`action` is accept, decline or cancel, got undefined'],
+    [{ first: { action: 'yes' } }, '`action` is accept, decline or cancel, got `yes` (string)'],
+    [{ first: { action: 'accept', content: 'Ann' } }, '`content` is an object, got `Ann`'],
+    [
+      { first: { action: 'accept', content: { name: 7 } } },
+      '`content` matches `requestedSchema`: /name must be a string, got a number',
+    ],
+    [
+      { second: { action: 'accept', content: { name: 'Bob' } }, first: null },
+      'Expected `inputResponses.first`',
+    ],
+  ])(
+    'an answer that is none is -32602, says what was expected and loses nothing: %j',
+    async (given, message) => {
+      const { handler } = taskHandler(open, undefined);
+      const ann = await taskClient(open, handler);
+      const { taskId } = await ann.call('asks');
+      await ann.until(taskId, 'input_required');
+      await expect(ann.update(taskId, given)).rejects.toMatchObject({
+        code: -32_602,
+        message: expect.stringContaining(message),
+      });
+      const task = await ann.get(taskId);
+      expect(task.status).toBe('input_required');
+      expect(Object.keys(task.inputRequests as object)).toEqual(['first', 'second']);
+    },
+  );
+
+  test.each(['yes', null, 7, { action: 'accept', content: { decision: 'sure' } }])(
+    'an approval that is answered wrongly still waits: %j',
+    async (given) => {
+      const { handler, done } = taskHandler(open, undefined);
+      const ann = await taskClient(open, handler);
+      const { taskId } = await ann.call('send', { to: 'bob' });
+      await expect(ann.update(taskId, { approval: given })).rejects.toMatchObject({
+        code: -32_602,
+        message: expect.stringContaining('Expected `inputResponses.approval`'),
+      });
+      expect((await ann.get(taskId)).status).toBe('input_required');
+      await ann.update(taskId, { approval: allow });
+      await ann.until(taskId, 'completed');
+      expect(done.sent).toEqual(['bob']);
+    },
+  );
+
   test('wait for each answer; wrong, unknown and repeated ones change nothing', async () => {
     const { handler } = taskHandler(open, undefined);
     const ann = await taskClient(open, handler);
