@@ -99,6 +99,9 @@ const texts: Readonly<Record<string, () => Promise<string>>> = {
   'manager-text': managerText,
 };
 
+const textModules =
+  /[\\/]src[\\/](?:executors[\\/]sandbox|parts[\\/]code)[\\/](?:runner|manager)-text\.ts$/;
+
 /**
  * Puts the finished text of the code inside sandboxes in the place of the module that builds it,
  * and that of the code which manages those of programs.
@@ -106,19 +109,15 @@ const texts: Readonly<Record<string, () => Promise<string>>> = {
 export const finishedRunner: Plugin = {
   name: 'finished runner',
   setup(build) {
-    build.onLoad(
-      { filter: /[\\/]src[\\/](?:executors[\\/]sandbox|parts[\\/]code)[\\/]\w+-text\.ts$/ },
-      async ({ path }) => {
-        const make = texts[basename(path, '.ts')];
-        if (make === undefined) return undefined;
-        return {
-          contents:
-            `const text = ${JSON.stringify(await make())};\n` +
-            `export const ${make.name} = async () => text;\n`,
-          loader: 'js',
-        };
-      },
-    );
+    build.onLoad({ filter: textModules }, async ({ path }) => {
+      const make = texts[basename(path, '.ts')] as () => Promise<string>;
+      return {
+        contents:
+          `const text = ${JSON.stringify(await make())};\n` +
+          `export const ${make.name} = async () => text;\n`,
+        loader: 'js',
+      };
+    });
   },
 };
 
@@ -219,6 +218,19 @@ const oneLanguage: Plugin = {
   },
 };
 
+/** A hook runs no tools and no programs, so it does without the code of their threads. */
+const noRunner: Plugin = {
+  name: 'no runner',
+  setup({ onLoad }) {
+    onLoad({ filter: textModules }, ({ path }) => ({
+      contents:
+        `export const ${texts[basename(path, '.ts')]?.name} = async () => {\n` +
+        "  throw new Error('A hook runs no tools and no programs.');\n};\n",
+      loader: 'js',
+    }));
+  },
+};
+
 /**
  * Code is read the quickest if each byte is a character. The bundler writes only regular
  * expressions otherwise.
@@ -259,7 +271,7 @@ export async function buildHook(folder = 'dist/hook'): Promise<void> {
     mainFields: ['module', 'main'],
     conditions: ['module'],
     alias: { yaml: join(packages, 'yaml/browser/index.js') },
-    plugins: [oneLanguage, finishedRunner],
+    plugins: [oneLanguage, noRunner],
     define: { 'import.meta.url': 'bundleUrl' },
     banner: { js: '(function(require,module,exports,bundleUrl){' },
     footer: { js: '})' },

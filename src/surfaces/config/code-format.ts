@@ -1,5 +1,5 @@
 /** The key `code` of a file: the option of sessions of the same name. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, milliseconds, oneOf, strict, text } from './value-formats.ts';
 
 const whole = (least: number, most: number) => z.int().gte(least).lte(most);

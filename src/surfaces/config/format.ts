@@ -2,7 +2,7 @@
  * The format of a file. Both the checks and `host-tools.schema.json`, which editors use, come from
  * here.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { codeEntry } from './code-format.ts';
 import { openApiEntry } from './openapi-format.ts';
 import { profileEntry } from './profile-format.ts';

@@ -1,5 +1,5 @@
 /** The format as JSON Schema, for editors and other checkers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { fileFormat } from './format.ts';
 
 /** The content of `host-tools.schema.json`. It is draft-07, which editors support best. */

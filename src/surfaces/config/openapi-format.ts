@@ -1,5 +1,5 @@
 /** The key `openapi` of a file: HTTP APIs, of whose operations tools are made. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { webAddress } from '../../values/http/web-address.ts';
 import { headerTexts, toolLabels } from './server-format.ts';
 import {

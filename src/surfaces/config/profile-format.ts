@@ -1,5 +1,5 @@
 /** The format of a profile in a file. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { longestTimerMs } from '../../values/options/index.ts';
 import { quotaEntry, ruleEntry } from './rule-format.ts';
 import {

@@ -1,5 +1,5 @@
 /** The format of a rule. */
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   annotations,
   effect,

@@ -1,5 +1,5 @@
 /** The format of `sandbox` of a tool: where the handler runs, and what it may do. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { longestTimerMs } from '../../values/options/index.ts';
 import { count, strict, text } from './value-formats.ts';
 

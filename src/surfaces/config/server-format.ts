@@ -1,5 +1,5 @@
 /** The format of an MCP server that a file names, in the shape that MCP clients use. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isMetadataUrl, webAddress } from '../../values/http/web-address.ts';
 import { explainIssues } from './issues.ts';
 import {

@@ -1,5 +1,5 @@
 /** The kinds of values from which the format of a file is built, with their messages. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolAnnotations } from '../../core.ts';
 import { longestTimerMs } from '../../values/options/index.ts';
 import { scopeToken } from '../../values/options/scope-names.ts';
