@@ -555,7 +555,6 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'parts/origins/call-origins': ['ofCall'],
   'parts/origins/identifiers': ['maxIdentifiers'],
   'values/packages/install-line': ['optionalPackages'],
-  'values/json-schema/compile': ['compileSchema'],
   'values/json-schema/gate': ['untrustedLimits'],
   'surfaces/config/json-schema': ['fileJsonSchema'],
   'surfaces/agents/shell/programs': ['fedTables'],

@@ -114,6 +114,12 @@ export interface SessionView {
    * one of this session and principal, or was answered. Rejects if the store fails.
    */
   withdraw(token: string): Promise<boolean>;
+  /**
+   * Resolves once no suspended call needs this very session; undefined if none does. Close a
+   * session that you drop only then: its approvals could not be answered otherwise. Where the
+   * registry has `approvals.session`, none does.
+   */
+  needed(): Promise<void> | undefined;
   /** The scopes that calls of a tool need. None of a name that the session does not show. */
   neededScopes(tool: string): readonly string[];
   /**
@@ -267,6 +273,10 @@ class Inspected implements SessionView {
 
   async withdraw(token: string): Promise<boolean> {
     return (await approvalsPort.of(this.#state.registry)?.withdraw(this.#state, token)) === true;
+  }
+
+  needed(): Promise<void> | undefined {
+    return approvalsPort.of(this.#state.registry)?.needed(this.#state);
   }
 
   neededScopes(tool: string): readonly string[] {

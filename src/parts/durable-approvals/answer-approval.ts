@@ -156,8 +156,8 @@ async function sessionOf(
   registry: RegistryState,
   record: Omit<SuspendedApproval, 'token'>,
 ): Promise<{ readonly state: SessionState } | { readonly problem: ToolError }> {
-  const { sessionId, principal } = record;
-  const open = durableOf(registry).suspending.find(sessionId, principal);
+  const { sessionId, principal, id } = record;
+  const open = durableOf(registry).suspending.find(sessionId, principal, id);
   if (open !== undefined && !open.closed) return { state: open };
   const { sessionFor } = durableOf(registry);
   if (sessionFor === undefined)

@@ -71,6 +71,7 @@ const part = definePart({
       resume: resumeCall,
       read: (session, token) => madeBy(session, state.signer?.verify(token)),
       withdraw: (session, token) => withdrawCall(session, token),
+      needed: (session) => state.suspending.needed(session),
       session: (sessionId, principal) => state.suspending.find(sessionId, principal),
     });
     ports.sessions.push((setup) => checkSuspension(setup, state));

@@ -88,7 +88,6 @@ export async function resumeCall(
     },
     callId,
   );
-  durable.suspending.release(session, approvalId);
   await answered;
   release();
   await keepOutcome(registry, claims, said, result);
@@ -107,11 +106,14 @@ async function programOf(
   const failed = (error: unknown): undefined => {
     registry.hostFault(error, { source: 'code' }, 'a program could not go on');
   };
+  // The session is needed until the program has ended, or waits for its next question.
+  const release = (): void => durableOf(registry).suspending.release(ended.approvalId);
   try {
     const program = await registry.ports.resumed?.(session, ended);
-    const going = program?.result.catch(failed);
+    const going = (program?.result ?? Promise.resolve(undefined)).catch(failed).finally(release);
     return isFollowed ? await going : undefined;
   } catch (error) {
+    release();
     return failed(error);
   }
 }
@@ -125,7 +127,7 @@ export async function withdrawCall(session: SessionState, token: string): Promis
     startOperation(() => approvals.take(claims.id, 0)),
     session.registry.policyTimeoutMs,
   );
-  suspending.release(session, claims.id);
+  suspending.release(claims.id);
   return taken !== undefined;
 }
 

@@ -26,6 +26,11 @@ export interface ApprovalsPort {
    * Nobody can answer the question of a token any more. False if it does not wait, or is not ours.
    */
   withdraw(session: SessionState, token: string): Promise<boolean>;
+  /**
+   * Resolves once no suspended call needs this very session; undefined if none does, because none
+   * waits or `approvals.session` makes the session again.
+   */
+  needed(session: SessionState): Promise<void> | undefined;
   /** The newest open session of this id and principal that may suspend calls. */
   session(sessionId: string, principal: string): SessionState | undefined;
 }

@@ -205,10 +205,10 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
   if (!kept) return false;
   attachPending(call, Object.freeze({ ...request, token }));
   const { id, expiresAt } = request;
-  if (sessionFor === undefined) suspending.keep(session, id, expiresAt, registry.now());
+  if (sessionFor === undefined) suspending.keep(session, id, expiresAt);
   call.onEnd(({ error }) => {
     if (error?.code === 'approval_pending') return;
-    suspending.release(session, id);
+    suspending.release(id);
     takeBack();
   });
   return true;

@@ -90,7 +90,8 @@ test('a session may suspend any number of calls that are never answered', () => 
   const registry = shop();
   const { suspending } = durableOf(registryStateOf(registry));
   const session = stateOf(registry.createSession({ sessionId: 'chat', principal: 'ann' }));
-  for (let now = 0; now < 200_000; now++) suspending.keep(session, `call ${now}`, now + 100, now);
+  for (let count = 0; count < 200_000; count++)
+    suspending.keep(session, `call ${count}`, ++clock.now + 100);
 });
 
 test('a session that the host can make again is not kept', async () => {

@@ -20,13 +20,7 @@ import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import { longestTimerMs } from '../../../values/options/index.ts';
 import { shownOrigins } from '../../../values/text/told-origins.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../shared/approval-input.ts';
-import { compileForm, expectedOf } from './form-answers.ts';
-
-/** What a client is asked: a request of the protocol. */
-export type Question = {
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-};
+import { compileForm, expectedOf, type Question } from './form-answers.ts';
 
 /**
  * Longest wait for one answer, in milliseconds. The timeout of the call and the expiry of an

@@ -5,7 +5,12 @@ import { compileSchema } from '../../../values/json-schema/compile.ts';
 import { gateSchema } from '../../../values/json-schema/gate.ts';
 import type { CompiledSchema } from '../../../values/schema/schema.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
-import type { Question } from './asking.ts';
+
+/** What a client is asked: a request of the protocol. */
+export type Question = {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+};
 
 const actions: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel']);
 

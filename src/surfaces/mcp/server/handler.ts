@@ -24,6 +24,7 @@ import { refusal, rpcCodes } from './rpc.ts';
 import { loadSdk } from './sdk.ts';
 import { type HandlerParts, type MakeSession, serve } from './serve.ts';
 import { createMcpSessions } from './sessions.ts';
+import { createOwnSessions, type OwnSessions } from './sourced.ts';
 import { createPlaces } from './wire.ts';
 
 /** A handler of HTTP requests that serves tools over MCP. */
@@ -63,7 +64,8 @@ export interface McpHandler {
 export function createMcpHandler(source: McpSource, options?: McpHandlerOptions): McpHandler {
   const settings = readHandlerOptions(options, loggerOf(source));
   const policy = originPolicy(settings);
-  const makeSession = readSource(source, settings);
+  const own = createOwnSessions(settings.report);
+  const makeSession = readSource(source, settings, own);
   let parts: Promise<HandlerParts> | undefined;
   let closing: Promise<void> | undefined;
   const answer = async (request: Request): Promise<Response> => {
@@ -95,6 +97,7 @@ export function createMcpHandler(source: McpSource, options?: McpHandlerOptions)
       closing ??= (async () => {
         const loaded = await parts?.catch(() => undefined);
         await Promise.all([loaded?.sessions.close(), loaded?.modern.close()]);
+        await own.close();
       })();
       return closing;
     },
@@ -128,7 +131,7 @@ function loggerOf(source: unknown): object | undefined {
   }
 }
 
-function readSource(source: McpSource, settings: HandlerSettings): MakeSession {
+function readSource(source: McpSource, settings: HandlerSettings, own: OwnSessions): MakeSession {
   if (typeof source === 'function') {
     return async ({ sender, request, era }) => {
       try {
@@ -142,7 +145,7 @@ function readSource(source: McpSource, settings: HandlerSettings): MakeSession {
           era,
         });
         if (scopes !== undefined) learnScopes(session, scopes);
-        return { session, owned: true };
+        return own.of(session);
       } catch (error) {
         settings.logFault(error, 'source');
         throw error;
@@ -155,7 +158,7 @@ function readSource(source: McpSource, settings: HandlerSettings): MakeSession {
       'createMcpHandler: expected a session or a function that makes one, got ' +
         `${describeValue(source)}.`,
     );
-  return async () => ({ session: source, owned: false });
+  return async () => ({ session: source, owned: false, end: async () => {} });
 }
 
 // The guard of an MCP handler against foreign hosts and web pages, and its CORS headers.

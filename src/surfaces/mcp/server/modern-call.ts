@@ -11,10 +11,10 @@ import {
   askingClient,
   type CallContext,
   offersForms,
-  type Question,
   unshowable,
 } from './asking.ts';
 import { firstResult, responseIn } from './call.ts';
+import type { Question } from './form-answers.ts';
 import { OpenCall } from './open-call.ts';
 import { isParkedState } from './parked-calls.ts';
 import { knowsTasks, refuseUndeclared } from './required-capabilities.ts';

@@ -19,7 +19,8 @@ import { checkKnowsTasks } from './required-capabilities.ts';
 import { type RpcId, readMessage, refusal, rpcCodes } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
 import type { KeptCalls } from './serving.ts';
-import { authInfoOf, type Sourced } from './session.ts';
+import { authInfoOf } from './session.ts';
+import type { Sourced } from './sourced.ts';
 import { createTasks } from './tasks.ts';
 import { createPlaces, type Places, sendsWellFormed } from './wire.ts';
 
@@ -145,7 +146,8 @@ async function serverFor(
   request: Request,
   nextPrefix: () => string,
 ): Promise<Server> {
-  const { session, owned } = await one.source();
+  const sourced = await one.source();
+  const { session, owned } = sourced;
   // The headers of a call are checked against the schema of its tool.
   await heldFor(session);
   // Set before the headers are checked, because a tool may wait for what the client declares.
@@ -158,15 +160,15 @@ async function serverFor(
       ? mismatchIn(one.body, session, request.headers)
       : 'the token lacks scopes of the tool';
   if (mismatch !== undefined) {
-    if (owned) await session.close();
+    await sourced.end();
     one.refused =
       refused ??
       refusal(400, rpcCodes.headerMismatch, `Bad Request: ${mismatch}.`, {}, idOf(one.body));
     throw new Error(`An MCP request was refused: ${mismatch}.`);
   }
-  const held = holdable(() => (owned ? session.close() : undefined), settings.report);
+  const held = holdable(() => sourced.end(), settings.report);
   const kept = { ...calls, principal: one.principal, hold: held.hold };
-  const server = createQuiet(sdk, settings, { session, owned }, nextPrefix(), kept);
+  const server = createQuiet(sdk, settings, sourced, nextPrefix(), kept);
   server.onerror = settings.report;
   server.onclose = held.hold();
   return server;
@@ -177,7 +179,7 @@ type Calls = Pick<KeptCalls, 'parked' | 'tasks'>;
 
 /** Closes something once nobody holds it any more. Each may let go several times. */
 function holdable(
-  close: () => Promise<void> | undefined,
+  close: () => Promise<void>,
   report: (error: unknown) => void,
 ): { hold(): () => void } {
   let holders = 0;
@@ -188,7 +190,7 @@ function holdable(
       return () => {
         if (!holds) return;
         holds = false;
-        if (--holders === 0) void close()?.catch(report);
+        if (--holders === 0) void close().catch(report);
       };
     },
   };
@@ -206,9 +208,10 @@ async function listen(
     done();
     return refused;
   }
-  const { session, owned } = await source();
+  const sourced = await source();
+  const { session, owned } = sourced;
   if (owned) learnCapabilities(session, declaredIn(body, sdk));
-  const inner = sdk.createMcpHandler(() => createQuiet(sdk, settings, { session, owned }, 'mcp-'), {
+  const inner = sdk.createMcpHandler(() => createQuiet(sdk, settings, sourced, 'mcp-'), {
     legacy: 'reject',
     onerror: settings.report,
   });
@@ -224,7 +227,7 @@ async function listen(
       stopTelling?.();
       listening.delete(end);
       await inner.close();
-      if (owned) await session.close();
+      await sourced.end();
     })();
     return ended;
   };

@@ -5,8 +5,8 @@
 import type { JsonObject, ToolResult } from '../../../core.ts';
 import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { inNextTurn } from '../../../values/limits/stretches.ts';
-import type { CallContext, Question } from './asking.ts';
-import { expectedOf } from './form-answers.ts';
+import type { CallContext } from './asking.ts';
+import { expectedOf, type Question } from './form-answers.ts';
 
 interface Asked {
   readonly question: Question;

@@ -7,8 +7,9 @@ import type { JsonObject } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
 import type { HandlerSettings, McpSessionRecord } from './options.ts';
 import { refusal, rpcCodes } from './rpc.ts';
-import type { McpSession, Sourced } from './session.ts';
+import type { McpSession } from './session.ts';
 import { isSessionId, type McpSessions } from './sessions.ts';
+import type { Sourced } from './sourced.ts';
 
 type Source = () => Promise<Sourced>;
 /**

@@ -22,8 +22,9 @@ import {
   tooManyOpen,
 } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
-import type { McpSession, Sourced } from './session.ts';
+import type { McpSession } from './session.ts';
 import type { McpSessions } from './sessions.ts';
+import type { Sourced } from './sourced.ts';
 import type { OpenRequest } from './wire.ts';
 
 /** Gives the tool session for a client. */

@@ -4,21 +4,15 @@ import type {
   EventStore,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { ToolSession } from '../../../core.ts';
 import { bounded } from './body.ts';
 import { type MemoryEvents, scopedEvents } from './events.ts';
 import { createInstance, type Instance } from './instance.ts';
 import type { HandlerSettings } from './options.ts';
 import type { RpcId } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
+import type { Sourced } from './sourced.ts';
 import { type StoredEvents, storedEvents } from './stored-events.ts';
 import { markAsks, type OpenRequests, sendsWellFormed, watchAnswers } from './wire.ts';
-
-/** A tool session, and whether it was made for this client. */
-export interface Sourced {
-  readonly session: ToolSession;
-  readonly owned: boolean;
-}
 
 /** One MCP session. */
 export interface McpSession {
@@ -180,7 +174,7 @@ async function closeSession({ parts, instance }: State): Promise<void> {
   memory?.forget(id);
   instance.dispose();
   await instance.server.close();
-  if (sourced.owned) await sourced.session.close();
+  await sourced.end();
 }
 
 async function handle(

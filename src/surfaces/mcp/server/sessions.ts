@@ -7,7 +7,8 @@ import pTimeout from 'p-timeout';
 import { type MemoryEvents, memoryEvents } from './events.ts';
 import type { HandlerSettings } from './options.ts';
 import type { Sdk } from './sdk.ts';
-import { type McpSession, openSession, type Sourced } from './session.ts';
+import { type McpSession, openSession } from './session.ts';
+import type { Sourced } from './sourced.ts';
 import { createOpenRequests, type Places } from './wire.ts';
 
 /** The table. */

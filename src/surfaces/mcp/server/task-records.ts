@@ -5,7 +5,7 @@ import type { Store } from '../../../extend.ts';
 import { nameFor } from '../../../stores/shared/use-store.ts';
 import { sha256 } from '../../../values/crypto.ts';
 import { withDeadline } from '../../../values/limits/with-deadline.ts';
-import type { Question } from './asking.ts';
+import type { Question } from './form-answers.ts';
 
 /** What tasks need of a store. */
 export const taskOperations = [

@@ -233,6 +233,42 @@ test('the session’s own approver is asked before the client is', async () => {
   expect(errorOf(await danger(client))).toMatchObject({ code: 'approval_denied' });
 });
 
+describe.each(['legacy', 'modern'] as const)(
+  'an approval that the host answers later, %s',
+  (era) => {
+    const yes = { decision: 'allow_once', by: 'bob' } as const;
+    async function later() {
+      const hosted = await world(era, 'suspend', undefined, {}, { approvals: 'host' });
+      const { registry, client } = hosted;
+      let closed = 0;
+      registry.events.on('session:end', () => closed++);
+      expect(errorOf(await danger(client))).toMatchObject({ code: 'approval_pending' });
+      const [pending] = await registry.approvals.pending();
+      return { ...hosted, id: pending?.id ?? '', closed: () => closed };
+    }
+
+    test('runs its call in the session that made it, which then closes', async () => {
+      const { registry, client, id, closed } = await later();
+      // Others of the same id come and go meanwhile.
+      await client.callTool({ name: 'echo', arguments: { text: 'x' } });
+      if (era === 'legacy')
+        await (client.transport as { terminateSession?(): Promise<void> }).terminateSession?.();
+      const before = closed();
+      expect(await registry.approvals.answer(id, yes)).toMatchObject({ output: 'done' });
+      await expect.poll(closed).toBe(before + 1);
+    });
+
+    test('is answered in no session once the handler is closed', async () => {
+      const { registry, handler, id, closed } = await later();
+      await handler.close();
+      expect(await registry.approvals.answer(id, yes)).toMatchObject({
+        error: { reason: 'session_unavailable' },
+      });
+      expect(closed()).toBeGreaterThan(0);
+    });
+  },
+);
+
 describe('a token in the 2026 era', () => {
   /** A raw request of the 2026 era. */
   function modern(params: object, name = 'danger') {

@@ -14,6 +14,7 @@ import { readHandlerOptions } from '../../../../src/surfaces/mcp/server/options.
 import { maxIdLength, readMessage } from '../../../../src/surfaces/mcp/server/rpc.ts';
 import { loadSdk } from '../../../../src/surfaces/mcp/server/sdk.ts';
 import { createMcpSessions } from '../../../../src/surfaces/mcp/server/sessions.ts';
+import { createOwnSessions } from '../../../../src/surfaces/mcp/server/sourced.ts';
 import { createPlaces } from '../../../../src/surfaces/mcp/server/wire.ts';
 import {
   anything,
@@ -213,7 +214,7 @@ describe('a session that could not be opened', () => {
     });
     const made: ToolSession = registry.createSession({ sessionId: 's' });
     await expect(
-      sessions.open(async () => ({ session: made, owned: true }), undefined),
+      sessions.open(async () => createOwnSessions(() => {}).of(made), undefined),
     ).rejects.toThrow('no connection');
     expect(sessions.size).toBe(0);
     expect(await made.call('echo', { text: 'x' })).toMatchObject({
