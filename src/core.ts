@@ -107,7 +107,7 @@ export type {
 // Policy
 
 export type { Allow, Ask, Decision, Deny, Effect } from './api/decision.ts';
-export type { DelegatedAgent, DelegateOptions } from './api/delegation.ts';
+export type { Actor, DelegatedAgent, DelegateOptions } from './api/delegation.ts';
 export type {
   CallGate,
   Gate,

@@ -1,6 +1,7 @@
 /** The question for a person, and the possible answers. */
 
 import type { JsonObject } from '../values/json/index.ts';
+import type { Actor } from './delegation.ts';
 import type { JudgedOrigin } from './origins.ts';
 import type { QuotaLevel } from './quotas.ts';
 import type { ToolSummary } from './tool.ts';
@@ -23,6 +24,8 @@ export interface ApprovalRequest {
   readonly sessionId: string;
   /** The principal of the session, if it has one. */
   readonly principal?: string;
+  /** Who asks, and through which agents; absent for a direct call of a session without labels. */
+  readonly actor?: Actor;
   /** The id of the call that waits. */
   readonly callId: string;
   /** The call whose handler made this one, if one did. */

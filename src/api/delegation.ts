@@ -7,8 +7,18 @@ import type { Rule } from './rule.ts';
 export interface DelegatedAgent {
   /** The name that the delegation gave it. */
   readonly agent: string;
-  /** Its session. */
+  /** The id of its session. */
   readonly sessionId: string;
+}
+
+/** Who makes a call: a person, and the agents through which that person acts. Frozen. */
+export interface Actor {
+  /** The principal of the session; `""` if it acts for no one. */
+  readonly principal: string;
+  /** The first agent first, the one that makes the call last. Empty for a direct call. */
+  readonly chain: readonly DelegatedAgent[];
+  /** The `labels` of the session; absent if it has none. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Options of `session.delegate`. All but `agent` narrow what the new session may do. */

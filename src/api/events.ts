@@ -4,6 +4,7 @@ import type { ToolError } from '../values/errors/index.ts';
 import type { JsonValue } from '../values/json/index.ts';
 import type { ApprovalRequest, ApprovalSettled } from './approval.ts';
 import type { Effect } from './decision.ts';
+import type { Actor } from './delegation.ts';
 import type { OriginTold } from './origins.ts';
 
 /** The members of every event of a session. */
@@ -12,6 +13,8 @@ export interface EventBase {
   readonly sessionId: string;
   /** Who the session acts for; `""` if it acts for no one. */
   readonly principal: string;
+  /** The same, with the agents through which it acts. All events of a session share one. */
+  readonly actor: Actor;
   /**
    * The surface through which the call came, such as `mcp`. `""` for a direct call, and for events
    * that belong to no call.

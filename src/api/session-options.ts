@@ -34,6 +34,13 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
    * are bound to it.
    */
   readonly principal?: string | undefined;
+  /**
+   * What records shall say about the person, such as `{ email: 'ann@example.com' }`: `actor.labels`
+   * of events, audit lines, approval requests and spans. At most 16, with names of 1 to 64
+   * characters from `A-Z a-z 0-9 _ . -` and values of at most 256. They are written as they are, so
+   * they must not be secrets. Rules do not read them. @default none
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** The id of a profile. Without one, every registered tool that models may see is effective. */
   readonly profile?: string | undefined;
   /** Flat facts with dotted keys, for `requires`. No client's claim replaces them. @default {} */

@@ -90,6 +90,7 @@ ${countTable('Denied by rule, policy or quota', summary.deniedByRule, 'deny')}
 ${countTable('Reasons', summary.byReason, 'deny')}
 ${approverTable(summary)}
 ${countTable('Calls by principal', summary.byPrincipal, '')}
+${countTable('Calls by agent', summary.byAgent, '')}
 </body></html>
 `;
 }

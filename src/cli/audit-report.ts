@@ -181,8 +181,8 @@ function isBefore(one: LineMembers, other: LineMembers): boolean {
 }
 
 function jsonOf(summary: AuditSummary): object {
-  const { byTool, deniedByRule, byReason, byPrincipal, approvers } = summary;
-  const maps = { byTool, deniedByRule, byReason, byPrincipal, approvers };
+  const { byTool, deniedByRule, byReason, byPrincipal, byAgent, approvers } = summary;
+  const maps = { byTool, deniedByRule, byReason, byPrincipal, byAgent, approvers };
   return {
     ...summary,
     ...Object.fromEntries(
@@ -192,7 +192,8 @@ function jsonOf(summary: AuditSummary): object {
 }
 
 function textOf(summary: AuditSummary): readonly string[] {
-  const { calls, denied, byStatus, byTool, deniedByRule, byReason, approvers } = summary;
+  const { calls, denied, byStatus, byTool, deniedByRule, byReason } = summary;
+  const { byAgent, approvers } = summary;
   const statuses = Object.entries(byStatus).map(([status, count]) => `${count} ${cut(status)}`);
   return [
     `${calls} ${calls === 1 ? 'call' : 'calls'}: ${statuses.join(', ') || 'none'}; ` +
@@ -209,6 +210,7 @@ function textOf(summary: AuditSummary): readonly string[] {
     ]),
     ...section('Denied by', ['calls'], byCount(deniedByRule), (count) => [String(count)]),
     ...section('Reasons', ['calls'], byCount(byReason), (count) => [String(count)]),
+    ...section('Agents', ['calls'], byCount(byAgent), (count) => [String(count)]),
     ...section('Approvals by', ['allowed', 'rejected'], [...approvers], (person) => [
       String(person.allowed),
       String(person.rejected),

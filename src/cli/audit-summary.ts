@@ -39,6 +39,8 @@ export interface AuditSummary {
   readonly deniedByRule: ReadonlyMap<string, number>;
   readonly byReason: ReadonlyMap<string, number>;
   readonly byPrincipal: ReadonlyMap<string, number>;
+  /** Of the calls that agents made: by the chain of their names, such as `planner > writer`. */
+  readonly byAgent: ReadonlyMap<string, number>;
   readonly approvers: ReadonlyMap<string, Readonly<ApproverSummary>>;
   /** Approvals that no one has answered. */
   readonly unanswered: number;
@@ -93,6 +95,7 @@ export function createSummarizer(): Summarizer {
   const deniedByRule = new Map<string, number>();
   const byReason = new Map<string, number>();
   const byPrincipal = new Map<string, number>();
+  const byAgent = new Map<string, number>();
   const approvers = new Map<string, ApproverSummary>();
   const starts = new Map<string, Open>();
   /** Calls that wait, and whether a person is asked about the call itself. */
@@ -134,6 +137,8 @@ export function createSummarizer(): Summarizer {
       counts.calls++;
       tool.calls++;
       count(byPrincipal, strings(line).principal ?? '');
+      const agents = agentsOf(line);
+      if (agents !== undefined) count(byAgent, agents);
     }
     periods.add(at, resumes ? 0 : 1, denied ? 1 : 0);
     // A program that waits for its calls was not asked about, or was allowed.
@@ -186,6 +191,7 @@ export function createSummarizer(): Summarizer {
       deniedByRule,
       byReason,
       byPrincipal,
+      byAgent,
       approvers,
       unanswered: counts.unanswered + [...suspended.values()].filter(Boolean).length,
       openStarts: [...starts.values()],
@@ -210,6 +216,13 @@ function strings(line: LineMembers): Readonly<Record<string, string | undefined>
       read[name] = shortened(String(value), maxChars);
   }
   return read;
+}
+
+/** The agents through which a person made a call; undefined for a direct call. */
+function agentsOf({ actor }: LineMembers): string | undefined {
+  if (!isObject(actor) || !Array.isArray(actor.chain) || actor.chain.length === 0) return undefined;
+  const names = actor.chain.slice(0, 64).map((one) => (isObject(one) ? strings(one).agent : ''));
+  return shortened(names.join(' > '), maxChars);
 }
 
 function isObject(value: unknown): value is LineMembers {

@@ -128,6 +128,22 @@ describe('audit report', () => {
     });
   });
 
+  test('counts the calls of agents by the chain of their names', async () => {
+    const file = join(folder, 'agents.jsonl');
+    const registry = new HostToolRegistry();
+    const audit = createAuditLog({ path: file });
+    audit.attach(registry);
+    const session = registry.createSession({ sessionId: 's', principal: 'ann' });
+    const planner = session.delegate({ agent: 'planner' });
+    for (const one of [session, planner, planner.delegate({ agent: 'writer' })])
+      await one.call('nothing', {});
+    await audit.close();
+    const { stdout } = await cli(['audit', 'report', file]);
+    expect(stdout).toMatch(/Agents +calls\nplanner +1\nplanner > writer +1\n/);
+    const { summary } = JSON.parse((await cli(['audit', 'report', file, '--json'])).stdout);
+    expect(summary.byAgent).toEqual({ planner: 1, 'planner > writer': 1 });
+  });
+
   test('writes one page, in which every text is escaped and nothing is asked for', async () => {
     const { exit, stdout } = await cli(['audit', 'report', path, '--html', 'out.html'], {
       cwd: folder,

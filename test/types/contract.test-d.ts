@@ -168,7 +168,7 @@ fits<Contract.Policy<Services>>(given<Ours.Policy<Services>>());
 adds<
   Ours.ApprovalRequest,
   Contract.ApprovalRequest,
-  'quotas' | 'origins' | 'summary' | 'parent' | 'program' | 'login'
+  'quotas' | 'origins' | 'summary' | 'parent' | 'program' | 'login' | 'actor'
 >(true);
 fits<Contract.ApprovalRequest>(given<Ours.ApprovalRequest>());
 fits<Ours.ApprovalRequest>(given<Contract.ApprovalRequest>());
@@ -181,7 +181,7 @@ fits<Contract.Grant>(given<Ours.Grant>());
 adds<
   Ours.PendingApproval,
   Contract.PendingApproval,
-  'quotas' | 'origins' | 'summary' | 'parent' | 'program' | 'login'
+  'quotas' | 'origins' | 'summary' | 'parent' | 'program' | 'login' | 'actor'
 >(true);
 fits<Contract.PendingApproval>(given<Ours.PendingApproval>());
 adds<Ours.Approvals, Contract.Approvals, 'outcome'>(true);
@@ -207,12 +207,12 @@ fits<Ours.RegistryOptions<Services>>(given<Contract.RegistryOptions<Services>>()
 adds<
   Ours.SessionOptions<Services>,
   Contract.SessionOptions<Services>,
-  'gates' | 'quotas' | 'origins' | 'discovery' | 'code' | 'scopes'
+  'gates' | 'quotas' | 'origins' | 'discovery' | 'code' | 'scopes' | 'labels'
 >(true);
 adds<
   Ours.SessionOptions,
   Contract.SessionOptions<unknown>,
-  'gates' | 'quotas' | 'origins' | 'discovery' | 'code' | 'scopes'
+  'gates' | 'quotas' | 'origins' | 'discovery' | 'code' | 'scopes' | 'labels'
 >(true);
 fits<Ours.SessionOptions<Services>>(given<Contract.SessionOptions<Services>>());
 fits<Ours.SessionOptions>(given<Contract.SessionOptions<unknown>>());
@@ -230,7 +230,7 @@ fits<Contract.HostTool<1, 2>>(given<Ours.HostTool<1, 2>>());
 adds<Ours.ToolEvents, Contract.ToolEvents, 'policy:shadow' | 'approval:settled'>(true);
 fits<Contract.ToolEvents>(given<Ours.ToolEvents>());
 // What every event of a session says since: who acted, and through what.
-type Who = 'principal' | 'surface';
+type Who = 'principal' | 'surface' | 'actor';
 // What is asked of a running system most: how long, which try, whose child.
 adds<
   Ours.ToolEvents['tool:pre'],

@@ -10,6 +10,7 @@ import {
 } from '../../values/json/index.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
+import { toldActor } from './actor.ts';
 import type { FoundCall } from './call.ts';
 import type { Unaskable } from './ports.ts';
 import { asItIs, shownJson, shownText, shownToListeners } from './shown.ts';
@@ -32,6 +33,7 @@ export function requestFor(
 ): Question {
   const { session, callId, entry, caller } = call;
   const { registry, sessionId, principal } = session;
+  const actor = toldActor(session.actor);
   const { masking, question } = registry.ports;
   const usual = promptOf(entry).title;
   const { title, message, risk } = verdict.prompt as ApprovalPrompt;
@@ -50,6 +52,7 @@ export function requestFor(
     id,
     sessionId,
     ...(principal === undefined ? {} : { principal }),
+    ...(actor === undefined ? {} : { actor }),
     callId,
     ...(caller === undefined ? {} : { parent: caller }),
     tool: entry.summary,

@@ -1,6 +1,7 @@
 /** The port behind audit logs: observers are told of every call. */
 
 import type { ApprovalChoice } from '../../api/approval.ts';
+import type { Actor } from '../../api/delegation.ts';
 import type { OriginTold } from '../../api/origins.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { CallStatus } from '../../values/errors/index.ts';
@@ -26,6 +27,8 @@ export interface CallRecord {
   readonly sessionId: string;
   /** `""` if the session acts for no one. */
   readonly principal: string;
+  /** The agents through which it acts, and its labels; undefined if there are none. */
+  readonly actor: Actor | undefined;
   /** `""` for a direct call. */
   readonly surface: string;
   /** The name that was called, whether there is such a tool or not. */

@@ -1,5 +1,6 @@
 /** The port behind telemetry: tracers follow calls while they run. */
 
+import type { Actor } from '../../api/delegation.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { TraceContext } from '../../api/trace-context.ts';
 import type { ToolError } from '../../values/errors/index.ts';
@@ -26,6 +27,8 @@ export interface CallStart {
   readonly sessionId: string;
   /** `""` if the session acts for no one. */
   readonly principal: string;
+  /** The same, with the agents through which it acts. */
+  readonly actor: Actor;
   /** `""` for a direct call. */
   readonly surface: string;
   /** The id of the call that made this one; known also if that was in another process. */

@@ -3,6 +3,7 @@
  * what another one reads.
  */
 
+import type { Actor } from '../../api/delegation.ts';
 import type { EventBase, EventType } from '../../api/events.ts';
 import { cloneJson, deepFreeze, frozenJson, type JsonValue } from '../../values/json/index.ts';
 import type { EventHub } from '../events.ts';
@@ -30,7 +31,7 @@ export function copyFor(session: Hubs, type: EventType, value: JsonValue): JsonV
 interface Signing extends Hubs {
   readonly registry: Hubs['registry'] & { now(): number };
   readonly sessionId: string;
-  readonly actor: string;
+  readonly actor: Actor;
   seq: number;
 }
 
@@ -39,7 +40,9 @@ export function sign(session: Signing, type: EventType, event: object, surface: 
   const full = event as { -readonly [K in keyof EventBase]: EventBase[K] } & { type: string };
   full.type = type;
   full.sessionId = session.sessionId;
-  full.principal = session.actor;
+  const { actor } = session;
+  full.principal = actor.principal;
+  full.actor = actor;
   full.surface = surface;
   full.at = session.registry.now();
   full.seq = ++session.seq;

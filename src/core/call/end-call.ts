@@ -182,7 +182,8 @@ function tell(call: Call, result: ToolResult): void {
       deliver(session, 'tool:post', {
         type: 'tool:post',
         sessionId: session.sessionId,
-        principal: session.actor,
+        principal: session.actor.principal,
+        actor: session.actor,
         surface: call.surfaceName,
         at: session.registry.now(),
         seq: ++session.seq,

@@ -1,6 +1,7 @@
 /** What observers of calls are told. */
 
 import type { ToolResult } from '../../api/result.ts';
+import { toldActor } from './actor.ts';
 import type { Call } from './call.ts';
 import type { CallRecord } from './call-observers.ts';
 import { shownInput } from './shown.ts';
@@ -20,7 +21,8 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
     attempt: call.attempt,
     parentCallId: call.caller?.callId,
     sessionId: session.sessionId,
-    principal: session.actor,
+    principal: session.actor.principal,
+    actor: toldActor(session.actor),
     surface: call.surfaceName,
     tool: call.toolName,
     source: known?.source,

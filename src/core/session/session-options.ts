@@ -26,6 +26,7 @@ import {
   withDefault,
   wrongOption,
 } from '../../values/options/index.ts';
+import { readLabels } from '../call/actor.ts';
 import type { PartSet } from '../part.ts';
 import { checkLimits } from '../rules/limits.ts';
 import { checkPolicies } from '../rules/policies.ts';
@@ -43,6 +44,7 @@ export const sessionTable = {
   environment: anything<Readonly<Record<string, string>>>(),
   metadata: anything<JsonObject>(),
   principal: text(1, 1_024),
+  labels: anything<Readonly<Record<string, string>>>(),
   services: anything(),
   profile: anything<string>(),
   facts: anything<JsonObject>(),
@@ -115,6 +117,10 @@ export function readSessionOptions(
         : reading(where, 'environment', () => readEnvironment(environment)),
     metadata: metadata === undefined ? empty : readObject('metadata', metadata),
     principal: given.principal,
+    labels:
+      given.labels === undefined
+        ? undefined
+        : reading(where, 'labels', () => readLabels(given.labels)),
     services: given.services,
     profileId: profile,
     facts: facts === undefined ? empty : readObject('facts', facts),

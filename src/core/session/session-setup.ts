@@ -16,6 +16,7 @@ export interface SessionSetup extends SlotHolder {
   readonly environment: Readonly<Record<string, string>>;
   readonly metadata: JsonObject;
   readonly principal: string | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
   readonly services: unknown;
   readonly profileId: string | undefined;
   readonly facts: JsonObject;

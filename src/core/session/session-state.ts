@@ -1,5 +1,6 @@
 /** The state of one session. Most parts are created on first use, so an idle session is small. */
 
+import type { Actor } from '../../api/delegation.ts';
 import type { ChangeReason, EventType } from '../../api/events.ts';
 import type { Hook } from '../../api/hook.ts';
 import type { Policy } from '../../api/policy.ts';
@@ -14,6 +15,7 @@ import type { RateWindow } from '../../values/limits/rate-window.ts';
 import type { Semaphore } from '../../values/limits/semaphore.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import { ApprovalDesk } from '../approval/grants.ts';
+import { actorOf, noAgents } from '../call/actor.ts';
 import { Binding } from '../call/binding.ts';
 import type { Call } from '../call/call.ts';
 import { Counters } from '../call/counters.ts';
@@ -38,6 +40,9 @@ export class SessionState {
   declared: Set<string> | undefined;
   /** The session for which this one acts; undefined for a session that a host has created. */
   outer: SessionState | undefined;
+  /** The agents for which the session acts. */
+  chain = noAgents;
+  #actor: Actor | undefined;
   /** The stamp of the outer session whose changes were taken over. */
   outerStamp = -1;
   profile: ResolvedProfile | undefined;
@@ -130,9 +135,10 @@ export class SessionState {
   get principal(): string | undefined {
     return this.setup.principal;
   }
-  /** The principal of the session, as events name it. */
-  get actor(): string {
-    return this.setup.principal ?? '';
+  get actor(): Actor {
+    const { principal, labels } = this.setup;
+    this.#actor ??= actorOf(principal, this.chain, labels);
+    return this.#actor;
   }
   get services(): unknown {
     return this.setup.services;

@@ -51,7 +51,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   const { registry, profile } = session;
   const { summary, internals, name } = entry;
   const profileTool = profile?.tools.get(name);
-  const who = session.actor;
+  const who = session.actor.principal;
   const touches = (rule: CompiledRule): boolean =>
     rule.appliesTo(summary) && rule.appliesIn(who, session.facts);
   const registryRules = registry.rulesFor(entry.owner).filter(touches);

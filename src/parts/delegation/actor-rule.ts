@@ -1,12 +1,12 @@
 /** The member `actor` of a rule: who acts in a call. */
 
+import { noAgents } from '../../core/call/actor.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { holdsFor } from '../../core/rules/conditions.ts';
 import type { Reading } from '../../core/rules/judged.ts';
 import type { Check, CompileKey } from '../../core/rules/rule-check.ts';
 import { compilePlainTest } from '../../core/rules/value-test.ts';
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
-import { chainOf } from './delegated.ts';
 
 const keys = ['agent', 'depth'] as const;
 
@@ -17,7 +17,7 @@ const keys = ['agent', 'depth'] as const;
 export const compileActor: CompileKey = (value, reading, check) => {
   const tests = readTests(value, reading, check);
   return ({ call, facts }) => {
-    const chain = call === undefined ? [] : chainOf((call as FoundCall).session);
+    const chain = (call as FoundCall | undefined)?.session.chain ?? noAgents;
     const actor = { agent: chain.at(-1)?.agent, depth: chain.length };
     return tests.every(([key, test]) => holdsFor(test, reading, actor[key], facts));
   };

@@ -25,7 +25,7 @@ import {
   wrongOption,
 } from '../../values/options/index.ts';
 import { scopeFact } from '../../values/options/scope-names.ts';
-import { chainOf, type Delegated, delegated } from './delegated.ts';
+import { type Delegated, delegated } from './delegated.ts';
 
 const where = 'delegate';
 const names = arrayOf(text(1, 1_024), 'tool names');
@@ -58,7 +58,7 @@ export function delegate(outer: SessionState, options: DelegateOptions): ToolSes
   const given = readOptions(where, options, table);
   const { agent, tools, expiresAt, rules, quotas, profile, scopes } = given;
   const { registry, facts } = outer;
-  const before = chainOf(outer);
+  const before = outer.chain;
   checkGiven(outer, before, given);
   const kept = innerOf.of(outer) ?? lead(outer);
   innerOf.set(outer, kept);
@@ -66,7 +66,6 @@ export function delegate(outer: SessionState, options: DelegateOptions): ToolSes
   if (sessionId.length > 1_024)
     throw wrongOption(where, 'sessionId', 'given, since the usual id is too long', undefined);
   const own: Delegated = {
-    chain: Object.freeze([...before, Object.freeze<DelegatedAgent>({ agent, sessionId })]),
     tools: tools === undefined ? undefined : new Set(tools),
     hasScopes: scopes !== undefined,
     facts,
@@ -83,6 +82,7 @@ export function delegate(outer: SessionState, options: DelegateOptions): ToolSes
   const session = openSession(registry, taken as SessionOptions<never>, (state) => {
     delegated.set(state.setup, own);
     state.outer = outer;
+    state.chain = Object.freeze([...before, Object.freeze<DelegatedAgent>({ agent, sessionId })]);
     state.declared = outer.declared === undefined ? undefined : new Set(outer.declared);
     addHooks(state, outer);
     endWith(state, outer, expiresAt);
@@ -125,10 +125,10 @@ function checkGiven(
 
 /** What the new session has of its outer one. */
 function optionsOf({ setup }: SessionState): Omit<SessionOptions, 'sessionId'> {
-  const { cwd, environment, metadata, principal, services, approver, approvalMode } = setup;
+  const { cwd, environment, metadata, principal, labels, services, approver, approvalMode } = setup;
   const { approvalTimeoutMs, repair, exposeErrors } = setup;
   return {
-    ...{ cwd, environment, metadata, principal, services, approver, approvalMode },
+    ...{ cwd, environment, metadata, principal, labels, services, approver, approvalMode },
     ...{ approvalTimeoutMs, repair, exposeErrors },
   };
 }

@@ -73,7 +73,7 @@ function publishCall(
   const message: CallMessage = {
     toolName,
     sessionId: session.sessionId,
-    principal: session.actor,
+    principal: session.actor.principal,
   };
   return start.runStores(message, () => {
     const result = run();

@@ -8,7 +8,7 @@ import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../value
 import type { TokenSigner } from './token.ts';
 
 /** What a head may lack, in the order in which it is left out. */
-const longMembers = ['input', 'origins', 'message', 'program'] as const;
+const longMembers = ['input', 'origins', 'message', 'program', 'actor'] as const;
 
 /** A suspended call, or one that waits for an approver, as a list shows it. */
 export interface ListedApproval extends Omit<ApprovalRequest, 'input'> {

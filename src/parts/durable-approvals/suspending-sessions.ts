@@ -20,7 +20,7 @@ export class SuspendingSessions {
   }
 
   add(session: SessionState): void {
-    const key = keyOf(session.sessionId, session.actor);
+    const key = keyOf(session.sessionId, session.actor.principal);
     const ref = new WeakRef(session);
     this.#refs.set(key, ref);
     session.atClosing(() => {
@@ -65,7 +65,7 @@ export class SuspendingSessions {
   find(sessionId: string, principal: string, id?: string): SessionState | undefined {
     const key = keyOf(sessionId, principal);
     const owner = id === undefined ? undefined : this.#owners.get(id);
-    return owner !== undefined && keyOf(owner.sessionId, owner.actor) === key
+    return owner !== undefined && keyOf(owner.sessionId, owner.actor.principal) === key
       ? owner
       : this.#refs.get(key)?.deref();
   }

@@ -116,7 +116,7 @@ function subjectsOf(call: FoundCall, quota: CompiledQuota): readonly string[] | 
   const { by, paths } = quota;
   const session = quota.session ?? call.session;
   if (by.length === 0 && paths.length === 0) return everyone;
-  const own = by.map((one) => (one === 'session' ? session.sessionId : session.actor));
+  const own = by.map((one) => (one === 'session' ? session.sessionId : session.actor.principal));
   let combinations: readonly (readonly string[])[] = [own];
   for (const path of paths) {
     const values = readerOf(call).subjects(path);

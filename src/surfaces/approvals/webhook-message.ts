@@ -64,12 +64,13 @@ function bodyOf(
 
 /** A question without its long parts. `shortened` means that a person has to look elsewhere. */
 function shortened(request: Required['request']): object {
-  const { id, sessionId, principal, callId, tool, risk, ruleId, source } = request;
+  const { id, sessionId, principal, actor, callId, tool, risk, ruleId, source } = request;
   const { title, summary, message, requestedAt, expiresAt } = request;
   return {
     id,
     sessionId,
     principal,
+    actor,
     callId,
     program: request.program && { line: request.program.line },
     tool: { name: tool.name, source: tool.source, fingerprint: tool.fingerprint },
@@ -103,13 +104,14 @@ type Sendable = Omit<ApprovalRequest, 'input'> & Partial<Pick<ApprovalRequest, '
 
 /** Member by member, because a token, or a future member, must not be sent by accident. */
 export function sentRequest(request: Sendable): SentRequest {
-  const { id, sessionId, principal, callId, parent, tool, input, title, summary } = request;
-  const { message, risk, ruleId, source, quotas, origins, hiddenFields } = request;
+  const { id, sessionId, principal, actor, callId, parent, tool, input, title } = request;
+  const { summary, message, risk, ruleId, source, quotas, origins, hiddenFields } = request;
   const { program, requestedAt, expiresAt } = request;
   return {
     id,
     sessionId,
     principal,
+    actor,
     callId,
     parent,
     program,

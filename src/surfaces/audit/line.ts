@@ -140,6 +140,7 @@ export function callLine(record: CallRecord, argumentsOf: ArgumentsOf): NewMembe
     parentCallId: record.parentCallId,
     sessionId: record.sessionId,
     principal: record.principal,
+    actor: record.actor,
     surface: record.surface,
     tool: shortened(record.tool, maxNameChars),
     source: record.source,

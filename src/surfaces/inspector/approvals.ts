@@ -225,6 +225,7 @@ function lineOf(asked: PendingApproval, editable: boolean): ApprovalLine {
     id: asked.id,
     sessionId: asked.sessionId,
     principal: asked.principal ?? '',
+    ...(asked.actor === undefined ? {} : { actor: asked.actor }),
     callId: asked.callId,
     ...(parent === undefined ? {} : { parent }),
     ...(program === undefined ? {} : { program: wireText(program) }),

@@ -40,7 +40,7 @@ export function recordCalls(
 function note(log: CallLog, event: AnyEvent): void {
   if (event.type === 'tool:pre') {
     const { at, callId, attempt, toolName, sessionId, principal, surface, input } = event;
-    const parent = event.parentCallId;
+    const { actor, parentCallId: parent } = event;
     const call = log.add(
       {
         at,
@@ -50,6 +50,7 @@ function note(log: CallLog, event: AnyEvent): void {
         sessionId,
         principal,
         surface,
+        ...(actor.chain.length === 0 && actor.labels === undefined ? {} : { actor }),
         ...(parent === undefined ? {} : { parentCallId: parent }),
       },
       input,
@@ -203,15 +204,11 @@ function noteOutcome(log: CallLog, call: KeptCall, record: CallRecord): void {
 }
 
 function arrivalOf(record: CallRecord): Arrival {
-  const { at, callId, attempt, tool, sessionId, principal, surface, parentCallId } = record;
+  const { at, callId, attempt, tool, sessionId, principal, surface } = record;
+  const { actor, parentCallId } = record;
   return {
-    at,
-    callId,
-    attempt,
-    tool,
-    sessionId,
-    principal,
-    surface,
+    ...{ at, callId, attempt, tool, sessionId, principal, surface },
+    ...(actor === undefined ? {} : { actor }),
     ...(parentCallId === undefined ? {} : { parentCallId }),
   };
 }

@@ -67,7 +67,7 @@ export function listSessions(registry: HostToolRegistry<never>): SessionList {
     line.status = status;
   };
   for (const { state: one } of openSessions(state))
-    if (lines.size < maxSessions) add(one.sessionId, one.actor, one.profileId ?? '');
+    if (lines.size < maxSessions) add(one.sessionId, one.actor.principal, one.profileId ?? '');
   const stops = [
     registry.events.on('session:start', ({ sessionId, principal, profile, at }) => {
       add(sessionId, principal, profile, { startedAt: at, status: 'open' });

@@ -2,6 +2,7 @@
  * The calls of an audit log in a store: those of earlier days, and those of other processes as they
  * end. They are read only while a page is open.
  */
+import type { Actor } from '../../core.ts';
 import type { CallRecord, Store } from '../../extend.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { auditSpace, chainName, countKey } from '../audit/store-chains.ts';
@@ -103,6 +104,7 @@ function recordIn(text: string): CallRecord | undefined {
     parentCallId: textOf(line.parentCallId),
     sessionId: textOf(line.sessionId) ?? '',
     principal: textOf(line.principal) ?? '',
+    actor: actorIn(line),
     surface: textOf(line.surface) ?? '',
     tool: textOf(line.tool) ?? '',
     source: textOf(line.source),
@@ -117,6 +119,26 @@ function recordIn(text: string): CallRecord | undefined {
     status: textOf(line.status) as CallRecord['status'],
     code: textOf(line.code),
     durationMs,
+  };
+}
+
+/** Most agents and labels of a line. A registry allows fewer. */
+const maxMembers = 64;
+
+function actorIn({ principal, actor }: JsonObject): Actor | undefined {
+  if (!isJsonObject(actor)) return undefined;
+  const { chain, labels } = actor;
+  const agents = (Array.isArray(chain) ? chain : []).slice(0, maxMembers).map((one) => {
+    const { agent, sessionId } = isJsonObject(one) ? one : {};
+    return { agent: textOf(agent) ?? '', sessionId: textOf(sessionId) ?? '' };
+  });
+  const known = Object.entries(isJsonObject(labels) ? labels : {})
+    .slice(0, maxMembers)
+    .map(([name, value]) => [name.slice(0, maxOfText), textOf(value) ?? '']);
+  return {
+    principal: textOf(principal) ?? '',
+    chain: agents,
+    ...(known.length === 0 ? {} : { labels: Object.fromEntries(known) as Record<string, string> }),
   };
 }
 

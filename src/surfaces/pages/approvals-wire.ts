@@ -1,4 +1,5 @@
 /** What the approvals handler sends to its page, as JSON. */
+import type { Actor } from '../../core.ts';
 import type { JsonObject, JsonValue } from '../../values/json/value.ts';
 
 /** An approval that waits. It never has a token. */
@@ -6,6 +7,8 @@ export interface WaitingApproval {
   readonly id: string;
   readonly sessionId: string;
   readonly principal?: string;
+  /** Absent if no agent asks, and the session has no labels. */
+  readonly actor?: Actor;
   readonly callId: string;
   /** The call whose handler made this one. */
   readonly parent?: { readonly callId: string; readonly tool: string };

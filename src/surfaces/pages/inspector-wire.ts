@@ -1,4 +1,5 @@
 /** What the inspector's server and its page send to each other, as JSON. */
+import type { Actor } from '../../core.ts';
 import type { JsonValue } from '../../values/json/value.ts';
 import type {
   QuotaLevelLine,
@@ -27,6 +28,8 @@ export interface CallLine {
   /** `""` if it acts for no one. Likewise for a direct call. */
   readonly principal: string;
   readonly surface: string;
+  /** Absent for a direct call of a session without labels. */
+  readonly actor?: Actor;
   /** The beginning of its arguments on one line, without secrets; `""` without arguments. */
   readonly preview: string;
   readonly parentCallId?: string;
@@ -133,6 +136,7 @@ export interface ApprovalLine {
   readonly id: string;
   readonly sessionId: string;
   readonly principal: string;
+  readonly actor?: Actor;
   readonly callId: string;
   /** The call whose handler made this one. */
   readonly parent?: { readonly callId: string; readonly tool: string };

@@ -20,6 +20,7 @@ describe('the report of the end of a call', () => {
       type: 'tool:post',
       sessionId: 's',
       principal: '',
+      actor: { principal: '', chain: [] },
       surface: '',
       at: 1_000,
       seq: 3,

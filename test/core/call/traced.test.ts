@@ -61,6 +61,7 @@ describe('the phases of a call', () => {
       ownTool: false,
       sessionId: 's',
       principal: 'ann',
+      actor: { principal: 'ann', chain: [] },
       surface: 'mcp',
       parents: undefined,
       from: undefined,

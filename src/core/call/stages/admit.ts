@@ -199,7 +199,8 @@ function announce(call: Call): void {
   const event: Mutable<{ type: string } & ToolEvents['tool:pre']> = {
     type: 'tool:pre',
     sessionId,
-    principal: session.actor,
+    principal: session.actor.principal,
+    actor: session.actor,
     surface: call.surfaceName,
     at,
     seq: ++session.seq,

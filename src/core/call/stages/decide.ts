@@ -63,7 +63,8 @@ function emitPolicyCheck(call: Call): void {
   } & { type: string } = {
     type: 'policy:check',
     sessionId,
-    principal: session.actor,
+    principal: session.actor.principal,
+    actor: session.actor,
     surface: call.surfaceName,
     // In the turn in which the call was announced, the time has not changed.
     at: session.toldOf === call && !call.waited ? session.lastAnnouncedAt : registry.now(),

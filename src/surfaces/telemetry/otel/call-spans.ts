@@ -57,6 +57,7 @@ export class CallSpans implements CallTrace {
       attributes['gen_ai.tool.description'] = shared.description(start.description);
     if (start.principal !== '')
       attributes['host_tools.principal'] = shared.principalText(start.principal);
+    describeActor(attributes, start.actor);
     if (start.executor !== undefined) attributes['host_tools.executor'] = start.executor;
     if (start.surface !== '') attributes['host_tools.surface'] = brief(start.surface);
     if (start.parentCallId !== undefined)
@@ -164,6 +165,18 @@ export class CallSpans implements CallTrace {
     // With the context, exemplars of the metric can name the span.
     durations.record(end.durationMs / 1_000, measured, this.#context);
   }
+}
+
+/** Spans only: a metric would get a series for each agent and person. */
+function describeActor(attributes: Attributes, { chain, labels }: CallStart['actor']): void {
+  if (chain.length > 0) {
+    attributes['host_tools.actor.agents'] = chain.map(({ agent }) => brief(agent));
+    attributes['host_tools.actor.sessions'] = chain.map(({ sessionId }) => brief(sessionId));
+  }
+  for (const name of Object.keys(labels ?? {}))
+    attributes[`host_tools.actor.label.${name}`] = brief(
+      (labels as Record<string, string>)[name] ?? '',
+    );
 }
 
 /** Records how a span ended. */

@@ -26,7 +26,7 @@ function said(
 ): Record<string, unknown> | undefined {
   const event = events.find((one) => one.type === type) as Record<string, unknown> | undefined;
   if (event === undefined) return undefined;
-  const common = ['type', 'sessionId', 'principal', 'surface', 'at', 'seq'];
+  const common = ['type', 'sessionId', 'principal', 'actor', 'surface', 'at', 'seq'];
   return Object.fromEntries(Object.entries(event).filter(([name]) => !common.includes(name)));
 }
 

@@ -414,7 +414,12 @@ describe('the event of a verdict', () => {
       const { session: made, events } = setup([define('t', tool)], session);
       await made.call('t', { n: 1 }, { callId: 'c' });
       const event = events.find(({ type }) => type === 'policy:check');
-      const who = { sessionId: 's', principal: '', surface: '' };
+      const who = {
+        sessionId: 's',
+        principal: '',
+        actor: { principal: '', chain: [] },
+        surface: '',
+      };
       const rest = { at: expect.any(Number), seq: 2, toolName: 't', callId: 'c' };
       expect(event).toStrictEqual({ type: 'policy:check', ...who, ...rest, ...told });
     },

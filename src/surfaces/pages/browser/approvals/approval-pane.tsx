@@ -7,7 +7,7 @@ import { Part } from '../parts/elements.tsx';
 import { foldText } from '../parts/input-shape.ts';
 import { OriginsTable } from '../parts/origins-table.tsx';
 import { useShownValue } from '../parts/shown-value.tsx';
-import { aboutOf, shortTimeOf } from '../parts/words.ts';
+import { aboutOf, agentsOf, labelsOf, shortTimeOf } from '../parts/words.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { ChangesView } from './changes-view.tsx';
 import { EditForm, useEdit } from './edit-form.tsx';
@@ -147,7 +147,8 @@ function Details({
   readonly asked: WaitingApproval;
   readonly now: number;
 }): JSX.Element {
-  const { callId, parent, principal, sessionId, ruleId, source, quotas } = asked;
+  const { actor, callId, parent, principal, sessionId, ruleId, source, quotas } = asked;
+  const [agents, labels] = [agentsOf(actor), labelsOf(actor)];
   return (
     <Part title="Details">
       <dl class="facts">
@@ -171,7 +172,14 @@ function Details({
         <dt>On behalf of</dt>
         <dd>
           {principal === undefined ? 'nobody in particular' : <b class="mono">{principal}</b>}
+          {labels === undefined ? null : ` (${labels})`}
         </dd>
+        {agents === undefined ? null : (
+          <>
+            <dt>Through</dt>
+            <dd class="mono">{agents}</dd>
+          </>
+        )}
         <dt>Session</dt>
         <dd class="mono">{sessionId}</dd>
         <dt>Call</dt>

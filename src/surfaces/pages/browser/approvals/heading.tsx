@@ -3,9 +3,12 @@ import type { JSX } from 'preact';
 import { head } from '../../../../values/text/characters.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import { Ticked, withoutTicks } from '../parts/elements.tsx';
-import { several } from '../parts/words.ts';
+import { agentsOf, several } from '../parts/words.ts';
 
-type Asked = Pick<WaitingApproval, 'title' | 'summary' | 'tool' | 'principal' | 'sessionId'>;
+type Asked = Pick<
+  WaitingApproval,
+  'title' | 'summary' | 'tool' | 'principal' | 'sessionId' | 'actor'
+>;
 
 /** The title of the library says nothing that the summary does not say. */
 function hasOwnTitle({ title, tool }: Asked): boolean {
@@ -32,7 +35,8 @@ export function Heading({ asked }: { readonly asked: Asked }): JSX.Element {
 
 /** The line below the heading: the call, unless that is the heading, and for whom it is. */
 export function Below({ asked }: { readonly asked: Asked }): JSX.Element {
-  const { principal, sessionId } = asked;
+  const { principal, sessionId, actor } = asked;
+  const agents = agentsOf(actor);
   return (
     <>
       {hasOwnTitle(asked) ? (
@@ -41,6 +45,7 @@ export function Below({ asked }: { readonly asked: Asked }): JSX.Element {
         </>
       ) : null}
       {principal === undefined ? `in session ${sessionId}` : `for ${principal}`}
+      {agents === undefined ? null : `, through ${agents}`}
     </>
   );
 }

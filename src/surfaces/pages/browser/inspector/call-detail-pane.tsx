@@ -6,7 +6,7 @@ import { Badge, Part, parsed, Scroll, toneOf } from '../parts/elements.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
 import { ProgramSource } from '../parts/program-source.tsx';
 import { ShownValue, Text } from '../parts/shown-value.tsx';
-import { durationOf, timeOf } from '../parts/words.ts';
+import { agentsOf, durationOf, labelsOf, timeOf } from '../parts/words.ts';
 import { type CallNode, isProgram, nodeIn, treeOf } from './call-nodes.ts';
 import { CallTree } from './call-tree.tsx';
 import { Outcome } from './in-words.tsx';
@@ -278,6 +278,8 @@ function Who({
     ['Arrived', timeOf(line.at)],
     ['Session', line.sessionId],
     ['Principal', line.principal],
+    ['Labels', labelsOf(line.actor)],
+    ['Through', agentsOf(line.actor)],
     ['Surface', line.surface === '' ? 'direct call' : line.surface],
     ['Call', line.callId],
     ['Attempt', line.attempt === 1 ? undefined : String(line.attempt)],

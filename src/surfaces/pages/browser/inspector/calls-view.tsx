@@ -4,7 +4,15 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { CallLine } from '../../inspector-wire.ts';
 import { Badge, Empty } from '../parts/elements.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
-import { dayOf, durationOf, fractionOf, several, shortTimeOf } from '../parts/words.ts';
+import {
+  agentsOf,
+  dayOf,
+  durationOf,
+  fractionOf,
+  labelsOf,
+  several,
+  shortTimeOf,
+} from '../parts/words.ts';
 import { CallDetailPane } from './call-detail-pane.tsx';
 import { Outcome } from './in-words.tsx';
 import type { ViewProps } from './place.ts';
@@ -148,6 +156,7 @@ function holds(line: CallLine, words: readonly string[]): boolean {
   const { tool, sessionId, principal, surface, callId, ruleId, code, reason, status } = line;
   const { preview } = line;
   const text = [tool, sessionId, principal, surface, callId, ruleId, code, reason, status, preview]
+    .concat(agentsOf(line.actor) ?? [], labelsOf(line.actor) ?? [])
     .join(' ')
     .toLowerCase();
   return words.every((word) => text.includes(word));
@@ -157,7 +166,9 @@ function CallRow({ line }: { readonly line: CallLine | undefined }): JSX.Element
   if (line === undefined) return null;
   const { at, tool, sessionId, principal, preview, durationMs } = line;
   const { shadowed, ruleId, byQuota, parentCallId } = line;
-  const who = principal === '' ? sessionId : `${principal} in ${sessionId}`;
+  const agents = agentsOf(line.actor);
+  const person = [principal, ...(agents === undefined ? [] : [agents])].join(' › ');
+  const who = person === '' ? sessionId : `${person} in ${sessionId}`;
   // A call of an audit log may be old.
   const day = dayOf(at);
   return (
@@ -187,8 +198,8 @@ function CallRow({ line }: { readonly line: CallLine | undefined }): JSX.Element
       <span class="took mono soft">{durationOf(durationMs)}</span>
       <span class="about small soft">
         <span class="who cut" title={who}>
-          {principal === '' ? sessionId : principal}
-          {principal === '' ? null : <span class="wide"> in {sessionId}</span>}
+          {person === '' ? sessionId : person}
+          {person === '' ? null : <span class="wide"> in {sessionId}</span>}
         </span>
         <span class="arguments mono cut" title={preview}>
           {preview}

@@ -1,4 +1,5 @@
-/** The forms of numbers, times and codes for people. */
+/** The forms of numbers, times, codes and agents for people. */
+import type { Actor } from '../../../../core.ts';
 
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
@@ -58,4 +59,17 @@ export function shareOf(part: number, whole: number): string {
 /** `1 call`, `2 calls`. */
 export function several(count: number, one: string, many = `${one}s`): string {
   return `${countOf(count)} ${count === 1 ? one : many}`;
+}
+
+/** The agents of an actor: `planner › writer`; undefined for a direct call. */
+export function agentsOf(actor: Actor | undefined): string | undefined {
+  const { chain = [] } = actor ?? {};
+  return chain.length === 0 ? undefined : chain.map(({ agent }) => agent).join(' › ');
+}
+
+/** The labels of an actor: `email: ann@example.com, team: sales`. */
+export function labelsOf(actor: Actor | undefined): string | undefined {
+  const labels = Object.entries(actor?.labels ?? {});
+  if (labels.length === 0) return undefined;
+  return labels.map(([name, value]) => `${name}: ${value}`).join(', ');
 }
