@@ -188,6 +188,7 @@ const worksOn: Readonly<Record<string, readonly string[]>> = {
   'surfaces/approvals': ['parts/durable-approvals/settle-approval'],
   'surfaces/config': [
     'parts/code/settings',
+    'parts/credentials/file-tokens',
     'parts/offload/outputs-of',
     'parts/quotas/quota-state',
   ],
@@ -562,6 +563,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'surfaces/agents/shell/looking-programs': ['lookingTables'],
   'surfaces/gateway/server-questions': ['createQuestions'],
   'surfaces/mcp/client/import': ['importThrough'],
+  'surfaces/mcp/client/people': ['createPeople'],
   'surfaces/mcp/client/stdio-lines': ['lineReader'],
   'surfaces/relay-client/backoff': ['backoffMs'],
   'surfaces/relay/events/tool-updates': ['shownDefinition'],

@@ -222,6 +222,8 @@ function problemOf(part: HostedPart): string | undefined {
       );
     case 'authorization':
       return 'a hook has no clients with tokens: use `host-tools serve --http`';
+    case 'credentials':
+      return 'a hook runs no tools, so they need no credentials: give it a file without the key';
     case 'openapi':
       return 'a hook imports no APIs: use `host-tools serve`';
     case 'network':

@@ -89,6 +89,7 @@ const requiredEntries: Readonly<
   authorization: ['check of tokens', 'anybody could call the tools'],
   approvals: ['place for approvals', 'calls that ask would not be kept'],
   openapi: ['list of HTTP APIs', 'their tools would be missing'],
+  credentials: ['list of credentials', 'tools that need them would be refused'],
   code: ['setting of programs', 'models would see every tool in their place'],
   network: ['list of hosts', '`host-tools guard` would not start'],
 };

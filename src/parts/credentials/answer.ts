@@ -9,6 +9,11 @@ export interface Login {
   readonly state: string | undefined;
 }
 
+/** Whether a text can be a token. */
+export function isToken(value: unknown): value is string {
+  return typeof value === 'string' && tokenText.test(value);
+}
+
 export type ReadAnswer =
   | { readonly token: string; readonly expiresAt: number | undefined }
   | { readonly login: Login }
@@ -41,8 +46,7 @@ export function readAnswer(answer: unknown, now: number): ReadAnswer {
 const anAnswer = '{ token, expiresAt? } or { authorize: { url, state? } }';
 
 function readToken(token: unknown, expiresAt: unknown, now: number): ReadAnswer {
-  if (typeof token !== 'string' || !tokenText.test(token))
-    return { wrong: 'a `token` of 4 to 16 384 visible ASCII characters' };
+  if (!isToken(token)) return { wrong: 'a `token` of 4 to 16 384 visible ASCII characters' };
   if (expiresAt === undefined) return { token, expiresAt };
   if (typeof expiresAt !== 'number' || !Number.isFinite(expiresAt))
     return { wrong: 'an `expiresAt` in epoch milliseconds' };

@@ -8,6 +8,7 @@ import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
 import type { ReadNeeds } from '../../core/tool/read-needs.ts';
 import { fn, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
+import { fileResolver, hasResolver } from './file-tokens.ts';
 import { obtain } from './obtain.ts';
 import { unavailable } from './refusals.ts';
 
@@ -39,7 +40,9 @@ const part = definePart({
   name: 'credentials',
   options: { registry: { credentials: fn<CredentialResolver>() } },
   install(ports, registry, { credentials: given }) {
-    const resolver = given as CredentialResolver | undefined;
+    const own = given as CredentialResolver | undefined;
+    hasResolver.set(registry, own !== undefined);
+    const resolver = (): CredentialResolver | undefined => own ?? fileResolver(registry);
     ports.definitions.push((definition) => {
       // What is not hidden would be in the first event.
       if (internalsOf(definition).credentials !== undefined && ports.masking === undefined)
@@ -85,14 +88,14 @@ async function granted(registry: RegistryState, given: Login): Promise<readonly 
   return answers.loggedIn(registry, login);
 }
 
-function gatesFor(needs: ReadNeeds, resolver: CredentialResolver | undefined): ToolGates {
+function gatesFor(needs: ReadNeeds, resolver: () => CredentialResolver | undefined): ToolGates {
   return {
-    start: (call) => obtain(call, needs, resolver),
+    start: (call) => obtain(call, needs, resolver()),
     // Nobody is asked for a token. What nobody gives is known without that.
     tryStart: async () => {
       const [name = ''] = needs.keys();
       const error =
-        resolver === undefined
+        resolver() === undefined
           ? unavailable(name, 'the host has nothing that gives it')
           : undefined;
       return { stage: 'credentials', error, shown: {} };

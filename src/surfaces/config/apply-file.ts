@@ -17,6 +17,7 @@ import {
 } from './commit-tools.ts';
 import { type DryRun, dryRun } from './dry-run.ts';
 import { commitCode } from './file-code.ts';
+import { commitCredentials } from './file-credentials.ts';
 import { shortened } from './issues.ts';
 import {
   behind,
@@ -140,6 +141,7 @@ function commit(
     const quotas = profilesOnly ? before.quotas : commitQuotas(registry, before, trial, undo);
     if (!profilesOnly) {
       commitCode(registry, path, trial.code, undo);
+      commitCredentials(registry, path, trial.tokens, undo);
       commitTools(registry, before.tools, trial.tools, undo);
     }
     const profiles = commitProfiles(registry, before, trial, undo);

@@ -14,11 +14,13 @@ import {
   type Rule,
 } from '../../core.ts';
 import type { SharedCode } from '../../parts/code/settings.ts';
+import type { FileTokens } from '../../parts/credentials/file-tokens.ts';
 import { outputsOf, outputsSlot } from '../../parts/offload/outputs-of.ts';
 import { registryQuotas } from '../../parts/quotas/quota-state.ts';
 import { canonicalJson } from '../../values/json/index.ts';
 import { profilesOf, toolKey } from './commit-tools.ts';
 import { tryCode } from './file-code.ts';
+import { tryCredentials } from './file-credentials.ts';
 import type { HostedParts } from './file-host.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
@@ -42,6 +44,8 @@ export interface DryRun {
   readonly hosted: HostedParts;
   /** Code mode for the sessions of the registry. */
   readonly code?: SharedCode | undefined;
+  /** The tokens that the file gives. */
+  readonly tokens?: FileTokens | undefined;
   readonly failed: readonly LoadFailure[];
   /** The parts that the registry lacks for what failed. */
   readonly absent: ReadonlySet<string>;
@@ -129,6 +133,14 @@ export function dryRun(
     });
     if (reason !== undefined) fail('code', file.code.entry, undefined, reason);
   }
+  let tokens: FileTokens | undefined;
+  if (hosted.credentials !== undefined && file.credentials !== undefined) {
+    const entry = hosted.credentials;
+    const reason = faultOf(() => {
+      tokens = tryCredentials(registry, file.path, entry);
+    });
+    if (reason !== undefined) fail('credentials', file.credentials.entry, undefined, reason);
+  }
   const tools = new Map<string, LoadedTool>();
   for (const prepared of file.tools) {
     const { entry, name } = prepared;
@@ -179,7 +191,7 @@ export function dryRun(
         identity: canonicalJson(prepared.profile),
       });
   }
-  return { rules, quotas, tools, profiles, hosted, code, failed: inOrder(failed), absent };
+  return { rules, quotas, tools, profiles, hosted, code, tokens, failed: inOrder(failed), absent };
 }
 
 /** Names the entry in messages about its rule or quota, which the report does as well. */

@@ -55,6 +55,7 @@ const reasons = {
     '`new HostToolRegistry({ store })`',
   // The registry itself has it.
   code: undefined,
+  credentials: undefined,
   openapi:
     'only the command `host-tools` imports the APIs of a file; in code, use `importOpenApi` of ' +
     '`host-tools/openapi`',

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { codeEntry } from './code-format.ts';
+import { credentialsEntry } from './credentials-format.ts';
 import { openApiEntry } from './openapi-format.ts';
 import { profileEntry } from './profile-format.ts';
 import { quotaEntry, ruleEntry } from './rule-format.ts';
@@ -262,6 +263,12 @@ export const fileFormat = strict({
     .describe(
       'Code mode: models write programs, whose calls pass the rules of this file. true, or the ' +
         'options of `createSession({ code })`. Needs the package `run`. Default: false.',
+    ),
+  credentials: credentialsEntry
+    .nullish()
+    .describe(
+      'Static tokens by the names of credentials that tools need, for everybody whom the tools ' +
+        'act for.',
     ),
   openapi: openApiEntry
     .nullish()

@@ -12,6 +12,7 @@ export type FileSection =
   | 'authorization'
   | 'approvals'
   | 'code'
+  | 'credentials'
   | 'openapi'
   | 'network';
 
@@ -45,8 +46,8 @@ export interface LoadReport {
   readonly loaded: readonly string[];
   /**
    * The entries that were not loaded: rules, quotas, servers, the store, the audit log,
-   * authorization, approvals, code mode, HTTP APIs, the network, tools, then profiles, each in the
-   * order of the file.
+   * authorization, approvals, code mode, credentials, HTTP APIs, the network, tools, then profiles,
+   * each in the order of the file.
    */
   readonly failed: readonly LoadFailure[];
 }

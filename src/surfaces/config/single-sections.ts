@@ -1,6 +1,7 @@
 /** The sections of a file that are one value, which the host of the file uses. */
 import type { z } from 'zod';
 import { codeEntry } from './code-format.ts';
+import { credentialsEntry } from './credentials-format.ts';
 import { openApiEntry } from './openapi-format.ts';
 import type { FileSection } from './report.ts';
 import { approvalsEntry, auditEntry, authorizationEntry, storeEntry } from './server-format.ts';
@@ -21,6 +22,7 @@ export const singleFormats = {
   authorization: authorizationEntry,
   approvals: approvalsEntry,
   code: codeEntry,
+  credentials: credentialsEntry,
   openapi: openApiEntry,
   network: networkEntry,
 } satisfies Record<SingleSection, z.ZodType>;

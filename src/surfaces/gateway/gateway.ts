@@ -118,6 +118,7 @@ export function createGateway(
           return state.apis.problem(path, part.value, again);
         case 'code':
           return part.value === false ? undefined : state.approvals.codeProblem;
+        case 'credentials':
         case 'network':
           return undefined;
       }

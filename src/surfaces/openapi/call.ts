@@ -10,6 +10,7 @@ import { noticeClosed } from '../../values/http/notice-closed.ts';
 import { wellFormedJson } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { connectionFault, withdrawnFault } from '../shared/executor-fault.ts';
+import { authorizationOf } from '../shared/one-credential.ts';
 import { maxAnswerBytes, outcomeOf, readBytes, tooLarge } from './answer.ts';
 import { type Headers, headersOf, secretsIn } from './credentials.ts';
 import { type BuiltRequest, buildRequest, type WirePlan } from './request.ts';
@@ -90,7 +91,7 @@ async function credentialsOf(
   { url, headers: own, body }: BuiltRequest,
   context: Context,
 ): Promise<Headers> {
-  const token = sendsToken ? tokenOf(context) : {};
+  const token = sendsToken ? { authorization: authorizationOf(context) } : {};
   if (auth === undefined) return { ...headers, ...token };
   const { sessionId, cwd, environment, metadata, principal, services, callId, toolName } = context;
   const session: CallInfo = Object.freeze({
@@ -110,13 +111,6 @@ async function credentialsOf(
   if (sendsToken && Object.hasOwn(added, 'authorization'))
     throw new Error('Nothing was sent: `auth` gave `authorization`, which `credentials` gives.');
   return { ...headers, ...added, ...token };
-}
-
-/** Nothing is sent in nobody's name. */
-function tokenOf({ credentials }: Context): Headers {
-  const [held] = Object.values(credentials);
-  if (held === undefined) throw new Error('Nothing was sent: the call has no credential.');
-  return { authorization: held.headers().Authorization };
 }
 
 async function exchange(

@@ -17,6 +17,7 @@ import {
   withDefault,
 } from '../../values/options/index.ts';
 import type { GivenPins } from '../shared/given-pins.ts';
+import { oneCredential } from '../shared/one-credential.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import type { ToolLabels } from '../shared/tool-labels.ts';
 import type { OpenApiAuth } from './call.ts';
@@ -95,10 +96,7 @@ export const importTable = {
   ),
   headers: withDefault(anything<Readonly<Record<string, string>>>(), noTexts),
   auth: fn<OpenApiAuth>(),
-  credentials: kind<CredentialNeeds>(
-    'an object with one name',
-    (given) => typeof given === 'object' && given !== null && Object.keys(given).length === 1,
-  ),
+  credentials: oneCredential,
   labels: withDefault(object<Readonly<Record<string, ToolLabels>>>(), Object.freeze({})),
   pins: object<GivenPins>(),
   timeoutMs: duration,

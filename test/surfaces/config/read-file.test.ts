@@ -47,7 +47,7 @@ describe(
         'nothing',
         '',
         '1:1',
-        /expected a map with \$schema, tools, profiles, rules, quotas, mcpServers, store, code, openapi, audit, authorization, approvals, network, got nothing/,
+        /expected a map with \$schema, tools, profiles, rules, quotas, mcpServers, store, code, credentials, openapi, audit, authorization, approvals, network, got nothing/,
       ],
       ['yaml', 'comments alone', '# tools:\n', '1:1', /got nothing/],
       ['yaml', 'a list', '- a\n', '1:1', /expected a map with .*, got an array of 1/],

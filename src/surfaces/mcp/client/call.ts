@@ -4,29 +4,37 @@ import { offerPlaces, runningCall } from '../../../extend.ts';
 import { wellFormedJson } from '../../../values/json/index.ts';
 import { longestTimerMs } from '../../../values/options/index.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../shared/executor-fault.ts';
+import { authorizationOf } from '../../shared/one-credential.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 import { maxErrorBytes } from '../sent.ts';
 import type { Connection } from './connection.ts';
 import type { ServerTool } from './definition.ts';
 import { answerLost, type Link } from './link.ts';
 import { paramHeaders } from './param-headers.ts';
+import type { People } from './people.ts';
 import { faceOf, neverSent, sessionForgotten } from './request-errors.ts';
 import { outcomeOf } from './result.ts';
 import { anyResult, type McpProgress } from './sdk.ts';
 
 /**
  * Makes the executor of one tool.
+ * @param people connections for those whom calls act for; undefined for one connection for all
  * @param withdrawn why the definition may no longer be called; undefined while it may
  * @param onCall called when a call begins; what it returns, when the call ends
  */
 export function executorOf(
   tool: ServerTool,
   connection: Connection,
+  people: People | undefined,
   withdrawn: () => string | undefined,
   onCall?: (context: ToolContext) => () => void,
 ): Executor {
+  const run = <T>(work: (link: Link) => Promise<T>, context: ToolContext): Promise<T> =>
+    people === undefined
+      ? connection.run(work, context.signal)
+      : people.run(authorizationOf(context), work, context.signal);
   const call = (input: JsonObject, context: ToolContext): Promise<unknown> =>
-    connection.run(async (link) => {
+    run(async (link) => {
       // Checked once the link is open, because opening it may have shown that the definition
       // changed.
       const reason = withdrawn();
@@ -36,7 +44,7 @@ export function executorOf(
       } catch (error) {
         throw sessionForgotten(error, link) ? error : toFault(error, link);
       }
-    }, context.signal);
+    }, context);
   const execute = async (input: JsonObject, context: ToolContext): Promise<unknown> => {
     const ended = onCall?.(context);
     try {
@@ -46,6 +54,8 @@ export function executorOf(
     }
   };
   const executor: Executor = Object.freeze({ kind: 'remote', execute });
+  // Whose connection it is, is known when the call has its credential.
+  if (people !== undefined) return executor;
   const place = {
     get lost(): boolean {
       return !connection.isOpen;

@@ -5,6 +5,7 @@
 
 import {
   type AnyTool,
+  type CredentialNeeds,
   type Executor,
   type JsonObject,
   type JsonValue,
@@ -38,6 +39,8 @@ export interface DefinitionOptions {
   readonly labels?: ToolLabels | undefined;
   /** The budget that the patterns of the whole listing share. */
   readonly patterns: SharedPatterns;
+  /** What the tools need of the principal. */
+  readonly credentials: CredentialNeeds | undefined;
   /** Gets the parts of the schemas that only the server checks. */
   readonly unchecked: UncheckedPart[];
   /** Makes the executor, which calls the tool by the server's own name. */
@@ -101,6 +104,7 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
       ...(labels.requiresApproval === undefined
         ? {}
         : { requiresApproval: labels.requiresApproval }),
+      ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
       ...(labels.task === undefined ? {} : { task: labels.task }),
       annotations: { ...cautious(annotations), ...labels.annotations },
       tags: ['untrusted'],

@@ -3,7 +3,7 @@
  * by fingerprint.
  */
 
-import { MisuseError } from '../../../core.ts';
+import { type CredentialNeeds, MisuseError } from '../../../core.ts';
 import { describe } from '../../../values/errors/index.ts';
 import { webAddress } from '../../../values/http/web-address.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
@@ -21,6 +21,7 @@ import {
   withDefault,
 } from '../../../values/options/index.ts';
 import { type GivenPins, readPins } from '../../shared/given-pins.ts';
+import { oneCredential } from '../../shared/one-credential.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { authorizerOf } from './auth.ts';
 import type { McpAuth } from './auth-options.ts';
@@ -30,6 +31,7 @@ import { adoptClient, type Link, type OpenOptions } from './link.ts';
 import type { Authorizer } from './login.ts';
 import { type McpHttpConnection, openHttp } from './open-http.ts';
 import { type McpStdioConnection, stdioOpener } from './open-stdio.ts';
+import { needsOf } from './people.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 import type { ImportWishes } from './server-tools.ts';
 import { createRelisting, type Later } from './storms.ts';
@@ -65,6 +67,13 @@ export interface ImportMcpOptions {
    * only then. @default false
    */
   readonly apps?: boolean | undefined;
+  /**
+   * The credential of the principal, by its name: one. Calls go over connections of their own, one
+   * for each token, with the token as `Authorization`; the import's own connection, which lists the
+   * tools, has `headers` or `auth`. The registry's `credentials` gives the token. Only for servers
+   * at a `url`. @default calls go over the import's own connection
+   */
+  readonly credentials?: CredentialNeeds | undefined;
 }
 
 /** Time and randomness, replaced in tests. */
@@ -149,20 +158,27 @@ export async function importThrough(
   return (await importConnected(given, options, through, wishes)).imported;
 }
 
+/** Longer than 60 lines, since what it makes refers to each other. */
 async function importConnected(
   given: McpConnection,
   options: ImportMcpOptions | undefined,
   { clock, handshakeMs, later }: ImportPorts,
   wishes: ImportWishes,
 ): Promise<Imported> {
-  const { prefix, timeoutMs, name, pins, apps } = readOptions(where, options, importTable);
+  const { prefix, timeoutMs, name, pins, apps, credentials } = readOptions(
+    where,
+    options,
+    importTable,
+  );
   const accepted = readPins(where, pins);
   // Hosts that only serve tools do not load what checks schemas from outside.
   const { createServerTools, readTools } = await import('./server-tools.ts');
+  const needs = needsOf(given, credentials, { clock, handshakeMs, later });
   const tools = createServerTools(accepted, {
     prefix,
     timeoutMs,
     listingMs: handshakeMs,
+    needs,
     wishes,
     source: name === undefined ? undefined : `mcp:${name}`,
   });
@@ -189,7 +205,7 @@ async function importConnected(
   const close = async (): Promise<void> => {
     tools.readings++;
     relisting.close();
-    await connection.close();
+    await Promise.all([connection.close(), needs?.people.close()]);
     tools.ledger.close();
   };
   const stop = (): void => void connection.close();
@@ -290,6 +306,7 @@ const importTable = {
   prefix: withDefault(text(), ''),
   timeoutMs: duration,
   apps: flag,
+  credentials: oneCredential,
   name: kind<string>(
     'a line of visible text',
     (value) => typeof value === 'string' && value.trim() !== '' && cleanLine(value, 256) === value,

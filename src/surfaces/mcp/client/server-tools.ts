@@ -16,6 +16,7 @@ import type { OpenOptions, ServerQuestions } from './link.ts';
 import { listTools } from './listing.ts';
 import { readPagesOf } from './pages.ts';
 import { checkHeaders } from './param-headers.ts';
+import type { Needs } from './people.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
 /** A tool that could not be made into a definition. */
@@ -82,6 +83,8 @@ export interface ServerTools {
   /** Milliseconds for a listing. */
   readonly listingMs: number;
   readonly ledger: Ledger;
+  /** What the tools need of the principal, and its connections; undefined for one for all. */
+  readonly needs: Needs | undefined;
   /** The host's settings and labels for the server. */
   readonly wishes: ImportWishes;
   /** The server's definition, for each definition to which the host has added labels. */
@@ -104,7 +107,7 @@ export interface ServerTools {
  */
 export function createServerTools(
   pins: ReadonlyMap<string, string> | undefined,
-  given: Pick<ServerTools, 'prefix' | 'timeoutMs' | 'listingMs' | 'wishes' | 'source'>,
+  given: Pick<ServerTools, 'prefix' | 'timeoutMs' | 'listingMs' | 'needs' | 'wishes' | 'source'>,
 ): ServerTools {
   const plain: ServerTools['plain'] = new WeakMap();
   const ledger = createLedger(pins, {
@@ -205,7 +208,7 @@ function defineTool(
   unchecked: UncheckedPart[],
   connection: Connection,
 ): AnyTool<unknown> {
-  const { prefix, timeoutMs, ledger, wishes, plain } = tools;
+  const { prefix, timeoutMs, ledger, needs, wishes, plain } = tools;
   const make = (labels: ToolLabels | undefined, print?: string): AnyTool<unknown> => {
     let origin: ReturnType<Ledger['originOf']> | undefined;
     const definition = defineServerTool(raw, {
@@ -213,10 +216,12 @@ function defineTool(
       timeoutMs,
       source,
       labels,
+      credentials: needs?.credentials,
       patterns,
       // The definition with labels has the same schemas.
       unchecked: labels === undefined ? unchecked : [],
-      executorOf: (tool) => executorOf(tool, connection, () => origin?.withdrawn(), wishes.onCall),
+      executorOf: (tool) =>
+        executorOf(tool, connection, needs?.people, () => origin?.withdrawn(), wishes.onCall),
       originOf: (name, said) => {
         readPagesOf(said, connection);
         origin = ledger.originOf(name, source, fieldLabels(labels), said);

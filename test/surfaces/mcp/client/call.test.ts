@@ -25,7 +25,12 @@ function world(isOpen: boolean) {
     close: async () => {},
   };
   const told = { withdrawn: undefined as string | undefined };
-  const executor = executorOf({ name: 't' } as ServerTool, connection, () => told.withdrawn);
+  const executor = executorOf(
+    { name: 't' } as ServerTool,
+    connection,
+    undefined,
+    () => told.withdrawn,
+  );
   const registry = new HostToolRegistry();
   registry.register(
     defineTool({
