@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../values/json/index.ts';
 import type { ApprovalRequest } from './approval.ts';
+import type { Actor } from './delegation.ts';
 
 /** A suspended call as a store keeps it. Plain JSON. */
 export type SuspendedApproval = {
@@ -16,6 +17,10 @@ export type SuspendedApproval = {
   readonly sessionId: string;
   /** The session's principal, for whom it acts. */
   readonly principal: string;
+  /** The agents that made the call, and the session's labels; absent if there are none. */
+  readonly actor?: Actor & JsonObject;
+  /** The id of the session from which the chain of agents begins; absent without agents. */
+  readonly rootSessionId?: string;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
   /** The input that will run, in full: secrets are not hidden. */

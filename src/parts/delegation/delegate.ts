@@ -97,7 +97,7 @@ function checkGiven(
   before: readonly DelegatedAgent[],
   { agent, tools, expiresAt }: Pick<DelegateOptions, 'agent' | 'tools' | 'expiresAt'>,
 ): void {
-  const { registry, setup, sessionId } = outer;
+  const { registry, sessionId } = outer;
   const most = maxDepth.of(registry) as number;
   if (before.length >= most)
     throw new MisuseError(
@@ -114,12 +114,6 @@ function checkGiven(
       'unknown_tool',
       `${where}: expected \`tools\` to name tools of the session \`${sessionId}\`, got ` +
         `\`${stranger}\`.`,
-    );
-  if (setup.approvalMode === 'suspend')
-    throw new MisuseError(
-      'invalid_option',
-      `${where}: expected a session with \`approvalMode: "ask"\`, got one that suspends its ` +
-        'calls. Such a call would have to be resumed by the agents that made it.',
     );
 }
 

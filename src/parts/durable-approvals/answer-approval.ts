@@ -1,6 +1,5 @@
 /** Answers a call of any session: one that waits here, or one that is suspended in the store. */
 import type { ApprovalAnswer, ApprovalRequest } from '../../api/approval.ts';
-import type { SuspendedApproval } from '../../api/approval-store.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { ReadAnswer } from '../../core/approval/request.ts';
 import { takeAnswer } from '../../core/approval/wrong-answer.ts';
@@ -18,6 +17,7 @@ import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { loggedError } from '../../values/logging.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
+import { isOurs } from './chain-of-call.ts';
 import { durableOf } from './durable-state.ts';
 import { openRecord } from './record.ts';
 import { resumeCall } from './resume.ts';
@@ -113,7 +113,7 @@ export async function answerStored(
         : denied('token_invalid', 'The stored call is not the one that was asked about.'),
     );
   }
-  const session = await sessionOf(registry, opened.body);
+  const session = await sessionOf(registry, opened);
   const about = { callId: opened.claims.callId, tool: opened.claims.tool };
   if (!('state' in session)) return refused(about, session.problem);
   // Refused here, so that the question stays open. A resume would take it for a rejection.
@@ -154,11 +154,11 @@ function readFor(
 /** The open session of a record, or the one that the host creates. */
 async function sessionOf(
   registry: RegistryState,
-  record: Omit<SuspendedApproval, 'token'>,
+  { body: record, claims }: NonNullable<ReturnType<typeof openRecord>>,
 ): Promise<{ readonly state: SessionState } | { readonly problem: ToolError }> {
   const { sessionId, principal, id } = record;
   const open = durableOf(registry).suspending.find(sessionId, principal, id);
-  if (open !== undefined && !open.closed) return { state: open };
+  if (open !== undefined && !open.closed && isOurs(open, claims)) return { state: open };
   const { sessionFor } = durableOf(registry);
   if (sessionFor === undefined)
     return {
@@ -177,6 +177,11 @@ async function sessionOf(
     );
     if (state.registry !== registry) throw new Error('The session is of another registry.');
     if (state.closed) throw new Error('The session is closed.');
+    if (!isOurs(state, claims))
+      throw new Error(
+        'The session is not that of the call. `sessionId`, `principal`, and `rootSessionId` with ' +
+          '`actor.chain` of the record say which one it is.',
+      );
     return { state };
   } catch (error) {
     registry.hostFault(

@@ -2,6 +2,7 @@
 
 import type { PendingApproval } from '../../api/approval.ts';
 import type { SuspendedApproval } from '../../api/approval-store.ts';
+import type { Actor } from '../../api/delegation.ts';
 import type { TraceContext } from '../../api/trace-context.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
 import { takeTraceContext } from '../../core/call/trace-context.ts';
@@ -27,6 +28,8 @@ export interface SuspendedCall {
   readonly scopes?: readonly string[] | undefined;
   /** The place of the call in a trace. */
   readonly trace?: TraceContext | undefined;
+  /** Its agents, in a session that acts for another. */
+  readonly chain?: { readonly rootSessionId: string; readonly digest: string } | undefined;
 }
 
 /** Makes a record and its token, which signs a digest of the record to detect changes to it. */
@@ -35,7 +38,7 @@ export function sealRecord(
   call: SuspendedCall,
 ): { record: SuspendedApproval; token: string } {
   const { request, principal, input, idempotencyKey, profile, facts, overrides } = call;
-  const { surface, scopes, trace } = call;
+  const { surface, scopes, trace, chain } = call;
   const { id, sessionId, expiresAt, callId, tool } = request;
   const text = JSON.stringify(request);
   // The input is there twice: as it will run, and as it is shown.
@@ -46,6 +49,8 @@ export function sealRecord(
     id,
     sessionId,
     principal,
+    ...(request.actor === undefined ? {} : { actor: request.actor as Actor & JsonObject }),
+    ...(chain === undefined ? {} : { rootSessionId: chain.rootSessionId }),
     expiresAt,
     input,
     idempotencyKey,
@@ -67,6 +72,7 @@ export function sealRecord(
     tool: tool.name,
     fingerprint: tool.fingerprint,
     source: tool.source,
+    ...(chain === undefined ? {} : { chain: chain.digest }),
     input: digest,
     record: recordDigest(body, digest),
     expiresAt,

@@ -23,6 +23,7 @@ import { type ToolError, toolError, withCause } from '../../values/errors/index.
 import { hasOwn } from '../../values/json/value.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { loggedError } from '../../values/logging.ts';
+import { isOurs } from './chain-of-call.ts';
 import { durableOf, durableSlot } from './durable-state.ts';
 import { answerFor } from './login-answer.ts';
 import { openRecord, type SuspendedCall } from './record.ts';
@@ -179,7 +180,10 @@ function claimsProblem(session: SessionState, claims: TokenClaims): ToolError | 
       'The session is closed. Create it again with the same id and principal, then resume.',
     );
   if (!isOurs(session, claims))
-    return denied('token_foreign', 'The approval token belongs to another session or principal.');
+    return denied(
+      'token_foreign',
+      'The approval token belongs to another session, agent or principal.',
+    );
   if (claims.expiresAt <= session.registry.now())
     return toolError('approval_timeout', 'The approval token has expired. Call the tool again.', {
       reason: 'expired',
@@ -238,10 +242,6 @@ const unknownAnswer: ReadAnswer = Object.freeze({
   input: undefined,
   grant: undefined,
 });
-
-function isOurs(session: SessionState, { sessionId, principal }: TokenClaims): boolean {
-  return sessionId === session.sessionId && principal === session.principal;
-}
 
 /**
  * Refuses a resume. With a genuine token of this session, the refusal is counted and emitted as a

@@ -20,6 +20,7 @@ import { type ToolError, toolError, withCause } from '../../values/errors/index.
 import type { JsonObject } from '../../values/json/index.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
+import { chainDigest, rootIdOf } from './chain-of-call.ts';
 import { durableOf, logUnsharedStores } from './durable-state.ts';
 import { waitingOf } from './pending-approvals.ts';
 import { sealRecord } from './record.ts';
@@ -172,6 +173,7 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
   const { session } = call;
   const { registry, principal } = session;
   const { signer, approvals, sessionFor, suspending } = durableOf(registry);
+  const digest = chainDigest(session);
   // A session is only created with `approvalMode: "suspend"` if it has a signer and a principal.
   const { record, token } = sealRecord(signer as TokenSigner, {
     request,
@@ -184,6 +186,7 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
     surface: call.surfaceName === '' ? undefined : call.surfaceName,
     scopes: call.surface?.scopes,
     trace: call.extra?.traces?.place(),
+    chain: digest === undefined ? undefined : { rootSessionId: rootIdOf(session), digest },
   });
   let kept = false;
   const putting = startOperation(() => approvals.put(record));

@@ -18,6 +18,8 @@ export interface TokenClaims {
   readonly tool: string;
   readonly fingerprint: string;
   readonly source: string;
+  /** The digest of the ids and agents of the chain; absent for a direct call. */
+  readonly chain?: string;
   /** The digest of the canonical input. */
   readonly input: string;
   /** Digest of everything else in the record. */
