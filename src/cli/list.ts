@@ -59,8 +59,10 @@ function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): An
       ),
     );
   if (servers.length > 0) lines.push('', 'Servers:', ...serverLines(servers));
+  // Without their tools the list is not whole.
+  const areReady = servers.every(({ state }) => state === 'ready');
   return {
-    exit: 0,
+    exit: areReady ? 0 : 1,
     text: lines.join('\n'),
     json: {
       tools: tools.map(jsonOf),
@@ -97,7 +99,7 @@ function serverLines(servers: readonly ServerStatus[]): readonly string[] {
 
 /** Undefined for what standard error has said already: globs of the entry without effect. */
 function saidOf({ path, message }: NonNullable<ServerStatus['warnings']>[number]) {
-  if (path === '/operations' || path === '/labels') return undefined;
+  if (['/operations', '/labels', '/security'].includes(path)) return undefined;
   // About the parameters as a whole: it names one that is no part of the schema.
   return path === '/parameters' ? message : `only the server checks ${path}. ${message}`;
 }

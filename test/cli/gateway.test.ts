@@ -32,7 +32,7 @@ interface Listed {
 async function list(content: object, env: Record<string, string> = { THE_KEY: secret }) {
   const { path } = folder({ 'gateway.json': content });
   const ran = await cli(['list', '--host-tools', 'gateway.json', '--json'], { cwd: path, env });
-  return { ...ran, listed: (ran.exit === 0 ? JSON.parse(ran.stdout) : {}) as Listed };
+  return { ...ran, listed: (ran.stdout === '' ? {} : JSON.parse(ran.stdout)) as Listed };
 }
 
 /** Serves the file to a client over stdio. */
@@ -234,7 +234,7 @@ describe('`list`', () => {
   });
 
   test('says which servers do not work, and has the tools of the others', async () => {
-    const { listed, stderr } = await list(
+    const { exit, listed, stderr } = await list(
       {
         mcpServers: {
           lost: { command: './not-there' },
@@ -244,6 +244,7 @@ describe('`list`', () => {
       },
       {},
     );
+    expect(exit).toBe(1);
     expect(listed.tools.some(({ name }) => name === 'kept.tell')).toBe(true);
     expect(listed.servers).toMatchObject([
       { name: 'lost', state: 'waiting', error: expect.stringContaining('not-there') },

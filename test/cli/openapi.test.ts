@@ -73,6 +73,8 @@ test('an API that cannot be imported is named, and the others are there', async 
   });
   const listed = await cli(['list', '--host-tools', 'host-tools.json'], { cwd: made.path });
   expect(listed.stdout).toContain('getOrder');
+  // As `validate` and a rule that does not load: what is shown is not all.
+  expect(listed.exit).toBe(1);
   expect(listed.stderr).toContain('Swagger `2.0`; convert it first');
   expect(listed.stderr).toContain('gone.json: it cannot be read (ENOENT)');
 });
@@ -88,6 +90,35 @@ test.each([
   const listed = await cli(['list', '--host-tools', 'host-tools.json'], { cwd: made.path });
   expect(listed.exit).toBe(1);
   expect(listed.stderr).toContain(why);
+});
+
+test('a key of the query comes from the environment, and one that nobody gives is named', async () => {
+  const { url, seen } = await startServer((_, response) => json(response, { id: '7', item: 'a' }));
+  const document = {
+    ...orders,
+    components: {
+      ...(orders as { components?: object }).components,
+      securitySchemes: { Key: { type: 'apiKey', in: 'query', name: 'api_key' } },
+    },
+    security: [{ Key: [] }],
+  };
+  const api = { document: 'orders.json', server: url, operations: ['getOrder'] };
+  const made = folder({
+    'orders.json': document,
+    'with.json': { openapi: { orders: { ...api, query: { api_key: `\${ORDERS_KEY}` } } } },
+    'without.json': { openapi: { orders: api } },
+  });
+  const call = (file: string, env: Record<string, string>) =>
+    cli(['call', 'orders.getOrder', '--input', '{"orderId":"7"}', '--host-tools', file], {
+      cwd: made.path,
+      env,
+    });
+  expect((await call('with.json', { ORDERS_KEY: 'k-0123456789' })).exit).toBe(0);
+  expect(seen.at(-1)?.url).toBe('/orders/7?api_key=k-0123456789');
+  expect((await call('with.json', {})).stderr).toContain('the variable `ORDERS_KEY` is not set');
+  expect((await call('without.json', {})).stderr).toContain(
+    'Nobody gives the query parameter `api_key`',
+  );
 });
 
 test('validate checks the form, and says what it cannot compare', async () => {

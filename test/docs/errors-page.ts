@@ -31,6 +31,17 @@ export const reasons: readonly {
   },
   {
     code: 'tool_not_available',
+    reason: 'model_only',
+    meaning: 'An app called a tool that is only for models.',
+  },
+  {
+    code: 'tool_not_available',
+    reason: 'other_app',
+    meaning:
+      'Only in events: an app called a tool of another source. The app reads `tool_not_found`.',
+  },
+  {
+    code: 'tool_not_available',
     reason: 'knobs_missing',
     meaning: "The tool's knobs do not accept `{}`, and no profile sets them.",
   },

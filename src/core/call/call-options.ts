@@ -163,6 +163,11 @@ function wrongOption({
     return refuse('idempotencyKey', 'a non-blank string', idempotencyKey);
   if (surface !== undefined && typeof surface.name !== 'string')
     return refuse('surface.name', 'a string', surface.name);
+  const isApp = surface?.name === 'app';
+  if (isApp ? !isNonBlank(surface.source) : surface?.source !== undefined)
+    return isApp
+      ? refuse('surface.source', 'the source of the app, such as `mcp:charts`', surface.source)
+      : refuse('surface.source', 'left out, since only the surface `app` has one', surface?.source);
   if (surface?.scopes !== undefined && !Array.isArray(surface.scopes))
     return refuse('surface.scopes', 'an array of strings', surface.scopes);
   return undefined;

@@ -10,6 +10,7 @@ import { reading } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import { checkDefinition, showDefinition } from '../session/check-definition.ts';
 import { giveHandle, Registration, type ToolTable } from '../session/registration.ts';
+import { checkPages } from '../tool/check-pages.ts';
 import { releaseExecutor, retainExecutor } from '../tool/executors.ts';
 import { ToolEntry } from '../tool/tool-entry.ts';
 import type { ToolsChange } from './gathered-changes.ts';
@@ -76,6 +77,7 @@ export class RegistryTools {
         `The tool \`${definition.name}\` belongs to \`${before.owner}\`; only that scope can ` +
           'replace it.',
       );
+    this.#checkPages([definition], owner, before);
     const entry = new ToolEntry(definition, owner, state.waits);
     state.ports.review?.registering([entry], before);
     this.#put(before, entry);
@@ -142,7 +144,13 @@ export class RegistryTools {
         );
       skeletons.set(skeleton, name);
     }
+    this.#checkPages(definitions, owner);
     return skeletons;
+  }
+
+  #checkPages(definitions: readonly AnyTool[], owner: string, replaced?: ToolEntry): void {
+    const { names } = this.#state;
+    checkPages(definitions, () => names.all().filter((one) => one !== replaced), owner);
   }
 
   #register(entry: ToolEntry): ToolRegistration {

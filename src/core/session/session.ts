@@ -23,6 +23,7 @@ import { readCallOptions } from '../call/call-options.ts';
 import { boundSlots } from '../call/session-limits.ts';
 import { callTool } from '../call/spine.ts';
 import { defineMethods } from '../part.ts';
+import { checkPages } from '../tool/check-pages.ts';
 import { isDefinition } from '../tool/definition.ts';
 import { releaseExecutor, retainExecutor } from '../tool/executors.ts';
 import { ToolEntry } from '../tool/tool-entry.ts';
@@ -152,6 +153,7 @@ class Session<S> implements CoreSession<S> {
           'Choose another name.',
       );
     }
+    checkPages([definition as AnyTool], () => state.own?.values() ?? [], 'session');
     showDefinition(definition as AnyTool, registry, state);
     const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
     registry.ports.review?.registering([entry], undefined, state);

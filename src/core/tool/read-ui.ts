@@ -37,6 +37,8 @@ export function readUi(value: object | undefined, where: string): ReadUi | undef
   const { resourceUri, visibility: given, html } = readOptions(where, value, uiTable, wording);
   if (html !== undefined && resourceUri === undefined)
     throw wrongOption(where, 'resourceUri', uiTable.resourceUri.expected, resourceUri, wording);
+  if (resourceUri === undefined && given === undefined)
+    throw wrongOption(where, 'ui', 'an object with `resourceUri` or `visibility`', value, asField);
   const visibility = given && [...new Set(given)];
   return {
     resourceUri,

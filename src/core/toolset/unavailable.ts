@@ -17,6 +17,8 @@ const sessionReasons: ReadonlyMap<string, string> = new Map([
   ['disabled', ': it is disabled'],
   ['not_in_profile', ': it is not in its profile'],
   ['app_only', ' to models: it is for an app'],
+  ['model_only', ' to apps: it is for models'],
+  ['other_app', ' to this app: it is of another source'],
 ]);
 
 /**

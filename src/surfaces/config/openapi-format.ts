@@ -18,7 +18,7 @@ const server = z.string().check((context) => {
       code: 'custom',
       message:
         'expected an http(s) address without a user, a password, a query and a fragment; pass ' +
-        'credentials in `headers`',
+        'credentials in `headers` or `query`',
       input: context.value,
     });
 });
@@ -36,6 +36,13 @@ const api = oneNameEach(
       .describe(
         `Headers for every request. \${NAME} stands for a variable of the environment, which ` +
           'must be set.',
+      ),
+    query: z
+      .record(text, z.string())
+      .optional()
+      .describe(
+        `Sent in the query of every request, such as an API key. \${NAME} stands for a variable ` +
+          'of the environment, which must be set.',
       ),
     operations: texts
       .min(1)

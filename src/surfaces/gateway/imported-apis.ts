@@ -4,10 +4,10 @@ import type { HostToolRegistry } from '../../core.ts';
 import { messageOf } from '../../values/errors/index.ts';
 import { webAddress } from '../../values/http/web-address.ts';
 import { canonicalJson } from '../../values/json/index.ts';
-import { fillVariables } from '../../values/text/fill-variables.ts';
+import { type Environment, fillVariables } from '../../values/text/fill-variables.ts';
 import { type ApiEntry, type OpenApiEntry, prefixOfApi } from '../config/openapi-format.ts';
 import { timeoutMsOf } from '../config/value-formats.ts';
-import type { ImportedOpenApi } from '../openapi/index.ts';
+import type { ImportedOpenApi, ImportOpenApiOptions } from '../openapi/index.ts';
 import type { GatewayPorts } from './ports.ts';
 import { missingText } from './server-connection.ts';
 import type { NamingServer } from './server-names.ts';
@@ -61,7 +61,7 @@ export function keepApis(parts: ApiParts): ApiKeeper {
         if (known !== undefined && known.file !== file)
           return `the file \`${known.file}\` already has an API \`${name}\``;
         if (!again || known?.identity === canonicalJson(entry)) continue;
-        const { missing } = fillVariables(entry.headers ?? {}, parts.ports.env);
+        const { missing } = filled(entry, parts.ports.env);
         if (missing.length > 0) return `\`${name}\`: ${missingText(missing)}`;
       }
       return undefined;
@@ -111,7 +111,7 @@ function startApi(parts: ApiParts, name: string, file: string, entry: ApiEntry):
     closed: false,
     stop: new AbortController(),
   };
-  const { values, missing, used } = fillVariables(entry.headers ?? {}, parts.ports.env);
+  const { missing, used, ...values } = filled(entry, parts.ports.env);
   for (const secret of used) parts.ports.keepSecret(secret);
   const prefix = prefixOfApi(name, entry);
   return {
@@ -131,7 +131,21 @@ function startApi(parts: ApiParts, name: string, file: string, entry: ApiEntry):
   };
 }
 
-async function attempt(state: State, headers: Readonly<Record<string, string>>): Promise<void> {
+/** What is sent with every request. */
+type Sent = Pick<ImportOpenApiOptions, 'headers' | 'query'>;
+
+function filled(entry: ApiEntry, env: Environment) {
+  const headers = fillVariables(entry.headers ?? {}, env);
+  const query = fillVariables(entry.query ?? {}, env);
+  return {
+    headers: headers.values,
+    query: query.values,
+    missing: [...new Set([...headers.missing, ...query.missing])],
+    used: [...headers.used, ...query.used],
+  };
+}
+
+async function attempt(state: State, sent: Sent): Promise<void> {
   const { name, file, entry, registry, ports } = state;
   const { server, operations, labels = {} } = entry;
   const isAddress = webAddress(entry.document) !== undefined;
@@ -144,7 +158,7 @@ async function attempt(state: State, headers: Readonly<Record<string, string>>):
       name,
       prefix: prefixOfApi(name, entry),
       server,
-      headers,
+      ...sent,
       operations,
       timeoutMs: timeoutMsOf(entry),
       signal: state.stop.signal,
@@ -159,20 +173,17 @@ async function attempt(state: State, headers: Readonly<Record<string, string>>):
     if (state.closed) return;
     const isLost = (error as { code?: unknown } | null)?.code === 'executor_lost';
     if (!isLost) return turnOff(state, messageOf(error));
-    again(state, headers, ports.scrub(messageOf(error)));
+    again(state, sent, ports.scrub(messageOf(error)));
   }
 }
 
 /** An address that does not answer is tried again, after growing pauses. */
-function again(state: State, headers: Readonly<Record<string, string>>, error: string): void {
+function again(state: State, sent: Sent, error: string): void {
   const { ports, name } = state;
   if (state.error !== error) ports.note(`warning: API \`${name}\`: ${error}`);
   Object.assign(state, { state: 'waiting', error });
   const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(state.failures++, 16));
-  state.cancel = ports.later(
-    () => void attempt(state, headers),
-    pause * (0.5 + ports.random() / 2),
-  );
+  state.cancel = ports.later(() => void attempt(state, sent), pause * (0.5 + ports.random() / 2));
 }
 
 async function turnOff(state: State, error: string): Promise<void> {
@@ -186,8 +197,8 @@ function faultsOf({ failed, warnings }: ImportedOpenApi): readonly string[] {
   const lines = shown.map(({ name, reason }) => `\`${name}\` is left out: ${reason}`);
   if (failed.length > maxNamed)
     lines.push(`${failed.length - maxNamed} more are left out. \`host-tools list\` names them`);
-  const globs = warnings.filter(({ path }) => path === '/operations' || path === '/labels');
-  for (const { name, path, message } of globs)
+  const ofEntry = ['/operations', '/labels', '/security'];
+  for (const { name, path, message } of warnings.filter((one) => ofEntry.includes(one.path)))
     lines.push(`\`${path.slice(1)}\`: \`${name}\`: ${message}`);
   return lines;
 }

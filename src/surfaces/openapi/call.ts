@@ -46,6 +46,8 @@ export interface Wire {
   readonly server: URL;
   /** The host's own headers, by lower-case name. */
   readonly headers: Headers;
+  /** The host's own members of the query. */
+  readonly query: Readonly<Record<string, string>>;
   readonly auth: OpenApiAuth | undefined;
   /** Whether each request has the token of the principal. */
   readonly sendsToken: boolean;
@@ -58,18 +60,21 @@ const maxRedirects = 5;
 
 /**
  * Makes the executor of one operation.
+ * @param keys What {@link keysIn} found.
  * @param withdrawn why the definition may no longer be called; undefined while it may
  */
 export function executorOf(
   operation: string,
   plan: WirePlan,
   wire: Wire,
+  keys: ReadonlySet<string>,
   withdrawn: () => string | undefined,
 ): Executor {
+  const own = { server: wire.server, query: wire.query, keys };
   const execute = async (input: JsonObject, context: Context): Promise<unknown> => {
     let request: BuiltRequest;
     try {
-      request = buildRequest(plan, wire.server, wellFormedJson(input));
+      request = buildRequest(plan, own, wellFormedJson(input));
     } catch (error) {
       if (!(error instanceof Unsendable)) throw error;
       return fail({ message: `Nothing was sent. ${error.message}`, reason: 'http_argument' });
@@ -115,12 +120,12 @@ async function credentialsOf(
 
 async function exchange(
   { method, answers }: WirePlan,
-  { closed }: Wire,
+  { closed, query }: Wire,
   request: BuiltRequest,
   credentials: Headers,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const secrets = secretsIn(credentials);
+  const secrets = secretsIn(credentials, query);
   const hide = (text: string): string =>
     secrets.reduce((kept, secret) => kept.replaceAll(secret, '[redacted]'), text);
   const isRead = method === 'GET' || method === 'HEAD';

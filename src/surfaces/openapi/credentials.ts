@@ -36,27 +36,48 @@ export function headersOf(given: unknown, what: string): Headers {
   return Object.fromEntries(read);
 }
 
+/**
+ * Reads members of the query. Values are never quoted, since they may be credentials.
+ * @throws MisuseError `invalid_option`
+ */
+export function queryOf(given: unknown): Readonly<Record<string, string>> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw wrong('Expected `query` to be an object of texts.');
+  const read = Object.entries(given);
+  for (const [name, value] of read)
+    if (name === '' || typeof value !== 'string' || !(name + value).isWellFormed())
+      throw wrong(
+        'Expected `query` to have a text for ' +
+          `\`${JSON.stringify(name.slice(0, 100)).slice(1, -1)}\`.`,
+      );
+  return Object.fromEntries(read);
+}
+
 function wrong(message: string): MisuseError {
   return new MisuseError('invalid_option', `importOpenApi: ${message}`);
 }
 
-/** Headers whose values are credentials. Others, such as a version, may occur in any answer. */
-const secret = /auth|token|key|secret|sign|pass|cred|session|cookie|jwt/;
+/** Names whose values are credentials. Others, such as a version, may occur in any answer. */
+const secret = /auth|token|key|secret|sig|pass|cred|session|cookie|jwt|app_?id/i;
 
 /**
  * What an answer must not repeat: each value, what follows its scheme, and the user and password of
- * a basic one. In the forms of plain text and of JSON.
+ * a basic one. In the forms of plain text, of JSON and of addresses.
  */
-export function secretsIn(headers: Headers): readonly string[] {
+export function secretsIn(headers: Headers, query: Headers): readonly string[] {
   const found = new Set<string>();
-  for (const [name, value] of Object.entries(headers)) {
+  for (const [name, value] of [...Object.entries(headers), ...Object.entries(query)]) {
     if (!secret.test(name)) continue;
     const [, scheme = '', rest = ''] = /^(\w+) +(\S.*)$/.exec(value) ?? [];
     const basic = /^basic$/i.test(scheme) ? Buffer.from(rest, 'base64').toString() : '';
     for (const text of [value, rest, basic, basic.slice(basic.indexOf(':') + 1)])
-      for (const form of [text, JSON.stringify(text).slice(1, -1)])
+      for (const form of [text, JSON.stringify(text).slice(1, -1), encoded(text)])
         if (form.length >= leastSecret) found.add(form);
   }
   // The longest first, so that none leaves a remainder.
   return [...found].sort((a, b) => b.length - a.length);
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }

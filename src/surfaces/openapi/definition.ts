@@ -18,6 +18,7 @@ import { readParameters } from './parameters.ts';
 import { refusal } from './references.ts';
 import type { WirePlan } from './request.ts';
 import { bundleSchemas, overBudget, type SchemaBudget } from './schemas.ts';
+import type { Gives } from './security.ts';
 
 /** Most bytes of a description. */
 const maxDescriptionBytes = 8_192;
@@ -41,8 +42,8 @@ export interface DefinitionOptions {
   readonly unchecked: UncheckedPart[];
   /** The credential whose token is sent. */
   readonly credentials: CredentialNeeds | undefined;
-  /** Whether the host gives this header itself, by lower-case name. */
-  readonly given: (header: string) => boolean;
+  /** Whether the host gives this header or this member of the query itself. */
+  readonly given: Gives;
   executorOf(plan: WirePlan): Executor;
   originOf(name: string, digest: string): OutsideOrigin;
 }

@@ -45,6 +45,11 @@ export interface ImportOpenApiOptions {
   readonly name?: string | undefined;
   /** Sent with every request, such as `authorization`. Never shown. @default {} */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Sent in the query of every request, such as an API key. Neither the model nor the document can
+   * set these members. Never shown. @default {}
+   */
+  readonly query?: Readonly<Record<string, string>> | undefined;
   /** Gives further headers for each request. @default none */
   readonly auth?: OpenApiAuth | undefined;
   /**
@@ -95,6 +100,7 @@ export const importTable = {
     (given) => typeof given === 'string' && given.trim() !== '' && cleanLine(given, 256) === given,
   ),
   headers: withDefault(anything<Readonly<Record<string, string>>>(), noTexts),
+  query: withDefault(anything<Readonly<Record<string, string>>>(), noTexts),
   auth: fn<OpenApiAuth>(),
   credentials: oneCredential,
   labels: withDefault(object<Readonly<Record<string, ToolLabels>>>(), Object.freeze({})),

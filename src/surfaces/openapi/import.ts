@@ -11,14 +11,14 @@ import { cleanLine } from '../shared/outside-text.ts';
 import { createLedger, type Ledger } from '../shared/pins.ts';
 import { fieldLabels, labelsByGlob } from '../shared/tool-labels.ts';
 import { executorOf, type Wire } from './call.ts';
-import { headersOf } from './credentials.ts';
+import { headersOf, queryOf } from './credentials.ts';
 import type { DefinitionOptions, defineOperation } from './definition.ts';
 import type { OpenApiDocument } from './document.ts';
 import { type ImportOpenApiOptions, importTable, labelTable } from './import-options.ts';
 import type { ImportedOpenApi, OpenApiWarning } from './imported.ts';
 import { type OpenApiFailure, type Operation, operationsOf } from './operations.ts';
-import { keysIn } from './parameters.ts';
 import { membersOf } from './references.ts';
+import { type Gives, keysIn, lackOf } from './security.ts';
 
 const where = 'importOpenApi';
 /** Most instructions of the patterns of a document, which take a second or two to compile. */
@@ -140,6 +140,7 @@ function openState(given: ImportOpenApiOptions): State {
     wire: {
       server: new URL(server),
       headers: headersOf(headers, '`headers`'),
+      query: queryOf(options.query),
       auth,
       sendsToken: options.credentials !== undefined,
       closed: closing.signal,
@@ -158,7 +159,10 @@ function openState(given: ImportOpenApiOptions): State {
   };
 }
 
-/** Reads the document, and offers its operations to the ledger. */
+/**
+ * Reads the document, and offers its operations to the ledger. Longer than 60 lines, since each
+ * operation adds to what all of them share.
+ */
 async function read(state: State, given: OpenApiDocument): Promise<void> {
   const reading = ++state.readings;
   const mustBeCurrent = (): void => {
@@ -186,6 +190,7 @@ async function read(state: State, given: OpenApiDocument): Promise<void> {
     budget: { left: maxParts, characters: maxCharacters },
     patterns: { left: maxPatternSize },
   };
+  const lacks = new Map<string, [first: string, count: number]>();
   const pause = createPause();
   const all = operationsOf(document, failed);
   for (const operation of taken(all, state, warnings)) {
@@ -204,11 +209,22 @@ async function read(state: State, given: OpenApiDocument): Promise<void> {
         );
       found.set(skeleton, tool);
       for (const part of unchecked) warnings.push({ name: shownName, ...part });
+      const lack = lackOf(document, operation.node, mayGive(state.wire));
+      if (lack !== undefined) {
+        const [first, count] = lacks.get(lack) ?? [shownName, 0];
+        lacks.set(lack, [first, count + 1]);
+      }
     } catch (error) {
       const reason = cleanLine(error instanceof Error ? error.message : String(error), 1_000);
       failed.push({ name: shownName, reason });
     }
   }
+  for (const [lack, [name, count]] of lacks)
+    warnings.push({
+      name,
+      path: '/security',
+      message: count === 1 ? lack : `${lack} ${count} operations need it.`,
+    });
   state.failed = Object.freeze(failed);
   state.warnings = Object.freeze(warnings);
   state.ledger.offer([...found.values()]);
@@ -256,9 +272,9 @@ function define(
     timeoutMs: options.timeoutMs,
     labels,
     credentials: options.credentials,
-    given: (header) =>
-      Object.hasOwn(wire.headers, header) || (wire.sendsToken && header === 'authorization'),
-    executorOf: (plan) => executorOf(operation.id, plan, wire, () => origin?.withdrawn()),
+    given: (place, name) => gives(wire, place, name),
+    executorOf: (plan) =>
+      executorOf(operation.id, plan, wire, shared.keys, () => origin?.withdrawn()),
     originOf: (name, print) => {
       const made = ledger.originOf(name, source, fieldLabels(labels));
       made.fingerprint = print;
@@ -271,6 +287,18 @@ function define(
   });
   digests.set(tool, digest);
   return tool;
+}
+
+/** Whether every request has this of the host. */
+function gives({ headers, query, sendsToken }: Wire, place: string, name: string): boolean {
+  if (place === 'query') return Object.hasOwn(query, name);
+  return Object.hasOwn(headers, name) || (sendsToken && name === 'authorization');
+}
+
+/** The same, as far as is known: `auth` may give any header. */
+function mayGive(wire: Wire): Gives {
+  return (place, name) =>
+    (place === 'header' && wire.auth !== undefined) || gives(wire, place, name);
 }
 
 /** Brings the registry up to what is accepted. What it has already follows the ledger. */

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json
 import { isJsonType, mediaType } from './media.ts';
 import { listOf, membersOf, quoted, refusal, resolved } from './references.ts';
 import { describedBy, type SchemaBundle } from './schemas.ts';
+import type { Gives } from './security.ts';
 
 export type Place = 'path' | 'query' | 'header';
 export type Style = 'simple' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
@@ -73,8 +74,8 @@ export interface ParameterSource {
   readonly keys: ReadonlySet<string>;
   /** Whether the operation has a body, whose member is `body`. */
   readonly hasBody: boolean;
-  /** Whether the host gives this header itself, by lower-case name. */
-  readonly given: (header: string) => boolean;
+  /** Whether the host gives this header or this member of the query itself. */
+  readonly given: Gives;
 }
 
 /**
@@ -104,22 +105,12 @@ export function readParameters(
     const isHosts =
       place === 'cookie' ||
       keys.has(`${place} ${name.toLowerCase()}`) ||
-      (place === 'header' && (isHostHeader(name) || given(name.toLowerCase())));
+      (place === 'query' && given(place, name)) ||
+      (place === 'header' && (isHostHeader(name) || given(place, name.toLowerCase())));
     if (isHosts) hosts.push(`${place} parameter ${quoted(name)}`);
     else taken.push({ parameter: writingOf(raw, name, document), raw });
   }
   return named(taken, hosts, bundle, hasBody);
-}
-
-/** The API keys of the document, by place and name: they are credentials. */
-export function keysIn(document: JsonObject): ReadonlySet<string> {
-  const schemes = membersOf(membersOf(document.components).securitySchemes);
-  return new Set(
-    Object.values(schemes)
-      .filter(isJsonObject)
-      .filter(({ type, name }) => type === 'apiKey' && typeof name === 'string')
-      .map((scheme) => `${String(scheme.in)} ${(scheme.name as string).toLowerCase()}`),
-  );
 }
 
 function writingOf(raw: JsonObject, name: string, document: JsonObject) {

@@ -29,21 +29,29 @@ const maxAddress = 64_000;
 /** How often an encoded text is decoded to see what a careless server would make of it. */
 const maxDecodings = 3;
 
+/** What the host says about every request. */
+export interface HostPart {
+  readonly server: URL;
+  readonly query: Readonly<Record<string, string>>;
+  /** The API keys of the document, by place and lower-case name. */
+  readonly keys: ReadonlySet<string>;
+}
+
 /**
  * Makes a request.
- * @param server the base, without a slash at its end
  * @param input has passed the schema
  * @throws Unsendable for an argument that has no form there
  */
-export function buildRequest(plan: WirePlan, server: URL, input: JsonObject): BuiltRequest {
+export function buildRequest(plan: WirePlan, host: HostPart, input: JsonObject): BuiltRequest {
   const { parameters, body, accept } = plan;
   const given = parameters.filter(({ member }) => Object.hasOwn(input, member));
   const argumentOf = ({ member }: Parameter): JsonValue => input[member] as JsonValue;
   const query = queryOf(
     given.filter(({ place }) => place === 'query').map((one) => [one, argumentOf(one)] as const),
     new Set(parameters.filter(({ place }) => place === 'query').map(({ name }) => name)),
+    host,
   );
-  const url = addressOf(plan, server, input, query);
+  const url = addressOf(plan, host.server, input, query);
   const headers: Record<string, string> = { accept };
   for (const parameter of given)
     if (parameter.place === 'header')
@@ -104,13 +112,16 @@ function refuseWay(encodedText: string, member: string | undefined): void {
 }
 
 /**
- * @param names all parameters of the query: an object that is spread must not bring one of them
+ * @param names all parameters of the query: an object that is spread must not bring one of them,
+ * and nothing that the host gives or that is a key
  */
 function queryOf(
   values: readonly (readonly [Parameter, JsonValue])[],
   names: ReadonlySet<string>,
+  { query, keys }: HostPart,
 ): string[] {
-  return values.flatMap(([parameter, value]) => {
+  const own = Object.entries(query);
+  const given = values.flatMap(([parameter, value]) => {
     const parts = queryParts(parameter, value);
     for (const part of parts) {
       const key = decodeURIComponent(part.slice(0, part.indexOf('=')));
@@ -118,9 +129,14 @@ function queryOf(
         throw new Unsendable(
           `A member of \`${parameter.member}\` would be taken for the parameter \`${key}\`.`,
         );
+      if (Object.hasOwn(query, key) || keys.has(`query ${key.toLowerCase()}`))
+        throw new Unsendable(
+          `A member of \`${parameter.member}\` would be taken for \`${key}\`, which is the host's.`,
+        );
     }
     return parts;
   });
+  return [...given, ...own.map((pair) => pair.map(encodeURIComponent).join('='))];
 }
 
 /** @throws Unsendable for what a header cannot have */

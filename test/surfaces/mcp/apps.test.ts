@@ -9,7 +9,7 @@ import {
   registerAppTool,
 } from '@modelcontextprotocol/ext-apps/server';
 import { McpServer } from '@modelcontextprotocol/server';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
   type AnyTool,
@@ -173,7 +173,6 @@ describe('a tool that is only for its app', () => {
     for (const result of [
       await session.call('refresh_chart', input),
       await session.call('refresh_chart', input, { surface: { name: 'openai' } }),
-      await session.call('refresh_chart', input, { surface: { name: 'app' } as never }),
       ...results.map(({ result: one }) => one),
     ])
       expect(brief(result)).toEqual(['tool_not_found']);
@@ -205,7 +204,8 @@ describe('a tool that is only for its app', () => {
     expect(await show('mcp:charts')).toEqual([{ type: 'text', text: 'a chart of charts' }]);
     expect(await show('mcp:other')).toEqual(['tool_not_found']);
     expect(await session.call('a.ask_model', {}, app('mcp:charts')).then(brief)).toEqual([
-      'tool_not_found',
+      'tool_not_available',
+      'model_only',
     ]);
     expect((await session.call('a.ask_model', {})).success).toBe(true);
   });
@@ -437,6 +437,80 @@ describe('an own tool with an app', () => {
     expect(brief(await session.call('move', {}, app('host')))).toBe('move');
   });
 
+  test('shares one page at an address with others of its source, and never has another', () => {
+    const registry = new HostToolRegistry();
+    open.defer(() => registry.close());
+    const at = (name: string, html?: unknown, more = {}) =>
+      own(name, { resourceUri: 'ui://own/board', ...(html === undefined ? {} : { html }) }, more);
+    const other =
+      'Tool `two`: expected `ui.html` to be the page that `one` has at `ui://own/board`';
+    expect(() => registry.registerAll([at('one', page), at('two', 'b')])).toThrow(other);
+    registry.registerAll([at('one', page), at('same', page), at('shares')]);
+    expect(() => registry.register(at('two', () => page))).toThrow('`ui.html` to be the page');
+    expect(() => registry.registerOrReplace(at('two', 'b'))).toThrow('`ui.html` to be the page');
+    registry.unregister('same');
+    registry.registerOrReplace(at('one', 'b'));
+    registry.register(at('two', 'b'));
+    // A source that has other pages has other addresses, too.
+    const scope = registry.scope('plugin');
+    scope.register(at('three', page));
+    const session = registry.createSession({ sessionId: 's' });
+    session.register(at('four', page));
+    expect(() => session.register(at('five', 'c'))).toThrow('`ui.html` to be the page');
+  });
+
+  test('is listed without an address at which no tool has a page, and the host hears of it', async () => {
+    const warn = vi.fn();
+    const session = await sessionOf(
+      [own('board', { resourceUri: 'ui://own/board', visibility: ['model'] })],
+      { logger: { warn, error: vi.fn() } },
+    );
+    const { url } = await listen(open, session);
+    for (const _ of [1, 2]) {
+      const client = await connectClient(open, url, 'modern', extension as never);
+      expect((await client.listTools()).tools[0]?._meta).toEqual({ ui: { visibility: ['model'] } });
+      expect(client.getServerCapabilities()).not.toHaveProperty('resources');
+    }
+    const told = warn.mock.calls.filter(([data]) => data.toolName === 'board');
+    expect(told).toHaveLength(1);
+  });
+
+  test('hears what is wrong with a call of its app', async () => {
+    const session = await sessionOf([
+      own('board', { resourceUri: 'ui://own/board', html: page }),
+      own('summary', { visibility: ['model'] }),
+      own('boards', { visibility: ['app'] }),
+    ]);
+    const errors: unknown[] = [];
+    session.events.on('tool:error', ({ error }) => errors.push(error.reason));
+    const failure = async (name: string, surface: object) =>
+      (await session.call(name, {}, { surface } as never)).error;
+    const of = (source: string) => ({ name: 'app', source });
+    expect(await failure('summary', of('host'))).toMatchObject({
+      code: 'tool_not_available',
+      reason: 'model_only',
+      message: expect.stringContaining('`summary` is not available in this session to apps'),
+    });
+    // Another app learns of no tool, not even by a hint.
+    const foreign = await failure('board', of('mcp:x'));
+    expect([foreign?.code, foreign?.message]).toEqual([
+      'tool_not_found',
+      'There is no tool `board`.',
+    ]);
+    expect((await failure('boord', of('host')))?.message).toContain('Did you mean `board`?');
+    expect((await failure('sumary', of('host')))?.message).toBe('There is no tool `sumary`.');
+    for (const source of [undefined, '', 7])
+      expect(await failure('board', { name: 'app', source })).toMatchObject({
+        code: 'invalid_input',
+        reason: 'invalid_option',
+        message: expect.stringContaining('`surface.source` to be the source of the app'),
+      });
+    expect((await failure('board', { name: 'mcp', source: 'host' }))?.reason).toBe(
+      'invalid_option',
+    );
+    expect(errors.slice(0, 2)).toEqual(['model_only', 'other_app']);
+  });
+
   test.each<[string, unknown]>([
     ['`ui.resourceUri` to be a `ui://` address', { resourceUri: 'https://a', html: '' }],
     ['`ui.resourceUri` to be a `ui://` address', { html: '' }],
@@ -447,6 +521,7 @@ describe('an own tool with an app', () => {
     ['to be HTML', { resourceUri: 'ui://a', html: 7 }],
     ['to be HTML', { resourceUri: 'ui://a', html: 'x'.repeat(4_000_001) }],
     ['an object', 'ui://a'],
+    ['`ui` to be an object with `resourceUri` or `visibility`', {}],
   ])('is refused if it cannot be meant: %s', (text, ui) => {
     expect(() => own('one', ui as object)).toThrow(text);
   });

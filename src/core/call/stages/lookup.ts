@@ -49,7 +49,8 @@ export function checkAvailable(call: FoundCall): Outcome {
     const { source, internals } = binding.entry;
     // A call that waited for a person was judged with its source before.
     const isOwn = call.resumed !== undefined || surface.source === source;
-    if (!isOwn || internals.ui?.only === 'model') return notAvailable(call, 'app_only');
+    if (!isOwn) return notAvailable(call, 'other_app');
+    if (internals.ui?.only === 'model') return notAvailable(call, 'model_only');
     if (drop === 'app_only') return undefined;
   }
   if (drop === undefined) return undefined;
@@ -76,9 +77,19 @@ function notFound(call: Call): ToolError {
   const { registry } = session;
   return notFoundError(
     toolName,
-    registry.hints.take(registry.monotonic()) ? registry.viewOf(session).names : [],
+    registry.hints.take(registry.monotonic()) ? callable(call) : [],
     (name) => shownNameOf(call, name),
   );
+}
+
+/** The names that a caller may have meant: for an app, the tools of its source that it may call. */
+function callable({ session, surface, parent }: Call): readonly string[] {
+  const { names } = session.registry.viewOf(session);
+  if (surface?.name !== 'app' || parent !== undefined) return names;
+  return names.filter((name) => {
+    const entry = session.binding(name)?.entry;
+    return entry?.source === surface.source && entry?.internals.ui?.only !== 'model';
+  });
 }
 
 function notAvailable(call: Call, drop: string): ToolError {
@@ -89,6 +100,7 @@ function notAvailable(call: Call, drop: string): ToolError {
   const error = notAvailableError(toolName, drop, prerequisites, (name) => shownNameOf(call, name));
   const isUnseen =
     drop === 'app_only' ||
+    drop === 'other_app' ||
     ((drop === 'not_in_profile' || drop === 'not_delegated') && call.surface?.outside === true);
   if (!isUnseen && !isOfProgram(call)) return error;
   // A model, a caller from outside and a program must not learn that the tool exists. Events carry

@@ -29,8 +29,8 @@ export function toolsFor(session: ToolSession, apps: boolean): readonly HostTool
 }
 
 /**
- * The tools of a list that have a page, by its address. If the tools of several sources name one
- * address, it is that of the first.
+ * The tools of a list that bring a page, by its address. If the tools of several sources name one
+ * address, it is that of the first. Tools of one source share a page, of which one has the text.
  */
 export function pageOwners(
   session: ToolSession,
@@ -43,11 +43,8 @@ export function pageOwners(
     if (definition === undefined) continue;
     const tool = inspectTool(definition);
     const uri = pageUriIn(tool.said?._meta);
-    if (!isPageUri(uri)) continue;
-    const before = owners.get(uri);
-    // Tools may share a page, of which one has the text.
-    const brings = before?.source === source && before.tool.ui?.html === undefined;
-    if (before === undefined || (brings && tool.ui?.html !== undefined))
+    if (!isPageUri(uri) || owners.has(uri)) continue;
+    if (sentPages(tool) !== undefined || tool.ui?.html !== undefined)
       owners.set(uri, { name, source, tool });
   }
   return owners;

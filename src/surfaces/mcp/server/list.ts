@@ -104,15 +104,20 @@ const told = new WeakSet<object>();
 function runsWithoutTask(session: ToolSession, name: string): boolean {
   const view = inspectSession(session);
   if (view.taskOf(name) !== 'required') return true;
-  const definition = view.definition(name);
-  if (definition !== undefined && !told.has(definition)) {
-    told.add(definition);
-    view.registry.warn(
-      { toolName: name },
-      'a tool is not listed over MCP, because it only runs as a task and this server makes none',
-    );
-  }
+  tellOnce(
+    session,
+    name,
+    'a tool is not listed over MCP, because it only runs as a task and this server makes none',
+  );
   return false;
+}
+
+function tellOnce(session: ToolSession, toolName: string, message: string): void {
+  const view = inspectSession(session);
+  const definition = view.definition(toolName);
+  if (definition === undefined || told.has(definition)) return;
+  told.add(definition);
+  view.registry.warn({ toolName }, message);
 }
 
 /**
@@ -150,7 +155,16 @@ function wireToolsOf(session: ToolSession, listing: Listing): readonly Tool[] {
     const definition = view.definition(name);
     const said = definition && inspectTool(definition).said;
     // The page of another server would be shown for this tool, and could call it.
-    const isForeign = (uri: unknown): boolean => owners.get(uri as string)?.source !== source;
+    const isForeign = (uri: unknown): boolean => {
+      const owner = owners.get(uri as string);
+      if (owner === undefined)
+        tellOnce(
+          session,
+          name,
+          'a tool is listed over MCP without its page: no tool has its `html`',
+        );
+      return owner?.source !== source;
+    };
     return toWire(
       shown,
       isJsonObject(said?._meta) ? { ...said, _meta: withoutPage(said._meta, isForeign) } : said,
