@@ -44,6 +44,7 @@ export const subpaths = {
   anthropic: 'src/surfaces/anthropic/index.ts',
   gemini: 'src/surfaces/gemini/index.ts',
   langchain: 'src/surfaces/langchain/index.ts',
+  acp: 'src/surfaces/acp/index.ts',
   'claude-agent': 'src/surfaces/claude-agent/index.ts',
   relay: 'src/surfaces/relay/index.ts',
   'relay/client': 'src/surfaces/relay-client/index.ts',

@@ -142,6 +142,7 @@ const sections: Readonly<
     'surfaces/gateway',
     'surfaces/agents',
     'surfaces/claude-agent',
+    'surfaces/acp',
     'cli',
   ],
 };
@@ -296,6 +297,7 @@ const builtOn: Readonly<Record<string, readonly string[]>> = {
     'surfaces/openapi',
   ],
   'surfaces/agents': ['surfaces/audit'],
+  'surfaces/acp': ['surfaces/mcp', 'surfaces/agents'],
   'surfaces/claude-agent': ['surfaces/anthropic', 'surfaces/mcp', 'surfaces/agents'],
 };
 
@@ -325,6 +327,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   zod: ['values/schema', 'surfaces/config', 'cli'],
   'zod-to-json-schema': ['values/schema'],
   yaml: ['surfaces/config', 'cli'],
+  '@agentclientprotocol/sdk': ['surfaces/acp'],
   '@anthropic-ai/claude-agent-sdk': ['surfaces/claude-agent'],
   '@cedar-policy/cedar-wasm': ['surfaces/policy-engines/cedar'],
   '@langchain/core': ['surfaces/langchain'],
@@ -389,8 +392,14 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'executors/sandbox',
   ],
   'node:vm': ['cli/hook-code'],
-  'node:http': ['values/http', 'surfaces/relay', 'cli'],
-  'node:net': ['surfaces/relay', 'executors/sandbox/runner', 'cli/hook-answer', 'cli/guard'],
+  'node:http': ['values/http', 'surfaces/relay', 'surfaces/acp/offered-tools', 'cli'],
+  'node:net': [
+    'surfaces/relay',
+    'surfaces/acp/offered-tools',
+    'executors/sandbox/runner',
+    'cli/hook-answer',
+    'cli/guard',
+  ],
   'node:stream': ['executors/bullmq', 'surfaces/relay', 'cli', 'executors/sandbox'],
   'node:fs/promises': [
     'values/files',
@@ -416,6 +425,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'surfaces/pages',
     'surfaces/agents',
     'surfaces/claude-agent',
+    'surfaces/acp/agent-calls',
     'executors/sandbox',
     'surfaces/testing',
   ],
@@ -444,6 +454,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'values/files',
     'executors/bullmq',
     'surfaces/claude-agent',
+    'surfaces/acp/to-acp-client',
     'cli',
     'executors/sandbox',
     'surfaces/testing',

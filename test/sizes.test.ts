@@ -70,6 +70,7 @@ const limits: Readonly<Record<string, number>> = {
   anthropic: 20,
   gemini: 14,
   langchain: 12,
+  acp: 25,
   'claude-agent': 70,
   relay: 238,
   'relay/client': 14,

@@ -175,6 +175,12 @@ export interface Surface {
    * @default those of the session
    */
   readonly scopes?: readonly string[] | undefined;
+  /**
+   * Whether the tool already runs elsewhere, and nobody was asked before. Audit logs record that,
+   * and what a rule asks about is denied (`unasked`), because no answer could change it.
+   * @default false
+   */
+  readonly unasked?: boolean | undefined;
 }
 
 /**

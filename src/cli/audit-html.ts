@@ -240,6 +240,7 @@ export function cut(name: string, most = 60): string {
 /** The facts that a reader must not overlook. */
 export function noted(summary: AuditSummary): readonly string[] {
   const { openStarts, dropped, recovered, unanswered, refusedResumes } = summary;
+  const { unasked, unaskedRefused } = summary;
   const began = openStarts.filter((call) => !call.asked);
   const asked = openStarts.filter((call) => call.asked);
   const some = (count: number, one: string, many: string): readonly string[] =>
@@ -247,6 +248,9 @@ export function noted(summary: AuditSummary): readonly string[] {
   return [
     ...some(unanswered, 'approval has no answer.', 'approvals have no answer.'),
     ...some(refusedResumes, 'resume was refused.', 'resumes were refused.'),
+    ...some(unasked, 'call ran unasked:', 'calls ran unasked:').map(
+      (line) => `${line} an agent did not ask first. The rules refuse ${unaskedRefused} of them.`,
+    ),
     ...some(dropped, 'line was lost,', 'lines were lost,').map(
       (line) => `${line} because too many were waiting, or calls ran when the log was closed.`,
     ),

@@ -58,6 +58,9 @@ export interface AuditSummary {
     /** Whether someone was to be asked about it. */
     readonly asked: boolean;
   }[];
+  /** Calls that an agent made without asking, and those of them that the rules refuse. */
+  readonly unasked: number;
+  readonly unaskedRefused: number;
   /** Lines that the log reports as lost, and how often it was not closed. */
   readonly dropped: number;
   readonly recovered: number;
@@ -105,6 +108,8 @@ export function createSummarizer(): Summarizer {
     denied: 0,
     refusedResumes: 0,
     unanswered: 0,
+    unasked: 0,
+    unaskedRefused: 0,
     dropped: 0,
     recovered: 0,
   };
@@ -145,6 +150,10 @@ export function createSummarizer(): Summarizer {
     if (status === 'pending' && suspended.size < maxOpen)
       suspended.set(key, isObject(line.approval) && line.approval.decision === undefined);
     count(byStatus, status, maxStatuses);
+    if (line.unasked === true) {
+      counts.unasked++;
+      if (denied) counts.unaskedRefused++;
+    }
     if (status === 'failed') tool.failed++;
     if (status !== 'succeeded') count(byReason, reason ?? code ?? status);
     const { durationMs } = line;

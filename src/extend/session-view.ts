@@ -12,6 +12,7 @@ import type { ToolSpec } from '../core/toolset/tool-spec.ts';
 import type {
   AnyTool,
   ApprovalAnswer,
+  Approver,
   CallOptions,
   HostTool,
   JsonObject,
@@ -59,6 +60,11 @@ export interface SessionView {
   readonly facts: JsonObject;
   /** Whether the session has an approver of its own. */
   readonly hasApprover: boolean;
+  /**
+   * Lets a session without an approver ask this one, whichever surface a call comes through. The
+   * returned function ends that.
+   */
+  lendApprover(approver: Approver): () => void;
   /** Whether the session remembers texts, for rules about the origins of values. */
   readonly remembersTexts: boolean;
   /** Undefined for a session without discovery. The same object until it changes. */
@@ -187,6 +193,14 @@ class Inspected implements SessionView {
 
   get hasApprover(): boolean {
     return this.#state.setup.approver !== undefined;
+  }
+
+  lendApprover(approver: Approver): () => void {
+    const state = this.#state;
+    state.lentApprover = approver;
+    return () => {
+      if (state.lentApprover === approver) state.lentApprover = undefined;
+    };
   }
 
   get remembersTexts(): boolean {

@@ -317,6 +317,13 @@ export const reasons: readonly {
   },
   {
     code: 'approval_denied',
+    reason: 'unasked',
+    meaning:
+      'A rule asks, but the agent had begun already without asking. The record says what the ' +
+      'rules say; it stopped nothing.',
+  },
+  {
+    code: 'approval_denied',
     reason: 'secret_in_prompt',
     meaning:
       'The title or the message of the question contains a secret of the call. No one was asked.',

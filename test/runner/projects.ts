@@ -12,6 +12,7 @@ export const outside = [
   'test/release/**/*.test.ts',
   'test/surfaces/config/**/*.test.ts',
   'test/examples/**/*.test.ts',
+  'test/surfaces/acp/offered-tools.test.ts',
   'test/surfaces/approvals/page.test.ts',
   'test/surfaces/inspector/{inspector,make,page*}.test.ts',
   'test/surfaces/mcp/{client,server}/**/!(parked-calls).test.ts',

@@ -262,6 +262,7 @@ const others: Readonly<Record<string, string>> = {
   testing: 'the suite itself',
   workflow: 'a host calls its session itself',
   amplifier: 'a coordinator mounts tools, and has a suite of its own',
+  acp: 'it offers tools by the MCP handler, and judges those of agents',
   relay: 'agents come by the MCP handler, or get the result itself as JSON',
   'relay/client': 'it brings tools, not calls',
   config: 'it brings tools, not calls',

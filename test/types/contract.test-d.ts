@@ -85,7 +85,7 @@ fits<Ours.CallOptions>(given<Contract.CallOptions>());
 adds<
   Ours.Surface,
   Contract.Surface,
-  'strictNulls' | 'started' | 'shownName' | 'traceContext' | 'scopes' | 'source'
+  'strictNulls' | 'started' | 'shownName' | 'traceContext' | 'scopes' | 'source' | 'unasked'
 >(true);
 fits<Ours.Surface>(given<Contract.Surface>());
 

@@ -32,7 +32,7 @@ type Answered = { readonly read: ReadAnswer } | { readonly wrong: string };
 
 export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDesk): Step {
   const { session } = call;
-  const approver = session.setup.approver ?? call.surface?.approver;
+  const approver = session.setup.approver ?? session.lentApprover ?? call.surface?.approver;
   const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
   if (desk.waiting.size >= limit) return tooManyApprovals(limit);
   const { approvalTimeoutMs } = session.setup;

@@ -31,6 +31,8 @@ export interface CallRecord {
   readonly actor: Actor | undefined;
   /** `""` for a direct call. */
   readonly surface: string;
+  /** True for a tool that already ran elsewhere, without anyone having been asked. */
+  readonly unasked: true | undefined;
   /** The name that was called, whether there is such a tool or not. */
   readonly tool: string;
   /** Who brought the tool; undefined for an unknown name, like the next three. */

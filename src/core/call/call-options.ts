@@ -52,6 +52,7 @@ const surfaceMembers = [
   'started',
   'traceContext',
   'scopes',
+  'unasked',
 ] as const satisfies readonly (keyof Surface)[];
 
 /** What a call has without options. */
@@ -191,7 +192,7 @@ function readSurface(surface: unknown, draft: Draft): Surface {
   const own: { [K in keyof Surface]: Surface[K] } = Object.assign(Object.create(null), surface);
   const { name, source, outside, approver, client, exposeErrors, strictNulls, shownName, started } =
     own;
-  const { traceContext, scopes } = own;
+  const { traceContext, scopes, unasked } = own;
   return {
     name,
     source,
@@ -206,6 +207,7 @@ function readSurface(surface: unknown, draft: Draft): Surface {
     started,
     traceContext,
     scopes,
+    unasked: unasked === true,
   };
 }
 

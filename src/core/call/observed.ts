@@ -24,6 +24,7 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
     principal: session.actor.principal,
     actor: toldActor(session.actor),
     surface: call.surfaceName,
+    unasked: call.surface?.unasked === true || undefined,
     tool: call.toolName,
     source: known?.source,
     executor: known?.internals.runsIn,

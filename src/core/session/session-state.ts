@@ -1,5 +1,6 @@
 /** The state of one session. Most parts are created on first use, so an idle session is small. */
 
+import type { Approver } from '../../api/context.ts';
 import type { Actor } from '../../api/delegation.ts';
 import type { ChangeReason, EventType } from '../../api/events.ts';
 import type { Hook } from '../../api/hook.ts';
@@ -38,6 +39,8 @@ export class SessionState {
   facts: JsonObject;
   /** The keys of the facts that another party has declared. The others are the host's. */
   declared: Set<string> | undefined;
+  /** Asks a person if the session's options name nobody who does. A surface lends it. */
+  lentApprover: Approver | undefined;
   /** The session for which this one acts; undefined for a session that a host has created. */
   outer: SessionState | undefined;
   /** The agents for which the session acts. */

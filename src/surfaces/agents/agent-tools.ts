@@ -20,6 +20,8 @@ export interface ToolRow {
   readonly required?: readonly string[];
   /** Members that are paths: rules read `NAME@inside`, `NAME@path` and `NAME@name`. */
   readonly paths?: readonly string[];
+  /** Whether such a member may also be a list of paths. */
+  readonly manyPaths?: boolean;
   /** The member that is a command line: rules read `NAME@commands` and so on. */
   readonly shell?: string;
   /** Whether the model can write to a program that its command line has started, unseen. */
@@ -69,7 +71,7 @@ export function agentTool(
   for (const member of named)
     if (member !== undefined)
       properties[member] = {
-        type: 'string',
+        type: row.manyPaths && row.paths?.includes(member) ? ['string', 'array'] : 'string',
         ...(labels && content.includes(member) ? { 'x-role': 'content' } : {}),
       };
   const attributes = attributesOf(row, place);
@@ -109,7 +111,7 @@ function attributesOf(
   const attributes: Record<string, Ask> = {};
   for (const member of paths)
     attributes[member] = (value, call) =>
-      fileFacts(String(value), place(call)) as unknown as JsonObject;
+      filesFacts(Array.isArray(value) ? value : [value], place(call)) as unknown as JsonObject;
   let parser: Promise<ShellParser> | undefined;
   if (shell !== undefined)
     attributes[shell] = async (value, call) => {
@@ -122,6 +124,17 @@ function attributesOf(
     attributes[addresses] = (value) => ({ hosts: [...new Set(hostsOfWord(String(value)))] });
   if (url !== undefined) attributes[url] = (value) => ({ host: hostOf(String(value)) });
   return attributes;
+}
+
+/** Of several paths, all must be inside. */
+function filesFacts(values: readonly unknown[], place: Place): FileFacts {
+  const all = values.map((value) => fileFacts(String(value), place));
+  return {
+    inside: all.every(({ inside }) => inside),
+    path: all.flatMap(({ path }) => path),
+    name: all[0]?.name ?? '',
+    kind: [...new Set(all.flatMap(({ kind }) => kind))],
+  };
 }
 
 /** An agent may remove the space around a path before it opens the file. */

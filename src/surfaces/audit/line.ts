@@ -142,6 +142,7 @@ export function callLine(record: CallRecord, argumentsOf: ArgumentsOf): NewMembe
     principal: record.principal,
     actor: record.actor,
     surface: record.surface,
+    unasked: record.unasked,
     tool: shortened(record.tool, maxNameChars),
     source: record.source,
     version: record.version,

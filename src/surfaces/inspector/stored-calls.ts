@@ -106,6 +106,7 @@ function recordIn(text: string): CallRecord | undefined {
     principal: textOf(line.principal) ?? '',
     actor: actorIn(line),
     surface: textOf(line.surface) ?? '',
+    unasked: line.unasked === true || undefined,
     tool: textOf(line.tool) ?? '',
     source: textOf(line.source),
     executor: undefined,

@@ -33,6 +33,8 @@ export function approve(call: FoundCall): Step {
     granted(call, grant.id, grant.by);
     return undefined;
   }
+  if (call.surface?.unasked === true)
+    return rejected(call, undefined, 'unasked', undefined, 'it has begun, and nobody was asked.');
   // Nothing would run a resumed call here, so the caller must ask a person at once.
   const isExternal = call.entry.internals.runsIn === 'external';
   if (answers === undefined || session.setup.approvalMode !== 'suspend' || isExternal)

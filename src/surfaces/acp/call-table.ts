@@ -1,0 +1,100 @@
+/** The calls that an agent has told of, within bounds. */
+import type { Authorization } from '../../core.ts';
+import type { Described } from './agent-calls.ts';
+import type { Verdict } from './options.ts';
+import { readToldCall, type ToldCall } from './told-call.ts';
+
+export type Permission = Extract<Authorization, { allowed: true }>;
+
+/** A decision, and the permission that it gave. */
+export interface Decision {
+  readonly about: string;
+  readonly stop: AbortController;
+  readonly verdict: Promise<Verdict>;
+  described?: Described;
+  permission?: Permission | undefined;
+  isDone?: true;
+}
+
+/** One call of an agent. */
+export interface Call {
+  readonly sessionId: string;
+  told: ToldCall;
+  /** The latest one. */
+  decision: Decision | undefined;
+  /** How often something else was asked, or done, under the same id. */
+  rounds: number;
+  /** Whether its end was told. */
+  isOver: boolean;
+}
+
+/** Most calls, and most characters of what is kept of them. */
+const maxCalls = 10_000;
+const maxChars = 64_000_000;
+
+/** The calls of all sessions of an agent. */
+export class CallTable {
+  readonly #calls = new Map<string, Call>();
+  #size = 0;
+
+  /** Adds what a message says to its call; undefined if it names none, or too many are open. */
+  learn(sessionId: string, message: unknown): Call | undefined {
+    const read = readToldCall(message);
+    if (read === undefined) return undefined;
+    const key = JSON.stringify([sessionId, read.told.id]);
+    const known = this.#calls.get(key);
+    const size = read.size + (known?.told.size ?? 0);
+    while (
+      this.#size + read.size > maxChars ||
+      (known === undefined && this.#calls.size >= maxCalls)
+    )
+      if (!this.#forgetOne(known)) return undefined;
+    this.#size += read.size;
+    if (known !== undefined) {
+      known.told = { ...known.told, ...read.told, size };
+      return known;
+    }
+    const call: Call = {
+      sessionId,
+      told: { ...read.told, size },
+      decision: undefined,
+      rounds: 0,
+      isOver: false,
+    };
+    this.#calls.set(key, call);
+    return call;
+  }
+
+  /** Of a call that has ended, only that is kept. */
+  end(call: Call): void {
+    call.isOver = true;
+    this.#size -= call.told.size;
+    call.told = { id: call.told.id, size: 0 };
+  }
+
+  /** The calls of a session, or all. */
+  of(sessionId: string | undefined): readonly Call[] {
+    const all = [...this.#calls.values()];
+    return sessionId === undefined ? all : all.filter((call) => call.sessionId === sessionId);
+  }
+
+  forget(call: Call): void {
+    this.#calls.delete(JSON.stringify([call.sessionId, call.told.id]));
+    this.#size -= call.told.size;
+  }
+
+  /** Forgets the oldest call about which nothing is open. */
+  #forgetOne(kept: Call | undefined): boolean {
+    for (const call of this.#calls.values()) {
+      const { decision } = call;
+      const isOpen =
+        !call.isOver &&
+        decision !== undefined &&
+        (decision.isDone !== true || decision.permission !== undefined);
+      if (isOpen || call === kept) continue;
+      this.forget(call);
+      return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,209 @@
+/** What an agent asks of its client: files and terminals, as governed calls of the session. */
+import {
+  type CreateTerminalRequest,
+  type ReadTextFileRequest,
+  RequestError,
+  type TerminalExitStatus,
+  type TerminalOutputResponse,
+  type WriteTextFileRequest,
+} from '@agentclientprotocol/sdk/unstable';
+import type { ExternalOutcome, ToolSession } from '../../core.ts';
+import { inspectSession } from '../../extend.ts';
+import { messageOf } from '../../values/errors/index.ts';
+import { canonicalJson, copyJson, isJsonObject } from '../../values/json/index.ts';
+import { type Place, pathFacts } from '../agents/place.ts';
+import type { ClientMethod } from './agent-calls.ts';
+import type { Permission } from './call-table.ts';
+import type { AcpExit, AcpFiles, AcpTerminalRef, AcpTerminals } from './client-handlers.ts';
+
+/** A terminal that has not been released. */
+interface Terminal {
+  readonly ref: AcpTerminalRef;
+  readonly permission: Permission;
+  /** The end of its command was recorded. */
+  isOver?: true;
+}
+
+/** Most terminals at a time. */
+const maxTerminals = 100;
+
+/** The requests of one connection. */
+export class ClientRequests {
+  readonly #session: ToolSession;
+  readonly #place: Place;
+  readonly #files: AcpFiles;
+  readonly #terminals: AcpTerminals | undefined;
+  readonly #open = new Map<string, Terminal>();
+  /** Terminals that are being made count too. */
+  #starting = 0;
+  #isClosed = false;
+
+  constructor(
+    session: ToolSession,
+    place: Place,
+    files: AcpFiles,
+    terminals: AcpTerminals | undefined,
+  ) {
+    this.#session = session;
+    this.#place = place;
+    this.#files = files;
+    this.#terminals = terminals;
+  }
+
+  async read(params: ReadTextFileRequest, signal: AbortSignal): Promise<{ content: string }> {
+    const read = this.#files.readTextFile as NonNullable<AcpFiles['readTextFile']>;
+    const path = this.#inside(params.path);
+    const permission = await this.#allowed('fs/read_text_file', params, signal);
+    const request = { ...params, path };
+    const content = await settled(permission, async () => (await read(request)).content);
+    if (typeof content !== 'string') throw refusal('The file could not be read as text.');
+    return { content };
+  }
+
+  async write(params: WriteTextFileRequest, signal: AbortSignal): Promise<Record<string, never>> {
+    const write = this.#files.writeTextFile as NonNullable<AcpFiles['writeTextFile']>;
+    const path = this.#inside(params.path);
+    const permission = await this.#allowed('fs/write_text_file', params, signal);
+    const request = { ...params, path };
+    await settled(permission, async () => void (await write(request)));
+    return {};
+  }
+
+  async create(
+    params: CreateTerminalRequest,
+    signal: AbortSignal,
+  ): Promise<{ terminalId: string }> {
+    const terminals = this.#terminals as AcpTerminals;
+    const cwd = this.#inside(params.cwd ?? this.#place.cwd);
+    if (this.#open.size + this.#starting >= maxTerminals)
+      throw refusal(`There are ${maxTerminals} terminals, which the agent should release first.`);
+    this.#starting++;
+    try {
+      const permission = await this.#allowed('terminal/create', params, signal);
+      const request = { ...params, cwd };
+      try {
+        const { terminalId } = await terminals.create(request);
+        const ref = { sessionId: params.sessionId, terminalId };
+        if (typeof terminalId !== 'string' || this.#open.has(terminalId))
+          throw new TypeError('`terminal.create` returned no new `terminalId`.');
+        this.#open.set(terminalId, { ref, permission });
+        if (this.#isClosed) await this.close();
+        return { terminalId };
+      } catch (error) {
+        await permission.settle({ error: messageOf(error) });
+        throw refusal(messageOf(error));
+      }
+    } finally {
+      this.#starting--;
+    }
+  }
+
+  async output(params: AcpTerminalRef): Promise<TerminalOutputResponse> {
+    const terminal = this.#mine(params);
+    const read = await (this.#terminals as AcpTerminals).output(terminal.ref);
+    if (read.exitStatus) await end(terminal, read.exitStatus);
+    const { exitStatus } = read;
+    return { ...read, exitStatus: exitStatus ? exitOf(exitStatus) : null };
+  }
+
+  async waitForExit(params: AcpTerminalRef): Promise<TerminalExitStatus> {
+    const terminal = this.#mine(params);
+    const exit = await (this.#terminals as AcpTerminals).waitForExit(terminal.ref);
+    await end(terminal, exit);
+    return exitOf(exit);
+  }
+
+  async kill(params: AcpTerminalRef): Promise<Record<string, never>> {
+    const { ref } = this.#mine(params);
+    await (this.#terminals as AcpTerminals).kill(ref);
+    return {};
+  }
+
+  async release(params: AcpTerminalRef): Promise<Record<string, never>> {
+    await this.#release(this.#mine(params));
+    return {};
+  }
+
+  /** Releases the terminals that are left. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(
+      [...this.#open.values()].map((one) => this.#release(one).catch(() => undefined)),
+    );
+  }
+
+  async #release(terminal: Terminal): Promise<void> {
+    this.#open.delete(terminal.ref.terminalId);
+    await (this.#terminals as AcpTerminals).release(terminal.ref);
+    await end(terminal, undefined);
+  }
+
+  /** The terminal of a request, if it is one of the same session of the agent. */
+  #mine({ sessionId, terminalId }: AcpTerminalRef): Terminal {
+    const terminal = this.#open.get(terminalId);
+    if (terminal === undefined || terminal.ref.sessionId !== sessionId)
+      throw refusal('There is no such terminal in this session.');
+    return terminal;
+  }
+
+  /** The path without symbolic links. @throws RequestError outside of the folder */
+  #inside(path: string): string {
+    if (path === '') throw refusal('Expected an absolute path.');
+    const { inside, path: paths } = pathFacts(path, this.#place);
+    if (!inside) throw refusal('The path is outside of the folder of the session.');
+    return paths.at(-1) as string;
+  }
+
+  async #allowed(method: ClientMethod, params: object, signal: AbortSignal): Promise<Permission> {
+    const { authorizeCall, describeRequest } = await import('./agent-calls.ts');
+    const copy = copyJson(params, { maxDepth: 64, maxValues: 100_000 });
+    if (!copy.ok || !isJsonObject(copy.value)) throw refusal('Expected an object.');
+    const session = this.#session;
+    const described = describeRequest(method, copy.value);
+    const permission = await authorizeCall(session, described, this.#place, {
+      callId: inspectSession(session).newCallId(),
+      signal,
+      surface: { name: 'acp' },
+    });
+    if (typeof permission === 'string') throw refusal(permission);
+    if (!permission.allowed)
+      throw refusal(permission.result.error?.message ?? 'The call was refused.');
+    if (canonicalJson(permission.input) === canonicalJson(described.input)) return permission;
+    const edited = 'Its input was edited, which the protocol cannot carry.';
+    await permission.settle({ error: edited });
+    throw refusal(edited);
+  }
+}
+
+/** Runs what is allowed, and ends its call. @returns what the session makes of the output */
+async function settled(permission: Permission, run: () => Promise<unknown>): Promise<unknown> {
+  let outcome: ExternalOutcome;
+  try {
+    outcome = { output: (await run()) ?? null };
+  } catch (error) {
+    outcome = { error: messageOf(error) || 'It failed.' };
+  }
+  const result = await permission.settle(outcome);
+  if (result.success) return result.output;
+  throw refusal(result.error.message);
+}
+
+/** Records how a command ended, once. @param exit Undefined if that is not known */
+async function end(terminal: Terminal, exit: AcpExit | undefined): Promise<void> {
+  if (terminal.isOver) return;
+  terminal.isOver = true;
+  await terminal.permission.settle(
+    exit === undefined
+      ? { error: 'The terminal was released before its command had ended.' }
+      : { output: { ...exitOf(exit) } },
+  );
+}
+
+function exitOf({ exitCode = null, signal = null }: AcpExit) {
+  return { exitCode, signal };
+}
+
+/** The agent's model may read the reason. */
+function refusal(reason: string): RequestError {
+  return new RequestError(-32_602, reason.toWellFormed());
+}

@@ -1,0 +1,227 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { observeCalls } from '../../../src/extend.ts';
+import { HostToolRegistry, MisuseError, type Rule } from '../../../src/index.ts';
+import {
+  type AcpClientOptions,
+  type AcpTerminals,
+  toAcpClient,
+} from '../../../src/surfaces/acp/index.ts';
+import { linePair, scriptedAgent, type Turn } from './scripted-agent.ts';
+
+const root = mkdtempSync(join(realpathSync(tmpdir()), 'acp-files-'));
+const project = join(root, 'project');
+beforeAll(() => {
+  mkdirSync(join(project, 'src'), { recursive: true });
+  symlinkSync(root, join(project, 'out'));
+  symlinkSync(join(project, 'src'), join(project, 'link'));
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Terminals that do nothing, and what was asked of them. */
+function terminals(): AcpTerminals & { readonly asked: string[] } {
+  const asked: string[] = [];
+  let made = 0;
+  const note =
+    (what: string) =>
+    ({ terminalId }: { terminalId: string }) => {
+      asked.push(`${what} ${terminalId}`);
+      return {};
+    };
+  return {
+    asked,
+    create({ command, cwd }) {
+      asked.push(`create ${command} in ${cwd}`);
+      return { terminalId: `t${++made}` };
+    },
+    output: () => ({ output: 'out', truncated: false, exitStatus: null }),
+    waitForExit: () => ({ exitCode: 3 }),
+    kill: note('kill'),
+    release: note('release'),
+  };
+}
+
+async function run(
+  rules: readonly Rule[],
+  client: Partial<AcpClientOptions>,
+  script: (turn: Turn, other: string) => Promise<void>,
+) {
+  const registry = new HostToolRegistry({ rules });
+  const records: string[] = [];
+  const inputs: unknown[] = [];
+  observeCalls('test', registry, {
+    ended({ tool, status, input }) {
+      records.push(`${tool} ${status}`);
+      inputs.push(input);
+    },
+  });
+  const session = registry.createSession({ sessionId: 'h' });
+  const acp = toAcpClient(session, { agent: 'other', cwd: project, ...client });
+  const [ours, theirs] = linePair();
+  scriptedAgent(theirs, (turn) => script(turn, 's2'));
+  const { agent } = acp.connect(ours);
+  const { clientCapabilities } = acp;
+  await agent.request('initialize', { protocolVersion: 1, clientCapabilities });
+  const { sessionId } = await agent.request('session/new', { cwd: project, mcpServers: [] });
+  await agent.request('session/new', { cwd: project, mcpServers: [] });
+  await agent.request('session/prompt', { sessionId, prompt: [] });
+  await acp.close();
+  return { records, inputs, clientCapabilities };
+}
+
+const reason = (error: unknown): string => (error as Error).message;
+
+describe('files of the client', () => {
+  test('are governed calls, and the handler gets the path without links', async () => {
+    const said: unknown[] = [];
+    const read: unknown[] = [];
+    const rules: Rule[] = [
+      { id: 'env', effect: 'deny', when: { 'path@name': '.env' }, reason: 'secrets_stay' },
+    ];
+    const fs = {
+      readTextFile: ({ path, line }: { path: string; line?: number | null | undefined }) => {
+        read.push([path, line]);
+        return { content: 'text' };
+      },
+    };
+    const { records, clientCapabilities } = await run(rules, { fs }, async (turn) => {
+      const { client, sessionId } = turn;
+      const ask = (path: string) =>
+        client.request('fs/read_text_file', { sessionId, path, line: 2 }).catch(reason);
+      said.push(await ask(join(project, 'link/a.ts')));
+      said.push(await ask(join(project, '.env')));
+    });
+    expect(clientCapabilities).toEqual({
+      fs: { readTextFile: true, writeTextFile: false },
+      terminal: false,
+    });
+    expect(said).toEqual([{ content: 'text' }, expect.stringContaining('secrets_stay')]);
+    expect(read).toEqual([[join(project, 'src/a.ts'), 2]]);
+    expect(records).toEqual(['fs.read_text_file succeeded', 'fs.read_text_file rejected']);
+  });
+
+  test.each([
+    ['another folder', '/etc/passwd'],
+    ['the folder above', join(project, '../x')],
+    ['steps upwards', `${project}/src/../../x`],
+    ['a link that leads out', join(project, 'out/x')],
+    ['a neighbour with the same beginning', `${project}-2/x`],
+    ['no path', ''],
+  ])('outside of the folder are refused: %s', async (_, path) => {
+    const written: string[] = [];
+    const said: string[] = [];
+    const fs = { writeTextFile: ({ path: to }: { path: string }) => void written.push(to) };
+    const { records } = await run([], { fs }, async ({ client, sessionId }) => {
+      const request = { sessionId, path, content: 'x' };
+      await client.request('fs/write_text_file', request).catch((e) => said.push(reason(e)));
+    });
+    expect(written).toEqual([]);
+    expect(said).toHaveLength(1);
+    expect(records).toEqual([]);
+  });
+
+  test('whose handler fails end as failed, and the agent hears why', async () => {
+    const said: string[] = [];
+    const fs = {
+      writeTextFile: () => {
+        throw new Error('The disk is full.');
+      },
+    };
+    const { records } = await run([], { fs }, async ({ client, sessionId }) => {
+      const request = { sessionId, path: join(project, 'a'), content: 'x' };
+      await client.request('fs/write_text_file', request).catch((e) => said.push(reason(e)));
+    });
+    expect(said).toEqual(['The disk is full.']);
+    expect(records).toEqual(['fs.write_text_file failed']);
+  });
+
+  test('that no handler gives are not there', async () => {
+    const said: string[] = [];
+    await run([], {}, async ({ client, sessionId }) => {
+      await client
+        .request('fs/read_text_file', { sessionId, path: join(project, 'a') })
+        .catch((e) => said.push(reason(e)));
+    });
+    expect(said[0]).toMatch(/Method not found/);
+  });
+});
+
+describe('terminals of the client', () => {
+  test('run what the rules allow, and are recorded with how they ended', async () => {
+    const terminal = terminals();
+    const said: unknown[] = [];
+    const rules: Rule[] = [
+      { id: 'rm', effect: 'deny', when: { 'command@commands.*.program': 'rm' } },
+    ];
+    const { records, inputs } = await run(rules, { terminal }, async ({ client, sessionId }) => {
+      const create = (command: string, args: string[], cwd?: string) =>
+        client
+          .request('terminal/create', { sessionId, command, args, ...(cwd ? { cwd } : {}) })
+          .then(({ terminalId }) => terminalId, reason);
+      const id = await create('ls', ['-l', 'a b']);
+      said.push(await client.request('terminal/wait_for_exit', { sessionId, terminalId: id }));
+      await client.request('terminal/release', { sessionId, terminalId: id });
+      said.push(await create('sh', ['-c', 'rm -rf x']), await create('rm x', []));
+      said.push(await create('ls', [], '/etc'));
+    });
+    expect(said).toEqual([
+      { exitCode: 3, signal: null },
+      expect.stringMatching(/not allowed|denied|rm/),
+      expect.stringMatching(/not allowed|denied|rm/),
+      expect.stringContaining('outside of the folder'),
+    ]);
+    expect(inputs[0]).toMatchObject({ command: "ls -l 'a b'" });
+    expect(terminal.asked).toEqual([`create ls in ${project}`, 'release t1']);
+    expect(records.sort()).toEqual([
+      'terminal.create rejected',
+      'terminal.create rejected',
+      'terminal.create succeeded',
+    ]);
+  });
+
+  test('belong to one session of the agent, and are released when the client closes', async () => {
+    const terminal = terminals();
+    const said: string[] = [];
+    const { records } = await run([], { terminal }, async ({ client, sessionId }, other) => {
+      const { terminalId } = await client.request('terminal/create', { sessionId, command: 'ls' });
+      for (const method of ['output', 'wait_for_exit', 'kill', 'release'])
+        await client
+          .request(`terminal/${method}`, { sessionId: other, terminalId })
+          .catch((e: unknown) => said.push(reason(e)));
+      await client
+        .request('terminal/output', { sessionId, terminalId: 't9' })
+        .catch((e) => said.push(reason(e)));
+    });
+    expect(said).toEqual(Array(5).fill('There is no such terminal in this session.'));
+    expect(terminal.asked).toEqual([`create ls in ${project}`, 'release t1']);
+    expect(records).toEqual(['terminal.create failed']);
+  });
+
+  test('are at most a hundred at a time', async () => {
+    const said: string[] = [];
+    await run([], { terminal: terminals() }, async ({ client, sessionId }) => {
+      await Promise.all(
+        Array.from({ length: 101 }, () =>
+          client
+            .request('terminal/create', { sessionId, command: 'ls' })
+            .catch((e) => said.push(reason(e))),
+        ),
+      );
+    });
+    expect(said).toEqual([expect.stringContaining('100 terminals')]);
+  });
+});
+
+test.each([
+  ['no agent', {}],
+  ['an unknown agent', { agent: 'claude_code' }],
+  ['an unknown option', { agent: 'other', fss: {} }],
+  ['an unknown handler', { agent: 'other', fs: { readFile: () => ({ content: '' }) } }],
+  ['half a terminal', { agent: 'other', terminal: { create: () => ({ terminalId: '' }) } }],
+  ['a wrong word', { agent: 'other', onUnasked: 'stop' }],
+])('toAcpClient throws for %s', (_, options) => {
+  const session = new HostToolRegistry().createSession({ sessionId: 'h' });
+  expect(() => toAcpClient(session, options as never)).toThrow(MisuseError);
+});
