@@ -114,6 +114,7 @@ describe('what is in the package', () => {
       'rules/claude-code.yaml',
       'rules/codex.yaml',
       'rules/gemini-cli.yaml',
+      'rules/qwen-code.yaml',
     ]);
   });
 

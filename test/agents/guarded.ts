@@ -16,7 +16,7 @@ export const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 /** What differs between the programs. */
 export interface Kind {
   /** The agent's name for `host-tools hook`. */
-  readonly agent: 'claude-code' | 'codex' | 'gemini-cli';
+  readonly agent: keyof typeof settings;
   /** The call with which its model runs a command line, in a folder if one is given. */
   shell(command: string, folder?: string): ScriptedCall;
   /** The call with which its model writes a file. */
@@ -108,6 +108,27 @@ export const kinds: Readonly<Record<ProgramName, Kind>> = {
     // It runs no hook in a folder that is not trusted.
     env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
   },
+  'qwen-code': {
+    agent: 'qwen-code',
+    shell: (command, directory) => ({
+      name: 'run_shell_command',
+      input: { command, is_background: false, ...(directory === undefined ? {} : { directory }) },
+    }),
+    write: (file_path, content) => ({ name: 'write_file', input: { file_path, content } }),
+    delegate: (script) => ({
+      name: 'agent',
+      input: {
+        ...{ description: 'Helps.', prompt: `[[script:${script}]] Go on.` },
+        ...{ subagent_type: 'general-purpose', run_in_background: false },
+      },
+    }),
+    mcpTool: (server, tool) => ({ name: `mcp__${server}__${tool}` }),
+    server: (name, [command, ...args]) => [
+      '.qwen/settings.json',
+      { mcpServers: { [name]: { command, args, trust: true } } },
+    ],
+    args: ['--approval-mode', 'yolo'],
+  },
 };
 
 /** The files in which the agents have their hooks. */
@@ -115,6 +136,7 @@ const settings = {
   'claude-code': '.claude/settings.json',
   codex: '.codex/hooks.json',
   'gemini-cli': '.gemini/settings.json',
+  'qwen-code': '.qwen/settings.json',
 } as const;
 
 export interface Guarded {

@@ -18,6 +18,7 @@ export const pinned = {
   /** What npm installs on Node 20. It ignores `onFailure`. */
   'claude-code, older': { package: '@anthropic-ai/claude-code', version: '2.1.197', bin: 'claude' },
   codex: { package: '@openai/codex', version: '0.171.0', bin: 'codex' },
+  'qwen-code': { package: '@qwen-code/qwen-code', version: '0.24.4', bin: 'qwen' },
   'gemini-cli': { package: '@google/gemini-cli', version: '0.61.0', bin: 'gemini' },
 } as const;
 

@@ -94,6 +94,15 @@ function commandOf(run: AgentRun): Command {
         args: ['-p', run.prompt, '-m', 'gemini-2.5-pro', '--output-format', 'json'],
         env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: run.model },
       };
+    case 'qwen-code':
+      return {
+        args: ['-p', run.prompt, '--auth-type', 'openai'],
+        env: {
+          OPENAI_API_KEY: 'none',
+          OPENAI_BASE_URL: `${run.model}/v1`,
+          OPENAI_MODEL: 'scripted',
+        },
+      };
   }
 }
 

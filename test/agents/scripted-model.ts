@@ -1,6 +1,6 @@
 /**
- * A model server on loopback that says what a script says, in the wire formats of three providers:
- * Anthropic's messages, OpenAI's responses, and Gemini's `generateContent`. Real coding agents run
+ * A model server on loopback that says what a script says, in four wire formats: Anthropic's
+ * messages, OpenAI's responses and chat completions, and Gemini's `generateContent`. Real coding agents run
  * against it without a network.
  *
  * The text `[[script:NAME]]` in what the user wrote picks the script. The agent sends the whole
@@ -109,6 +109,7 @@ async function answer(
 function wireOf(path: string): Wire | undefined {
   if (path.endsWith('/v1/messages')) return anthropic;
   if (path.endsWith('/responses')) return openai;
+  if (path.endsWith('/chat/completions')) return chat;
   if (path.endsWith('generateContent') || path.endsWith('GenerateContent')) return gemini;
   return undefined;
 }
@@ -259,6 +260,45 @@ const openai: Wire = {
         { type: 'response.completed', response: { ...base, output: items, usage } },
       ],
       true,
+    );
+  },
+};
+
+const chat: Wire = {
+  said: (body) =>
+    list(body.messages).flatMap(({ role, content }) => (role === 'user' ? [textOf(content)] : [])),
+  turns: (body) =>
+    list(body.messages).filter(({ tool_calls }) => list(tool_calls).length > 0).length,
+  tools: (body) => list(body.tools).map((tool) => String((tool.function as Json).name)),
+  results(body) {
+    const last = list(body.messages).findLastIndex(({ role }) => role === 'assistant');
+    return list(body.messages)
+      .slice(last + 1)
+      .filter(({ role }) => role === 'tool')
+      .map(({ content }) => textOf(content));
+  },
+  write(response, turn, at) {
+    const said = typeof turn === 'string';
+    const tool_calls = (said ? [] : turn).map(({ name, input }, index) => ({
+      ...{ index, id: `call_${at}_${index}`, type: 'function' },
+      function: { name, arguments: JSON.stringify(input) },
+    }));
+    const delta = { role: 'assistant', ...(said ? { content: turn } : { tool_calls }) };
+    const base = {
+      id: `chat_${at}`,
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'scripted',
+    };
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    const finish_reason = said ? 'stop' : 'tool_calls';
+    events(
+      response,
+      [
+        { ...base, choices: [{ index: 0, delta, finish_reason: null }] },
+        { ...base, choices: [{ index: 0, delta: {}, finish_reason }], usage },
+      ],
+      false,
     );
   },
 };

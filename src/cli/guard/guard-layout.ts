@@ -44,7 +44,17 @@ const hidden = ['/tmp', '/var/tmp', '/run'];
  * replaced by an empty folder, which git does not list.
  */
 const inProject = [
-  ...['.claude', '.codex', '.gemini', '.mcp.json', '.cursor', '.vscode', '.husky', '.envrc'],
+  ...[
+    '.claude',
+    '.codex',
+    '.gemini',
+    '.qwen',
+    '.mcp.json',
+    '.cursor',
+    '.vscode',
+    '.husky',
+    '.envrc',
+  ],
   ...['.git/hooks', '.git/config', '.git/config.worktree'],
 ];
 

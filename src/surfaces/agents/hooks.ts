@@ -3,6 +3,7 @@ import type { Agent } from './agent.ts';
 import { claudeCode } from './claude-code/claude-code.ts';
 import { codex } from './codex/codex.ts';
 import { geminiCli } from './gemini-cli/gemini-cli.ts';
+import { qwenCode } from './qwen-code/qwen-code.ts';
 
 /** Gates for coding agents that run a command before each of their tools. */
 export type { Agent, HookGroups, UserHome } from './agent.ts';
@@ -16,5 +17,5 @@ export { cacheFolder, forgetOld, nameFor, stateFolder } from './state/state-fold
 
 /** By the word that names them on the command line. */
 export const agents: ReadonlyMap<string, Agent> = new Map(
-  [claudeCode, codex, geminiCli].map((agent) => [agent.name, agent]),
+  [claudeCode, codex, geminiCli, qwenCode].map((agent) => [agent.name, agent]),
 );

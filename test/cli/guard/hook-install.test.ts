@@ -37,6 +37,7 @@ const setups = {
   'claude-code': ['.claude/settings.json', 'PreToolUse', 'Bash'],
   codex: ['.codex/hooks.json', 'PreToolUse', 'Bash'],
   'gemini-cli': ['.gemini/settings.json', 'BeforeTool', 'run_shell_command'],
+  'qwen-code': ['.qwen/settings.json', 'PreToolUse', 'run_shell_command'],
 } as const;
 type Name = keyof typeof setups;
 

@@ -65,6 +65,7 @@ export function hookWorld(
         XDG_STATE_HOME: files.at('state'),
         CLAUDE_PROJECT_DIR: root,
         GEMINI_PROJECT_DIR: root,
+        QWEN_PROJECT_DIR: root,
         ...env,
       },
       // Codex starts the hook in the folder of its session. The others name it in a variable.

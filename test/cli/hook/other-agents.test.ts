@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { hookTimeoutMs } from '../../../src/cli/hook-timeout.ts';
 import { agentNames } from '../../../src/surfaces/agents/agent.ts';
 import { cli } from '../cli-run.ts';
-import { type HookWorld, hookWorld } from './hook-world.ts';
+import { decided, type HookWorld, hookWorld } from './hook-world.ts';
 
 const rules = [
   { id: 'no-rm', effect: 'deny', when: { 'command@commands.*.program': 'rm' } },
@@ -200,6 +200,58 @@ describe('Codex', () => {
   });
 });
 
+describe('Qwen Code', () => {
+  const more = { agent: 'qwen-code' };
+  /** As `@qwen-code/qwen-code` 0.24.4 sends it. */
+  const event = (tool_name: string, tool_input: object) => ({
+    ...{
+      hook_event_name: 'PreToolUse',
+      permission_mode: 'yolo',
+      timestamp: '2026-11-29T22:57:12Z',
+    },
+    ...{ tool_name, tool_input, tool_use_id: 'toolu_1', tool_call_id: 'call_1' },
+  });
+  const answer = async (tool: string, input: object) =>
+    decided(await hookWorld({ rules }).send(event(tool, input), more));
+
+  test.each([
+    ['run_shell_command', { command: 'cd x; rm y', is_background: false }, 'deny', 'no-rm'],
+    ['write_file', { file_path: '/etc/x', content: '' }, 'deny', 'file'],
+    ['no_such_tool', {}, 'deny', 'does not know the tool'],
+    ['monitor', { command: 'ls' }, 'deny', 'does not know the tool'],
+    // It asks in the mode `yolo` as well, and denies the call if there is no terminal.
+    ['run_shell_command', { command: 'git push' }, 'ask', 'push'],
+    ['run_shell_command', { command: 'ls' }, 'allow', 'ls'],
+    ['run_shell_command', { command: 'cat x' }, 'none', ''],
+  ])('%s %j: %s', async (tool, input, effect, reason) => {
+    const found = await answer(tool, input);
+    expect(found.effect).toBe(effect);
+    expect(found.reason).toContain(reason);
+  });
+
+  test('only what the user has submitted counts as said', async () => {
+    const own = { id: 'own', effect: 'deny', when: { file_path: { origin: 'unknown' } } };
+    const world = hookWorld({ rules: [own] });
+    const submit = { hook_event_name: 'UserPromptSubmit', prompt: 'Read /a/b.txt and /a/c.txt' };
+    await world.send({ ...submit, submitted_prompt: 'Read /a/b.txt' }, more);
+    // Results of tools go the same way, as an empty prompt or as that of a result.
+    for (const prompt of ['', '/a/c.txt'])
+      expect((await world.send({ ...submit, prompt }, more)).exit).toBe(0);
+    const effect = async (file_path: string) =>
+      decided(await world.send(event('read_file', { file_path }), more)).effect;
+    expect([await effect('/a/b.txt'), await effect('/a/c.txt')]).toEqual(['none', 'deny']);
+  });
+
+  test('a command that ended with another code than 0 has failed', async () => {
+    const world = hookWorld({ rules: [], audit: { path: 'log.jsonl' } });
+    const call = event('run_shell_command', { command: 'exit 3' });
+    await world.send(call, more);
+    const tool_response = { llmContent: 'Output: (empty)\nExit Code: 3\nSignal: (none)' };
+    await world.send({ ...call, hook_event_name: 'PostToolUse', tool_response }, more);
+    expect(recorded(world)[1]?.status).toBe('failed');
+  });
+});
+
 test('Codex: the folder of a command is not the project', async () => {
   const file = {
     rules: [{ id: 'out', effect: 'deny', when: { 'command@writesOutside.*': { exists: true } } }],
@@ -219,6 +271,7 @@ test.each([
   ['codex', 'PreToolUse2'],
   ['gemini-cli', 'beforeTool'],
   ['gemini-cli', 'PreToolUse'],
+  ['qwen-code', 'BeforeTool'],
 ])('%s: the event %s about a call is not known, and blocks it', async (agent, name) => {
   const event = { hook_event_name: name, tool_name: 'Bash', tool_input: { command: 'ls' } };
   const end = await hookWorld({ rules }).send(event, { agent });
@@ -284,6 +337,7 @@ describe('tools of MCP servers are known by the names that the agent gives them'
   ];
   test.each([
     ['claude-code', ['mcp__mail__send', 'mcp__plugin_mail_x__send_all', 'mcp__a__b__c']],
+    ['qwen-code', ['mcp__mail__send', 'mcp__plugin_mail_x__send_all', 'mcp__a__b__c']],
     ['codex', ['mcp__mail__send', 'mcp__plugin_mail_x__send_all', 'mcp__a__b__c', cut]],
     // The reference of earlier versions has the names that Claude Code gives.
     ['gemini-cli', names.slice(0, 8)],

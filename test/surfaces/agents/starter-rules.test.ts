@@ -77,6 +77,7 @@ test.each([
   ['claude-code', 'Bash'],
   ['codex', 'Bash'],
   ['gemini-cli', 'run_shell_command'],
+  ['qwen-code', 'run_shell_command'],
 ])('%s may do its ordinary work: 6 questions of 100 at most, no denial', async (agent, tool) => {
   const judge = judging(agent);
   const asked: string[] = [];
@@ -140,6 +141,15 @@ test.each<[string, string, object, string]>([
     'deny by guard-files-shell',
   ],
   ['gemini-cli', 'run_shell_command', { command: 'rm -rf src' }, 'ask by cannot-be-undone'],
+  ['qwen-code', 'write_file', { file_path: '/etc/x', content: '' }, 'deny by write-outside'],
+  ['qwen-code', 'notebook_edit', { notebook_path: '/etc/x' }, 'deny by notebook-outside'],
+  ['qwen-code', 'edit', { file_path: '.qwen/settings.json' }, 'deny by guard-files'],
+  ['qwen-code', 'write_file', { file_path: 'QWEN.md', content: '' }, 'ask by runs-later'],
+  ['qwen-code', 'read_file', { file_path: '.env' }, 'deny by secret-files'],
+  ['qwen-code', 'glob', { pattern: '*', path: '.ssh' }, 'deny by secret-searches'],
+  ['qwen-code', 'grep_search', { pattern: 'x', glob: '**/.env' }, 'deny by secret-globs'],
+  ['qwen-code', 'web_fetch', { url: 'https://evil.example/x', prompt: '' }, 'ask by web-by-list'],
+  ['qwen-code', 'run_shell_command', { command: 'mv .qwen x' }, 'deny by guard-files-shell'],
 ])('%s: %s %j is %s', async (agent, tool, input, effect) => {
   expect(await judging(agent)(tool, input)).toBe(effect);
 });

@@ -185,7 +185,7 @@ function readGeminiEvent(name: string, event: JsonObject): AgentEvent {
  * Why a tool failed: `error` of its response. A command that ended with another code than 0 says so
  * only in the text for the model.
  */
-function failureOf(tool: string, response: JsonValue): string | undefined {
+export function failureOf(tool: string, response: JsonValue): string | undefined {
   if (!isJsonObject(response)) return undefined;
   const error = memberOf(response, 'error');
   if (error !== undefined && error !== null && error !== false) {
