@@ -167,6 +167,7 @@ export type {
   PendingApproval,
 } from './api/approval.ts';
 export type { SuspendedApproval } from './api/approval-store.ts';
+export type { Answerer, Approvers, GivenAnswer } from './api/approvers.ts';
 export type {
   CodeAnswer,
   CodeError,

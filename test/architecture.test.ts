@@ -186,7 +186,11 @@ const worksOn: Readonly<Record<string, readonly string[]>> = {
   ],
   'executors/bullmq': ['parts/json-schema/part'],
   'surfaces/amplifier': ['parts/json-schema/part', 'parts/versions/part'],
-  'surfaces/approvals': ['parts/durable-approvals/settle-approval'],
+  'surfaces/approvals': [
+    'parts/durable-approvals/people',
+    'parts/durable-approvals/settle-approval',
+    'parts/durable-approvals/weigh-answer',
+  ],
   'surfaces/config': [
     'parts/code/settings',
     'parts/credentials/file-tokens',

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../values/json/index.ts';
 import type { ApprovalRequest } from './approval.ts';
+import type { GivenAnswer } from './approvers.ts';
 import type { Actor } from './delegation.ts';
 
 /** A suspended call as a store keeps it. Plain JSON. */
@@ -49,6 +50,13 @@ export type SuspendedApproval = {
   readonly scopes?: string[];
   /** The place of the call in a trace, by W3C Trace Context; absent if nothing traces it. */
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string };
+  /** Who had allowed the call before it was suspended again; absent for nobody. */
+  readonly answers?: (GivenAnswer & JsonObject)[];
+  /**
+   * Who has allowed it since then, where certain people have to: not signed by the token, but by
+   * `seal`. Absent for nobody.
+   */
+  readonly counted?: { readonly answers: (GivenAnswer & JsonObject)[]; readonly seal: string };
 };
 
 export type Key = string | Uint8Array;

@@ -1,6 +1,7 @@
 /** The question for a person, and the possible answers. */
 
 import type { JsonObject } from '../values/json/index.ts';
+import type { Approvers, GivenAnswer } from './approvers.ts';
 import type { Actor } from './delegation.ts';
 import type { JudgedOrigin } from './origins.ts';
 import type { QuotaLevel } from './quotas.ts';
@@ -14,6 +15,11 @@ export interface ApprovalPrompt {
   readonly message?: string;
   /** How much is at stake, for display to the approver. It decides nothing. @default none */
   readonly risk?: 'low' | 'medium' | 'high';
+  /**
+   * Who may answer. Needs the part `durableApprovals()`: the call waits until they do.
+   * @default anyone who is asked
+   */
+  readonly approvers?: Approvers | undefined;
 }
 
 /** One question to a person. The input that is shown is the input that will run. */
@@ -67,6 +73,11 @@ export interface ApprovalRequest {
    */
   readonly origins?: readonly JudgedOrigin[];
   /**
+   * Who may answer, each of which is needed: whoever is asked belongs to at least one. Others
+   * cannot see the request. Absent if anyone may answer.
+   */
+  readonly approvers?: readonly Approvers[];
+  /**
    * The login of the principal that the call waits for, instead of an approval: one. To reject it
    * cancels the call. To allow it tries the call again, and approves nothing.
    */
@@ -105,6 +116,8 @@ export interface PendingApproval extends ApprovalRequest {
    * is a credential.
    */
   readonly token?: string;
+  /** Who has allowed the call so far, where more people have to; absent in lists. */
+  readonly allowedBy?: readonly string[];
 }
 
 /**
@@ -125,6 +138,11 @@ export type ApprovalAnswer =
       readonly decision: ApprovalChoice;
       /** Who answered; shown in events. */
       readonly by?: string;
+      /**
+       * The roles of whoever answers, which the host vouches for. They count where `approvers` name
+       * roles. At most 100. @default none
+       */
+      readonly roles?: readonly string[] | undefined;
       /** Passed on to the model if the call is rejected. */
       readonly message?: string;
       /** Runs the call with these arguments instead. @default the input that was shown */
@@ -167,6 +185,8 @@ export interface ApprovalSettled {
   readonly by?: string;
   /** The answer; absent if there was none that counts. */
   readonly decision?: ApprovalChoice;
+  /** All who answered, in order, where certain people had to. */
+  readonly answers?: readonly GivenAnswer[];
   /** The `metadata.status` of the call's result. */
   readonly status: string;
 }

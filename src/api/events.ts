@@ -3,6 +3,7 @@
 import type { ToolError } from '../values/errors/index.ts';
 import type { JsonValue } from '../values/json/index.ts';
 import type { ApprovalRequest, ApprovalSettled } from './approval.ts';
+import type { GivenAnswer } from './approvers.ts';
 import type { Effect } from './decision.ts';
 import type { Actor } from './delegation.ts';
 import type { OriginTold } from './origins.ts';
@@ -129,7 +130,14 @@ export interface ToolEvents {
   /** A person is asked, or the call is suspended until a person answers. */
   'approval:required': EventBase & { readonly request: ApprovalRequest };
   /** A person or a standing grant approved the call, which continues. */
-  'approval:granted': CallEvent & { readonly approvalId: string; readonly by?: string };
+  'approval:granted': CallEvent & {
+    /** The id of the approval request, or of the grant. */
+    readonly approvalId: string;
+    /** Who answered. */
+    readonly by?: string;
+    /** All who answered, in order, where certain people had to. */
+    readonly answers?: readonly GivenAnswer[];
+  };
   /** The call was rejected, or no answer came in time; `tool:error` follows. */
   'approval:denied': CallEvent & {
     /** The id of the approval request; empty if the call was refused before one was made. */
@@ -138,6 +146,8 @@ export interface ToolEvents {
     readonly reason: string;
     /** Who answered. */
     readonly by?: string;
+    /** All who answered, in order, where certain people had to. */
+    readonly answers?: readonly GivenAnswer[];
     /** The message of the answer, or the reason in words. */
     readonly message?: string;
   };

@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from '../values/errors/index.ts';
 import type { JsonObject } from '../values/json/index.ts';
+import type { Approvers } from './approvers.ts';
 import type { Decision } from './decision.ts';
 import type { JudgedOrigin } from './origins.ts';
 import type { QuotaLevel } from './quotas.ts';
@@ -45,6 +46,8 @@ export interface Explanation {
   readonly ruleId?: string;
   /** The layer that decides: `registry`, `profile:<id>`, `session`, `tool`, … */
   readonly source?: string;
+  /** Who may answer if a person would be asked, each of which is needed; absent for anyone. */
+  readonly approvers?: readonly Approvers[];
   /**
    * The code that the call would end with before its handler runs; absent if the handler would run,
    * or if a person would be asked. It does not cover hooks, which are not run, and what only the

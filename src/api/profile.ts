@@ -1,6 +1,7 @@
 /** Profiles: named, ordered sets of tools with their knobs, rules and limits. */
 
 import type { JsonObject } from '../values/json/index.ts';
+import type { Approvers } from './approvers.ts';
 import type { Effect } from './decision.ts';
 import type { OutputOrigin, Role } from './origins.ts';
 import type { Quota } from './quotas.ts';
@@ -52,6 +53,8 @@ export interface Profile {
         readonly roles?: Readonly<Record<string, Role>> | undefined;
         /** Scopes that callers must have, besides the tool's own. Those of a parent are kept. */
         readonly scopes?: readonly string[] | undefined;
+        /** Who may answer questions about the tool, besides those whom others name. */
+        readonly approvers?: Approvers | undefined;
       }
   )[];
   /**
@@ -70,6 +73,13 @@ export interface Profile {
    * @default the parents' tightest
    */
   readonly limits?: Limits | undefined;
+  /**
+   * Who may answer whatever question is asked in the profile's sessions. Those whom rules, tools
+   * and parents name are needed too. It asks no question by itself. Needs the part
+   * `durableApprovals()`.
+   * @default anyone who is asked
+   */
+  readonly approvers?: Approvers | undefined;
   /**
    * The decision when no rule or policy matched. The stricter of the registry's and the profile's
    * applies.

@@ -1,6 +1,7 @@
 /** The definition of a rule, as a host writes it. */
 
 import type { JsonPrimitive } from '../values/json/index.ts';
+import type { Approvers } from './approvers.ts';
 import type { Effect } from './decision.ts';
 import type { KnownContainers, Origin } from './origins.ts';
 import type { ToolAnnotations } from './tool.ts';
@@ -143,6 +144,12 @@ export interface Rule {
    * gets it. See {@link RuleOrigins} for the object form.
    */
   readonly origins?: Origin | readonly Origin[] | RuleOrigins | undefined;
+  /**
+   * Who may answer the question of an ask, and how many of them have to allow the call. Where
+   * several rules name approvers, each of these is needed. Needs the part `durableApprovals()`.
+   * @default anyone who is asked
+   */
+  readonly approvers?: Approvers | undefined;
   /** The reason of a deny. Must match `^[a-z][a-z0-9_]*$`. @default 'denied_by_rule' */
   readonly reason?: string | undefined;
   /**

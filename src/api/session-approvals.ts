@@ -1,6 +1,7 @@
 /** The approvals of one session. */
 
 import type { ApprovalAnswer, ApprovalChoice, Grant, PendingApproval } from './approval.ts';
+import type { GivenAnswer } from './approvers.ts';
 import type { ToolResult } from './result.ts';
 
 /** The status of an approval. */
@@ -14,6 +15,8 @@ export interface ApprovalOutcome {
   readonly decision?: ApprovalChoice;
   /** Who answered, if the answer said so. */
   readonly by?: string;
+  /** All who answered, in order, where certain people had to. */
+  readonly answers?: readonly GivenAnswer[];
   /**
    * What the call returned. Absent while it runs, if its process has died, or if the result is over
    * 1 048 576 characters.

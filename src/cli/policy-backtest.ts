@@ -156,7 +156,9 @@ function textOf(
 function changesLine(calls: number, { changed, changes }: BacktestSummary): string {
   const differing = changed === 0 ? 'none' : changed;
   const start = `${counted(calls, 'call')}, ${differing} decided differently`;
-  const parts = changes.map(({ before, after, calls: n }) => `${n} from ${before} to ${after}`);
+  const parts = changes.map(({ before, after, calls: n }) =>
+    before === after ? `${n} ${after} others` : `${n} from ${before} to ${after}`,
+  );
   return `${start}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
 }
 

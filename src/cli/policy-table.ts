@@ -1,5 +1,6 @@
 /** Reads the file of `policy test`: a table of calls with the expected decisions. */
 import { errorCodes, type JsonObject, type JsonValue } from '../core.ts';
+import { approversEntry } from '../surfaces/config/rule-format.ts';
 import type { Expectation } from '../surfaces/policy/policy-case.ts';
 import { suggestion } from '../values/options/index.ts';
 import { nearestNames } from '../values/text/names.ts';
@@ -45,7 +46,7 @@ const caseKeys = [
   'seen',
   'expect',
 ];
-const expectKeys = ['decision', 'reason', 'ruleId'];
+const expectKeys = ['decision', 'reason', 'ruleId', 'approvers'];
 
 type Fault = (path: readonly (string | number)[], message: string) => Error;
 
@@ -139,7 +140,7 @@ function readExpectation(
   if (!isObject(given))
     throw fault(path, 'expected `expect` to be a decision, or an object with `decision`.');
   checkKeys(given, expectKeys, path, fault);
-  const { decision, reason, ruleId } = given;
+  const { decision, reason, ruleId, approvers } = given;
   if (typeof decision !== 'string' || !decisions.includes(decision)) {
     const near = typeof decision === 'string' ? nearestNames(decision, decisions) : [];
     throw fault(
@@ -154,7 +155,18 @@ function readExpectation(
   ] as const)
     if (one !== undefined && typeof one !== 'string')
       throw fault([...path, key], `expected \`${key}\` to be a string.`);
-  return given as unknown as Expectation;
+  if (approvers === undefined) return given as object as Expectation;
+  const sets: readonly unknown[] = Array.isArray(approvers) ? approvers : [approvers];
+  const at = [...path, 'approvers'];
+  for (const one of sets) {
+    const checked = approversEntry.safeParse(one);
+    if (!checked.success)
+      throw fault(
+        at,
+        'expected `approvers` to be { any, count?, notPrincipal? }, or a list of these.',
+      );
+  }
+  return { ...given, approvers: sets } as object as Expectation;
 }
 
 function checkKeys(

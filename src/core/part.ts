@@ -8,7 +8,7 @@ import type { Kind, OptionTable } from '../values/options/index.ts';
 import type { SchemaEngine } from '../values/schema/bind.ts';
 import type { Ports } from './registry/ports.ts';
 import type { RegistryState } from './registry/registry-state.ts';
-import type { CompileKey } from './rules/rule-check.ts';
+import type { CompileKey, ReadAskKey } from './rules/rule-check.ts';
 import type { CompilePart } from './rules/scalar-tests.ts';
 
 /** A part, as a host passes it to a registry. */
@@ -36,7 +36,8 @@ export type Place =
   | 'schemas'
   | 'marks'
   | 'tests'
-  | 'ruleKeys';
+  | 'ruleKeys'
+  | 'askKeys';
 
 /** What makes a part. */
 export interface PartSpec {
@@ -51,6 +52,8 @@ export interface PartSpec {
   readonly tests?: Readonly<Record<string, CompilePart>>;
   /** Compiles further conditions of rules, by their keys. */
   readonly ruleKeys?: Readonly<Record<string, CompileKey>>;
+  /** Reads what questions of rules that ask show besides, by their keys. */
+  readonly askKeys?: Readonly<Record<string, ReadAskKey>>;
   /** The marks of schemas that it acts upon: each with its name, and with `x-` before it. */
   readonly marks?: Readonly<Record<string, true>>;
   /**
@@ -130,7 +133,7 @@ export class PartSet {
    * @throws MisuseError `missing_part`.
    * @internal
    */
-  find<P extends 'schemas' | 'tests' | 'marks' | 'ruleKeys'>(
+  find<P extends 'schemas' | 'tests' | 'marks' | 'ruleKeys' | 'askKeys'>(
     place: P,
     name: string,
     what: string,
@@ -155,7 +158,7 @@ export class PartSet {
    * The names that the parts have.
    * @internal
    */
-  namesOf(place: 'tests' | 'ruleKeys'): readonly string[] {
+  namesOf(place: 'tests' | 'ruleKeys' | 'askKeys'): readonly string[] {
     return this.specs.flatMap((spec) => Object.keys(spec[place] ?? {}));
   }
 
@@ -163,7 +166,7 @@ export class PartSet {
    * Whether some part has a name, also an absent one.
    * @internal
    */
-  knows(place: 'tests' | 'ruleKeys', name: string): boolean {
+  knows(place: 'tests' | 'ruleKeys' | 'askKeys', name: string): boolean {
     return this.namesOf(place).includes(name) || this.partOf?.(place, name) !== undefined;
   }
 

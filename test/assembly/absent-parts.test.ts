@@ -41,6 +41,9 @@ const fields: Readonly<Record<string, object>> = {
   scopes: { scopes: ['a'] },
   credentials: { credentials: { github: {} } },
   revert: { revert: () => null },
+  'requiresApproval.approvers': {
+    requiresApproval: { title: 'a', approvers: { any: ['ann'] } },
+  },
 };
 
 /** A tool with a field of the table. */
@@ -144,6 +147,7 @@ const uses = partTable.flatMap(({ part, subpath, ...row }) => {
     marks = [],
     profileTool = [],
     ruleKeys = [],
+    askKeys = [],
   } = row;
   const open = () => bare().createSession({ sessionId: 's' });
   const call = (object: object, path: string) => {
@@ -168,7 +172,7 @@ const uses = partTable.flatMap(({ part, subpath, ...row }) => {
       const tools = [{ name: 'a', optional: true, [key]: {} }];
       return [key, () => bare().defineProfile({ id: 'p', tools })] as const;
     }),
-    ...ruleKeys.flatMap((key) =>
+    ...[...ruleKeys, ...askKeys].flatMap((key) =>
       placesOfRule({ effect: 'ask', [key]: 'x' }).map((run) => [key, run] as const),
     ),
     ...rule.flatMap((key) =>

@@ -349,6 +349,30 @@ export const reasons: readonly {
   },
   {
     code: 'approval_denied',
+    reason: 'approvers_unreachable',
+    meaning:
+      'Only [certain people](approvers.md) may approve the call, and it cannot wait for them here.',
+  },
+  {
+    code: 'approval_denied',
+    reason: 'not_an_approver',
+    meaning:
+      'Somebody else has to answer, or the host does not say [who does](approvers.md). The question stays.',
+  },
+  {
+    code: 'approval_denied',
+    reason: 'standing_answer',
+    meaning:
+      'The answer was `allow_always`, where [certain people](approvers.md) have to allow each call. The question stays.',
+  },
+  {
+    code: 'approval_pending',
+    reason: 'approvers_missing',
+    meaning:
+      'The answer counts, and `details.missing` is how many [more people](approvers.md) have to allow the call, at least.',
+  },
+  {
+    code: 'approval_denied',
     reason: 'approval_in_child',
     meaning: 'The call is a child call, which cannot be suspended.',
   },

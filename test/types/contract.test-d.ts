@@ -109,7 +109,8 @@ same<
 same<Ours.OutputFor<Literal, 1>, Contract.OutputFor<Literal, 1>>(true);
 same<Ours.KnobsOf<Literal>, Contract.KnobsOf<Literal>>(true);
 same<Ours.KnobsOf<undefined>, Contract.KnobsOf<undefined>>(true);
-adds<Ours.ApprovalPrompt, Contract.ApprovalPrompt>(true);
+// Who may answer.
+adds<Ours.ApprovalPrompt, Contract.ApprovalPrompt, 'approvers'>(true);
 fits<Ours.ApprovalPrompt>(given<Contract.ApprovalPrompt>());
 fits<Contract.PolicyCall<1, 2, Services>>(given<Ours.PolicyCall<1, 2, Services>>());
 adds<Ours.PolicyCall<1, 2, Services>, Contract.PolicyCall<1, 2, Services>>(true);
@@ -139,17 +140,17 @@ fits<{ for<S>(): Ours.DefineTool<S> }>(given<typeof Ours.defineTool>());
 // ---------- rules, profiles, policies
 same<Ours.Glob, Contract.Glob>(true);
 // A rule can be tried before it is enforced.
-adds<Ours.Rule, Contract.Rule, 'shadow' | 'origins' | 'actor'>(true);
+adds<Ours.Rule, Contract.Rule, 'shadow' | 'origins' | 'actor' | 'approvers'>(true);
 fits<Ours.Rule>(given<Contract.Rule>());
 fits<Ours.WhenTest>(given<Contract.WhenTest>());
 adds<Ours.WhenTest, Contract.WhenTest, 'origin' | 'alike'>(true);
 fits<Ours.RuleTest>(given<Contract.RuleTest>());
-adds<Ours.Profile, Contract.Profile, 'quotas'>(true);
+adds<Ours.Profile, Contract.Profile, 'quotas' | 'approvers'>(true);
 fits<Ours.Profile>(given<Contract.Profile>());
 adds<
   Exclude<Elements<Ours.Profile['tools']>, string>,
   Exclude<Elements<Contract.Profile['tools']>, string>,
-  'origins' | 'roles' | 'scopes' | 'task'
+  'origins' | 'roles' | 'scopes' | 'task' | 'approvers'
 >(true);
 // A queue that is never left is a limit nobody can lift.
 adds<Ours.Limits, Contract.Limits, 'queueTimeoutMs'>(true);
@@ -168,20 +169,28 @@ fits<Contract.Policy<Services>>(given<Ours.Policy<Services>>());
 adds<
   Ours.ApprovalRequest,
   Contract.ApprovalRequest,
-  'quotas' | 'origins' | 'summary' | 'parent' | 'program' | 'login' | 'actor'
+  'quotas' | 'origins' | 'summary' | 'parent' | 'program' | 'login' | 'actor' | 'approvers'
 >(true);
 fits<Contract.ApprovalRequest>(given<Ours.ApprovalRequest>());
 fits<Ours.ApprovalRequest>(given<Contract.ApprovalRequest>());
 same<Ours.ApprovalChoice, Contract.ApprovalChoice>(true);
 fits<Ours.ApprovalAnswer>(given<Contract.ApprovalAnswer>());
 fits<Contract.ApprovalAnswer>(given<Ours.ApprovalAnswer>());
-adds<Exclude<Ours.ApprovalAnswer, string>, Exclude<Contract.ApprovalAnswer, string>>(true);
+adds<Exclude<Ours.ApprovalAnswer, string>, Exclude<Contract.ApprovalAnswer, string>, 'roles'>(true);
 adds<Ours.Grant, Contract.Grant>(true);
 fits<Contract.Grant>(given<Ours.Grant>());
 adds<
   Ours.PendingApproval,
   Contract.PendingApproval,
-  'quotas' | 'origins' | 'summary' | 'parent' | 'program' | 'login' | 'actor'
+  | 'quotas'
+  | 'origins'
+  | 'summary'
+  | 'parent'
+  | 'program'
+  | 'login'
+  | 'actor'
+  | 'approvers'
+  | 'allowedBy'
 >(true);
 fits<Contract.PendingApproval>(given<Ours.PendingApproval>());
 adds<Ours.Approvals, Contract.Approvals, 'outcome'>(true);
@@ -246,6 +255,12 @@ adds<
 adds<Ours.ToolEvents['policy:check'], Contract.ToolEvents['policy:check'], 'origins' | Who>(true);
 adds<Ours.ToolEvents['session:start'], Contract.ToolEvents['session:start'], 'profile' | Who>(true);
 adds<Ours.ToolEvents['tools:changed'], Contract.ToolEvents['tools:changed'], 'reason'>(true);
+adds<Ours.ToolEvents['approval:granted'], Contract.ToolEvents['approval:granted'], 'answers' | Who>(
+  true,
+);
+adds<Ours.ToolEvents['approval:denied'], Contract.ToolEvents['approval:denied'], 'answers' | Who>(
+  true,
+);
 type Unchanged = Exclude<
   keyof Ours.ToolEvents,
   | 'tool:pre'
@@ -255,6 +270,8 @@ type Unchanged = Exclude<
   | 'session:start'
   | 'tools:changed'
   | 'policy:shadow'
+  | 'approval:granted'
+  | 'approval:denied'
   | 'approval:settled'
 >;
 same<
@@ -273,7 +290,7 @@ adds<Elements<Ours.BatchPlan['calls']>, Elements<Contract.BatchPlan['calls']>>(t
 adds<
   Ours.Explanation,
   Contract.Explanation,
-  'code' | 'quotas' | 'deprecated' | 'origins' | 'executor' | 'budget' | 'ruleFaults'
+  'code' | 'quotas' | 'deprecated' | 'origins' | 'executor' | 'budget' | 'ruleFaults' | 'approvers'
 >(true);
 fits<Contract.Explanation>(given<Ours.Explanation>());
 // What the user wrote, where arguments came from, and permission for tools that run elsewhere.

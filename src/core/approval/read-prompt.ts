@@ -1,17 +1,18 @@
 /** Reads the texts of a question. */
 
 import type { ApprovalPrompt } from '../../api/approval.ts';
-import { deepFreeze } from '../../values/json/index.ts';
+import type { Approvers } from '../../api/approvers.ts';
+import { copyJson, deepFreeze } from '../../values/json/index.ts';
 import { misspeltIn } from './request.ts';
 
-const noPrompt = { title: undefined, message: undefined, risk: undefined };
+const noPrompt = { title: undefined, message: undefined, risk: undefined, approvers: undefined };
 
 /** Reads an approval prompt exactly. Undefined if it is not one. */
 export function readPrompt(value: unknown): ApprovalPrompt | undefined {
   if (typeof value !== 'object' || value === null || misspeltIn(value, noPrompt) !== undefined)
     return undefined;
   // Own members only: a member of `Object.prototype` is not part of the prompt.
-  const { title, message, risk } = { ...noPrompt, ...value } as Record<string, unknown>;
+  const { title, message, risk, approvers } = { ...noPrompt, ...value } as Record<string, unknown>;
   if (
     typeof title !== 'string' ||
     title === '' ||
@@ -20,9 +21,13 @@ export function readPrompt(value: unknown): ApprovalPrompt | undefined {
     return undefined;
   if (risk !== undefined && risk !== 'low' && risk !== 'medium' && risk !== 'high')
     return undefined;
+  // The part that knows them checks them.
+  const named = copyJson(approvers ?? {}, { maxDepth: 4, maxValues: 200 });
+  if (!named.ok) return undefined;
   return deepFreeze({
     title,
     ...(message === undefined ? {} : { message }),
     ...(risk === undefined ? {} : { risk }),
+    ...(approvers === undefined ? {} : { approvers: named.value as object as Approvers }),
   });
 }

@@ -1,6 +1,7 @@
 /** Reads the answers of people to questions about calls. */
 
 import type { ApprovalChoice } from '../../api/approval.ts';
+import type { GivenAnswer } from '../../api/approvers.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { probablyMeant } from '../../values/options/index.ts';
 
@@ -20,6 +21,9 @@ export interface ReadAnswer {
   readonly always: boolean;
   readonly by: string | undefined;
   readonly message: string | undefined;
+  readonly roles?: readonly string[] | undefined;
+  /** All who answered, this one too, where certain people have to. */
+  readonly answers?: readonly GivenAnswer[] | undefined;
   /** A copy; "unreadable" if it is not a JSON object, or is over the limits of an input. */
   readonly input: AnsweredInput | 'unreadable' | undefined;
   readonly grant:
@@ -44,6 +48,7 @@ export const approvalChoices = Object.freeze([...choices.keys()]) as readonly st
 const nothing = {
   decision: undefined,
   by: undefined,
+  roles: undefined,
   message: undefined,
   input: undefined,
   grant: undefined,
@@ -101,7 +106,7 @@ function read(answer: unknown, maxInputChars = 1_048_576): ReadAnswer | undefine
   if (typeof answer !== 'object' || answer === null || misspeltIn(answer, nothing) !== undefined)
     return undefined;
   // Own members only: a member of `Object.prototype` is not an answer.
-  const { decision, by, message, input, grant } = { ...nothing, ...answer } as Record<
+  const { decision, by, roles, message, input, grant } = { ...nothing, ...answer } as Record<
     string,
     unknown
   >;
@@ -109,6 +114,7 @@ function read(answer: unknown, maxInputChars = 1_048_576): ReadAnswer | undefine
   if (choice === undefined) return undefined;
   if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input)))
     return undefined;
+  if (roles !== undefined && !isRoles(roles)) return undefined;
   let readGrant: ReadAnswer['grant'] = choice.always
     ? { match: 'input', uses: undefined, expiresInMs: undefined }
     : undefined;
@@ -134,10 +140,20 @@ function read(answer: unknown, maxInputChars = 1_048_576): ReadAnswer | undefine
   return {
     ...choice,
     by: typeof by === 'string' ? by : undefined,
+    roles: roles && Object.freeze([...roles]),
     message: typeof message === 'string' ? message : undefined,
     input: input === undefined ? undefined : answeredInput(input, maxInputChars),
     grant: readGrant,
   };
+}
+
+/** Whether a value is a list of roles of a person: at most 100, with 1 to 1 024 characters. */
+export function isRoles(value: unknown): value is readonly string[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= 100 &&
+    value.every((one) => typeof one === 'string' && one !== '' && one.length <= 1_024)
+  );
 }
 
 /** The name of an answer. */

@@ -3,8 +3,8 @@ import { describe, MisuseError } from '../../values/errors/index.ts';
 import { approvalChoices, misspeltAnswer, type ReadAnswer, readAnswer } from './request.ts';
 
 const expected =
-  `${approvalChoices.map((choice) => `"${choice}"`).join(', ')} or { decision, by?, message?, ` +
-  'input?, grant?: { match?, uses?, expiresInMs? } }';
+  `${approvalChoices.map((choice) => `"${choice}"`).join(', ')} or { decision, by?, roles?, ` +
+  'message?, input?, grant?: { match?, uses?, expiresInMs? } }';
 
 /** Describes an answer whose `input` cannot be used. */
 export const wrongInput = 'an `input` that is not a JSON object within the limits of an input';
@@ -35,13 +35,15 @@ export function describeReceived(answer: unknown): string {
       return describe(answer);
     const misspelt = misspeltAnswer(answer);
     if (misspelt !== undefined) return `the unknown member \`${misspelt.slice(0, 60)}\``;
-    const { decision, input, grant } = {
+    const { decision, roles, input, grant } = {
       decision: undefined,
+      roles: undefined,
       input: undefined,
       grant: undefined,
       ...answer,
     };
     if (readAnswer({ decision }) === undefined) return `\`decision\`: ${describe(decision)}`;
+    if (readAnswer({ decision, roles }) === undefined) return `\`roles\`: ${describe(roles)}`;
     if (readAnswer({ decision, grant }) === undefined) return `\`grant\`: ${describe(grant)}`;
     return readAnswer({ decision, input }) === undefined
       ? `\`input\`: ${describe(input)}`

@@ -1,6 +1,7 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
 
 import type { ApprovalChoice, PendingApproval } from '../../api/approval.ts';
+import type { GivenAnswer } from '../../api/approvers.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { choiceOf, type ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
@@ -28,7 +29,7 @@ export function takeAnswer(
     call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
     return rejected(call, approvalId, refusal.reason, by, refusal.message);
   }
-  noteApproval(call, approvalId, by, choiceOf(allowed, always));
+  noteApproval(call, approvalId, by, choiceOf(allowed, always), answer.answers);
   if (answer.input !== undefined) {
     if (answer.input === 'unreadable') {
       call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
@@ -65,8 +66,14 @@ export function noteApproval(
   id: string,
   by: string | undefined,
   decision: ApprovalChoice,
+  answers?: readonly GivenAnswer[],
 ): void {
-  call.more.approval = by === undefined ? { id, decision } : { id, by, decision };
+  call.more.approval = {
+    id,
+    ...(by === undefined ? {} : { by }),
+    decision,
+    ...(answers === undefined ? {} : { answers }),
+  };
 }
 
 /** Keeps what an answer says beyond its call, now that the call's input is final. */
@@ -86,9 +93,15 @@ export function granted(call: Call, approvalId: string, by: string | undefined):
   if (session.hasListener('approval:granted'))
     session.emit(
       'approval:granted',
-      { toolName, callId, approvalId, ...(by === undefined ? {} : { by }) },
+      { toolName, callId, approvalId, ...(by === undefined ? {} : { by }), ...answersOf(call) },
       call.surfaceName,
     );
+}
+
+/** All who answered the last question, where certain people had to. */
+function answersOf({ extra }: Call): { readonly answers?: readonly GivenAnswer[] } {
+  const answers = extra?.approval?.answers;
+  return answers === undefined ? {} : { answers };
 }
 
 /** @param message Who rejected the call, or why it was rejected, in words for the model. */
@@ -110,6 +123,7 @@ export function rejected(
         approvalId: approvalId ?? '',
         reason,
         ...(by === undefined ? {} : { by }),
+        ...answersOf(call),
         ...(said === undefined ? {} : { message: said }),
       },
       call.surfaceName,

@@ -1,6 +1,7 @@
 /** The port behind audit logs: observers are told of every call. */
 
 import type { ApprovalChoice } from '../../api/approval.ts';
+import type { GivenAnswer } from '../../api/approvers.ts';
 import type { Actor } from '../../api/delegation.ts';
 import type { OriginTold } from '../../api/origins.ts';
 import type { ToolResult } from '../../api/result.ts';
@@ -70,6 +71,8 @@ export interface ApprovalTold {
   readonly by?: string;
   /** Absent if there was no answer, or none yet. */
   readonly decision?: ApprovalChoice;
+  /** All who answered, in order, where certain people had to. */
+  readonly answers?: readonly GivenAnswer[];
 }
 
 /**

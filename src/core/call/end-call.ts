@@ -235,17 +235,6 @@ export function emitSettled(call: Call, id: string, status: CallStatus): void {
   if (!session.hasListener('approval:settled')) return;
   // A later question of the same call has its own answer.
   const told = extra?.approval?.id === id ? extra.approval : undefined;
-  const { by, decision } = told ?? {};
-  session.emit(
-    'approval:settled',
-    {
-      toolName,
-      callId,
-      id,
-      ...(by === undefined ? {} : { by }),
-      ...(decision === undefined ? {} : { decision }),
-      status,
-    },
-    call.surfaceName,
-  );
+  const { id: _, ...said } = told ?? { id };
+  session.emit('approval:settled', { toolName, callId, id, ...said, status }, call.surfaceName);
 }

@@ -11,7 +11,7 @@ import type { ToolSummary } from '../../api/tool.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { readPrompt } from '../approval/read-prompt.ts';
 import { allow, ask, deny, readDecision } from '../rules/decision.ts';
-import { denied, makeVerdict, type Verdict } from '../rules/verdict.ts';
+import { bothDetails, type Details, denied, makeVerdict, type Verdict } from '../rules/verdict.ts';
 import { promptOf } from './approval-question.ts';
 import type { Binding } from './binding.ts';
 import type { FoundCall } from './call.ts';
@@ -105,9 +105,11 @@ export const approvalJudge: Judge = (call, tally) => {
     if (answer === true || (answer === false && profileAsks)) return askWith(call, to, plain);
     if (answer === false) return undefined;
     const prompt = readPrompt(answer);
-    return prompt === undefined
-      ? nonsense(call, to, approvalGate, 'a boolean or { title, message?, risk? }', answer)
-      : askWith(call, to, prompt);
+    const named = prompt?.approvers;
+    const details = named && call.session.registry.ports.answers?.details({ approvers: named });
+    return prompt === undefined || (named !== undefined && details === undefined)
+      ? nonsense(call, to, approvalGate, promptForm, answer)
+      : askWith(call, to, prompt, details);
   };
   if (typeof requiresApproval !== 'function') return read(tally, requiresApproval);
   if (lacksInput(call, tally)) return profileAsks ? askWith(call, tally, plain) : undefined;
@@ -120,11 +122,18 @@ export const approvalJudge: Judge = (call, tally) => {
   return guarded(call, tally, approvalGate, run, (_call, to, _gate, answer) => read(to, answer));
 };
 
+const promptForm = 'a boolean or { title, message?, risk?, approvers? }';
+
 /**
  * The tool's own title and message replace those of a rule. The rule's title becomes the message,
  * and the rule stays named.
  */
-function askWith({ binding }: FoundCall, tally: Tally, prompt: ApprovalPrompt): void {
+function askWith(
+  { binding }: FoundCall,
+  tally: Tally,
+  prompt: ApprovalPrompt,
+  details?: Details,
+): void {
   tally.steps?.push({ source: 'tool', effect: 'ask' });
   const { ask: asked } = tally;
   const words = asked?.prompt;
@@ -137,6 +146,7 @@ function askWith({ binding }: FoundCall, tally: Tally, prompt: ApprovalPrompt): 
     source: asked?.source ?? 'tool',
     ruleId: asked?.ruleId,
     prompt: message === undefined ? prompt : { ...prompt, message },
+    details: bothDetails(asked?.details, details),
   });
 }
 

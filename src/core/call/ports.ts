@@ -1,13 +1,14 @@
 /** What parts do for calls. A call asks for nothing that no part does. */
 
 import type { ApprovalRequest, PendingApproval } from '../../api/approval.ts';
+import type { Approvers } from '../../api/approvers.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { Store } from '../../api/store.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { Conditioned } from '../rules/conditioned.ts';
 import type { CompiledRule } from '../rules/rule.ts';
-import type { Verdict } from '../rules/verdict.ts';
+import type { Details, Verdict } from '../rules/verdict.ts';
 import type { SessionState } from '../session/session-state.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { Call, FoundCall } from './call.ts';
@@ -189,6 +190,14 @@ export interface Answers {
   store(): Store;
   /** Ends a call that asks, in a session with `approvalMode: "suspend"`. It can be resumed. */
   suspend(call: FoundCall): Step;
+  /** Reads further members of a prompt; undefined for wrong ones. */
+  details(members: Readonly<Record<string, unknown>>): Details | undefined;
+  /** Only certain people may answer the question about a call. */
+  isReserved(call: FoundCall): boolean;
+  /** Too few of them have allowed the call, as far as its verdict asks now. */
+  lacks(call: FoundCall): boolean;
+  /** Who may answer the question about a call, for `explain`; empty for anyone. */
+  approvers(call: FoundCall): readonly Approvers[];
   /** Whether a call can be suspended for a login, also in a session that asks at once. */
   maySuspend(call: FoundCall): boolean;
   /**

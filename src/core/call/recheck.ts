@@ -63,10 +63,15 @@ function conclude(call: FoundCall, outcome: Next): Next {
   return outcome ?? routeAfter(call);
 }
 
+/** The rules ask for more people by now than have allowed the call. */
+function lacksPeople(call: FoundCall): boolean {
+  return call.approved && call.session.registry.ports.answers?.lacks(call) === true;
+}
+
 /** Chooses the place that the new verdict makes necessary. */
 function routeAfter(call: FoundCall): Next {
   if (call.ended) return undefined;
-  if (withdrawn(call)) call.approved = false;
+  if (withdrawn(call) || lacksPeople(call)) call.approved = false;
   call.waited = false;
   if (call.verdict?.effect === 'ask' && !call.approved) {
     releaseAll(call);

@@ -28,6 +28,12 @@ export type CompileKey = (
   check: Check,
 ) => (judged: Judged) => boolean;
 
+/**
+ * Reads what the question of a rule that asks shows besides.
+ * @throws MisuseError `invalid_rule`, which names the field
+ */
+export type ReadAskKey = (value: JsonValue, check: Check) => object;
+
 /** Most characters of a name, a path or a glob in a rule. */
 export const maxTextLength = 1024;
 

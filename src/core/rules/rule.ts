@@ -5,6 +5,7 @@ import type { ToolSummary } from '../../api/tool.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { WrittenCondition } from './conditions.ts';
 import type { Judged } from './judged.ts';
+import type { Details } from './verdict.ts';
 
 /** Whether a rule has matched yet. The only part of a compiled rule that changes. */
 export interface RuleUse {
@@ -36,6 +37,8 @@ export interface CompiledRule {
   readonly hasPrincipal: boolean;
   /** Paths whose attributes the rule reads, as tools declare them. */
   readonly attributes: readonly string[];
+  /** What the question of an ask shows besides; undefined for nothing. */
+  readonly details: Details | undefined;
   /** The rule is only tried, so it must not change any result. */
   readonly shadow: boolean;
   readonly use: RuleUse;

@@ -6,6 +6,7 @@ import type { ToolAnnotations } from '../../api/tool.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
   copyJson,
+  deepFreeze,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -124,6 +125,7 @@ function compileRule(
     layer,
     shadow: shadow === true,
     use: { matched: false },
+    details: readDetails(rule, effect, check),
     conditions: writtenOf(rule, [...conditionKeys, ...parts.namesOf('ruleKeys')]),
     about: writtenOf(rule, scopeKeys),
     appliesTo: compileScope(rule, effect, check),
@@ -131,6 +133,20 @@ function compileRule(
     ...compileSessionPart(rule, effect, check),
     ...compileCallPart(rule, effect, check),
   });
+}
+
+function readDetails(
+  rule: Partial<JsonObject>,
+  effect: Effect,
+  check: Check,
+): CompiledRule['details'] {
+  const found = check.parts.namesOf('askKeys').flatMap((key) => {
+    const value = rule[key];
+    if (value === undefined) return [];
+    check(effect === 'ask', key, 'left out, since only a rule that asks has it', value);
+    return [[key, [check.parts.find('askKeys', key, key)(value, check)]]];
+  });
+  return found.length === 0 ? undefined : deepFreeze(Object.fromEntries(found));
 }
 
 function writtenOf(rule: Partial<JsonObject>, keys: readonly string[]): Partial<JsonObject> {
@@ -224,10 +240,11 @@ function readRule(
   const place = placeOf(where, copy.value);
   const wording = { code: 'invalid_rule', noun: 'field' } as const;
   const known = ['id', 'effect', ...scopeKeys, ...conditionKeys, ...parts.namesOf('ruleKeys')];
-  known.push('reason', 'shadow');
+  known.push('reason', 'shadow', ...parts.namesOf('askKeys'));
   for (const key of Object.keys(copy.value)) {
     if (known.includes(key)) continue;
-    if (parts.knows('ruleKeys', key)) parts.find('ruleKeys', key, `${place}: \`${key}\``);
+    for (const of of ['ruleKeys', 'askKeys'] as const)
+      if (parts.knows(of, key)) parts.find(of, key, `${place}: \`${key}\``);
     throw unknownOption(place, key, known, wording);
   }
   // Without a prototype, so that no member of `Object.prototype` is a condition.

@@ -10,6 +10,14 @@ import type { CompiledRule } from './rule.ts';
 /** Lists that a question shows, by the member of the request. */
 export type Details = Readonly<Record<string, readonly unknown[]>>;
 
+/** All lists of both; undefined for none. */
+export function bothDetails(
+  one: Details | undefined,
+  other: Details | undefined,
+): Details | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : joinDetails(one, other);
+}
+
 /** All lists of both. */
 export function joinDetails(one: Details | undefined, other: Details | undefined): Details {
   const joined: Record<string, readonly unknown[]> = { ...one };

@@ -18,6 +18,9 @@ export function checkDefinition(
   const where = `Tool \`${definition.name}\``;
   registry.parts.checkFields('tool', where, fields);
   if (fields.runsIn === 'external') registry.parts.checkFields('tool', where, { external: true });
+  const { requiresApproval } = fields;
+  if (typeof requiresApproval === 'object' && requiresApproval.approvers !== undefined)
+    registry.parts.checkFields('tool', where, { 'requiresApproval.approvers': true });
   prepareSchemas(fields, registry.parts);
   const { input, output, knobs } = fields;
   const native = [...input.check(), ...(output?.check() ?? []), ...(knobs?.check() ?? [])];

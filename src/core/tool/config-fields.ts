@@ -189,7 +189,7 @@ export function readApproval(
     throw wrongOption(
       where,
       name,
-      'a boolean, { title, message?, risk? }, or a function that answers either',
+      'a boolean, { title, message?, risk?, approvers? }, or a function that answers either',
       value,
       asField,
     );

@@ -10,7 +10,7 @@ import { Call, type FoundCall } from '../../core/call/call.ts';
 import { judge } from '../../core/call/stages/decide.ts';
 import { findGrant } from '../../core/call/standing-grants.ts';
 import type { Judge, Tally } from '../../core/call/tally.ts';
-import { denied, joinDetails, makeVerdict, type Verdict } from '../../core/rules/verdict.ts';
+import { bothDetails, denied, makeVerdict, type Verdict } from '../../core/rules/verdict.ts';
 import { closeSession } from '../../core/session/close.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { JsonObject } from '../../values/json/index.ts';
@@ -152,11 +152,6 @@ function add(
     tally.ask = makeVerdict('ask', {
       ...verdict,
       ...(tally.ask ?? {}),
-      details: joined(tally.ask, verdict),
+      details: bothDetails(tally.ask?.details, verdict.details),
     });
-}
-
-function joined(one: Verdict | undefined, other: Verdict): Verdict['details'] {
-  if (one?.details === undefined) return other.details;
-  return other.details === undefined ? one.details : joinDetails(one.details, other.details);
 }

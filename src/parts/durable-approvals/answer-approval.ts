@@ -19,10 +19,11 @@ import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
 import { isOurs } from './chain-of-call.ts';
 import { durableOf } from './durable-state.ts';
+import { fourEyesMessage, isOwnAnswer } from './people.ts';
 import { openRecord } from './record.ts';
 import { resumeCall } from './resume.ts';
-import { fourEyesMessage, isOwnAnswer } from './settle-approval.ts';
 import { startOperation } from './store.ts';
+import { maySee, type Voice } from './weigh-answer.ts';
 
 /** The call for which a refusal is made. */
 interface Refused {
@@ -77,6 +78,7 @@ export async function answerStored(
   registry: RegistryState,
   id: string,
   answer: ApprovalAnswer,
+  voice: Voice = 'host',
 ): Promise<ToolResult> {
   const { signer, approvals } = durableOf(registry);
   const { policyTimeoutMs } = registry;
@@ -113,17 +115,21 @@ export async function answerStored(
         : denied('token_invalid', 'The stored call is not the one that was asked about.'),
     );
   }
+  const { request } = opened.call;
+  const { by = '', roles } = takeAnswer(where, answer);
+  // Those who may not answer do not learn that there is a question.
+  if (voice !== 'login' && !maySee(request, { by, roles }))
+    return refused(nothing, unknownApproval());
   const session = await sessionOf(registry, opened);
   const about = { callId: opened.claims.callId, tool: opened.claims.tool };
   if (!('state' in session)) return refused(about, session.problem);
   // Refused here, so that the question stays open. A resume would take it for a rejection.
-  const { request } = opened.call;
   const read = readFor(session.state, request, answer);
   if (!durableOf(registry).fourEyes || !isOwnAnswer(session.state.principal, read.by)) {
     const problem = await editProblem(session.state, request, read);
     if (problem !== undefined) return refused(about, problem);
   }
-  return resumeCall(session.state, opened.token, answer, undefined, false);
+  return resumeCall(session.state, opened.token, answer, voice, undefined, false);
 }
 
 /**
@@ -209,8 +215,6 @@ function refused({ callId, tool }: Refused, error: ToolError): ToolResult {
     metadata: { callId, toolName: tool, status: 'rejected', attempt: 2, durationMs: 0 },
   };
 }
-
-// Tries the changed input of an answer on its tool, before the question is closed.
 
 /**
  * Why the tool's schema refuses the input in an answer. Undefined if the schema accepts it, if the

@@ -33,6 +33,8 @@ export interface FoundApproval {
   readonly held: boolean;
 }
 
+export type Instead = (record: JsonObject) => JsonObject | undefined;
+
 /** Suspended calls, and how they ended. */
 export interface ApprovalsIn {
   /** Keeps a suspended call, unless one of its id was taken. */
@@ -40,8 +42,10 @@ export interface ApprovalsIn {
   /**
    * Returns a suspended call once, in any number of processes.
    * @param leaseMs How long whoever takes it may live without a sign; 0 if nobody runs the call.
+   * @param instead The record to keep instead of taking it, or the one it got to change nothing;
+   * undefined to take it. It is asked again if others change the record at the same time.
    */
-  take(id: string, leaseMs: number): MaybePromise<JsonObject | undefined>;
+  take(id: string, leaseMs: number, instead?: Instead): MaybePromise<JsonObject | undefined>;
   /** Whoever has taken it still lives. */
   renew(id: string, leaseMs: number): MaybePromise<void>;
   /** Keeps the answer, and later how the call ended. */
@@ -63,7 +67,7 @@ export interface ApprovalsIn {
 export function approvalsIn(store: Store, now: () => number): ApprovalsIn {
   return {
     put: (record) => put(store, record, 0, mostTries),
-    take: (id, leaseMs) => take(store, id, leaseMs, mostTries),
+    take: (id, leaseMs, instead) => take(store, id, leaseMs, instead, mostTries),
     renew: (id, leaseMs) => after(store.apply(space, [lease(id, leaseMs)]), () => {}),
     settle: (outcome) => settle(store, outcome),
     read: (id) => read(store, id),
@@ -114,8 +118,23 @@ function put(
   version: number,
   tries: number,
 ): MaybePromise<void> {
+  return after(store.apply(space, [open(record, version)]), (outcome) => {
+    if (outcome.results !== undefined) return undefined;
+    const { found } = outcome;
+    // It was taken, so its token must not be used again.
+    if (found !== undefined && !isOpen(recordIn(found.value))) return undefined;
+    if (tries === 1) throw contended();
+    return put(store, record, found?.version ?? 0, tries - 1);
+  });
+}
+
+/** Keeps a call that waits. */
+function open(
+  record: Pick<SuspendedApproval, 'id' | 'sessionId' | 'principal' | 'expiresAt'>,
+  version: number,
+): Store.Set {
   const { id, sessionId, principal, expiresAt } = record;
-  const set = {
+  return {
     op: 'set',
     key: nameOf(id),
     value: JSON.stringify(record),
@@ -124,15 +143,7 @@ function put(
     ttlMs: undefined,
     expiresAt: endOf(expiresAt),
     lists: [everything, nameFor('session', sessionId), nameFor('principal', principal)],
-  } as const;
-  return after(store.apply(space, [set]), (outcome) => {
-    if (outcome.results !== undefined) return undefined;
-    const { found } = outcome;
-    // It was taken, so its token must not be used again.
-    if (found !== undefined && !isOpen(recordIn(found.value))) return undefined;
-    if (tries === 1) throw contended();
-    return put(store, record, found?.version ?? 0, tries - 1);
-  });
+  };
 }
 
 function read(store: Store, id: string): MaybePromise<FoundApproval | undefined> {
@@ -149,6 +160,7 @@ function take(
   store: Store,
   id: string,
   leaseMs: number,
+  instead: Instead | undefined,
   tries: number,
 ): MaybePromise<JsonObject | undefined> {
   const get: Store.Get = { op: 'get', keys: [nameOf(id)] };
@@ -156,20 +168,27 @@ function take(
     const found = results?.[0][0];
     const record = found && recordIn(found.value);
     if (found === undefined || record === undefined || !isOpen(record)) return undefined;
-    const mark = {
+    const kept = instead?.(record);
+    if (kept === record) return record;
+    const mark: Store.Set = {
       op: 'set',
       key: nameOf(id),
       value: JSON.stringify(markOf(record, leaseMs)),
       version: found.version,
       ttlMs: undefined,
       expiresAt: endOf(Number(record.expiresAt)),
-    } as const;
-    const step: readonly Store.Operation[] = leaseMs > 0 ? [mark, lease(id, leaseMs)] : [mark];
+    };
+    const step: readonly Store.Operation[] =
+      kept !== undefined
+        ? [open(kept as SuspendedApproval & JsonObject, found.version)]
+        : leaseMs > 0
+          ? [mark, lease(id, leaseMs)]
+          : [mark];
     return after(store.apply(space, step), (answer) => {
       if (answer.results !== undefined) return record;
       // Someone else was first, and the next look finds its mark.
       if (tries === 1) throw contended();
-      return take(store, id, leaseMs, tries - 1);
+      return take(store, id, leaseMs, instead, tries - 1);
     });
   });
 }

@@ -23,6 +23,7 @@ export function answerFor({ login }: ApprovalRequest, answer: ReadAnswer): Answe
     message: undefined,
     input: undefined,
     grant: undefined,
+    answers: answer.answers,
   };
   return { said: before, counted: approvedBy === undefined ? undefined : before };
 }

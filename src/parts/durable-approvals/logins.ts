@@ -48,7 +48,9 @@ export async function loggedIn(
   const results: ToolResult[] = [];
   for (let from = 0; from < ids.length; from += atOnce) {
     const some = ids.slice(from, from + atOnce);
-    const ended = some.map((id) => answerStored(registry, id, { decision: 'allow_once', by }));
+    const ended = some.map((id) =>
+      answerStored(registry, id, { decision: 'allow_once', by }, 'login'),
+    );
     results.push(...(await Promise.all(ended)).filter((result) => !isElsewhere(result)));
   }
   return results;

@@ -4,13 +4,18 @@ import type { ApprovalAnswer } from '../../api/approval.ts';
 import type { RegistryOptions } from '../../api/registry.ts';
 import type { Store } from '../../api/store.ts';
 import { definePart, type Part } from '../../core/part.ts';
+import type { Ports } from '../../core/registry/ports.ts';
+import type { RegistryState } from '../../core/registry/registry-state.ts';
+import { checkOf } from '../../core/rules/rule-check.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { questionsOf } from '../../core/session/view.ts';
+import { internalsOf } from '../../core/tool/definition.ts';
 import { expectUse, storeOption } from '../../stores/shared/use-store.ts';
 import { MisuseError } from '../../values/errors/index.ts';
-import { anything } from '../../values/options/index.ts';
+import { anything, object } from '../../values/options/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
+import { approversOf, distinct, lacksPeople, ofProfile, readApprovers } from './approvers.ts';
 import {
   type DurableState,
   durableSlot,
@@ -19,10 +24,11 @@ import {
 } from './durable-state.ts';
 import { loggedIn, maySuspend } from './logins.ts';
 import { pendingOf } from './pending-approvals.ts';
+import { fourEyesMessage, isOwnAnswer } from './people.ts';
 import { registryApprovals } from './registry-approvals.ts';
 import { resumeCall, withdrawCall } from './resume.ts';
 import { approvalsPort } from './session-port.ts';
-import { fourEyesMessage, isOwnAnswer, outcomeIn } from './settle-approval.ts';
+import { outcomeIn } from './settle-approval.ts';
 import { changedSince, crowded, suspend } from './suspend.ts';
 import type { TokenClaims } from './token.ts';
 
@@ -57,7 +63,10 @@ const part = definePart({
       approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
       store: storeOption,
     },
+    profile: { approvers: object() },
+    profileTool: { approvers: object() },
   },
+  askKeys: { approvers: (value, check) => readApprovers(value, check) },
   install(ports, registry, { approvals, store }) {
     expectUse(ports, store);
     const state = readApprovals(
@@ -68,7 +77,8 @@ const part = definePart({
     );
     durableSlot.set(registry, state);
     approvalsPort.set(registry, {
-      resume: resumeCall,
+      resume: (session, token, answer, options) =>
+        resumeCall(session, token, answer, 'surface', options),
       read: (session, token) => madeBy(session, state.signer?.verify(token)),
       withdraw: (session, token) => withdrawCall(session, token),
       needed: (session) => state.suspending.needed(session),
@@ -79,8 +89,20 @@ const part = definePart({
       if (session.setup.approvalMode === 'suspend') state.suspending.add(session);
     });
     ports.summary = callSummary;
+    readWhoMayAnswer(ports, registry);
     ports.answers = {
       store: () => state.store,
+      details({ approvers: named }) {
+        try {
+          const check = checkOf('requiresApproval', registry.parts, 'invalid_option');
+          return Object.freeze({ approvers: Object.freeze([readApprovers(named, check)]) });
+        } catch {
+          return undefined;
+        }
+      },
+      isReserved: (call) => approversOf(call).length > 0,
+      lacks: lacksPeople,
+      approvers: approversOf,
       suspend,
       maySuspend,
       loggedIn,
@@ -99,7 +121,7 @@ const part = definePart({
     ports.sessionMethods
       .set('approvals.pending', questionsOf)
       .set('approvals.resume', (session, token: string, answer: ApprovalAnswer) =>
-        resumeCall(session, token, answer),
+        resumeCall(session, token, answer, 'host'),
       )
       .set('approvals.outcome', outcomeIn);
   },
@@ -110,6 +132,33 @@ function madeBy({ brought }: SessionState, claims: TokenClaims | undefined) {
   const [, callId] = /^(.*)\/\d+$/s.exec(claims?.callId ?? '') ?? [];
   const program = [...(brought?.values() ?? [])].find(({ isProgram }) => isProgram);
   return callId === undefined || program === undefined ? claims : { tool: program.name, callId };
+}
+
+/** Reads `approvers` of profiles and of tools; those of rules are read with them. */
+function readWhoMayAnswer(ports: Ports, { parts }: RegistryState): void {
+  ports.details.add('approvers');
+  ports.profiles.push((profile, { approvers: given }, parents) => {
+    const check = checkOf(`profile \`${profile.id}\``, parts, 'invalid_option');
+    const own = given === undefined ? [] : [readApprovers(given, check)];
+    const all = [...parents.flatMap((parent) => ofProfile.of(parent) ?? []), ...own];
+    if (all.length > 0) ofProfile.set(profile, Object.freeze(distinct(all)));
+  });
+  ports.profileTools.push({
+    read(keys, where, path) {
+      if (keys.approvers === undefined) return;
+      const check = checkOf(where, parts, 'invalid_option');
+      // A list, so that those of a parent are kept.
+      const own = readApprovers(keys.approvers, check, `${path}.approvers`);
+      Object.assign(keys, { approvers: [own] });
+    },
+    check() {},
+  });
+  ports.definitions.push((definition) => {
+    const { requiresApproval } = internalsOf(definition);
+    if (typeof requiresApproval !== 'object' || requiresApproval.approvers === undefined) return;
+    const check = checkOf(`Tool \`${definition.name}\``, parts, 'invalid_definition');
+    readApprovers(requiresApproval.approvers, check, 'requiresApproval.approvers');
+  });
 }
 
 const ownAnswer = { reason: 'four_eyes', message: fourEyesMessage, option: 'fourEyes' };

@@ -2,11 +2,19 @@
 
 import type { PendingApproval } from '../../api/approval.ts';
 import type { SuspendedApproval } from '../../api/approval-store.ts';
+import type { GivenAnswer } from '../../api/approvers.ts';
 import type { Actor } from '../../api/delegation.ts';
 import type { TraceContext } from '../../api/trace-context.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
 import { takeTraceContext } from '../../core/call/trace-context.ts';
-import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import {
+  canonicalJson,
+  copyJson,
+  deepFreeze,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../values/json/index.ts';
 import { keptScopes } from '../../values/options/scope-names.ts';
 import { sealHead } from './head.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';
@@ -30,6 +38,8 @@ export interface SuspendedCall {
   readonly trace?: TraceContext | undefined;
   /** Its agents, in a session that acts for another. */
   readonly chain?: { readonly rootSessionId: string; readonly digest: string } | undefined;
+  /** Who has allowed the call so far, where certain people have to. */
+  readonly answers?: readonly GivenAnswer[] | undefined;
 }
 
 /** Makes a record and its token, which signs a digest of the record to detect changes to it. */
@@ -38,7 +48,7 @@ export function sealRecord(
   call: SuspendedCall,
 ): { record: SuspendedApproval; token: string } {
   const { request, principal, input, idempotencyKey, profile, facts, overrides } = call;
-  const { surface, scopes, trace, chain } = call;
+  const { surface, scopes, trace, chain, answers } = call;
   const { id, sessionId, expiresAt, callId, tool } = request;
   const text = JSON.stringify(request);
   // The input is there twice: as it will run, and as it is shown.
@@ -61,6 +71,7 @@ export function sealRecord(
     ...(surface === undefined ? {} : { surface }),
     ...(scopes === undefined ? {} : { scopes: [...scopes] }),
     ...(trace === undefined ? {} : { trace: trace as NonNullable<SuspendedApproval['trace']> }),
+    ...(answers === undefined ? {} : { answers: answersOf(answers) }),
   };
   const digest = jsonDigest(input);
   const claims: TokenClaims = {
@@ -106,7 +117,9 @@ export function showRecord(signer: TokenSigner, record: unknown): ShownCall | un
   const opened = openRecord(signer, record);
   if (opened === undefined) return undefined;
   const { call, claims, token } = opened;
-  return { request: deepFreeze(call.request), claims, token };
+  const { request, answers } = call;
+  const allowedBy = answers && { allowedBy: answers.map(({ by }) => by) };
+  return { request: deepFreeze({ ...request, ...allowedBy }), claims, token };
 }
 
 /**
@@ -135,7 +148,7 @@ export function openRecord(
   // Copied first, so that the checked value is the one that is used.
   const copy = copyJson(record, recordLimits);
   if (!copy.ok || !isJsonObject(copy.value)) return undefined;
-  const { token, ...body } = copy.value;
+  const { token, counted, ...body } = copy.value;
   const claims = signer.verify(token);
   if (claims === undefined || typeof token !== 'string') return undefined;
   const { request, input, idempotencyKey, principal } = body;
@@ -159,9 +172,45 @@ export function openRecord(
           : undefined,
       scopes: keptScopes(body.scopes),
       trace: takeTraceContext(body.trace),
+      answers: countedIn(signer, claims, counted) ?? (body.answers as GivenAnswer[] | undefined),
     },
     claims,
     token,
     body: body as Omit<SuspendedApproval, 'token'>,
   };
+}
+
+// Allowances come one by one, beside what the token has signed.
+
+function answersOf(answers: readonly GivenAnswer[]): NonNullable<SuspendedApproval['answers']> {
+  return JSON.parse(JSON.stringify(answers)) as NonNullable<SuspendedApproval['answers']>;
+}
+
+/** The record with those who have allowed the call, sealed for this call alone. */
+export function withCounted(
+  signer: TokenSigner,
+  record: JsonObject,
+  claims: TokenClaims,
+  given: readonly GivenAnswer[],
+): JsonObject {
+  const answers = answersOf(given);
+  return { ...record, counted: { answers, seal: signer.seal(sealedText(claims, answers)) } };
+}
+
+/** Undefined unless one of the keys has sealed them for this call. */
+function countedIn(
+  signer: TokenSigner,
+  claims: TokenClaims,
+  counted: JsonValue | undefined,
+): readonly GivenAnswer[] | undefined {
+  if (counted === undefined || !isJsonObject(counted)) return undefined;
+  const { answers, seal } = counted;
+  if (!Array.isArray(answers) || !signer.isSeal(sealedText(claims, answers), seal))
+    return undefined;
+  return answers as object as readonly GivenAnswer[];
+}
+
+/** No other seal is over a text that begins like this. */
+function sealedText({ id, input, record }: TokenClaims, answers: JsonValue): string {
+  return `counted\n${canonicalJson([id, input, record, answers])}`;
 }

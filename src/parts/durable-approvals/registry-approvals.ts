@@ -1,8 +1,9 @@
 /** The approvals of all sessions: an inbox over the store and the calls that wait here. */
 
 import type { ApprovalAnswer, ApprovalRequest, PendingApproval } from '../../api/approval.ts';
+import type { Answerer } from '../../api/approvers.ts';
 import type { ToolResult } from '../../api/result.ts';
-import { choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
+import { choiceOf, isRoles, type ReadAnswer } from '../../core/approval/request.ts';
 import { takeAnswer } from '../../core/approval/wrong-answer.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { MisuseError } from '../../values/errors/index.ts';
@@ -14,6 +15,7 @@ import {
   checkOption,
   kind,
   readOptions,
+  required,
   type TableOf,
   text,
   wholeNumber,
@@ -24,9 +26,10 @@ import { answerStored, answerWaiting } from './answer-approval.ts';
 import type { ApprovalsIn } from './approvals-in.ts';
 import { durableOf } from './durable-state.ts';
 import { type ListedApproval, listedOf, openHead } from './head.ts';
+import { isNamed } from './people.ts';
 import { showRecord } from './record.ts';
-import { isNamed } from './settle-approval.ts';
 import { type ApprovalQuery, byExpiry, startOperation } from './store.ts';
+import { maySee } from './weigh-answer.ts';
 
 /** Which approvals `registry.approvals.pending` lists. */
 export interface PendingOptions {
@@ -34,6 +37,10 @@ export interface PendingOptions {
   readonly sessionId?: string | undefined;
   /** Only those of sessions that act for this principal. @default all */
   readonly principal?: string | undefined;
+  /** Only those that the person of this name may answer. @default all, for code of the host */
+  readonly by?: string | undefined;
+  /** The roles of that person. At most 100. @default none */
+  readonly roles?: readonly string[] | undefined;
   /** The most approvals to return, from 1 to 1 000. @default 100 */
   readonly limit?: number | undefined;
   /**
@@ -74,8 +81,12 @@ export interface RegistryApprovals {
    * ```
    */
   list(options?: PendingOptions): Promise<readonly ListedApproval[]>;
-  /** One of the approvals that `pending` lists; undefined if no call waits under this id. */
-  get(id: string): Promise<PendingApproval | undefined>;
+  /**
+   * One of the approvals that `pending` lists; undefined if no call waits under this id, or if this
+   * person may not answer it. Rejects with a MisuseError `invalid_option` for a wrong person.
+   * @param person Who asks. @default code of the host, which sees all
+   */
+  get(id: string, person?: Answerer): Promise<PendingApproval | undefined>;
   /**
    * Answers a call that any process made, and returns its result. The first answer counts. If the
    * call's session is not open in this process, `approvals.session` of the registry creates it. A
@@ -85,6 +96,10 @@ export interface RegistryApprovals {
    * open. Rejects with a MisuseError `invalid_option` for an invalid answer, one without `by`
    * (under `fourEyes`, that is `four_eyes`), or one whose `input` is larger than the session takes
    * or still has `[redacted]` for a secret; the question stays open too.
+   *
+   * Where the request names `approvers`, the answer counts for the person `by` with the `roles`. It
+   * is `unknown_approval` for anyone else, and `approval_pending` with `approvers_missing` as long
+   * as more people have to allow the call.
    * @param id The id of the approval, or its token.
    * @example
    * ```ts
@@ -99,6 +114,8 @@ export interface RegistryApprovals {
 const table = {
   sessionId: text(1, 1_024),
   principal: text(1, 1_024),
+  by: text(1, 1_024),
+  roles: kind<readonly string[]>('at most 100 roles of 1 to 1 024 characters', isRoles),
   limit: withDefault(wholeNumber(1, 1_000), 100),
   after: kind<NonNullable<PendingOptions['after']>>(
     'an approval of the page before, or its id',
@@ -141,10 +158,12 @@ export const registryApprovals = {
 };
 
 /** The answer that was read, as an object that no other code can change. */
-function answerOf({ allowed, always, by, message, input, grant }: ReadAnswer): ApprovalAnswer {
+function answerOf(read: ReadAnswer): ApprovalAnswer {
+  const { allowed, always, by, roles, message, input, grant } = read;
   return {
     decision: choiceOf(allowed, always),
     by,
+    roles,
     message,
     input: input === undefined || input === 'unreadable' ? undefined : input.value,
     grant,
@@ -155,6 +174,8 @@ function answerOf({ allowed, always, by, message, input, grant }: ReadAnswer): A
 interface Reading<T> {
   /** The name of the method, for errors. */
   readonly where: string;
+  /** How many are read at once of which only some are for a person. */
+  readonly most: number;
   /** Of one that waits in this process. */
   waiting(request: ApprovalRequest): T;
   /** Starts to read those of the store. */
@@ -165,6 +186,7 @@ interface Reading<T> {
 
 const whole: Reading<PendingApproval> = {
   where: 'approvals.pending',
+  most: 100,
   waiting: (request) => request,
   stored: (approvals, query) => approvals.page(query),
   genuine,
@@ -172,6 +194,7 @@ const whole: Reading<PendingApproval> = {
 
 const heads: Reading<ListedApproval> = {
   where: 'approvals.list',
+  most: 1_000,
   waiting: listedOf,
   stored: (approvals, query) => approvals.heads(query),
   genuine(registry, record) {
@@ -192,9 +215,11 @@ async function pendingOver<T extends PendingApproval | ListedApproval>(
   options: PendingOptions | undefined,
   reading: Reading<T>,
 ): Promise<readonly T[]> {
-  const { sessionId, principal, limit, after: from } = readOptions(reading.where, options, table);
+  const read = readOptions(reading.where, options, table);
+  const { sessionId, principal, limit, after: from, by, roles } = read;
   const after = from === undefined ? undefined : await placeOf(registry, from, reading.where);
-  const query = { sessionId, principal, limit, after };
+  const person = personIn(reading.where, by, roles);
+  const query = { sessionId, principal, limit, after, person };
   const found: T[] = [];
   for (const { desk } of registry.asking)
     for (const { request } of desk?.waiting.values() ?? [])
@@ -205,11 +230,16 @@ async function pendingOver<T extends PendingApproval | ListedApproval>(
   return found.sort(byExpiry).slice(0, limit);
 }
 
+interface Query extends ApprovalQuery {
+  readonly person: Answerer | undefined;
+}
+
 function isAsked(
-  request: Pick<ApprovalRequest, 'sessionId' | 'principal'>,
-  { sessionId, principal }: ApprovalQuery,
+  request: Pick<ApprovalRequest, 'sessionId' | 'principal' | 'actor' | 'approvers'>,
+  { sessionId, principal, person }: Query,
 ): boolean {
   return (
+    maySee(request, person) &&
     (sessionId === undefined || request.sessionId === sessionId) &&
     (principal === undefined || request.principal === principal)
   );
@@ -246,19 +276,32 @@ async function placeOf(
   throw wrongOption(where, 'after', 'an approval of the page before, or its id', after);
 }
 
+/** @throws MisuseError `invalid_option` for roles of nobody */
+function personIn(
+  where: string,
+  by: string | undefined,
+  roles: readonly string[] | undefined,
+): Answerer | undefined {
+  if (by !== undefined) return { by, roles };
+  if (roles === undefined) return undefined;
+  throw wrongOption(where, 'roles', 'left out, or the roles of the person `by`', roles);
+}
+
 async function storedOver<T extends PendingApproval | ListedApproval>(
   registry: RegistryState,
-  query: ApprovalQuery,
+  query: Query,
   reading: Reading<T>,
 ): Promise<T[]> {
   const { approvals } = durableOf(registry);
   const found: T[] = [];
-  const { limit } = query;
+  const { sessionId, principal, person } = query;
+  // Most of them may be for others.
+  const limit = person === undefined ? query.limit : reading.most;
   let { after } = query;
   // A record may hold megabytes, which take time to check.
   const pause = createPause();
-  for (let page = 0; page < maxPages && found.length < limit; page++) {
-    const asked = { ...query, after };
+  for (let page = 0; page < maxPages && found.length < query.limit; page++) {
+    const asked = { sessionId, principal, limit, after };
     const records = await withDeadline(
       startOperation(() => reading.stored(approvals, asked)),
       registry.policyTimeoutMs,
@@ -283,7 +326,17 @@ function genuine(registry: RegistryState, record: unknown): PendingApproval | un
   return found !== undefined && found.claims.expiresAt > registry.now() ? found.request : undefined;
 }
 
-async function getOne(registry: RegistryState, id: string): Promise<PendingApproval | undefined> {
+const personTable = {
+  by: required(text(1, 1_024)),
+  roles: table.roles,
+} satisfies TableOf<Answerer>;
+
+async function getOne(
+  registry: RegistryState,
+  id: string,
+  given?: Answerer,
+): Promise<PendingApproval | undefined> {
+  const person = given && readOptions('approvals.get', given, personTable);
   for (const { desk } of registry.asking) {
     const waiting = desk?.waiting.get(id);
     if (waiting !== undefined) return waiting.request;
@@ -295,5 +348,5 @@ async function getOne(registry: RegistryState, id: string): Promise<PendingAppro
     registry.policyTimeoutMs,
   );
   const request = found === undefined ? undefined : genuine(registry, found.record);
-  return request?.id === id ? request : undefined;
+  return request?.id === id && maySee(request, person) ? request : undefined;
 }

@@ -26,14 +26,18 @@ import { loggedError } from '../../values/logging.ts';
 import { isOurs } from './chain-of-call.ts';
 import { durableOf, durableSlot } from './durable-state.ts';
 import { answerFor } from './login-answer.ts';
+import { fourEyesMessage, isOwnAnswer } from './people.ts';
 import { openRecord, type SuspendedCall } from './record.ts';
-import { fourEyesMessage, isOwnAnswer, keepLease, keepOutcome } from './settle-approval.ts';
+import { keepLease, keepOutcome } from './settle-approval.ts';
 import { startOperation } from './store.ts';
 import type { TokenClaims, TokenSigner } from './token.ts';
+import { type GivenVoice, type Voice, type Weighed, weighAnswer } from './weigh-answer.ts';
 
 /**
- * Answers a suspended call. Never rejects.
+ * Answers a suspended call. Never rejects. Longer than 60 lines, since all that is taken is used up
+ * in one order.
  * @param options Who resumes the call, for a surface. The call keeps its own id.
+ * @param voice Through whom the answer comes.
  * @param isFollowed Whether to wait for the program that the call is part of, and return what has
  * become of that.
  */
@@ -41,6 +45,7 @@ export async function resumeCall(
   session: SessionState,
   token: string,
   answer: ApprovalAnswer,
+  voice: Voice,
   options?: Pick<CallOptions, 'signal' | 'surface'>,
   isFollowed = true,
 ): Promise<ToolResult> {
@@ -63,10 +68,12 @@ export async function resumeCall(
   const read = readAnswer(answer, session.limits.maxInputBytes);
   if (durable.fourEyes && isOwnAnswer(session.principal, read?.by))
     return refuse(session, claims, denied('four_eyes', `Not answered: ${fourEyesMessage}`), given);
-  const taken = await takeRecord(session, signer, claims, token);
+  const weighing = { token, claims, read: read ?? unknownAnswer, voice };
+  const taken = await takeRecord(session, signer, weighing);
   if (hasOwn(taken, 'problem')) return refuse(session, claims, taken.problem, given);
-  const { input, idempotencyKey, request, surface, scopes, trace } = taken;
-  const { said, counted } = answerFor(request, read ?? unknownAnswer);
+  if (hasOwn(taken, 'missing')) return stillWaiting(claims, taken.missing);
+  const { input, idempotencyKey, request, surface, scopes, trace } = taken.call;
+  const { said, counted } = answerFor(request, { ...weighing.read, answers: taken.answers });
   const release = keepLease(registry, claims);
   const answered = keepOutcome(registry, claims, said, undefined);
   const details = detailsIn(request, registry.ports.details);
@@ -95,6 +102,19 @@ export async function resumeCall(
   return (
     (await programOf(session, { callId, approvalId, result, via: given }, isFollowed)) ?? result
   );
+}
+
+/** The answer of a person to whom others have to be added. */
+function stillWaiting({ callId, tool }: TokenClaims, missing: number): ToolResult {
+  const people = missing === 1 ? '1 more person' : `${missing} more people`;
+  return {
+    success: false,
+    error: toolError('approval_pending', `Counted. At least ${people} must allow the call.`, {
+      reason: 'approvers_missing',
+      details: { missing },
+    }),
+    metadata: { callId, toolName: tool, status: 'pending', attempt: 2, durationMs: 0 },
+  };
 }
 
 /** What has become of the program that a call was part of; undefined if nobody waits for that. */
@@ -142,10 +162,15 @@ function detailsIn(request: ApprovalRequest, names: ReadonlySet<string>): Detail
 async function takeRecord(
   session: SessionState,
   signer: TokenSigner,
-  claims: TokenClaims,
-  token: string,
-): Promise<SuspendedCall | { readonly problem: ToolError }> {
+  given: GivenVoice,
+): Promise<
+  | { readonly call: SuspendedCall; readonly answers: Weighed['answers'] }
+  | { readonly problem: ToolError }
+  | { readonly missing: number }
+> {
   const { registry } = session;
+  const { claims, token } = given;
+  let weighed: Weighed = {};
   const { approvals, leaseMs } = durableOf(registry);
   let record: unknown;
   try {
@@ -153,7 +178,12 @@ async function takeRecord(
     const over = await registry.ports.resuming?.(session, claims.callId, claims.id);
     if (over !== undefined) return { problem: over };
     record = await withDeadline(
-      startOperation(() => approvals.take(claims.id, leaseMs)),
+      startOperation(() =>
+        approvals.take(claims.id, leaseMs, (found) => {
+          weighed = weighAnswer(signer, found, given);
+          return weighed.refusal === undefined ? weighed.kept : found;
+        }),
+      ),
       registry.policyTimeoutMs,
     );
   } catch (error) {
@@ -161,6 +191,9 @@ async function takeRecord(
     return { problem: storeFailed(session, token, error, message) };
   }
   if (record === undefined || record === null) return { problem: alreadyUsed() };
+  const { refusal, missing, answers } = weighed;
+  if (refusal !== undefined) return { problem: refusal };
+  if (missing !== undefined) return { missing };
   const opened = openRecord(signer, record);
   if (opened === undefined || opened.claims.id !== claims.id || opened.token !== token)
     return {
@@ -168,7 +201,7 @@ async function takeRecord(
     };
   const { usedTokens } = durableOf(registry);
   return usedTokens.use(claims.id, claims.expiresAt, registry.now())
-    ? opened.call
+    ? { call: opened.call, answers }
     : { problem: alreadyUsed() };
 }
 

@@ -49,7 +49,7 @@ export async function keepOutcome(
 function outcomeOf(
   signer: TokenSigner,
   { id, sessionId, principal, expiresAt, callId, tool }: TokenClaims,
-  { allowed, always, by }: ReadAnswer,
+  { allowed, always, by, answers }: ReadAnswer,
   result: ToolResult | undefined,
 ): SettledApproval {
   const text = result === undefined ? undefined : JSON.stringify(result);
@@ -65,6 +65,7 @@ function outcomeOf(
     decision,
     ...(result === undefined ? {} : { ended: true }),
     ...(by === undefined ? {} : { by }),
+    ...(answers === undefined ? {} : { answers: answers as SettledApproval['answers'] & object }),
     ...(text === undefined || text.length > maxResultChars
       ? {}
       : { result: JSON.parse(text) as JsonObject }),
@@ -141,7 +142,7 @@ export async function outcomeIn(session: Asker, id: string): Promise<ApprovalOut
     return Number(body.expiresAt) <= registry.now() ? { status: 'expired' } : { status: 'pending' };
   const isAnswered = Object.hasOwn(body, 'settled');
   if (isAnswered && !signer.isSeal(jsonDigest(body), seal)) return { status: 'settled' };
-  const { decision, by, result, content } = body as Partial<SettledApproval>;
+  const { decision, by, answers, result, content } = body as Partial<SettledApproval>;
   const isLost = !found.held && (isAnswered ? body.ended !== true : body.runs === true);
   // A surface then shows the images of a late result as it shows those of any other.
   if (content === true && result?.output !== undefined) markContent(result.output);
@@ -149,6 +150,7 @@ export async function outcomeIn(session: Asker, id: string): Promise<ApprovalOut
     status: 'settled',
     ...(decision === undefined ? {} : { decision }),
     ...(by === undefined ? {} : { by }),
+    ...(answers === undefined ? {} : { answers }),
     ...(isLost ? { result: lostResult(body) } : {}),
     ...(result === undefined ? {} : { result: result as unknown as ToolResult }),
   };
@@ -175,38 +177,3 @@ function lostResult({ callId, tool }: JsonObject): ToolResult {
 }
 
 const unknown: ApprovalOutcome = Object.freeze({ status: 'unknown' });
-
-// Four eyes: the principal of a session cannot answer its own approvals.
-
-/**
- * Whether an answer is the principal's own. An answer without a name counts as the principal's. So
- * does one whose name differs only for a program: in case, spaces, encoding, or invisible
- * characters.
- */
-export function isOwnAnswer(principal: string | undefined, by: string | undefined): boolean {
-  const name = plain(by);
-  return name === '' || (principal !== undefined && name === plain(principal));
-}
-
-/** Whether a name has any visible character. */
-export function isNamed(by: string | undefined): boolean {
-  return plain(by) !== '';
-}
-
-/** Upper case first, because it unites letters that lower case keeps apart, such as ß and ss. */
-function plain(name: string | undefined): string {
-  return (name ?? '')
-    .normalize('NFKC')
-    .replace(unseen, '')
-    .toUpperCase()
-    .toLowerCase()
-    .normalize('NFKC')
-    .trim();
-}
-
-/** Control, format and ignorable characters, all white space, and the empty Braille cell. */
-const unseen = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\s\u2800]/gu;
-
-/** Why such an answer is refused, as a text for the model and for people. */
-export const fourEyesMessage =
-  'someone other than the person for whom the session acts must answer, and say who they are.';

@@ -1,6 +1,7 @@
 /** What is kept of approvals, and how those who need it ask for it. */
 
 import type { ApprovalChoice } from '../../api/approval.ts';
+import type { GivenAnswer } from '../../api/approvers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 
@@ -22,6 +23,8 @@ export type SettledApproval = {
   readonly decision?: ApprovalChoice;
   /** Who answered, if the answer said so. */
   readonly by?: string;
+  /** All who answered, where certain people had to. */
+  readonly answers?: (GivenAnswer & JsonObject)[];
   /** The id of the call. */
   readonly callId: string;
   /** The name of the tool. */

@@ -1,6 +1,7 @@
 /** Suspends a call until a person answers. Another process may then resume it. */
 
 import type { ApprovalRequest } from '../../api/approval.ts';
+import type { GivenAnswer } from '../../api/approvers.ts';
 import {
   attachPending,
   rejected,
@@ -20,8 +21,10 @@ import { type ToolError, toolError, withCause } from '../../values/errors/index.
 import type { JsonObject } from '../../values/json/index.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
+import { approversOf } from './approvers.ts';
 import { chainDigest, rootIdOf } from './chain-of-call.ts';
 import { durableOf, logUnsharedStores } from './durable-state.ts';
+import { maySuspend } from './logins.ts';
 import { waitingOf } from './pending-approvals.ts';
 import { sealRecord } from './record.ts';
 import { startOperation } from './store.ts';
@@ -56,13 +59,29 @@ export function changedSince({ resumed, entry }: FoundCall): ToolError | undefin
 /** Stores the call, gives the token to the host alone, and ends the call as pending. */
 export function suspend(call: FoundCall): MaybePromise<Outcome> {
   // A program can be run again, as far as it has come.
-  if (call.parent === undefined || call.parent.entry.isProgram) return suspendNow(call);
+  if (call.parent === undefined || call.parent.entry.isProgram) {
+    const unreachable = nobodyReachable(call);
+    return unreachable === undefined
+      ? suspendNow(call)
+      : rejected(call, undefined, 'approvers_unreachable', undefined, unreachable);
+  }
   return rejected(
     call,
     undefined,
     'approval_in_child',
     undefined,
     'A call that another tool makes cannot be suspended for approval.',
+  );
+}
+
+/** Why those who have to answer cannot be asked about a call; undefined if they can. */
+function nobodyReachable(call: FoundCall): string | undefined {
+  if (approversOf(call).length === 0) return undefined;
+  if (call.entry.internals.runsIn !== 'external' && maySuspend(call)) return undefined;
+  return (
+    'only certain people may approve it, and here it cannot wait for them: that needs ' +
+    '`approvals.secret` and a session with a principal, and a tool that the session runs itself. ' +
+    'Do not retry it.'
   );
 }
 
@@ -85,8 +104,9 @@ async function suspendNow(call: FoundCall): Promise<Outcome> {
     if (!question.askable)
       return rejected(call, undefined, question.reason, undefined, question.message);
     own.refused = false;
+    const { answers } = call.more.approval ?? {};
     call.more.approval = { id: question.request.id };
-    if (!(await store(call, question.request, own))) return undefined;
+    if (!(await store(call, question.request, answers, own))) return undefined;
     logUnsharedStores(call);
   } catch (error) {
     own.refused = true;
@@ -136,6 +156,8 @@ async function lacksRoom(
 
 /** The same for `explain`, also if the store fails. */
 export async function crowded(call: FoundCall): Promise<ToolError | undefined> {
+  const unreachable = nobodyReachable(call);
+  if (unreachable !== undefined) return rejection(call, 'approvers_unreachable', unreachable);
   try {
     return await lacksRoom(call, [...(suspensions.of(call.session.setup) ?? [])], bytesOf(call));
   } catch {
@@ -161,15 +183,23 @@ function withAgreed(call: FoundCall): Verdict {
   // It is suspended because its verdict asks.
   const verdict = call.verdict as Verdict;
   const agreed = call.extra?.agreed;
-  if (agreed === undefined) return verdict;
-  return { ...verdict, details: joinDetails(agreed, verdict.details) };
+  const all = approversOf(call);
+  if (agreed === undefined && all.length === 0) return verdict;
+  // Who may answer depends on what is asked now.
+  const { approvers: _, ...details } = joinDetails(agreed, verdict.details);
+  return { ...verdict, details: all.length === 0 ? details : { ...details, approvers: all } };
 }
 
 /**
  * Stores the record and announces the question. False if the call ended meanwhile; the record is
  * then taken out of the store again, so that no one can answer it.
  */
-async function store(call: FoundCall, request: ApprovalRequest, own: Suspension): Promise<boolean> {
+async function store(
+  call: FoundCall,
+  request: ApprovalRequest,
+  answers: readonly GivenAnswer[] | undefined,
+  own: Suspension,
+): Promise<boolean> {
   const { session } = call;
   const { registry, principal } = session;
   const { signer, approvals, sessionFor, suspending } = durableOf(registry);
@@ -187,6 +217,7 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
     scopes: call.surface?.scopes,
     trace: call.extra?.traces?.place(),
     chain: digest === undefined ? undefined : { rootSessionId: rootIdOf(session), digest },
+    answers,
   });
   let kept = false;
   const putting = startOperation(() => approvals.put(record));

@@ -203,8 +203,12 @@ async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): P
   if (verdict.source !== undefined) draft.source = verdict.source;
   if (verdict.effect === 'deny') draft.code = verdict.code ?? 'policy_denied';
   if (verdict.effect !== 'ask') return false;
+  call.verdict = verdict;
+  const approvers = call.session.registry.ports.answers?.approvers(call) ?? [];
+  if (approvers.length > 0) draft.approvers = approvers;
+  const isMore = verdict.details !== undefined || approvers.length > 0;
   const grant = findGrant(call);
-  if (grant !== undefined && (verdict.details === undefined || grant.effect === 'reject')) {
+  if (grant !== undefined && (!isMore || grant.effect === 'reject')) {
     steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });
     if (grant.effect === 'reject') draft.code = 'approval_denied';
     return false;
@@ -244,10 +248,10 @@ function addStart(
 async function approvalProblem(call: FoundCall, verdict: Verdict): Promise<ToolError | undefined> {
   const { session, entry } = call;
   const { approvalMode, approvalTimeoutMs } = session.setup;
+  const { answers } = session.registry.ports;
+  const isReserved = answers?.isReserved(call) === true;
   const suspends = approvalMode === 'suspend' && entry.internals.runsIn !== 'external';
-  const crowded = suspends
-    ? await session.registry.ports.answers?.crowded(call)
-    : crowdedDesk(call);
+  const crowded = suspends || isReserved ? await answers?.crowded(call) : crowdedDesk(call);
   if (crowded !== undefined) return crowded;
   if (call.input === undefined) return undefined;
   const question = requestFor(call, verdict, 'explain', approvalTimeoutMs);

@@ -3,6 +3,7 @@
  * the call's registry, which is a copy made for this purpose (`state/judging-copy.ts`).
  */
 
+import type { Approvers } from '../../api/approvers.ts';
 import type { Effect } from '../../api/decision.ts';
 import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
 import { optionsVia } from '../../core/call/call-options.ts';
@@ -31,6 +32,8 @@ export interface Judgement {
   readonly effect: Effect;
   /** The rule or quota that decides, if one does. */
   readonly ruleId: string | undefined;
+  /** Who has to answer a question; undefined for anyone. */
+  readonly approvers?: readonly Approvers[] | undefined;
 }
 
 /**
@@ -69,7 +72,9 @@ export async function judgeRecorded(
   const judgement = verdict.effect === 'deny' ? verdict : ((await refusedAtStart(call)) ?? verdict);
   count(call);
   const { effect, ruleId } = judgement;
-  return { effect, ruleId };
+  const approvers =
+    effect === 'ask' ? call.session.registry.ports.answers?.approvers(call) : undefined;
+  return { effect, ruleId, approvers };
 }
 
 const allowed: Judgement = { effect: 'allow', ruleId: undefined };

@@ -98,10 +98,14 @@ const withinAnother = Object.freeze({
   message: 'it was made by another tool, and such calls cannot be approved here.',
 });
 
-/** The SDK shows this call to its reviewer, and not those that a program of it has made. */
+/**
+ * The SDK shows this call to its reviewer, and not those that a program of it has made, nor those
+ * that only certain people may answer.
+ */
 function endedAs(result: ToolResult, id: string): AskedCall['state'] {
-  const { token, callId } = (result.success ? undefined : result.approval) ?? {};
-  if (token === undefined || callId !== id) return { is: 'settled', result };
+  const { token, callId, approvers } = (result.success ? undefined : result.approval) ?? {};
+  if (token === undefined || callId !== id || approvers !== undefined)
+    return { is: 'settled', result };
   return { is: 'suspended', token };
 }
 

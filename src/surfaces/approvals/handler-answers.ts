@@ -1,5 +1,6 @@
 /** The answers of the approvals handler to a person who has signed in. */
 
+import type { Answerer } from '../../api/approvers.ts';
 import type { ToolResult } from '../../api/result.ts';
 import {
   type HostToolRegistry,
@@ -7,6 +8,7 @@ import {
   type ListedApproval,
   type PendingApproval,
 } from '../../core.ts';
+import { maySee } from '../../parts/durable-approvals/weigh-answer.ts';
 import { readBodyText } from '../../values/http/body.ts';
 import { headerOf } from '../../values/http/direct-body.ts';
 import { type JsonValue, wireText } from '../../values/json/index.ts';
@@ -21,12 +23,13 @@ import { sentRequest } from './webhook-message.ts';
 /** A request of a known person. */
 export interface InboxRequest {
   readonly request: Request;
-  readonly principal: string;
+  readonly person: Answerer;
   /** The path after the base path and a slash. */
   readonly path: string;
   readonly searchParams: URLSearchParams;
 }
 
+type Who = Pick<PendingApproval, 'approvers' | 'principal' | 'actor'>;
 type Approvals = HostToolRegistry<never>['approvals'];
 
 /** Most characters of a list. It contains at least one approval. */
@@ -72,27 +75,27 @@ function json(body: string, status = 200): Response {
   });
 }
 
+/** Longer than 60 lines, since each refusal of a request is said where it is found. */
 export function createInboxAnswers(
   registry: HostToolRegistry<never>,
   allowEdits: boolean,
 ): (asked: InboxRequest) => Promise<Response> {
   const { approvals } = registry;
-  const answered = new Set<string>();
+  // With who may know of them.
+  const answered = new Map<string, Who>();
   let page: Promise<Page> | undefined;
-  return async ({ request, principal, path, searchParams }) => {
+  return async ({ request, person, path, searchParams }) => {
     const { method } = request;
     if (path === '' && method === 'GET') {
       page ??= import('../pages/approvals-page.ts').then(({ approvalsPage }) => approvalsPage());
       return pageOf(await page);
     }
     if (path === 'api/approvals' && method === 'GET')
-      return list(approvals, searchParams, principal, (asked) =>
-        wireText(viewOf(asked, allowEdits)),
-      );
+      return list(approvals, searchParams, person, (asked) => wireText(viewOf(asked, allowEdits)));
     const id = idIn(path);
     if (id === undefined) return refuse(404, 'Not found.');
     if (method === 'GET') {
-      const found = await approvals.get(id);
+      const found = await approvals.get(id, person);
       if (found === undefined) return refuse(404, unknownId);
       const view = viewOf(found, allowEdits);
       const schema = view.editable === true ? schemaOfAsked(registry, found) : undefined;
@@ -113,22 +116,38 @@ export function createInboxAnswers(
         403,
         'An approval is allowed or rejected as it is: see the option `allowEdits`.',
       );
-    const found = await approvals.get(id);
-    const before = answered.has(id);
+    const found = await approvals.get(id, person);
+    const known = answered.get(id);
+    const before = known !== undefined && maySee(known, person);
     if (found === undefined) {
       if (before) return refuse(409, answeredBefore);
+      if (known !== undefined) return refuse(404, unknownId);
       // The registry accepts tokens as well. They do not belong in addresses, and contain a dot.
       if (id.includes('.')) return refuse(404, unknownId);
     }
     // Recorded before the answer is given. If two arrive together, the second one learns that it is
     // too late.
-    answered.add(id);
-    const given = Object.assign({}, sent.value, { by: principal });
-    const outcome = await outcomeOf(id, () => approvals.answer(id, given), sent.value.decision);
-    if (!outcome.ok && !before) answered.delete(id);
-    const [oldest] = answered;
+    answered.set(id, whoIn(found ?? known));
+    const given = Object.assign({}, sent.value, person);
+    const { response: outcome, isOpen } = await outcomeOf(
+      id,
+      () => approvals.answer(id, given),
+      sent.value.decision,
+    );
+    if ((!outcome.ok && known === undefined) || isOpen) answered.delete(id);
+    const [oldest] = answered.keys();
     if (answered.size > maxAnswered && oldest !== undefined) answered.delete(oldest);
     return outcome.status === 404 && before ? refuse(409, answeredBefore) : outcome;
+  };
+}
+
+/** Who may know of an approval. */
+function whoIn(asked: Who | undefined): Who {
+  const { approvers, principal, actor } = asked ?? {};
+  return {
+    ...(approvers === undefined ? {} : { approvers }),
+    ...(principal === undefined ? {} : { principal }),
+    ...(actor === undefined ? {} : { actor }),
   };
 }
 
@@ -142,14 +161,15 @@ function pageOf({ html, policy }: Page): Response {
 async function list(
   approvals: Approvals,
   query: URLSearchParams,
-  by: string,
+  person: Answerer,
   shown: (asked: ListedApproval) => string,
 ): Promise<Response> {
   const read = readQuery(query);
   if ('fault' in read) return refuse(400, read.fault);
   const { limit, after, sessionId, principal } = read.value;
   // One more than is returned, to find out whether there is a next page.
-  const found = await approvals.list({ limit: limit + 1, after, sessionId, principal });
+  const { by, roles } = person;
+  const found = await approvals.list({ limit: limit + 1, after, sessionId, principal, by, roles });
   const texts: string[] = [];
   let chars = 0;
   for (const one of found.slice(0, limit)) {
@@ -167,14 +187,17 @@ async function outcomeOf(
   id: string,
   answer: () => Promise<ToolResult>,
   decision: string,
-): Promise<Response> {
+): Promise<{ readonly response: Response; readonly isOpen?: boolean }> {
   try {
     const answered = await answeredBy(id, decision, answer, waitMs);
-    return 'outcome' in answered
-      ? json(wireText(answered.outcome), answered.status)
-      : refuse(answered.status, answered.refused, answered.issues);
+    if (!('outcome' in answered))
+      return { response: refuse(answered.status, answered.refused, answered.issues) };
+    const { outcome, status } = answered;
+    // Others have to answer it too.
+    const isOpen = outcome.reason === 'approvers_missing';
+    return { response: json(wireText(outcome), status), isOpen };
   } catch (error) {
-    if (isMisuseError(error)) return refuse(400, error.message);
+    if (isMisuseError(error)) return { response: refuse(400, error.message) };
     throw error;
   }
 }
@@ -188,6 +211,7 @@ type View = { [Name in keyof WaitingApproval]: WaitingApproval[Name] | undefined
 function viewOf(asked: PendingApproval | ListedApproval, allowEdits: boolean): View {
   return {
     ...sentRequest(asked),
+    allowedBy: 'allowedBy' in asked ? asked.allowedBy : undefined,
     // Records of earlier versions have none.
     summary: asked.summary ?? callSummary(asked.tool.name, asked.input ?? {}, asked.hiddenFields),
     leftOut: leftOutOf(asked),

@@ -1,8 +1,9 @@
 /** Answers requests about the approvals of a registry: with a page, and for programs. */
 
-import type { HostToolRegistry } from '../../core.ts';
+import type { Answerer } from '../../api/approvers.ts';
+import type { HostToolRegistry, MaybePromise } from '../../core.ts';
 import { inspectRegistry, type RegistryView } from '../../extend.ts';
-import { isNamed } from '../../parts/durable-approvals/settle-approval.ts';
+import { longestName, personIn } from '../../parts/durable-approvals/people.ts';
 import {
   corsHeaders,
   isHostAllowed,
@@ -26,15 +27,24 @@ import {
 } from '../../values/options/index.ts';
 import { createInboxAnswers, refuse } from './handler-answers.ts';
 
+/** The person who sent a request. */
+export interface SignedIn {
+  /** The name: 1 to 1 024 characters. */
+  readonly principal: string;
+  /** The roles of the person now, of which `approvers` may name some. @default none */
+  readonly roles?: readonly string[] | undefined;
+}
+
 /** Options of {@link createApprovalsHandler}. */
 export interface ApprovalsHandlerOptions {
   /**
-   * Returns the name of the person who sent a request, by its cookie or its `Authorization`: 1 to 1
-   * 024 characters. Undefined for an unknown sender, who always gets 401. If this throws or takes
-   * longer than the registry's `policyTimeoutMs`, the answer is 401 too, and the registry's logger
-   * gets the error. Anyone with a name can see and answer every approval.
+   * Returns the person who sent a request, by its cookie or its `Authorization`: a name of 1 to 1
+   * 024 characters, alone or with at most 100 roles. Undefined for an unknown sender, who always
+   * gets 401. If this throws or takes longer than the registry's `policyTimeoutMs`, the answer is
+   * 401 too, and the registry's logger gets the error. Anyone with a name can see and answer the
+   * approvals that name no `approvers`; others are there for those whom they name, by name or role.
    */
-  readonly authenticate: (request: Request) => string | undefined | Promise<string | undefined>;
+  readonly authenticate: (request: Request) => MaybePromise<string | SignedIn | undefined>;
   /** The path below which the handler answers, such as `/approvals`. @default "" */
   readonly basePath?: string | undefined;
   /**
@@ -76,9 +86,6 @@ const table = {
   allowedHosts: texts,
   allowedOrigins: texts,
 } satisfies TableOf<ApprovalsHandlerOptions>;
-
-/** Most characters of the name of a person. */
-const maxOfName = 1_024;
 
 /**
  * Makes a handler of web-standard requests that lists the approvals of all sessions, shows one, and
@@ -124,10 +131,10 @@ export function createApprovalsHandler<S>(
         status: 204,
         headers: preflightHeaders('GET, POST', 'Authorization, Content-Type'),
       });
-    const principal = await nameOf(request, authenticate, view);
+    const person = await personOf(request, authenticate, view);
     // An unknown sender gets the same answer for every path, so the answer does not show what
     // exists.
-    if (principal === undefined) return refuse(401, 'Sign in first.');
+    if (person === undefined) return refuse(401, 'Sign in first.');
     const { pathname, searchParams } = new URL(request.url);
     // The page finds the rest relative to its own address, which has to end with a slash.
     if (pathname === basePath && request.method === 'GET')
@@ -139,7 +146,7 @@ export function createApprovalsHandler<S>(
         },
       });
     return pathname.startsWith(`${basePath}/`)
-      ? answers({ request, principal, path: pathname.slice(basePath.length + 1), searchParams })
+      ? answers({ request, person, path: pathname.slice(basePath.length + 1), searchParams })
       : refuse(404, 'Not found.');
   };
   return Object.freeze<ApprovalsHandler>({
@@ -172,31 +179,30 @@ function policyOf({
   };
 }
 
-/** The name of the person who asks. Undefined if `authenticate` gives none, or fails. */
-async function nameOf(
+/** The person who asks. Undefined if `authenticate` gives none, or fails. */
+async function personOf(
   request: Request,
   authenticate: ApprovalsHandlerOptions['authenticate'],
   view: RegistryView,
-): Promise<string | undefined> {
+): Promise<Answerer | undefined> {
   try {
     const asking = Promise.resolve(authenticate(request));
-    const name: unknown = await withDeadline(asking, view.policyTimeoutMs, () => {
+    const given: unknown = await withDeadline(asking, view.policyTimeoutMs, () => {
       throw new Error(`\`authenticate\` took longer than ${view.policyTimeoutMs} ms.`);
     });
-    if (name === undefined || isName(name)) return name;
+    if (given === undefined) return undefined;
+    const person = personIn(given);
+    if (person !== undefined) return person;
     // The message leaves the value out, because it may be a credential.
     throw new TypeError(
-      `Expected \`authenticate\` to give undefined or a text of 1 to ${maxOfName} characters.`,
+      `Expected \`authenticate\` to give undefined, a text of 1 to ${longestName} characters, or ` +
+        '{ principal, roles? } with such a text and a list of at most 100 roles.',
     );
   } catch (error) {
     const source = 'approvals handler';
     view.report(error, { source }, '`authenticate` of the approvals handler failed');
     return undefined;
   }
-}
-
-function isName(name: unknown): name is string {
-  return typeof name === 'string' && name.length <= maxOfName && isNamed(name);
 }
 
 function readOrigin(origin: string): string {

@@ -11,6 +11,7 @@ export {
   type ApprovalsHandler,
   type ApprovalsHandlerOptions,
   createApprovalsHandler,
+  type SignedIn,
 } from './handler.ts';
 export {
   type ApprovalOutcomeInput,

@@ -23,7 +23,7 @@ export function messageOfRequired(event: Required): WebhookMessage {
   const { request } = event;
   const { program } = request;
   const forms = [
-    () => sentRequest(request),
+    () => (request.approvers === undefined ? sentRequest(request) : forApprovers(request)),
     // What runs is the input. Where it is asked for is told by the line, too.
     () => program && { ...sentRequest(request), program: { line: program.line } },
     () => shortened(request),
@@ -37,10 +37,31 @@ export function messageOfRequired(event: Required): WebhookMessage {
   return messageOf(body);
 }
 
+/** Others may read the message: it says who has to answer, and nothing of the call's input. */
+function forApprovers(request: Required['request']): object {
+  const { id, sessionId, principal, actor, callId, tool, title } = request;
+  const { risk, ruleId, source, approvers, requestedAt, expiresAt } = request;
+  return {
+    id,
+    sessionId,
+    principal,
+    actor,
+    callId,
+    tool: { name: tool.name, source: tool.source, fingerprint: tool.fingerprint },
+    title: head(title, maxOfText),
+    risk,
+    ruleId,
+    source,
+    approvers,
+    requestedAt,
+    expiresAt,
+  };
+}
+
 export function messageOfSettled(event: ToolEvents['approval:settled']): WebhookMessage {
-  const { id, by, decision, status, callId, toolName } = event;
+  const { id, by, answers, decision, status, callId, toolName } = event;
   return messageOf(
-    bodyOf('approval.settled', event, { id, by, decision, status, callId, toolName }),
+    bodyOf('approval.settled', event, { id, by, answers, decision, status, callId, toolName }),
   );
 }
 
@@ -106,7 +127,7 @@ type Sendable = Omit<ApprovalRequest, 'input'> & Partial<Pick<ApprovalRequest, '
 export function sentRequest(request: Sendable): SentRequest {
   const { id, sessionId, principal, actor, callId, parent, tool, input, title } = request;
   const { summary, message, risk, ruleId, source, quotas, origins, hiddenFields } = request;
-  const { program, requestedAt, expiresAt } = request;
+  const { approvers, program, requestedAt, expiresAt } = request;
   return {
     id,
     sessionId,
@@ -126,6 +147,7 @@ export function sentRequest(request: Sendable): SentRequest {
     hiddenFields,
     origins,
     quotas,
+    approvers,
     requestedAt,
     expiresAt,
   };

@@ -7,7 +7,7 @@ import { codeEntry } from './code-format.ts';
 import { credentialsEntry } from './credentials-format.ts';
 import { openApiEntry } from './openapi-format.ts';
 import { profileEntry } from './profile-format.ts';
-import { quotaEntry, ruleEntry } from './rule-format.ts';
+import { approversEntry, quotaEntry, ruleEntry } from './rule-format.ts';
 import { sandboxEntry } from './sandbox-format.ts';
 import {
   approvalsEntry,
@@ -44,9 +44,10 @@ const approval = oneOf(
         .enum(['low', 'medium', 'high'])
         .optional()
         .describe('How much harm a wrong approval could do.'),
+      approvers: approversEntry.optional(),
     }),
   ],
-  'true, false or { title, message?, risk? }',
+  'true, false or { title, message?, risk?, approvers? }',
 );
 
 const factRule = exactlyOne(

@@ -1,7 +1,7 @@
 /** The format of a profile in a file. */
 import * as z from 'zod';
 import { longestTimerMs } from '../../values/options/index.ts';
-import { quotaEntry, ruleEntry } from './rule-format.ts';
+import { approversEntry, quotaEntry, ruleEntry } from './rule-format.ts';
 import {
   count,
   effect,
@@ -56,6 +56,7 @@ const toolSettings = {
   scopes: scopeList
     .optional()
     .describe("Scopes that callers must have, besides those of the tool and of a parent's entry."),
+  approvers: approversEntry.optional(),
   origins: labels(z.enum(['trusted', 'untrusted']))
     .optional()
     .describe('Where the text of fields of the output comes from, by dotted path.'),
@@ -151,6 +152,7 @@ export const profileEntry = strict({
     .describe(
       "Quotas of the profile's sessions, besides the registry's. Those of parents apply too.",
     ),
+  approvers: approversEntry.optional(),
   limits: strict({
     callsPerMinute: count
       .optional()

@@ -127,6 +127,26 @@ function atLeastOne<Shape extends z.ZodRawShape>(
     .meta({ minProperties: others + 1 });
 }
 
+/** Who may answer a question. */
+export const approversEntry = strict({
+  any: texts
+    .min(1, 'expected at least one name')
+    .max(100)
+    .describe('Names of people, and of roles as role:NAME.'),
+  count: z
+    .int()
+    .gte(1)
+    .lte(20)
+    .optional()
+    .describe('How many different people have to allow the call. Default: 1.'),
+  notPrincipal: z
+    .literal(true)
+    .optional()
+    .describe('The one for whom the session acts is not one of them.'),
+})
+  .meta({ id: 'Approvers', title: 'Approvers' })
+  .describe('Who may answer, and how many have to allow the call. Default: anyone who is asked.');
+
 /** A rule, in a file's `rules` or in a profile's. */
 export const ruleEntry = strict({
   id: text
@@ -194,6 +214,7 @@ export const ruleEntry = strict({
       'Where the values of the call came from: every target, and every identifier in a text. A ' +
         'deny or ask matches if one has such an origin, an allow if all have.',
     ),
+  approvers: approversEntry.optional(),
   reason: z
     .string()
     .regex(/^[a-z][a-z0-9_]*$/, 'expected lower-case letters, digits and _, starting with a letter')

@@ -13,8 +13,10 @@ import {
   type ToolSession,
 } from '../../core.ts';
 import { durableSlot } from '../../parts/durable-approvals/durable-state.ts';
+import { MisuseError } from '../../values/errors/index.ts';
 import { type JsonObject, type JsonValue, wireText } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
+import { toldApprovers } from '../../values/text/told-approvers.ts';
 import { shownOrigins } from '../../values/text/told-origins.ts';
 import type { AnswerRequest, QuestionSchema } from '../pages/inspector-session-wire.ts';
 import type { ApprovalLine } from '../pages/inspector-wire.ts';
@@ -150,7 +152,14 @@ function fromInbox({ approvals }: HostToolRegistry<never>): Source {
       return { asked, more: rows.length - asked.length };
     },
     async answer(request) {
-      if ((await approvals.get(request.id)) === undefined) return false;
+      const asked = await approvals.get(request.id);
+      if (asked === undefined) return false;
+      // Whoever uses the page writes the name, so nobody vouches for it.
+      if (asked.approvers !== undefined)
+        throw new MisuseError(
+          'invalid_option',
+          `Only these may answer, where they sign in: ${toldApprovers(asked.approvers)}.`,
+        );
       return { ended: approvals.answer(request.id, answerOf(request)) };
     },
   };

@@ -44,6 +44,14 @@ export interface WaitingApproval {
     readonly used: number;
     readonly amount: number;
   }[];
+  /** Who has to answer, all of these; absent if anyone may. */
+  readonly approvers?: readonly {
+    readonly any: readonly string[];
+    readonly count?: number | undefined;
+    readonly notPrincipal?: true | undefined;
+  }[];
+  /** Who has allowed the call so far; absent in a list. */
+  readonly allowedBy?: readonly string[];
   /** Epoch milliseconds. */
   readonly requestedAt: number;
   /** Epoch milliseconds. */

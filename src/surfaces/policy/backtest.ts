@@ -17,6 +17,7 @@ import {
 } from '../../values/options/index.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
 import type { Tape } from '../testing/tape/tape.ts';
+import { approversText } from './policy-case.ts';
 import { type BacktestRecord, readRecord } from './record.ts';
 import { noCall } from './records/audit-format.ts';
 import { documentFormatOf, recordOf } from './records/formats.ts';
@@ -217,13 +218,24 @@ function note(
     return;
   }
   if (redacted) tally.redacted++;
-  countEffects(tally, was.effect, is.effect);
-  if (was.effect === is.effect) return;
+  const others = othersIn(was, is);
+  countEffects(tally, was.effect, is.effect, others !== undefined);
+  if (was.effect === is.effect && others === undefined) return;
   const ruleId = culpritOf(was, is);
   if (ruleId !== undefined) culprits.set(ruleId, (culprits.get(ruleId) ?? 0) + 1);
   if (changed.length >= maxChanged) return;
-  const change = { callId, toolName, before: was.effect, after: is.effect };
+  const change = { callId, toolName, before: was.effect, after: is.effect, ...others };
   changed.push(ruleId === undefined ? change : { ...change, ruleId });
+}
+
+/** Who has to answer, if both ask and it is not the same people. */
+function othersIn(was: Judgement, is: Judgement): Pick<BacktestChange, 'approvers'> | undefined {
+  if (was.effect !== 'ask' || is.effect !== 'ask') return undefined;
+  const { approvers: before = [] } = was;
+  const { approvers: after = [] } = is;
+  return approversText(before) === approversText(after)
+    ? undefined
+    : { approvers: { before, after } };
 }
 
 const strictness: Readonly<Record<Effect, number>> = { allow: 0, ask: 1, deny: 2 };

@@ -1,5 +1,6 @@
 /** What a case of a policy test expects, and how it is compared with what the gates decide. */
-import type { Explanation, JsonValue } from '../../core.ts';
+import type { Approvers, Explanation, JsonValue } from '../../core.ts';
+import { canonicalJson } from '../../values/json/index.ts';
 
 /** What a case expects. */
 export interface Expectation {
@@ -7,6 +8,8 @@ export interface Expectation {
   readonly decision: string;
   readonly reason?: string;
   readonly ruleId?: string;
+  /** Who has to answer, in any order; an empty list for anyone. */
+  readonly approvers?: readonly Approvers[];
 }
 
 /** What the gates decide about a case. */
@@ -17,6 +20,7 @@ export interface Found {
   readonly source?: string | undefined;
   readonly hiddenBy?: string | undefined;
   readonly code?: string | undefined;
+  readonly approvers?: readonly Approvers[] | undefined;
   /** The shadow rules that would change the decision. */
   readonly shadow?: readonly Shadow[] | undefined;
 }
@@ -29,7 +33,8 @@ export interface Shadow {
 }
 
 /** What an explanation says about the call of a case. */
-export function foundOf({ decision, ruleId, source, hiddenBy, code, steps }: Explanation): Found {
+export function foundOf(explanation: Explanation): Found {
+  const { decision, ruleId, source, hiddenBy, code, approvers, steps } = explanation;
   const said: JsonValue | undefined = steps[steps.length - 1]?.reason;
   const reason =
     decision === undefined
@@ -46,6 +51,7 @@ export function foundOf({ decision, ruleId, source, hiddenBy, code, steps }: Exp
     source,
     hiddenBy,
     code,
+    approvers,
     shadow: shadowsOf(steps, decision?.effect),
   };
 }
@@ -66,7 +72,7 @@ function shadowsOf(
 }
 
 /** Whether the gates decide as the case expects. */
-export function meets({ decision, reason, ruleId }: Expectation, found: Found): boolean {
+export function meets({ decision, reason, ruleId, approvers }: Expectation, found: Found): boolean {
   const named =
     decision === found.decision ||
     decision === found.code ||
@@ -74,6 +80,15 @@ export function meets({ decision, reason, ruleId }: Expectation, found: Found): 
   return (
     named &&
     (reason === undefined || reason === found.reason) &&
-    (ruleId === undefined || ruleId === found.ruleId)
+    (ruleId === undefined || ruleId === found.ruleId) &&
+    (approvers === undefined || approversText(approvers) === approversText(found.approvers))
   );
+}
+
+/** The same for the same approvers, in any order. */
+export function approversText(approvers: readonly Approvers[] = []): string {
+  const sets = approvers.map(({ any, count = 1, notPrincipal = false }) =>
+    canonicalJson({ any: [...any].sort(), count, notPrincipal }),
+  );
+  return sets.sort().join();
 }

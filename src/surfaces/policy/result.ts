@@ -1,5 +1,5 @@
 /** The result of a backtest, and how it is counted. */
-import type { Effect } from '../../core.ts';
+import type { Approvers, Effect } from '../../core.ts';
 
 /** A call about which the two sets of rules decide differently. */
 export interface BacktestChange {
@@ -16,6 +16,13 @@ export interface BacktestChange {
    * If that is a default, the one behind the other decision. Absent if there is neither.
    */
   readonly ruleId?: string;
+  /** Who has to answer, if both ask and others would have to; empty for anyone. */
+  readonly approvers?: {
+    /** By the present rules. */
+    readonly before: readonly Approvers[];
+    /** By the new rules. */
+    readonly after: readonly Approvers[];
+  };
 }
 
 /** How often a rule mattered. */
@@ -110,12 +117,17 @@ export function newTally(): Tally {
   };
 }
 
-/** Counts a judged call. */
-export function countEffects(tally: Tally, before: Effect, after: Effect): void {
+/** Counts a judged call. @param asksOthers Both ask, and other people would have to answer. */
+export function countEffects(
+  tally: Tally,
+  before: Effect,
+  after: Effect,
+  asksOthers: boolean,
+): void {
   tally.judged++;
   tally.before[before]++;
   tally.after[after]++;
-  if (before === after) return;
+  if (before === after && !asksOthers) return;
   tally.changed++;
   const key = `${before} ${after}`;
   const change = tally.changes.get(key) ?? { before, after, calls: 0 };

@@ -8,6 +8,8 @@ import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 const refusals: ReadonlyMap<string, number> = new Map([
   ['unknown_approval', 404],
   ['four_eyes', 403],
+  ['not_an_approver', 403],
+  ['standing_answer', 403],
   ['invalid_edit', 400],
   ['token_used', 409],
   ['token_invalid', 409],
@@ -60,6 +62,8 @@ export async function answeredBy(
 const reasons: ReadonlySet<string | undefined> = new Set([
   'unknown_approval',
   'four_eyes',
+  'not_an_approver',
+  'standing_answer',
   'token_used',
   'token_invalid',
   'token_foreign',

@@ -274,7 +274,7 @@ describe('what a host’s code throws', () => {
     });
     expect(approver.logged[0]?.err.message).toBe(
       'Expected the approver to return "allow_once", "allow_always", "reject_once", ' +
-        '"reject_always" or { decision, by?, message?, input?, grant?: { match?, uses?, ' +
+        '"reject_always" or { decision, by?, roles?, message?, input?, grant?: { match?, uses?, ' +
         'expiresInMs? } }, got `allow` (string).',
     );
     const policy = await call({ policies: [{ id: 'p', check: (() => true) as never }] });

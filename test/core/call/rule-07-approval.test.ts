@@ -232,7 +232,7 @@ describe('ask: a person answers before the call runs', () => {
       session.approvals.answer(pending?.id as string, given as ApprovalAnswer);
     const expected =
       'expected "allow_once", "allow_always", "reject_once", "reject_always" or { decision, ' +
-      'by?, message?, input?, grant?: { match?, uses?, expiresInMs? } }';
+      'by?, roles?, message?, input?, grant?: { match?, uses?, expiresInMs? } }';
     expect(() => give(answer)).toThrow(
       expect.objectContaining({
         name: 'MisuseError',

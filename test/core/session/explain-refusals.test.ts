@@ -109,6 +109,10 @@ const cases: Readonly<Record<string, Case>> = {
     session: { approver: () => 'reject_always' },
     before: ({ session }) => session.call('t', {}),
   },
+  'approval_denied approvers_unreachable': {
+    registry: { rules: [{ ...ask, approvers: { any: ['ann'] } }] },
+    session: { approver: () => 'allow_once' },
+  },
   'approval_denied secret_in_prompt': {
     tool: { requiresApproval: { title: 'Run it with hunter2-secret?' } },
     registry: { redact: ['password'] },
@@ -195,6 +199,9 @@ const unforeseen: Readonly<Record<string, readonly string[]>> = {
     'approval_denied token_used',
     'approval_denied token_foreign',
     'approval_denied four_eyes',
+    'approval_denied not_an_approver',
+    'approval_denied standing_answer',
+    'approval_pending approvers_missing',
     'approval_denied definition_changed',
     'invalid_input invalid_edit',
   ],

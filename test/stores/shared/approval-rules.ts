@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import type { JsonObject, MaybePromise, SuspendedApproval } from '../../../src/core.ts';
 import type { Store } from '../../../src/extend.ts';
-import { approvalsIn } from '../../../src/parts/durable-approvals/approvals-in.ts';
+import { approvalsIn, type Instead } from '../../../src/parts/durable-approvals/approvals-in.ts';
 import type { SettledApproval } from '../../../src/parts/durable-approvals/store.ts';
 import {
   atOnce,
@@ -139,6 +139,35 @@ const rules: PortRuleBodies<ReturnType<typeof approvalsOver>> = {
     assert.equal(await store.take('one'), undefined);
     assert.equal(await store.read('none'), undefined);
   },
+  'approvals: of people who allow at once, none is lost, and one is the last': async (store) => {
+    for (const round of upTo(10)) {
+      const kept = record(`r${round}`);
+      await store.put(kept);
+      const allowedIn = (found: JsonObject): string[] => (found.counted ?? []) as string[];
+      const taken = await atOnce(5, async (person) => {
+        let isLast = false;
+        await store.takeOr(kept.id, (found) => {
+          const counted = [...allowedIn(found), `p${person}`];
+          isLast = counted.length === 5;
+          return isLast ? undefined : { ...found, counted };
+        });
+        return isLast;
+      });
+      assert.equal(taken.filter((isLast) => isLast).length, 1);
+      assert.equal(await store.take(kept.id), undefined);
+      assert.deepEqual(await store.list('s'), []);
+    }
+  },
+  'approvals: a record to which somebody is added stays where it is': async (store) => {
+    const kept = record('one', 's', { principal: 'bob' });
+    await store.put(kept);
+    const counted = { ...kept, counted: ['ann'] };
+    await store.takeOr('one', () => counted);
+    assert.deepEqual(await store.page({ limit: 10, principal: 'bob' }), [counted]);
+    assert.deepEqual(await store.list('s'), [counted]);
+    await store.takeOr('one', (found) => found);
+    assert.deepEqual(await store.take('one'), counted);
+  },
   'approvals: pages what is open, in order of expiry and id': async (store) => {
     const at = Date.now() + 60_000;
     const [a, b, c, d] = [
@@ -250,6 +279,7 @@ export function approvalsOver(store: Store, now = Date.now) {
   return {
     ...approvals,
     take: async (id: string) => approvals.take(id, 10_000),
+    takeOr: async (id: string, instead: Instead) => approvals.take(id, 10_000, instead),
     read: async (id: string) => (await approvals.read(id))?.record,
     list: async (sessionId: string) => approvals.page({ sessionId, limit: Infinity }),
     close: () => store.close(),

@@ -12,6 +12,8 @@ import type { Step } from '../step.ts';
 export function approve(call: FoundCall): Step {
   const { session, resumed, verdict } = call;
   const { answers } = session.registry.ports;
+  // The rules may ask for more people by now than have allowed the call.
+  if (call.approved && answers?.lacks(call) === true) call.approved = false;
   if (call.approved) {
     keepAnswer(call);
     return undefined;
@@ -20,11 +22,15 @@ export function approve(call: FoundCall): Step {
   if (resumed?.answer !== undefined && !call.more.answered) {
     call.more.answered = true;
     answers?.resumed(call);
-    return takeAnswer(call, resumed.approvalId, resumed.answer, resumed.details);
+    const next = takeAnswer(call, resumed.approvalId, resumed.answer, resumed.details);
+    return next === undefined && call.approved ? approve(call) : next;
   }
   if (verdict?.effect !== 'ask') return undefined;
+  // Nor does an approver here, or a grant, stand for those who have to answer.
+  const isReserved = answers?.isReserved(call) === true;
   // Someone who always allows a call has not agreed to what else the question shows.
-  const isLifted = verdict.details !== undefined && findGrant(call)?.effect === 'allow';
+  const isMore = isReserved || verdict.details !== undefined;
+  const isLifted = isMore && findGrant(call)?.effect === 'allow';
   const grant = isLifted ? undefined : takeGrant(call);
   if (grant !== undefined) {
     noteApproval(call, grant.id, grant.by, `${grant.effect}_always`);
@@ -37,7 +43,8 @@ export function approve(call: FoundCall): Step {
     return rejected(call, undefined, 'unasked', undefined, 'it has begun, and nobody was asked.');
   // Nothing would run a resumed call here, so the caller must ask a person at once.
   const isExternal = call.entry.internals.runsIn === 'external';
-  if (answers === undefined || session.setup.approvalMode !== 'suspend' || isExternal)
+  const isSuspended = session.setup.approvalMode === 'suspend' && !isExternal;
+  if (answers === undefined || !(isSuspended || isReserved))
     return askApprover(call, verdict, session.approvalDesk());
   return answers.suspend(call);
 }

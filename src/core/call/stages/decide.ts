@@ -7,7 +7,13 @@ import type { ToolEvents } from '../../../api/events.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
 import { type Judged, overBudget } from '../../rules/judged.ts';
 import type { CompiledRule } from '../../rules/rule.ts';
-import { errorOf, makeVerdict, ownVerdict, type Verdict } from '../../rules/verdict.ts';
+import {
+  bothDetails,
+  errorOf,
+  makeVerdict,
+  ownVerdict,
+  type Verdict,
+} from '../../rules/verdict.ts';
 import { promptOf } from '../approval-question.ts';
 import type { Binding } from '../binding.ts';
 import type { Call, FoundCall } from '../call.ts';
@@ -259,14 +265,17 @@ function nowhere(): undefined {
 function addDecision(
   { entry }: RuledCall,
   tally: Tally,
-  { id: ruleId, layer: source, effect }: CompiledRule,
+  { id: ruleId, layer: source, effect, details }: CompiledRule,
   verdict: Verdict | undefined,
 ): void {
   tally.steps?.push({ source, ruleId, effect });
   tally.decided = true;
   if (effect === 'deny') tally.deny = verdict;
   else if (effect === 'allow') tally.allow ??= verdict;
-  else tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: promptOf(entry) });
+  else if (tally.ask === undefined)
+    tally.ask = makeVerdict('ask', { ruleId, source, prompt: promptOf(entry), details });
+  else if (details !== undefined)
+    tally.ask = { ...tally.ask, details: bothDetails(tally.ask.details, details) };
 }
 
 /** Whether a rule matches, unless the budget runs out first. */

@@ -155,9 +155,12 @@ function approvalForm(
   };
 }
 
-/** An approval as a question of the 2026 era; undefined if the input cannot be shown. */
+/**
+ * An approval as a question of the 2026 era; undefined if the input cannot be shown, or if the
+ * client's user may not answer.
+ */
 export function approvalQuestion(approval: ApprovalRequest): Question | undefined {
-  const form = approvalForm(approval, false);
+  const form = approval.approvers === undefined ? approvalForm(approval, false) : undefined;
   return (
     form && {
       method: 'elicitation/create',

@@ -33,10 +33,12 @@ export async function answerCall(
     let result = await firstResult(serving, request, ctx, { waiting: { ctx }, signal, surface });
     // A program may have several questions, one after the other.
     for (;;) {
-      if (result.success || result.approval?.token === undefined || approver === undefined)
+      const approval = result.success ? undefined : result.approval;
+      // The client's user is nobody whom the host has asked to sign in.
+      const isForOthers = approval?.approvers !== undefined;
+      if (approval?.token === undefined || approver === undefined || isForOthers)
         return shownResult(session, result, forms || !serving.clientApproves);
-      const { approval } = result;
-      const token = approval.token as string;
+      const { token } = approval;
       // If the client fails to answer, the call stays suspended and can be answered elsewhere.
       const answer = await Promise.resolve(approver(approval, { signal })).catch(() => undefined);
       if (answer === undefined) return shownResult(session, result, false);

@@ -133,9 +133,11 @@ async function answerOf(modern: Modern, call: OpenCall, ctx: CallContext): Promi
         if (approval?.token === undefined)
           return shownResult(session, result, forms || !serving.clientApproves);
         const task = await tasks?.suspended(approval, about);
-        const question = task ?? (forms ? askFor(approval, approval.token) : undefined);
+        // The client's user is nobody whom the host has asked to sign in.
+        const asks = forms && approval.approvers === undefined;
+        const question = task ?? (asks ? askFor(approval, approval.token) : undefined);
         if (question !== undefined) return question as Answer;
-        if (!forms) return shownResult(session, result, !serving.clientApproves);
+        if (!asks) return shownResult(session, result, forms || !serving.clientApproves);
         resume(modern, call, ctx, approval.token);
         continue;
       }
