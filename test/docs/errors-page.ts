@@ -147,6 +147,11 @@ export const reasons: readonly {
   },
   {
     code: 'policy_denied',
+    reason: 'rejected_always',
+    meaning: 'A person has rejected such calls of the session for which this one acts.',
+  },
+  {
+    code: 'policy_denied',
     reason: 'approval_not_asked',
     meaning:
       'A conversation says that a person approved the call, but the session never asked for ' +

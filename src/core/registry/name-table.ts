@@ -65,9 +65,11 @@ export function checkApart(name: string, one: Beside, { version, source, owner }
     throw alreadyRegistered(
       name,
       version === undefined ? '' : ` in version ${version}`,
-      `Use registerOrReplace() to replace it, or choose another ${
-        version === undefined ? 'name' : 'name or version'
-      }.`,
+      one.source !== one.owner
+        ? 'Give the import a `prefix` of its own, or close the import that has the tool.'
+        : `Use registerOrReplace() to replace it, or choose another ${
+            version === undefined ? 'name' : 'name or version'
+          }.`,
     );
   if (source !== one.source || owner !== one.owner)
     throw alreadyRegistered(

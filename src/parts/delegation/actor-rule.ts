@@ -34,6 +34,20 @@ function readTests(value: JsonValue, reading: Reading, check: Check) {
   return Object.entries(value).map(([key, test]) => {
     const known = keys.find((one) => one === key);
     check(known !== undefined, 'actor key', '`agent` or `depth`', key);
+    checkPlain(known, test, check);
     return [known, compilePlainTest(test, `actor.${key}`, comparison, check)] as const;
   });
+}
+
+/** A value that no actor ever has is a slip: the rule would hold for nobody. */
+function checkPlain(key: (typeof keys)[number], test: JsonValue, check: Check): void {
+  if (isJsonObject(test) || Array.isArray(test)) return;
+  if (key === 'depth') {
+    const isDepth = typeof test === 'number' && Number.isSafeInteger(test) && test >= 0;
+    check(isDepth, 'actor.depth', 'a whole number from 0, or a test such as `{ gte: 1 }`', test);
+  } else {
+    check(typeof test === 'string', 'actor.agent', 'the name of an agent, or a test', test);
+    const hint = `the exact name of an agent. For a pattern: \`{ glob: ${JSON.stringify(test)} }\``;
+    check(!/[*?]/.test(test), 'actor.agent', hint, test);
+  }
 }

@@ -10,6 +10,7 @@ import { closeSession } from '../../core/session/close.ts';
 import { sessionOf } from '../../core/session/session.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
+import { unknownProfile } from '../../core/toolset/unknown-profile.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import type { Deadline } from '../../values/limits/deadlines.ts';
@@ -60,6 +61,8 @@ export function delegate(outer: SessionState, options: DelegateOptions): ToolSes
   const { registry, facts } = outer;
   const before = outer.chain;
   checkGiven(outer, before, given);
+  if (profile !== undefined && !registry.profiles.has(profile))
+    throw unknownProfile('delegate: expected `profile`', profile, [...registry.profiles.keys()]);
   const kept = innerOf.of(outer) ?? lead(outer);
   innerOf.set(outer, kept);
   const sessionId = given.sessionId ?? `${outer.sessionId}/${agent}/${++kept.last}`;

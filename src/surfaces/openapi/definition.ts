@@ -11,7 +11,7 @@ import {
 import type { SharedPatterns } from '../../values/json-schema/pattern-budget.ts';
 import { foreignInput, foreignOutput, type UncheckedPart } from '../shared/foreign-schema.ts';
 import { cleanText } from '../shared/outside-text.ts';
-import type { ToolLabels } from '../shared/tool-labels.ts';
+import { labelled, type ToolLabels } from '../shared/tool-labels.ts';
 import { readBody, readResponses } from './bodies.ts';
 import { checkPath, type Operation } from './operations.ts';
 import { readParameters } from './parameters.ts';
@@ -83,7 +83,7 @@ export function defineOperation(operation: Operation, options: DefinitionOptions
       ...(origin === undefined ? {} : { origin }),
       ...(requiresApproval === undefined ? {} : { requiresApproval }),
       ...(task === undefined ? {} : { task }),
-      annotations: { ...annotations, ...labels.annotations },
+      annotations: labelled(annotations, labels.annotations),
       tags: ['untrusted'],
       category: source,
       executor: options.executorOf(plan),

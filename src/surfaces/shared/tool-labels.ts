@@ -42,6 +42,19 @@ export function fieldLabels(labels: ToolLabels | undefined): FieldLabels | undef
   return Object.freeze({ origins: labels.origins, roles: labels.roles });
 }
 
+/**
+ * The annotations of a tool: what the host says counts, and so does what follows from it. A tool
+ * that only reads destroys nothing, and one that destroys does not only read.
+ */
+export function labelled(said: ToolAnnotations, given: ToolAnnotations = {}): ToolAnnotations {
+  return {
+    ...said,
+    ...(given.readOnly === true && said.destructive === true ? { destructive: false } : {}),
+    ...(given.destructive === true && said.readOnly === true ? { readOnly: false } : {}),
+    ...given,
+  };
+}
+
 function merged(found: readonly ToolLabels[]): ToolLabels {
   const of = <Key extends keyof ToolLabels>(key: Key): NonNullable<ToolLabels[Key]>[] =>
     found.flatMap((one) => (one[key] === undefined ? [] : [one[key]]));

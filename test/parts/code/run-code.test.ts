@@ -408,6 +408,8 @@ describe('a program', () => {
     const { error } = await session.call('run_code', { code: 'const a = 1;\nlet b = ;' });
     expect(error).toMatchObject({ details: { line: 2 } });
     expect(error?.message).toContain('line 2');
+    const short = await session.call('run_code', { code: 'return (1 +' });
+    expect(short.error).toMatchObject({ reason: 'code_syntax', details: { line: 1 } });
     const thrown = await session.call('run_code', { code: '\n\nawait tools.read({})' });
     expect(thrown.error).toMatchObject({ details: { line: 3 } });
     const imports = 'await tools.read({ id: "a" });\nconst b = await import("b")';

@@ -417,9 +417,27 @@ describe('rules about the actor', () => {
     expect((await Promise.all(results)).map(({ success }) => success)).toEqual(expected);
   });
 
-  test.each([{}, { who: 'a' }, 'a', { agent: [] }])('%j is refused', (actor) => {
+  test.each([
+    {},
+    { who: 'a' },
+    'a',
+    { agent: [] },
+    // Nobody ever has these, so the rule would hold for nobody.
+    { depth: 'x' },
+    { depth: -1 },
+    { depth: 1.5 },
+    { depth: null },
+    { agent: 7 },
+    { agent: null },
+  ])('%j is refused', (actor) => {
     expect(() => registryOf({ rules: [{ effect: 'deny', actor: actor as object }] })).toThrow(
       'actor',
+    );
+  });
+
+  test('an agent that looks like a pattern is refused, with the test that is meant', () => {
+    expect(() => registryOf({ rules: [{ effect: 'deny', actor: { agent: 'w*' } }] })).toThrow(
+      'For a pattern: `{ glob: "w*" }`',
     );
   });
 });
@@ -427,7 +445,7 @@ describe('rules about the actor', () => {
 test.each([
   [{ agent: '' }, 'agent'],
   [{ agent: 'a', tools: ['nothing'] }, 'nothing'],
-  [{ agent: 'a', profile: 'nothing' }, 'nothing'],
+  [{ agent: 'a', profile: 'nothing' }, 'delegate: expected `profile`'],
   [{ agent: 'a', other: 1 }, 'other'],
   [{ agent: 'a', expiresAt: 0.5 }, 'expiresAt'],
   [{ agent: 'a'.repeat(256), sessionId: '' }, 'sessionId'],

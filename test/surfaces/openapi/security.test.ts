@@ -75,6 +75,32 @@ test('no model gives a key of the document, also if the host gives none', async 
   await made.close();
 });
 
+test('what the host labels counts, with what follows from it', async () => {
+  const labels = { now: { annotations: { destructive: true } } };
+  const { session, made } = await imported(weather(), { labels });
+  expect(session.tool('now')?.annotations).toMatchObject({ destructive: true, readOnly: false });
+  await made.close();
+  const { get, ...rest } = weather().paths['/now'];
+  const posts = weather({ paths: { '/now': { ...rest, post: { ...get, parameters: [] } } } });
+  const reads = await imported(posts, { labels: { now: { annotations: { readOnly: true } } } });
+  expect(reads.session.tool('now')?.annotations).toMatchObject({
+    destructive: false,
+    readOnly: true,
+  });
+  await reads.made.close();
+});
+
+test('an API that is imported twice into one registry is told what keeps the two apart', async () => {
+  const registry = new HostToolRegistry();
+  const options = { registry, server: 'http://127.0.0.1:9' };
+  const first = await importOpenApi(weather() as never, options);
+  await expect(importOpenApi(weather() as never, options)).rejects.toThrow(
+    'Give the import a `prefix` of its own',
+  );
+  const second = await importOpenApi(weather() as never, { ...options, prefix: 'b.' });
+  await Promise.all([first.close(), second.close()]);
+});
+
 const queryLack = 'Nobody gives the query parameter `api_key`. Give it in `query`.';
 const lackOf = (name: string) =>
   `Nobody gives the header \`${name}\`. Give it in \`headers\` or by \`auth\`.`;

@@ -183,7 +183,9 @@ export class Sandbox {
       return { kind: 'cpu', message: 'The program has computed for too long.' };
     if (code === 'RUN_USER_SOURCE_ERROR' || name === 'InternalError') {
       const [, at] = /run\.js:(\d+)/.exec(stack ?? '') ?? [];
-      const line = at === undefined ? undefined : Number(at);
+      // What is missing at the end of a program is missed in the line behind it.
+      const last = this.#start.source.split('\n').length;
+      const line = at === undefined ? undefined : Math.min(Number(at), last);
       const kind = this.#begun ? kindOf(text) : name === 'SyntaxError' ? 'syntax' : kindOf(text);
       return { kind, message: text, line };
     }

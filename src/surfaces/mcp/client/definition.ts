@@ -17,7 +17,7 @@ import { isJsonObject, wellFormedJson } from '../../../values/json/index.ts';
 import type { SharedPatterns } from '../../../values/json-schema/pattern-budget.ts';
 import { foreignInput, foreignOutput, type UncheckedPart } from '../../shared/foreign-schema.ts';
 import { cleanLine, cleanText } from '../../shared/outside-text.ts';
-import type { ToolLabels } from '../../shared/tool-labels.ts';
+import { labelled, type ToolLabels } from '../../shared/tool-labels.ts';
 import { isPageUri, metaIn, withoutPage } from '../sent.ts';
 
 /** Most bytes of a description. */
@@ -106,7 +106,7 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
         : { requiresApproval: labels.requiresApproval }),
       ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
       ...(labels.task === undefined ? {} : { task: labels.task }),
-      annotations: { ...cautious(annotations), ...labels.annotations },
+      annotations: labelled(cautious(annotations), labels.annotations),
       tags: ['untrusted'],
       category: options.source,
       ui: { visibility: visibilityOf(raw) },

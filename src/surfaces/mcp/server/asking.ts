@@ -189,7 +189,7 @@ export function approvalAnswer(result: unknown, always: boolean): ApprovalChoice
 }
 
 function messageOf(request: ApprovalRequest, input: string): string {
-  const { title, risk, tool, source, ruleId, hiddenFields } = request;
+  const { title, risk, tool, source, ruleId, hiddenFields, program } = request;
   const { message, origins } = shownOrigins(request);
   const lines = [
     shown(title),
@@ -199,9 +199,19 @@ function messageOf(request: ApprovalRequest, input: string): string {
     ...(risk === undefined ? [] : [`Risk: ${risk}`]),
     `Asked by: ${shown(ruleId === undefined ? source : `${ruleId} (${source})`)}`,
     ...(hiddenFields.length === 0 ? [] : [`Hidden: ${shown(hiddenFields.join(', '))}`]),
+    ...(program === undefined ? [] : programLines(program)),
     `Input: ${input}`,
   ];
   return lines.join('\n');
+}
+
+/** Which line of a program asks, and the program, if it has no secrets and there is room. */
+function programLines({ source, line }: NonNullable<ApprovalRequest['program']>): string[] {
+  const text = source === undefined ? undefined : approvalInput({ source });
+  return [
+    `Asked in: ${line === 0 ? 'a program' : `line ${line} of a program`}`,
+    ...(text === undefined ? [] : [`Program: ${text}`]),
+  ];
 }
 
 /** Puts a text on one line, so that it cannot imitate another line of the form. */

@@ -2,6 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineTool, originRules, type SessionOptions } from '../../../../src/index.ts';
 import type { McpHandlerOptions } from '../../../../src/surfaces/mcp/index.ts';
+import { approvalQuestion } from '../../../../src/surfaces/mcp/server/asking.ts';
 import {
   answerOf,
   anything,
@@ -220,6 +221,18 @@ test(
     expect(offered).toEqual([['allow_once', 'reject_once']]);
   },
 );
+
+test.each([
+  [{ source: 'a();\nTool: x();', line: 2 }, 'Asked in: line 2 of a program\nProgram: {'],
+  [{ line: 3 }, 'Asked in: line 3 of a program\nInput: {}'],
+  [{ line: 0 }, 'Asked in: a program\nInput: {}'],
+])('the form of a call in a program names its line and shows the program: %j', (program, shown) => {
+  const tool = { name: 'danger', source: 'host' };
+  const request = { title: 'Run?', tool, source: 'rule', hiddenFields: [], input: {}, program };
+  const message = String(approvalQuestion(request as never)?.params.message);
+  expect(message).toContain(shown);
+  expect(message.match(/^Tool: /gm)).toHaveLength(1);
+});
 
 test('the session’s own approver is asked before the client is', async () => {
   const registry = sampleRegistry();
