@@ -65,6 +65,8 @@ export interface Command {
    * @default starts servers and waits
    */
   readonly gateway?: { readonly records?: true; readonly serves?: true };
+  /** The decision where no rule makes one. @default that of a registry */
+  readonly fallback?: 'ask';
   /** Whether models, or people as models, run programs in its sessions. @default false */
   readonly runsPrograms?: true;
   /** Whether it keeps data in the store of `--store`, or of its files. @default false */

@@ -1,4 +1,5 @@
 /** The table of commands. */
+import { acp } from './acp/acp.ts';
 import { auditReport } from './audit-report.ts';
 import { auditVerify } from './audit-verify.ts';
 import { call } from './call.ts';
@@ -48,6 +49,7 @@ export const commands: readonly Command[] = [
   hookCheck,
   hook,
   guard,
+  acp,
   relay,
   worker,
   storeMigrate,

@@ -206,6 +206,7 @@ async function execute(
   // process needs the key.
   const registry = new HostToolRegistry({
     graceMs,
+    default: command.fallback,
     logger: registryLogger(screen, io.cwd, options.verbose),
     approvals: { secret: randomBytes(32) },
     ...store?.registry,

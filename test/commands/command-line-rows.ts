@@ -91,6 +91,9 @@ export const commandLine: PageRows = {
       ...checked,
     },
     'npx host-tools guard --host-tools guard.yaml -- claude': guarded,
+    'npx host-tools acp --host-tools rules.yaml -- gemini --acp': {
+      instead: { 'gemini --acp': 'cat < /dev/null' },
+    },
     'npx host-tools relay': relay,
     [`RELAY_KEY=$(openssl rand -hex 32) npx host-tools relay --host-key RELAY_KEY --allowed-origin https://app.example.com --host-tools tools.yaml --store ${redis}`]:
       { ...relay, until: /"url"|listens|listening/ },

@@ -108,6 +108,14 @@ server.on('listening', () => console.log('listens'));
       'host-tools guard --host-tools guard.yaml -- claude': guarded,
     },
   },
+  'docs/acp.md': {
+    files: { 'rules.yaml': fenceOf('docs/acp.md', '# rules.yaml') },
+    commands: {
+      'npx host-tools acp --host-tools rules.yaml -- gemini --acp': {
+        instead: { 'gemini --acp': 'cat < /dev/null' },
+      },
+    },
+  },
   'docs/command-line.md': commandLine,
   'docs/files.md': {
     isOneWalk: true,

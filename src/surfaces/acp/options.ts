@@ -34,6 +34,14 @@ export function canAllow(options: unknown): boolean {
   return optionOf(options, 'allow_once') !== undefined;
 }
 
+/** The kind of an option that was chosen; undefined for any other answer. */
+export function chosenKind(options: unknown, response: unknown): string | undefined {
+  const outcome = isJsonObject(response) ? response.outcome : undefined;
+  if (!isJsonObject(outcome) || outcome.outcome !== 'selected') return undefined;
+  const { kind } = listOf(options).find(({ optionId }) => optionId === outcome.optionId) ?? {};
+  return typeof kind === 'string' ? kind : undefined;
+}
+
 function optionOf(options: unknown, kind: string): string | undefined {
   const { optionId } = listOf(options).find((option) => option.kind === kind) ?? {};
   return typeof optionId === 'string' ? optionId : undefined;
@@ -41,4 +49,11 @@ function optionOf(options: unknown, kind: string): string | undefined {
 
 function listOf(options: unknown): readonly JsonObject[] {
   return Array.isArray(options) ? options.filter(isJsonObject) : [];
+}
+
+const choices = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
+
+/** Whether a kind of option is one that approvers may answer. */
+export function isChoice(kind: string | undefined): kind is (typeof choices)[number] {
+  return choices.some((one) => one === kind);
 }
