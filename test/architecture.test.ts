@@ -314,9 +314,10 @@ const strangers = [
 
 /**
  * Between these, types may refer to each other in a circle; what runs may not. A call knows its
- * session, a session its registry, and each of them counts what is in it.
+ * session, a session its registry, and each of them counts what is in it. The context of a handler
+ * makes sessions, and these take handlers.
  */
-const typesMayCircle = [...sections.core, ...sections.parts];
+const typesMayCircle = ['api', ...sections.core, ...sections.parts];
 
 /**
  * Packages, each with the folders and files that may import it. A dependency that nobody imports is

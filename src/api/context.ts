@@ -5,7 +5,9 @@ import type { MaybePromise } from '../values/maybe-promise.ts';
 import type { JsonSchema } from '../values/schema/schema.ts';
 import type { ApprovalAnswer, ApprovalRequest } from './approval.ts';
 import type { Credential } from './credentials.ts';
+import type { DelegateOptions } from './delegation.ts';
 import type { ToolResult } from './result.ts';
+import type { ToolSession } from './session.ts';
 import type { ToolRef } from './tool.ts';
 import type { TraceContext } from './trace-context.ts';
 
@@ -99,6 +101,13 @@ export interface ToolContext<
    * as any other.
    */
   readonly tools: { call: CallTool };
+  /**
+   * Makes a session for a sub-agent, as `session.delegate` does. Its calls are calls of this
+   * handler: `uses` must list their tools, their `parentCallId` is this call, and they and the
+   * session end with it. Absent in sandboxes and other processes.
+   * @throws MisuseError As `session.delegate`, and `closed` once the call has ended.
+   */
+  delegate?(options: DelegateOptions): ToolSession;
 }
 
 /**

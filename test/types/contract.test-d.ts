@@ -76,7 +76,9 @@ same<typeof Ours.deny, typeof Contract.deny>(true);
 adds<Ours.CallInfo<Services>, Contract.CallInfo<Services>>(true);
 fits<Contract.CallInfo<Services>>(given<Ours.CallInfo<Services>>());
 fits<Ours.CallInfo<Services>>(given<Contract.CallInfo<Services>>());
-adds<Ours.ToolContext<Services, 1>, Contract.ToolContext<Services, 1>, 'credentials'>(true);
+adds<Ours.ToolContext<Services, 1>, Contract.ToolContext<Services, 1>, 'credentials' | 'delegate'>(
+  true,
+);
 fits<Contract.ToolContext<Services, 1>>(given<Ours.ToolContext<Services, 1>>());
 same<Ours.LogLevel, Contract.LogLevel>(true);
 fits<Contract.CallTool>(given<Ours.CallTool>());

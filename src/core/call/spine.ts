@@ -25,11 +25,12 @@ export function callTool(
   name: string,
   input: unknown,
   options: ReadCallOptions | undefined,
-  parent?: FoundCall,
+  parent = session.within,
   resumed?: Resumed,
   callId?: string,
 ): Promise<ToolResult> {
-  const { masking, channel } = session.registry.ports;
+  const { masking, channel, children } = session.registry.ports;
+  if (parent !== undefined && parent === session.within) for (const hear of children) hear(parent);
   const toolName = masking === undefined ? name : masking.name(session, name, input, parent);
   const publish = channel?.();
   if (

@@ -2,7 +2,9 @@
 
 import type { ApprovalRequest } from '../../api/approval.ts';
 import type { DropNulls } from '../../api/context.ts';
+import type { DelegateOptions } from '../../api/delegation.ts';
 import type { ToolResult } from '../../api/result.ts';
+import type { ToolSession } from '../../api/session.ts';
 import type { AnyTool } from '../../api/tool.ts';
 
 import type { ToolError } from '../../values/errors/index.ts';
@@ -198,5 +200,7 @@ export class Ports {
     string,
     (registry: RegistryState, ...args: never[]) => unknown
   >();
+  /** Makes the session of a sub-agent for a handler. */
+  delegate: ((call: FoundCall, options: DelegateOptions) => ToolSession) | undefined;
   readonly sessionMethods = new Map<string, (session: SessionState, ...args: never[]) => unknown>();
 }

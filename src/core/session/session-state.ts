@@ -18,7 +18,7 @@ import { nameSkeleton } from '../../values/text/names.ts';
 import { ApprovalDesk } from '../approval/grants.ts';
 import { actorOf, noAgents } from '../call/actor.ts';
 import { Binding } from '../call/binding.ts';
-import type { Call } from '../call/call.ts';
+import type { Call, FoundCall } from '../call/call.ts';
 import { Counters } from '../call/counters.ts';
 import { deliver, sign } from '../call/deliver.ts';
 import { boundSlots } from '../call/session-limits.ts';
@@ -43,6 +43,8 @@ export class SessionState {
   lentApprover: Approver | undefined;
   /** The session for which this one acts; undefined for a session that a host has created. */
   outer: SessionState | undefined;
+  /** The call whose handler made the session. It makes all calls of the session. */
+  within: FoundCall | undefined;
   /** The agents for which the session acts. */
   chain = noAgents;
   #actor: Actor | undefined;

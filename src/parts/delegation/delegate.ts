@@ -53,8 +53,16 @@ interface Inner {
 
 const innerOf = new Slot<Inner>();
 
-/** @throws MisuseError `invalid_option`, `unknown_tool`, `unknown_profile`, `closed`. */
-export function delegate(outer: SessionState, options: DelegateOptions): ToolSession {
+/**
+ * @param within The call whose handler delegates. It makes all calls of the session, which ends
+ * with it.
+ * @throws MisuseError `invalid_option`, `unknown_tool`, `unknown_profile`, `closed`.
+ */
+export function delegate(
+  outer: SessionState,
+  options: DelegateOptions,
+  within = outer.within,
+): ToolSession {
   outer.checkOpen('delegate');
   const given = readOptions(where, options, table);
   const { agent, tools, expiresAt, rules, quotas, profile, scopes } = given;
@@ -85,12 +93,15 @@ export function delegate(outer: SessionState, options: DelegateOptions): ToolSes
   const session = openSession(registry, taken as SessionOptions<never>, (state) => {
     delegated.set(state.setup, own);
     state.outer = outer;
+    state.within = within;
     state.chain = Object.freeze([...before, Object.freeze<DelegatedAgent>({ agent, sessionId })]);
     state.declared = outer.declared === undefined ? undefined : new Set(outer.declared);
     addHooks(state, outer);
     endWith(state, outer, expiresAt);
   });
   follow(session, kept);
+  if (within !== undefined && within !== outer.within)
+    within.onEnd(() => void closeSession(session));
   return sessionOf(session);
 }
 

@@ -37,6 +37,7 @@ const part = definePart({
     ports.acting = acting;
     ports.first.push(outerJudges);
     ports.again.push(forgetOuter);
+    ports.delegate = (call, options) => delegate(call.session, options, call);
     ports.sessionMethods.set('delegate', (session, options: DelegateOptions) =>
       delegate(session, options),
     );

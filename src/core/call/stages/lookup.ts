@@ -58,8 +58,9 @@ export function checkAvailable(call: FoundCall): Outcome {
   // `decide` refuses the call with the text of the rule that hides the tool.
   if (drop === 'denied') return undefined;
   if (drop === 'external' && call.options?.elsewhere !== undefined) return undefined;
-  if (drop === 'not_in_profile' && call.parent !== undefined) {
-    // `uses` replaces the profile. The checks after the profile still apply.
+  if (drop === 'not_in_profile' && parent?.session === call.session) {
+    // `uses` replaces the profile, but not that of a sub-agent. The checks after the profile still
+    // apply.
     const fact = unmetFact(binding.entry.internals.requires, call.session.facts);
     if (fact !== undefined) return notAvailable(call, `fact_unmet:${fact}`);
     return binding.knobs === undefined ? notAvailable(call, 'knobs_missing') : undefined;

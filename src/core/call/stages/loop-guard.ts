@@ -15,7 +15,7 @@ export function loopGuard(call: Call): Step {
   const { loopGuard } = session.limits;
   if (
     typeof loopGuard !== 'number' ||
-    call.parent !== undefined ||
+    call.parent?.session === session ||
     call.resumed !== undefined ||
     call.more.guarded
   )
