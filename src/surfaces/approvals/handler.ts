@@ -196,7 +196,7 @@ async function personOf(
     // The message leaves the value out, because it may be a credential.
     throw new TypeError(
       `Expected \`authenticate\` to give undefined, a text of 1 to ${longestName} characters, or ` +
-        '{ principal, roles? } with such a text and a list of at most 100 roles.',
+        'such a text as `principal` with at most 100 `roles`.',
     );
   } catch (error) {
     const source = 'approvals handler';

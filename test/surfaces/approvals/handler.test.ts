@@ -20,6 +20,10 @@ const people = new Map([
   ['Bearer ann', 'ann'],
 ]);
 
+const expectedPerson =
+  'Expected `authenticate` to give undefined, a text of 1 to 1024 characters, or such a text as ' +
+  '`principal` with at most 100 `roles`.';
+
 function setUp(options: Partial<ApprovalsHandlerOptions> = {}, registryOptions?: RegistryOptions) {
   const error = vi.fn();
   const registry = new HostToolRegistry(
@@ -124,21 +128,9 @@ describe('who is answered', () => {
       },
       'no keys',
     ],
-    [
-      'gives no text',
-      () => 5,
-      'Expected `authenticate` to give undefined or a text of 1 to 1024 characters.',
-    ],
-    [
-      'gives a text that no one can see',
-      () => '\u200b',
-      'Expected `authenticate` to give undefined or a text of 1 to 1024 characters.',
-    ],
-    [
-      'gives an empty text',
-      () => ' ',
-      'Expected `authenticate` to give undefined or a text of 1 to 1024 characters.',
-    ],
+    ['gives no text', () => 5, expectedPerson],
+    ['gives a text that no one can see', () => '\u200b', expectedPerson],
+    ['gives an empty text', () => ' ', expectedPerson],
   ])('nobody while `authenticate` %s, and the logger is told', async (_, authenticate, message) => {
     const { ask, error } = setUp({ authenticate: authenticate as never });
     expect((await ask('/api/approvals')).status).toBe(401);
