@@ -24,12 +24,20 @@ export const pinned = {
 
 export type ProgramName = keyof typeof pinned;
 
+/** Agents of ACP that are programs of their own. */
+export const adapters = {
+  'claude-agent-acp': {
+    ...{ package: '@agentclientprotocol/claude-agent-acp', version: '0.49.0' },
+    bin: 'claude-agent-acp',
+  },
+} as const;
+
 /** A program that can be started, or why there is none. */
 export type Installed = { readonly bin: string } | { readonly missing: string };
 
 /** Installs a program, unless it is there. Never rejects: a machine may have no registry. */
-export async function installed(name: ProgramName): Promise<Installed> {
-  const { package: spec, version, bin } = pinned[name];
+export async function installed(name: ProgramName | keyof typeof adapters): Promise<Installed> {
+  const { package: spec, version, bin } = { ...pinned, ...adapters }[name];
   const folder = join(cache, `${bin}-${version}`);
   if (!existsSync(folder)) {
     // Another test may install the same program.

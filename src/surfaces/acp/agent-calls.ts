@@ -147,8 +147,8 @@ function nameByAgent(
 ): string | undefined {
   if (agent === 'claude-code') return claudeName;
   if (agent !== 'gemini-cli') return undefined;
-  // Gemini CLI makes its ids of the name, the time and a count.
-  const name = /^([\w.-]+?)-\d+(?:-\d+)?$/.exec(id)?.[1];
+  // Gemini CLI makes its ids of the name, twice since 0.61, the time and a count.
+  const name = /^([\w.-]+?)(?:__\1_\d+_\d+|-\d+(?:-\d+)?)$/.exec(id)?.[1];
   if (name !== undefined && isMcp(agent, name)) return name;
   const row = named(name);
   return row !== undefined && (row.shell === undefined) === (kind.shell === undefined)

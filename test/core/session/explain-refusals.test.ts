@@ -171,6 +171,7 @@ const unforeseen: Readonly<Record<string, readonly string[]>> = {
     'policy_error idempotency_unavailable',
     'executor_lost holder_lost',
     'approval_denied no_approver',
+    'approval_denied unasked',
     'policy_denied approval_not_asked',
   ],
   'is about calls that a handler makes': [

@@ -257,6 +257,12 @@ describe('what is asked about', () => {
     ['no kind', 'other', {}, 'other'],
     ['the table of its agent', 'gemini-cli', { kind: 'execute' }, 'run_shell_command'],
     [
+      'the id that Gemini CLI 0.61 makes',
+      'gemini-cli',
+      { toolCallId: 'replace__replace_1700000000000_3', kind: 'edit' },
+      'replace',
+    ],
+    [
       'the id that Gemini CLI makes',
       'gemini-cli',
       { toolCallId: 'replace-1700000000000-3', kind: 'edit' },

@@ -40,7 +40,10 @@ export function approve(call: FoundCall): Step {
     return undefined;
   }
   if (call.surface?.unasked === true)
-    return rejected(call, undefined, 'unasked', undefined, 'it has begun, and nobody was asked.');
+    // Where only the default asks, no rule says anything about the call.
+    return verdict.source === 'default'
+      ? undefined
+      : rejected(call, undefined, 'unasked', undefined, 'it has begun, and nobody was asked.');
   // Nothing would run a resumed call here, so the caller must ask a person at once.
   const isExternal = call.entry.internals.runsIn === 'external';
   const isSuspended = session.setup.approvalMode === 'suspend' && !isExternal;
