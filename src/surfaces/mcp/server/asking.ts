@@ -20,7 +20,7 @@ import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import { longestTimerMs } from '../../../values/options/index.ts';
 import { shownOrigins } from '../../../values/text/told-origins.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../shared/approval-input.ts';
-import { compileForm, expectedOf, type Question } from './form-answers.ts';
+import { expectedOf, loadForms, type Question } from './form-answers.ts';
 
 /**
  * Longest wait for one answer, in milliseconds. The timeout of the call and the expiry of an
@@ -71,7 +71,7 @@ export function askingClient(
     const form = requestedSchema as JsonValue;
     const params = { message, requestedSchema: form };
     // Nobody is asked what cannot be checked.
-    compileForm(form);
+    (await loadForms()).compileForm(form);
     const answer = await send('elicitation/create', params, key);
     const expected = expectedOf({ method: 'elicitation/create', params }, answer);
     if (expected !== undefined)

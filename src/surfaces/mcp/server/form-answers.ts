@@ -1,9 +1,6 @@
 /** The answers of clients to what a call asks, checked against the question. */
 import { describe } from '../../../values/errors/index.ts';
 import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
-import { compileSchema } from '../../../values/json-schema/compile.ts';
-import { gateSchema } from '../../../values/json-schema/gate.ts';
-import type { CompiledSchema } from '../../../values/schema/schema.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 
 /** What a client is asked: a request of the protocol. */
@@ -14,12 +11,13 @@ export type Question = {
 
 const actions: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel']);
 
-/**
- * The schema of a form. A gateway passes on forms of others, so it is bounded as theirs are.
- * @throws MisuseError `invalid_schema` for one beyond the limits
- */
-export function compileForm(requestedSchema: unknown): CompiledSchema {
-  return compileSchema(gateSchema(requestedSchema).schema, { trusted: false });
+type Forms = typeof import('./form-schema.ts');
+let forms: Forms | undefined;
+
+/** Loads what checks forms. Awaited before a question is asked, or an answer is checked. */
+export async function loadForms(): Promise<Forms> {
+  forms ??= await import('./form-schema.ts');
+  return forms;
 }
 
 /** What an answer should have been; undefined if it is one to the question. */
@@ -40,7 +38,7 @@ export function expectedOf(
 /** How what a user has filled in differs from the form. */
 function mismatch(form: unknown, content: JsonValue = {}): string | undefined {
   // A default belongs into the form that the user sees, not into an answer that nobody gave.
-  const [issue] = compileForm(form).validate(content, false) ?? [];
+  const [issue] = (forms as Forms).compileForm(form).validate(content, false) ?? [];
   if (issue === undefined) return undefined;
   const { path, message } = issue;
   return cleanLine(`one whose \`content\` matches \`requestedSchema\`: ${path} ${message}`, 500);

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../core.ts';
 import { inspectSession, type Store } from '../../../extend.ts';
 import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { approvalAnswer, askingClient } from './asking.ts';
-import { expectedOf } from './form-answers.ts';
+import { expectedOf, loadForms } from './form-answers.ts';
 import { OpenCall } from './open-call.ts';
 import { checkKnowsTasks } from './required-capabilities.ts';
 import {
@@ -149,6 +149,7 @@ async function update(kept: Kept, request: TaskRequest, { hash, record }: NamedT
   // The protocol's package takes them out of the parameters.
   const { inputResponses = request.params.inputResponses } = request.ctx.mcpReq;
   const responses = inputResponses as JsonValue;
+  await loadForms();
   checkResponses(request, record, responses);
   const given = responses as JsonObject;
   let answered: { readonly approval: TaskApproval; readonly response: JsonValue } | undefined;
