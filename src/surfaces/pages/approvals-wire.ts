@@ -1,6 +1,12 @@
 /** What the approvals handler sends to its page, as JSON. */
-import type { Actor } from '../../core.ts';
 import type { JsonObject, JsonValue } from '../../values/json/value.ts';
+
+/** Who makes a call: a person, and the agents through which that person acts. */
+export interface SentActor {
+  readonly principal: string;
+  readonly chain: readonly { readonly agent: string; readonly sessionId: string }[];
+  readonly labels?: Readonly<Record<string, string>>;
+}
 
 /** An approval that waits. It never has a token. */
 export interface WaitingApproval {
@@ -8,7 +14,7 @@ export interface WaitingApproval {
   readonly sessionId: string;
   readonly principal?: string;
   /** Absent if no agent asks, and the session has no labels. */
-  readonly actor?: Actor;
+  readonly actor?: SentActor;
   readonly callId: string;
   /** The call whose handler made this one. */
   readonly parent?: { readonly callId: string; readonly tool: string };

@@ -1,6 +1,6 @@
 /** What the inspector's server and its page send to each other, as JSON. */
-import type { Actor } from '../../core.ts';
 import type { JsonValue } from '../../values/json/value.ts';
+import type { SentActor } from './approvals-wire.ts';
 import type {
   QuotaLevelLine,
   QuotaLine,
@@ -29,7 +29,7 @@ export interface CallLine {
   readonly principal: string;
   readonly surface: string;
   /** Absent for a direct call of a session without labels. */
-  readonly actor?: Actor;
+  readonly actor?: SentActor;
   /** The beginning of its arguments on one line, without secrets; `""` without arguments. */
   readonly preview: string;
   readonly parentCallId?: string;
@@ -136,7 +136,7 @@ export interface ApprovalLine {
   readonly id: string;
   readonly sessionId: string;
   readonly principal: string;
-  readonly actor?: Actor;
+  readonly actor?: SentActor;
   readonly callId: string;
   /** The call whose handler made this one. */
   readonly parent?: { readonly callId: string; readonly tool: string };

@@ -728,6 +728,24 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(await pending()).toHaveLength(1);
   });
 
+  test('says who has to allow a call, and that it waits for the others', async () => {
+    registry.addRules([
+      { effect: 'ask', tools: 'send', approvers: { any: ['bob', 'carol', 'role:lead'], count: 2 } },
+    ]);
+    await session.call('send', { to: ['x'], text: 'Hi' });
+    const page = await open();
+    await page.getByText('2 of bob or carol or role:lead', { exact: true }).waitFor();
+    await button(page, /^Allow once/).click();
+    await page
+      .getByText('It runs once the others who have to allow it have done so.')
+      .first()
+      .waitFor();
+    expect(paid).toEqual([]);
+    const [asked] = await pending();
+    await registry.approvals.answer(asked?.id ?? '', { decision: 'allow_once', by: 'carol' });
+    expect(paid).toHaveLength(1);
+  });
+
   test('says that it is signed out, and continues where it was', async () => {
     expected = /status of 401/;
     await pay('one');

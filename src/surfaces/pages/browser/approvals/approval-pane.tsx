@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../values/json/value.ts';
+import { toldApprovers } from '../../../../values/text/told-approvers.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import { Part } from '../parts/elements.tsx';
 import { foldText } from '../parts/input-shape.ts';
@@ -148,6 +149,7 @@ function Details({
   readonly now: number;
 }): JSX.Element {
   const { actor, callId, parent, principal, sessionId, ruleId, source, quotas } = asked;
+  const { approvers, allowedBy = [] } = asked;
   const [agents, labels] = [agentsOf(actor), labelsOf(actor)];
   return (
     <Part title="Details">
@@ -169,6 +171,18 @@ function Details({
           )}
           {source === 'tool' ? 'the tool itself' : <span class="mono">{source}</span>}
         </dd>
+        {approvers === undefined ? null : (
+          <>
+            <dt>Has to be allowed by</dt>
+            <dd>{toldApprovers(approvers)}</dd>
+          </>
+        )}
+        {allowedBy.length === 0 ? null : (
+          <>
+            <dt>Allowed so far by</dt>
+            <dd class="mono">{allowedBy.join(', ')}</dd>
+          </>
+        )}
         <dt>On behalf of</dt>
         <dd>
           {principal === undefined ? 'nobody in particular' : <b class="mono">{principal}</b>}

@@ -36,6 +36,12 @@ function endedAs({ decision, status, code, reason }: DecisionOutcome, allowed: s
     };
   if (status === 'succeeded')
     return { word: 'allowed', tone: 'good', text: `${allowed} The call succeeded.` };
+  if (reason === 'approvers_missing')
+    return {
+      word: 'counted',
+      tone: 'plain',
+      text: `${allowed} It runs once the others who have to allow it have done so.`,
+    };
   const why = [code, reason].filter((word) => word !== undefined).join(', ');
   return {
     word: status,

@@ -1,5 +1,5 @@
 /** The forms of numbers, times, codes and agents for people. */
-import type { Actor } from '../../../../core.ts';
+import type { SentActor } from '../../approvals-wire.ts';
 
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
@@ -62,13 +62,13 @@ export function several(count: number, one: string, many = `${one}s`): string {
 }
 
 /** The agents of an actor: `planner › writer`; undefined for a direct call. */
-export function agentsOf(actor: Actor | undefined): string | undefined {
+export function agentsOf(actor: SentActor | undefined): string | undefined {
   const { chain = [] } = actor ?? {};
   return chain.length === 0 ? undefined : chain.map(({ agent }) => agent).join(' › ');
 }
 
 /** The labels of an actor: `email: ann@example.com, team: sales`. */
-export function labelsOf(actor: Actor | undefined): string | undefined {
+export function labelsOf(actor: SentActor | undefined): string | undefined {
   const labels = Object.entries(actor?.labels ?? {});
   if (labels.length === 0) return undefined;
   return labels.map(([name, value]) => `${name}: ${value}`).join(', ');
