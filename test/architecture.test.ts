@@ -553,6 +553,8 @@ const moduleState: Readonly<Record<string, string>> = {
   'core/session/session': 'the reader of a private field, set once by its class',
   'executors/sandbox/reaper': 'one shell ends all sandboxes with the process',
   'parts/code/quick-js-runner': 'one thread manages the programs of the process',
+  'surfaces/mcp/server/form-answers':
+    'the compiler of schemas, which a server loads once it asks something',
 };
 
 /**

@@ -49,6 +49,7 @@ async function eventful() {
     {
       session: {
         principal: 'ann',
+        labels: { team: 'shop' },
         approvalMode: 'suspend',
         rules: [
           { id: 'no', effect: 'deny', tools: 't', when: { n: { equals: 1 } }, reason: 'not_today' },
@@ -67,6 +68,7 @@ async function eventful() {
   await session.call('asked');
   await session.call('made_up');
   await session.call('outer', {}, { surface });
+  await session.delegate({ agent: 'helper' }).call('t', {}, { surface });
   const [pending] = await session.approvals.pending();
   await session.approvals.resume(pending?.token ?? '', { decision: 'allow_once', by: 'ann' });
   await session.approvals.resume(`${pending?.token}x`, { decision: 'allow_once', by: 'bob' });
@@ -119,7 +121,11 @@ test('the tables have exactly the attributes and the names of spans', async () =
   const { spans } = await eventful();
   const text = read('docs/telemetry.md');
   const listed = rowsBelow(text, '### Attributes').map(([name]) => codes(name)[0]);
-  const set = new Set(spans().flatMap(({ attributes }) => Object.keys(attributes)));
+  const set = new Set(
+    spans()
+      .flatMap(({ attributes }) => Object.keys(attributes))
+      .map((name) => name.replace(/(?<=\.label\.).*/, '<name>')),
+  );
   expect(listed.sort()).toEqual([...set].sort());
   const names = rowsBelow(text, '## Spans').map(([name]) => codes(name)[0]?.split(' ')[0]);
   expect(names).toEqual(['execute_tool', 'policy', 'approval', 'run']);

@@ -235,6 +235,13 @@ const unforeseen: Readonly<Record<string, readonly string[]>> = {
     'invalid_input revert_ran',
     'policy_error undo_unavailable',
   ],
+  'is about the call of an app, which the call itself names': [
+    'tool_not_available model_only',
+    'tool_not_available other_app',
+  ],
+  'is about an outer session, which `test/parts/delegation` asks': [
+    'policy_denied rejected_always',
+  ],
   'is about definitions of other servers, which lookup checks as for a call': [
     'tool_not_available definition_changed',
     'tool_not_available not_listed',

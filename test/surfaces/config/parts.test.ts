@@ -18,6 +18,7 @@ const tool = { name: 'a', description: 'Does something.', module, function: 'a' 
 const withSecret = {
   parameters: { type: 'object', properties: { key: { type: 'string', secret: true } } },
 };
+const approvers = { any: ['ann'] };
 const rule = { effect: 'deny', tools: 'other' };
 const quota = { id: 'q', tools: 'a', max: 1, per: 'day', by: 'registry' };
 const profile = (one: object) => ({ tools: [tool], profiles: { p: one } });
@@ -41,6 +42,16 @@ const uses: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   ],
   'profileTool roles': [profile({ tools: [{ name: 'a', roles: { x: 'target' } }] }), ofTools],
   'profileTool scopes': [profile({ tools: [{ name: 'a', scopes: ['x'] }] }), ofTools],
+  'askKeys approvers': [{ rules: [{ ...rule, effect: 'ask', approvers }] }, []],
+  'profile approvers': [profile({ tools: ['a'], approvers }), ofTools],
+  'profileTool approvers': [
+    profile({ tools: [{ name: 'a', requiresApproval: true, approvers }] }),
+    ofTools,
+  ],
+  'tool requiresApproval.approvers': [
+    { tools: [{ ...tool, requiresApproval: { title: 'Do it?', approvers } }] },
+    ofTools,
+  ],
   'tool scopes': [{ tools: [{ ...tool, scopes: ['x'] }] }, ofTools],
   'tool outputStrategy: "offload"': [{ tools: [{ ...tool, outputStrategy: 'offload' }] }, ofTools],
   'tool external': [

@@ -140,7 +140,10 @@ function Message({ asked }: { readonly asked: WaitingApproval }): JSX.Element | 
   );
 }
 
-/** What tells where the question comes from. The input is above it, since that is what runs. */
+/**
+ * What tells where the question comes from. The input is above it, since that is what runs.
+ * Longer than 60 lines, since it is one list.
+ */
 function Details({
   asked,
   now,
