@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -316,6 +316,32 @@ function mapLines(folder: string): void {
 }
 
 /**
+ * Takes the source maps of files that only the command loads out of the package. They led from the
+ * traces of nobody's program, and took 30 KB.
+ */
+function dropCommandMaps(folder: string, library: readonly string[]): void {
+  const loaded = new Set<string>();
+  const visit = (path: string): void => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    const names = readFileSync(path, 'utf8').matchAll(
+      /\b(?:from|import)\s*\(?\s*["'](\.[^"']+\.js)["']/g,
+    );
+    for (const [, name] of names) visit(join(dirname(path), name as string));
+  };
+  for (const name of library) visit(join(folder, `${name}.js`));
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const path = join(folder, name);
+    if (!path.endsWith('.js') || loaded.has(path)) continue;
+    rmSync(`${path}.map`);
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n'),
+    );
+  }
+}
+
+/**
  * Parts that the subpath of a surface exports beside the surface. As files of their own, they come
  * into a bundle without it. The exports map does not have them.
  */
@@ -369,6 +395,7 @@ const config: Options = {
     await joinChunks('dist', Object.keys(entry), 'core', [...partNames, ...Object.keys(partFiles)]);
     writeLicenses('dist', inlined);
     mapLines('dist');
+    dropCommandMaps('dist', [...Object.keys(subpaths), ...Object.keys(partFiles)]);
     await buildHook();
   },
   dts: {

@@ -132,9 +132,16 @@ describe('what is in the package', () => {
     expect(others.filter((path) => !/-[\w-]{8}\.(js|js\.map|d\.ts)$/.test(path))).toEqual([]);
   });
 
-  test('every built file has a source map without sources, but for the bundle of hooks', () => {
-    const scripts = packed.filter((path) => path.endsWith('.js') && !path.startsWith('dist/hook/'));
-    expect(scripts.filter((path) => !packed.includes(`${path}.map`))).toEqual([]);
+  test('every file has a source map without sources, but for those that only the command loads', () => {
+    const all = packed.filter((path) => path.endsWith('.js') && !path.startsWith('dist/hook/'));
+    const [scripts, own] = [true, false].map((has) =>
+      all.filter((path) => packed.includes(`${path}.map`) === has),
+    ) as [string[], string[]];
+    expect(own).toContain('dist/cli.js');
+    const texts = (paths: readonly string[]): string =>
+      paths.map((path) => readFileSync(join(built, path), 'utf8')).join('\n');
+    expect(own.filter((path) => texts(scripts).includes(posix.basename(path)))).toEqual([]);
+    expect(texts(own)).not.toContain('sourceMappingURL');
     for (const path of scripts) {
       const map = JSON.parse(readFileSync(join(built, `${path}.map`), 'utf8')) as {
         sources: string[];
