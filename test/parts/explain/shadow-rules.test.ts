@@ -98,6 +98,7 @@ describe('`policy:shadow`', () => {
       type: 'policy:shadow',
       sessionId: 's',
       principal: '',
+      actor: { principal: '', chain: [] },
       surface: '',
       at: expect.any(Number),
       seq: ((check as { seq: number }).seq ?? 0) + 1,
