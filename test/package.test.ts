@@ -113,7 +113,10 @@ describe('what is in the package', () => {
       'package.json',
       'rules/claude-code.yaml',
       'rules/codex.yaml',
+      'rules/copilot-cli.yaml',
+      'rules/cursor.yaml',
       'rules/gemini-cli.yaml',
+      'rules/opencode.yaml',
       'rules/qwen-code.yaml',
     ]);
   });

@@ -1,5 +1,5 @@
 /**
- * The real Claude Code, Codex and Gemini CLI, each with a guard that `hook install` has set up and a
+ * The real coding agents that npm brings, each with a guard that `hook install` has set up and a
  * scripted model on loopback. `npm run test:agents` runs these: they install the programs from npm.
  */
 import { spawnSync } from 'node:child_process';
@@ -34,6 +34,8 @@ const modes: Readonly<Record<Kind['agent'], readonly string[][]>> = {
     ['--dangerously-bypass-approvals-and-sandbox'],
   ],
   'gemini-cli': ['default', 'auto_edit', 'plan', 'yolo'].map((mode) => ['--approval-mode', mode]),
+  'copilot-cli': [[], ['--allow-all-tools']],
+  opencode: [[]],
   'qwen-code': ['default', 'auto-edit', 'plan', 'yolo'].map((mode) => ['--approval-mode', mode]),
 };
 
@@ -171,7 +173,7 @@ for (const program of Object.keys(pinned) as ProgramName[]) {
 
     test('tools of MCP servers are judged', async () => {
       const rules =
-        "rules: [{ id: no-send, effect: deny, tools: 'mcp_*send', reason: stays_here }]";
+        "rules: [{ id: no-send, effect: deny, tools: ['mcp_*send', 'mail-send', mail_send], reason: stays_here }]";
       const home = await own(rules, (given) => {
         const [file, more] = kind.server('mail', [process.execPath, mcpServer]);
         const before = given.has(file) ? given.read(file) : '';
@@ -186,7 +188,7 @@ for (const program of Object.keys(pinned) as ProgramName[]) {
       const { results, text } = await home.run({ main: [[call('look')], [call('send')]] });
       expect(results()[0], text).toContain('looked');
       expect(results()[1]).toContain('stays_here');
-      expect(brief(home.audit()).map((line) => line.replace(/mcp\w+_/, ''))).toEqual([
+      expect(brief(home.audit()).map((line) => line.replace(/(?:mcp\w+_|mail[-_])/, ''))).toEqual([
         'start look',
         'call look succeeded',
         'call send rejected',

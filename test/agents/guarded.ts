@@ -108,6 +108,51 @@ export const kinds: Readonly<Record<ProgramName, Kind>> = {
     // It runs no hook in a folder that is not trusted.
     env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
   },
+  'copilot-cli': {
+    agent: 'copilot-cli',
+    shell: (command, folder) => ({
+      name: 'bash',
+      input: {
+        command: folder === undefined ? command : `cd ${folder} && ${command}`,
+        description: 'Runs it.',
+      },
+    }),
+    write: (path, file_text) => ({ name: 'create', input: { path, file_text } }),
+    delegate: (script) => ({
+      name: 'task',
+      input: {
+        ...{ name: 'helper', description: 'Helps.', agent_type: 'general-purpose' },
+        ...{ prompt: `[[script:${script}]] Go on.`, mode: 'sync' },
+      },
+    }),
+    mcpTool: (server, tool) => ({ name: `${server}-${tool}` }),
+    server: (name, [command, ...args]) => [
+      '.copilot/mcp-config.json',
+      { mcpServers: { [name]: { type: 'local', command, args, tools: ['*'] } } },
+    ],
+    args: ['--allow-all-tools'],
+  },
+  opencode: {
+    agent: 'opencode',
+    shell: (command, workdir) => ({
+      name: 'bash',
+      input: { command, description: 'Runs it.', ...(workdir === undefined ? {} : { workdir }) },
+    }),
+    write: (filePath, content) => ({ name: 'write', input: { filePath, content } }),
+    delegate: (script) => ({
+      name: 'task',
+      input: {
+        ...{ description: 'Helps.', subagent_type: 'general' },
+        prompt: `[[script:${script}]] Go on.`,
+      },
+    }),
+    mcpTool: (server, tool) => ({ name: `${server}_${tool}` }),
+    server: (name, command) => [
+      '.config/opencode/opencode.json',
+      { mcp: { [name]: { type: 'local', command } } },
+    ],
+    args: [],
+  },
   'qwen-code': {
     agent: 'qwen-code',
     shell: (command, directory) => ({
@@ -136,6 +181,8 @@ const settings = {
   'claude-code': '.claude/settings.json',
   codex: '.codex/hooks.json',
   'gemini-cli': '.gemini/settings.json',
+  'copilot-cli': '.copilot/hooks/host-tools.json',
+  opencode: '.config/opencode/plugin/host-tools.js',
   'qwen-code': '.qwen/settings.json',
 } as const;
 

@@ -1,7 +1,7 @@
 /**
  * The real coding agents, from npm, in pinned versions. Each lies in a folder of its own below
- * `.cache/agents`, which is filled once. Of their install scripts only Claude Code's own runs, which
- * puts the program of the platform in its place.
+ * `.cache/agents`, which is filled once. Of their install scripts only those of Claude Code and
+ * opencode run, which put the program of the platform in its place.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -18,6 +18,8 @@ export const pinned = {
   /** What npm installs on Node 20. It ignores `onFailure`. */
   'claude-code, older': { package: '@anthropic-ai/claude-code', version: '2.1.197', bin: 'claude' },
   codex: { package: '@openai/codex', version: '0.171.0', bin: 'codex' },
+  'copilot-cli': { package: '@github/copilot', version: '1.0.102', bin: 'copilot' },
+  opencode: { package: 'opencode-ai', version: '1.18.33', bin: 'opencode' },
   'qwen-code': { package: '@qwen-code/qwen-code', version: '0.24.4', bin: 'qwen' },
   'gemini-cli': { package: '@google/gemini-cli', version: '0.61.0', bin: 'gemini' },
 } as const;
@@ -50,8 +52,10 @@ export async function installed(name: ProgramName | keyof typeof adapters): Prom
         ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--force', `${spec}@${version}`],
         { cwd: draft, timeout: 300_000, maxBuffer: 1e8 },
       );
-      const script = join(draft, 'node_modules', spec, 'install.cjs');
-      if (existsSync(script)) await promisify(execFile)(process.execPath, [script]);
+      for (const name of ['install.cjs', 'postinstall.mjs']) {
+        const script = join(draft, 'node_modules', spec, name);
+        if (existsSync(script)) await promisify(execFile)(process.execPath, [script]);
+      }
       renameSync(draft, folder);
     } catch (error) {
       rmSync(draft, { recursive: true, force: true });

@@ -94,6 +94,34 @@ function commandOf(run: AgentRun): Command {
         args: ['-p', run.prompt, '-m', 'gemini-2.5-pro', '--output-format', 'json'],
         env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: run.model },
       };
+    case 'copilot-cli':
+      return {
+        args: ['-p', run.prompt],
+        env: {
+          // A model of one's own, and no other address is asked.
+          COPILOT_OFFLINE: 'true',
+          COPILOT_PROVIDER_TYPE: 'openai',
+          COPILOT_PROVIDER_BASE_URL: `${run.model}/v1`,
+          COPILOT_PROVIDER_API_KEY: 'none',
+          COPILOT_MODEL: 'gpt-5',
+        },
+      };
+    case 'opencode': {
+      const provider = {
+        npm: '@ai-sdk/openai-compatible',
+        options: { baseURL: `${run.model}/v1`, apiKey: 'none' },
+        models: { scripted: { name: 'scripted' } },
+      };
+      const config = { provider: { scripted: provider }, model: 'scripted/scripted' };
+      return {
+        args: ['run', run.prompt],
+        env: {
+          OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+          OPENCODE_DISABLE_AUTOUPDATE: '1',
+          OPENCODE_DISABLE_MODELS_FETCH: '1',
+        },
+      };
+    }
     case 'qwen-code':
       return {
         args: ['-p', run.prompt, '--auth-type', 'openai'],

@@ -14,6 +14,7 @@ import { guardFiles, guardFolder } from './guard-folder.ts';
  * program. Everything else stays as it is.
  * @param text The settings; undefined if there is no file.
  * @param program What the command of our hooks contains, and no other.
+ * @param beside What they need besides, unless they have it.
  * @returns undefined if the settings have the hooks already
  * @throws Error if the settings are not of that form
  */
@@ -21,6 +22,7 @@ export function withHooks(
   text: string | undefined,
   hooks: HookGroups,
   program: string,
+  beside: JsonObject = {},
 ): string | undefined {
   const settings = parsed(text);
   const { hooks: found = {} } = settings;
@@ -31,7 +33,7 @@ export function withHooks(
     if (!Array.isArray(before)) throw new Error(`\`hooks.${event}\` is not a list`);
     all.set(event, [...before.flatMap((group) => withoutOurs(group, program)), ...groups]);
   }
-  const merged = { ...settings, hooks: Object.fromEntries(all) };
+  const merged = { ...beside, ...settings, hooks: Object.fromEntries(all) };
   if (JSON.stringify(merged) === JSON.stringify(settings)) return undefined;
   const [, indent = '  '] = /^\s*\{\s*\n([ \t]+)/.exec(text ?? '') ?? [];
   return `${JSON.stringify(merged, null, indent)}\n`;
@@ -56,18 +58,29 @@ function parsed(text: string | undefined): JsonObject {
   return settings;
 }
 
-function commandsOf(groups: JsonValue | undefined): readonly JsonValue[] {
+function commandsOf(groups: JsonValue | undefined): readonly string[] {
   return (Array.isArray(groups) ? groups : [])
-    .flatMap((group) => (isJsonObject(group) && Array.isArray(group.hooks) ? group.hooks : []))
-    .flatMap((hook) => (isJsonObject(hook) && hook.command !== undefined ? [hook.command] : []));
+    .flatMap((group) =>
+      isJsonObject(group) && Array.isArray(group.hooks)
+        ? (group.hooks as readonly JsonValue[])
+        : [group],
+    )
+    .flatMap((hook) => commandOf(hook) ?? []);
+}
+
+/** Copilot CLI has a command for each shell. */
+function commandOf(hook: JsonValue): string | undefined {
+  if (!isJsonObject(hook)) return undefined;
+  const command = hook.command ?? hook.bash;
+  return typeof command === 'string' ? command : undefined;
 }
 
 /** The group without our hooks; nothing if it had no others. */
 function withoutOurs(group: JsonValue, program: string): readonly JsonValue[] {
-  const isOurs = commandsOf([group]).some((one) => String(one).includes(program));
+  const isOurs = commandsOf([group]).some((one) => one.includes(program));
   if (!isOurs || !isJsonObject(group)) return [group];
-  const hooks = (group.hooks as readonly JsonValue[]).filter(
-    (hook) => !(isJsonObject(hook) && String(hook.command).includes(program)),
+  const hooks = (Array.isArray(group.hooks) ? (group.hooks as readonly JsonValue[]) : []).filter(
+    (hook) => !commandOf(hook)?.includes(program),
   );
   return hooks.length === 0 ? [] : [{ ...group, hooks }];
 }

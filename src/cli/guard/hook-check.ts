@@ -82,6 +82,10 @@ function settingsFinding(agent: Agent, io: CliIo): Finding {
   const command = guardCommand(agent, at);
   try {
     const text = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+    if (agent.setup.plugin !== undefined)
+      return text === agent.setup.plugin(command)
+        ? { ok: true, text: `${file} has the plugin.` }
+        : { ok: false, text: `${file} is not the plugin that \`hook install\` writes.` };
     const found = eventsWith(text, command);
     const missing = Object.keys(agent.setup.hooks(command)).filter((one) => !found.includes(one));
     return missing.length === 0
@@ -97,7 +101,10 @@ async function startFinding(agent: Agent, io: CliIo): Promise<Finding> {
   const command = guardCommand(agent, { env: io.env, home: userHome(io.env) });
   const { code, text } = await ran('sh', ['-c', command], io, {}, (stdin) =>
     stdin.end(
-      JSON.stringify({ session_id: 'check', cwd: io.cwd, hook_event_name: 'SessionStart' }),
+      JSON.stringify({
+        [agent.sessionMember ?? 'session_id']: 'check',
+        ...{ cwd: io.cwd, hook_event_name: 'SessionStart' },
+      }),
     ),
   );
   return code === 0
@@ -107,6 +114,8 @@ async function startFinding(agent: Agent, io: CliIo): Promise<Finding> {
 
 async function agentFinding(agent: Agent, io: CliIo): Promise<Finding> {
   const { program, probe } = agent.setup;
+  if (probe.kind === 'none')
+    return { ok: undefined, text: `${agent.title} cannot be asked whether it runs the hook.` };
   const folders = (io.env.PATH ?? '').split(delimiter).filter((one) => one !== '');
   const path = folders.map((one) => join(one, program)).find((one) => existsSync(one));
   if (path === undefined)
@@ -149,7 +158,8 @@ async function listed(agent: Agent, path: string, io: CliIo): Promise<Finding> {
   const command = guardCommand(agent, { env: io.env, home: userHome(io.env) });
   const trusted = new Map<string, boolean>();
   let isAnswered = false;
-  const { text } = await ran(path, setup.probe.args, io, {}, (stdin, stdout, end) => {
+  const args = setup.probe.kind === 'none' ? [] : setup.probe.args;
+  const { text } = await ran(path, args, io, {}, (stdin, stdout, end) => {
     const send = (message: object): unknown => stdin.write(`${JSON.stringify(message)}\n`);
     const clientInfo = { name: 'host-tools', version: '1' };
     send({ id: 1, method: 'initialize', params: { clientInfo } });

@@ -60,7 +60,8 @@ export const hookInstall: Command = {
     const file = placeOf(agent.setup.file(user));
     const command = guardCommand(agent, user);
     const added = agent.setup.hooks(command);
-    const settings = settingsAt(file, added, agent);
+    const plugin = agent.setup.plugin?.(command);
+    const settings = settingsAt(file, added, agent, plugin);
     const rules = join(folder, guardFiles.rules);
     const source = rulesSource(agent, rules, options.rules, io.cwd);
     if (!options.print) {
@@ -84,9 +85,7 @@ export const hookInstall: Command = {
       `   Edit ${rules}, and run this command again to accept the edit.`,
       '   Until then, the changed rules block every call.',
       `2. ${put} ${file}:`,
-      ...jsonText({ hooks: added }, 2)
-        .split('\n')
-        .map((line) => `     ${line}`),
+      ...(plugin ?? jsonText({ hooks: added }, 2)).split('\n').map((line) => `     ${line}`),
       `3. ${agent.setup.trust}`,
       `4. Check that the agent runs it: \`npx host-tools hook check ${agent.name}\`.`,
     ];
@@ -95,7 +94,7 @@ export const hookInstall: Command = {
       text: text.map((line) => printable(line)).join('\n'),
       json: {
         ...{ agent: agent.name, installed: !options.print, folder, rules, command, file },
-        settings: { hooks: added },
+        settings: plugin === undefined ? { ...agent.setup.beside, hooks: added } : { plugin },
         trust: agent.setup.trust,
       },
     };
@@ -103,10 +102,17 @@ export const hookInstall: Command = {
 };
 
 /** The settings with the hooks; undefined if they have them already. @throws CliFault 1 */
-function settingsAt(file: string, added: HookGroups, { name }: Agent): string | undefined {
+function settingsAt(
+  file: string,
+  added: HookGroups,
+  { name, setup }: Agent,
+  plugin: string | undefined,
+): string | undefined {
   try {
     const text = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-    return withHooks(text, added, join('host-tools', 'guard', name, guardFiles.launcher));
+    if (plugin !== undefined) return text === plugin ? undefined : plugin;
+    const program = join('host-tools', 'guard', name, guardFiles.launcher);
+    return withHooks(text, added, program, setup.beside);
   } catch (error) {
     throw failure(
       `Cannot add the hook to ${file}: ${messageOf(error)}. Nothing was changed. Fix that file, ` +
@@ -196,7 +202,7 @@ function bundled(name: string): Uint8Array {
  * @throws CliFault 1 if the rules do not load
  */
 async function tried(
-  { name, setup }: Agent,
+  { name, setup, sessionMember = 'session_id' }: Agent,
   draft: string,
   shown: string,
 ): Promise<ReadonlyMap<string, Uint8Array>> {
@@ -206,7 +212,7 @@ async function tried(
     const { judgeEvent } = bundle.exports as typeof Judge;
     for (const hook_event_name of [before, after]) {
       const event = JSON.stringify({
-        ...{ session_id: 'install', cwd: draft, hook_event_name, tool_use_id: 'install' },
+        ...{ [sessionMember]: 'install', cwd: draft, hook_event_name, tool_use_id: 'install' },
         ...{ tool_name: setup.shell, tool_input: { command: 'git status' }, tool_response: '' },
       });
       const task = {

@@ -12,6 +12,13 @@ export type AgentEvent =
       readonly unasked?: string | undefined;
     }
   | {
+      /** The agent is about to ask its user whether a tool may run. */
+      readonly kind: 'asks';
+      readonly about: CallAbout;
+      /** Whether its question is about more than the call, so that no rule can allow it. */
+      readonly isWider: boolean;
+    }
+  | {
       /** A tool has run. */
       readonly kind: 'after';
       readonly about: CallAbout;
@@ -43,6 +50,8 @@ export interface Answer {
   readonly effect: 'allow' | 'ask' | 'deny' | 'none';
   /** For the model and the person. */
   readonly reason: string;
+  /** Whether it answers the agent's own question to its user. */
+  readonly toQuestion?: boolean;
 }
 
 /** One coding agent. */
@@ -53,6 +62,8 @@ export interface Agent {
   readonly title: string;
   /** The variable in which it passes the project's folder; undefined if it has none. */
   readonly projectVariable: string | undefined;
+  /** The member of its events that names the session. @default 'session_id' */
+  readonly sessionMember?: string;
   /** Whether a hook can make it ask a person. If not, such calls are denied. */
   readonly canAsk: boolean;
   /** Reads the agent-specific part of an event. @throws HookFault */
@@ -99,6 +110,10 @@ export interface AgentSetup {
   file(user: UserHome): string;
   /** What to add to it. The first event is that before a tool. @param command The hook's line */
   hooks(command: string): HookGroups;
+  /** What its file needs besides the hooks. */
+  readonly beside?: JsonObject;
+  /** The text of that file, if it is a program rather than settings. @param command The line */
+  plugin?(command: string): string;
   /** Where it keeps its own state. */
   state(user: UserHome): AgentState;
   /** What a person does so that the agent runs the hook, in sentences. */
@@ -109,7 +124,8 @@ export interface AgentSetup {
 
 /**
  * How to find out whether an agent runs a hook. `prompt`: it is started with a prompt, and the hook
- * stops that before a model is asked. `app-server`: it lists its hooks itself.
+ * stops that before a model is asked. `app-server`: it lists its hooks itself. `none`: it cannot
+ * be found out.
  */
 export type AgentProbe =
   | {
@@ -118,10 +134,12 @@ export type AgentProbe =
       /** Variables, so that nothing is asked of a model if no hook runs. @param url On loopback */
       env(url: string): Readonly<Record<string, string>>;
     }
-  | { readonly kind: 'app-server'; readonly args: readonly string[] };
+  | { readonly kind: 'app-server'; readonly args: readonly string[] }
+  | { readonly kind: 'none' };
 
-/** The names of the coding agents. The help needs no more than these of them. */
 /**
  * The names of coding agents, in a separate file because the help does not need their definitions.
  */
-export const agentNames: readonly string[] = ['claude-code', 'codex', 'gemini-cli', 'qwen-code'];
+export const agentNames: readonly string[] = [
+  ...['claude-code', 'codex', 'copilot-cli', 'cursor', 'gemini-cli', 'opencode', 'qwen-code'],
+];

@@ -77,8 +77,10 @@ export async function decide(given: HookWorld, { event, sessionId }: ReadEvent):
     return nothing;
   }
   const { about } = event;
-  if (toolFor(world, about.tool) === undefined) return unknownTool(world, about.tool);
+  if (toolFor(world, about.tool) === undefined)
+    return { ...unknownTool(world, about.tool), toQuestion: event.kind === 'asks' };
   if (remembers) replay(world, session, entries);
+  if (event.kind === 'asks') return answerTo(session, event);
   const { answer, callId } = await ask(world, session, about, {
     question: () => question,
     why,
@@ -98,6 +100,22 @@ function inFolder(world: HookWorld, { tool, input }: CallAbout): HookWorld {
   const named = folder === undefined ? undefined : memberOf(input, folder);
   if (typeof named !== 'string') return world;
   return { ...world, place: { ...world.place, cwd: resolve(world.place.cwd, named) } };
+}
+
+/**
+ * Answers the question that the agent is about to ask. The call itself was or will be judged by its
+ * own event, so it spends nothing here and has no line in the log.
+ */
+async function answerTo(
+  session: ToolSession,
+  { about, isWider }: Extract<AgentEvent, { kind: 'asks' }>,
+): Promise<Answer> {
+  const { decision, ruleId } = await session.explain(about.tool, about.input);
+  const effect = decision?.effect ?? 'deny';
+  if (ruleId === undefined && decision !== undefined) return nothing;
+  if (effect === 'ask' || (effect === 'allow' && isWider)) return nothing;
+  const by = ruleId === undefined ? 'The call cannot be judged.' : `By the rule \`${ruleId}\`.`;
+  return { effect, reason: by, toQuestion: true };
 }
 
 /** A world in which the facts about the call are heard. */

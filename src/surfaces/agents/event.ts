@@ -40,8 +40,9 @@ export function readEvent(agent: Agent, text: string): ReadEvent {
   if (!copy.ok || !isJsonObject(copy.value))
     throw new HookFault(`Expected an event of ${agent.title}, got ${describe(parsed)}.`);
   const event = copy.value;
-  const sessionId = textOf(event, 'session_id');
-  if (sessionId.length > 1_024) throw new HookFault('Expected a shorter `session_id`.');
+  const { sessionMember = 'session_id' } = agent;
+  const sessionId = textOf(event, sessionMember);
+  if (sessionId.length > 1_024) throw new HookFault(`Expected a shorter \`${sessionMember}\`.`);
   return {
     sessionId,
     cwd: folderOf(event),

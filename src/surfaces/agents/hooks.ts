@@ -2,7 +2,10 @@
 import type { Agent } from './agent.ts';
 import { claudeCode } from './claude-code/claude-code.ts';
 import { codex } from './codex/codex.ts';
+import { copilotCli } from './copilot-cli/copilot-cli.ts';
+import { cursor } from './cursor/cursor.ts';
 import { geminiCli } from './gemini-cli/gemini-cli.ts';
+import { opencode } from './opencode/opencode.ts';
 import { qwenCode } from './qwen-code/qwen-code.ts';
 
 /** Gates for coding agents that run a command before each of their tools. */
@@ -17,5 +20,8 @@ export { cacheFolder, forgetOld, nameFor, stateFolder } from './state/state-fold
 
 /** By the word that names them on the command line. */
 export const agents: ReadonlyMap<string, Agent> = new Map(
-  [claudeCode, codex, geminiCli, qwenCode].map((agent) => [agent.name, agent]),
+  [claudeCode, codex, copilotCli, cursor, geminiCli, opencode, qwenCode].map((agent) => [
+    agent.name,
+    agent,
+  ]),
 );

@@ -38,6 +38,8 @@ const setups = {
   codex: ['.codex/hooks.json', 'PreToolUse', 'Bash'],
   'gemini-cli': ['.gemini/settings.json', 'BeforeTool', 'run_shell_command'],
   'qwen-code': ['.qwen/settings.json', 'PreToolUse', 'run_shell_command'],
+  'copilot-cli': ['.copilot/hooks/host-tools.json', 'PreToolUse', 'Bash'],
+  cursor: ['.cursor/hooks.json', 'beforeShellExecution', 'Shell'],
 } as const;
 type Name = keyof typeof setups;
 
@@ -67,7 +69,8 @@ const install = (name: string, ...more: readonly string[]) =>
 function commandOf(name: Name): string {
   const [file, event] = setups[name];
   const { hooks } = JSON.parse(read(file));
-  return hooks[event].at(-1).hooks[0].command;
+  const entry = hooks[event].at(-1);
+  return entry.hooks?.[0].command ?? entry.command ?? entry.bash;
 }
 
 /** Runs the command in the agent's settings, as the agent does before a command line. */
@@ -77,17 +80,17 @@ function ask(name: Name, command: string, env: Readonly<Record<string, string>> 
     cwd: at('project'),
     env: { PATH: process.env.PATH, HOME: home, ...env },
     input: JSON.stringify({
-      ...{ session_id: 's', cwd: at('project'), hook_event_name, tool_use_id: command },
-      ...{ tool_name, tool_input: { command } },
+      ...{ session_id: 's', conversation_id: 's', cwd: at('project'), hook_event_name },
+      ...{ tool_use_id: command, command, tool_name, tool_input: { command } },
     }),
     encoding: 'utf8',
   });
-  const denies = /"(?:permissionDecision|decision)":"deny"/.test(stdout);
+  const denies = /"(?:permissionDecision|decision|permission)":"deny"/.test(stdout);
   return { exit: status, effect: status !== 0 ? 'blocked' : denies ? 'deny' : 'none', stderr };
 }
 
 describe('`hook install`', () => {
-  test.each(agentNames as readonly Name[])(
+  test.each(Object.keys(setups) as Name[])(
     '%s: the printed command judges by the rules',
     (name) => {
       const { exit, stdout } = install(name, '--json');
@@ -100,7 +103,7 @@ describe('`hook install`', () => {
         file: at(file),
         settings: JSON.parse(read(file)),
       });
-      expect(answer.trust).toMatch(/trust|session/);
+      expect(answer.trust).toMatch(/trust|session|saved/);
       expect(ask(name, 'cat .env').effect).toBe('deny');
       expect(ask(name, 'ls').effect).toBe('none');
       const lines = readFileSync(guard(name, 'audit.jsonl'), 'utf8').trim().split('\n');
@@ -109,6 +112,33 @@ describe('`hook install`', () => {
       );
     },
   );
+
+  test('opencode: the plugin runs the command, and throws what blocks a call', async () => {
+    expect(install('opencode').exit).toBe(0);
+    const path = at('.config/opencode/plugin/host-tools.js');
+    expect(run(['hook', 'install', 'opencode', '--print']).stdout).toContain('already in');
+    write('plugin.mjs', readFileSync(path, 'utf8'));
+    const script = `
+      const { HostTools } = await import('${at('plugin.mjs')}');
+      const client = { session: { get: async () => ({ data: {} }) } };
+      const hooks = await HostTools({ client, directory: '${at('project')}' });
+      const input = { tool: 'bash', sessionID: 's', callID: 'c' };
+      for (const command of ['ls', 'cat .env'])
+        await hooks['tool.execute.before'](input, { args: { command } })
+          .then(() => console.log('runs'), (error) => console.log(error.message));`;
+    const tried = () =>
+      spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+        env: { PATH: process.env.PATH, HOME: home },
+        encoding: 'utf8',
+      }).stdout;
+    expect(tried()).toMatch(/^runs\n.*secrets/);
+    for (const text of ['rules: []', 'rules: [{ effect: dney }]']) {
+      writeFileSync(guard('opencode', 'rules.yaml'), text);
+      expect(tried()).not.toContain('runs');
+    }
+    rmSync(guard('opencode'), { recursive: true });
+    expect(tried()).toMatch(/^(?:(?!runs).)+\n(?:(?!runs).)+/);
+  });
 
   test('only the user can read what it writes', () => {
     install('codex');
@@ -119,7 +149,7 @@ describe('`hook install`', () => {
 
   test.each(agentNames)('%s: the output says what the agent needs', (name) => {
     const { stdout } = install(name);
-    expect(stdout).toMatch(name === 'claude-code' ? /\/hooks/ : /trust/);
+    expect(stdout).toMatch(/\/hooks|trust|session|saved/);
     expect(stdout).toContain(`host-tools hook check ${name}`);
     expect(stdout).toContain('|| exit 2');
   });

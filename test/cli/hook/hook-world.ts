@@ -66,10 +66,11 @@ export function hookWorld(
         CLAUDE_PROJECT_DIR: root,
         GEMINI_PROJECT_DIR: root,
         QWEN_PROJECT_DIR: root,
+        CURSOR_PROJECT_DIR: root,
         ...env,
       },
       // Codex starts the hook in the folder of its session. The others name it in a variable.
-      cwd: agent === 'codex' ? root : files.path,
+      cwd: ['codex', 'copilot-cli', 'opencode'].includes(agent ?? '') ? root : files.path,
       now: now ?? Date.now,
     });
   return {

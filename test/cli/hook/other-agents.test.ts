@@ -252,6 +252,118 @@ describe('Qwen Code', () => {
   });
 });
 
+describe('Cursor', () => {
+  const send = (event: object) =>
+    hookWorld({ rules }).send({ conversation_id: 's', ...event }, { agent: 'cursor' });
+  const shell = (command: unknown) => ({ hook_event_name: 'beforeShellExecution', command });
+  const tool = (tool_name: string, tool_input: object) => ({
+    ...{ hook_event_name: 'preToolUse', tool_name, tool_input, tool_use_id: 'c' },
+  });
+  const mcp = (tool_input: unknown) => ({
+    ...{ hook_event_name: 'beforeMCPExecution', tool_name: 'send', tool_input },
+  });
+
+  test.each<[object, string]>([
+    [shell('cd x; rm y'), 'deny'],
+    [shell('git push'), 'ask'],
+    [shell('ls'), 'allow'],
+    [shell('cat x'), 'none'],
+    // Commands and tools of servers have events of their own.
+    [tool('Shell', { command: 'rm y' }), 'none'],
+    [tool('MCP:send', {}), 'none'],
+    [tool('Write', { file_path: '/etc/x', content: '' }), 'deny'],
+    [tool('Write', { path: '/etc/x', content: '' }), 'deny'],
+    [tool('Write', { file_path: 'a.txt' }), 'none'],
+    [tool('Read', {}), 'deny'],
+    [tool('NoSuchTool', {}), 'deny'],
+    [mcp('{"text":"x"}'), 'none'],
+    [mcp({ text: 'x' }), 'none'],
+    [{ hook_event_name: 'beforeReadFile', file_path: '/etc/x', content: 'x' }, 'deny'],
+  ])('%j: %s', async (event, permission) => {
+    const end = await send(event);
+    const answer = JSON.parse(end.exit === 0 ? end.stdout : '{"permission":"blocked"}');
+    expect(answer.permission ?? 'none').toBe(permission);
+  });
+
+  test.each<[object]>([
+    [shell(undefined)],
+    [shell('')],
+    [shell(['ls'])],
+    [mcp('[]')],
+    [mcp('{')],
+    [{ ...mcp({}), tool_name: '' }],
+    [{ hook_event_name: 'beforeReadFile', file_path: 7 }],
+    [{ ...tool('Read', {}), hook_event_name: 'beforeTool' }],
+    [{ ...shell('ls'), conversation_id: undefined }],
+    [{ ...tool('Read', {}), tool_input: [] }],
+  ])('%j blocks the call', async (event) => {
+    expect((await send(event)).exit).toBe(2);
+  });
+});
+
+describe('Copilot CLI and opencode', () => {
+  const event = (tool_name: string, tool_input: object) => ({
+    ...{ hook_event_name: 'PreToolUse', tool_name, tool_input },
+  });
+  test.each([
+    ['copilot-cli', 'Bash', { command: 'rm y', description: 'x' }, 'deny'],
+    ['copilot-cli', 'Bash', { command: 'git push' }, 'ask'],
+    ['copilot-cli', 'Bash', { command: 'ls' }, 'allow'],
+    ['copilot-cli', 'Write', { path: 'a.txt', file_text: '' }, 'none'],
+    ['copilot-cli', 'mail-send', {}, 'none'],
+    ['copilot-cli', 'mail-', {}, 'deny'],
+    ['copilot-cli', 'sql', { query: 'select 1' }, 'deny'],
+    ['opencode', 'bash', { command: 'rm y' }, 'deny'],
+    ['opencode', 'bash', { command: 'git push' }, 'deny'],
+    ['opencode', 'bash', { command: 'ls' }, 'none'],
+    ['opencode', 'batch', { tool_calls: [] }, 'deny'],
+    ['opencode', 'mail_send', {}, 'none'],
+  ])('%s: %s %j is %s', async (agent, tool, input, effect) => {
+    const end = await hookWorld({ rules }).send(event(tool, input), { agent });
+    const answer = JSON.parse(end.exit === 0 ? end.stdout : '{}');
+    expect(answer.hookSpecificOutput?.permissionDecision ?? answer.decision ?? 'none').toBe(effect);
+  });
+
+  test('opencode: what a model wrote for another agent is not what the user said', async () => {
+    const own = { id: 'own', effect: 'deny', when: { filePath: { origin: 'unknown' } } };
+    const world = hookWorld({ rules: [own] });
+    const more = { agent: 'opencode' };
+    const submit = { hook_event_name: 'UserPromptSubmit' };
+    await world.send({ ...submit, prompt: 'Read /a/b.txt', source: 'user' }, more);
+    await world.send({ ...submit, prompt: 'Read /a/c.txt', source: 'agent' }, more);
+    const answer = async (filePath: string) => {
+      const end = await world.send(event('read', { filePath }), more);
+      return end.exit === 0 ? end.stdout.includes('deny') : 'blocked';
+    };
+    expect([await answer('/a/b.txt'), await answer('/a/c.txt')]).toEqual([false, true]);
+  });
+});
+
+describe('a question that the agent is about to ask is answered by a rule, and spends nothing', () => {
+  const quotas = [{ id: 'few', max: 1, per: 'hour', by: 'principal' }];
+  const asks = (tool_name: string, tool_input: object) => ({
+    ...{ hook_event_name: 'PermissionRequest', tool_name, tool_input },
+  });
+  test.each([
+    ['codex', 'Bash', { command: 'ls' }, 'allow'],
+    ['codex', 'Bash', { command: 'ls', description: 'network-access evil.example' }, undefined],
+    ['codex', 'Bash', { command: 'rm y' }, 'deny'],
+    ['codex', 'Bash', { command: 'git push' }, undefined],
+    ['codex', 'Bash', { command: 'cat x' }, undefined],
+    ['codex', 'no_such_tool', {}, 'deny'],
+    ['codex', 'Bash', {}, 'deny'],
+    ['qwen-code', 'run_shell_command', { command: 'ls' }, 'allow'],
+    ['claude-code', 'Bash', { command: 'ls' }, 'allow'],
+  ])('%s: %s %j: %s', async (agent, tool, input, behavior) => {
+    const world = hookWorld({ rules, quotas });
+    for (let times = 3; times > 0; times--) {
+      const end = await world.send(asks(tool, input), { agent });
+      const { hookSpecificOutput } = JSON.parse(end.exit === 0 ? end.stdout : '');
+      expect(hookSpecificOutput?.decision?.behavior).toBe(behavior);
+    }
+  });
+});
+
 test('Codex: the folder of a command is not the project', async () => {
   const file = {
     rules: [{ id: 'out', effect: 'deny', when: { 'command@writesOutside.*': { exists: true } } }],
@@ -287,16 +399,15 @@ describe('`hook install`', () => {
 
   test.each(agentNames)('%s: waits longer for a hook than the hook takes at most', async (name) => {
     const { settings } = JSON.parse((await cli([...printed, name, '--json'])).stdout);
-    const limits = [...JSON.stringify(settings).matchAll(/"timeout":(\d+)/g)].map((match) =>
-      Number(match[1]),
-    );
+    const found = JSON.stringify(settings).matchAll(/(?:"timeout(?:Sec)?":|\}, )(\d+)/g);
+    const limits = [...found].map((match) => Number(match[1]));
     // The starts and the end of the processes are not within the limit of the hook.
     const spareMs = 5_000;
     expect(limits.length).toBeGreaterThan(0);
     for (const limit of limits)
-      expect(limit * (name === 'gemini-cli' ? 1 : 1_000)).toBeGreaterThanOrEqual(
-        hookTimeoutMs + spareMs,
-      );
+      expect(
+        limit * (['gemini-cli', 'opencode'].includes(name) ? 1 : 1_000),
+      ).toBeGreaterThanOrEqual(hookTimeoutMs + spareMs);
   });
 
   test('an unknown agent is refused', async () => {

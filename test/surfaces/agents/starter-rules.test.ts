@@ -78,6 +78,9 @@ test.each([
   ['codex', 'Bash'],
   ['gemini-cli', 'run_shell_command'],
   ['qwen-code', 'run_shell_command'],
+  ['copilot-cli', 'Bash'],
+  ['cursor', 'Shell'],
+  ['opencode', 'bash'],
 ])('%s may do its ordinary work: 6 questions of 100 at most, no denial', async (agent, tool) => {
   const judge = judging(agent);
   const asked: string[] = [];
@@ -141,6 +144,16 @@ test.each<[string, string, object, string]>([
     'deny by guard-files-shell',
   ],
   ['gemini-cli', 'run_shell_command', { command: 'rm -rf src' }, 'ask by cannot-be-undone'],
+  ['copilot-cli', 'Write', { path: '/etc/x', file_text: '' }, 'deny by write-outside'],
+  ['copilot-cli', 'Read', { path: '.env' }, 'deny by secret-files'],
+  ['copilot-cli', 'Edit', { path: '.copilot/hooks/x.json' }, 'deny by guard-files'],
+  ['cursor', 'StrReplace', { file_path: '/etc/x' }, 'deny by write-outside'],
+  ['cursor', 'Write', { file_path: '.cursor/hooks.json' }, 'deny by guard-files'],
+  ['cursor', 'Grep', { pattern: 'x', glob: '**/.env' }, 'deny by secret-globs'],
+  ['opencode', 'edit', { filePath: '/etc/x' }, 'deny by write-outside'],
+  ['opencode', 'apply_patch', { patchText: patch('../b.ts') }, 'deny by patch-outside'],
+  ['opencode', 'apply_patch', { patchText: patch('.env') }, 'deny by patch-guarded'],
+  ['opencode', 'write', { filePath: '.opencode/plugin/x.js', content: '' }, 'deny by guard-files'],
   ['qwen-code', 'write_file', { file_path: '/etc/x', content: '' }, 'deny by write-outside'],
   ['qwen-code', 'notebook_edit', { notebook_path: '/etc/x' }, 'deny by notebook-outside'],
   ['qwen-code', 'edit', { file_path: '.qwen/settings.json' }, 'deny by guard-files'],

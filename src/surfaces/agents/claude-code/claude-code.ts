@@ -67,8 +67,9 @@ export function readClaudeEvent(name: string, event: JsonObject): AgentEvent {
       return wroteIt(memberOf(event, 'source'), textOf(event, 'prompt'))
         ? { kind: 'said', text: textOf(event, 'prompt') }
         : { kind: 'other' };
-    // They ask for no decision of ours, or come after it.
     case 'PermissionRequest':
+      return { kind: 'asks', about: callOf(event), isWider: false };
+    // They come after the decision.
     case 'PermissionDenied':
     case 'PostToolBatch':
       return { kind: 'other' };
@@ -105,8 +106,13 @@ export function wroteIt(source: unknown, prompt: string): boolean {
   return source === undefined || source === 'user' || source === 'sdk';
 }
 
-export function writeClaudeAnswer({ effect, reason }: Answer): JsonObject {
+export function writeClaudeAnswer({ effect, reason, toQuestion }: Answer): JsonObject {
   if (effect === 'none') return {};
+  if (toQuestion === true) {
+    const decision =
+      effect === 'deny' ? { behavior: effect, message: reason } : { behavior: effect };
+    return { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } };
+  }
   return {
     hookSpecificOutput: {
       hookEventName: 'PreToolUse',

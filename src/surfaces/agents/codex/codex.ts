@@ -4,7 +4,8 @@
  * answer.
  */
 import { join } from 'node:path';
-import type { Agent } from '../agent.ts';
+import type { JsonObject } from '../../../values/json/index.ts';
+import type { Agent, AgentEvent } from '../agent.ts';
 import { mcpNames, type ToolRow } from '../agent-tools.ts';
 import { claudeHooks, readClaudeEvent, writeClaudeAnswer } from '../claude-code/claude-code.ts';
 
@@ -72,8 +73,9 @@ export const codex: Agent = {
   title: 'Codex',
   projectVariable: undefined,
   canAsk: false,
-  read: readClaudeEvent,
-  write: (answer) => (answer.effect === 'deny' ? writeClaudeAnswer(answer) : {}),
+  read: readCodexEvent,
+  write: (answer) =>
+    answer.effect === 'deny' || answer.toQuestion === true ? writeClaudeAnswer(answer) : {},
   tools: codexTools,
   // A longer name is cut at 64 or 128 characters, and ends with a digest of it.
   mcpNames: new RegExp(`${mcpNames.source}|^mcp__(?:[\\w-]{19}|[\\w-]{83})[0-9a-f]{40}$`),
@@ -83,7 +85,7 @@ export const codex: Agent = {
     file: ({ env, home }) => join(env.CODEX_HOME || join(home, '.codex'), 'hooks.json'),
     hooks(command) {
       const { PreToolUse, PostToolUse, UserPromptSubmit } = claudeHooks(command);
-      return { PreToolUse, PostToolUse, UserPromptSubmit };
+      return { PreToolUse, PostToolUse, UserPromptSubmit, PermissionRequest: PostToolUse };
     },
     state: ({ env, home }) => ({
       folder: env.CODEX_HOME || join(home, '.codex'),
@@ -107,3 +109,13 @@ export const codex: Agent = {
     probe: { kind: 'app-server', args: ['app-server'] },
   },
 };
+
+/** @throws HookFault */
+function readCodexEvent(name: string, event: JsonObject): AgentEvent {
+  const read = readClaudeEvent(name, event);
+  if (read.kind !== 'asks') return read;
+  // It names the host here that a command wants to reach, which no rule about the command knows.
+  const { description } = read.about.input;
+  const isWider = typeof description === 'string' && description.startsWith('network-access ');
+  return { ...read, isWider };
+}

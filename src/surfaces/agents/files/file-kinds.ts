@@ -141,7 +141,8 @@ function secretKind(parts: readonly string[]): 'secret' | 'example' | undefined 
 const guardFolders = namePatterns([
   [
     true,
-    `.claude .codex .gemini .qwen .cursor .git .git/modules .mcp .vscode .kiro .junie .roo .continue
+    `.claude .codex .gemini .qwen .copilot .opencode .config/opencode
+    .cursor .git .git/modules .mcp .vscode .kiro .junie .roo .continue
     .config/host-tools .local/state/host-tools host-tools/guard host-tools/hook
     host-tools/hook-cache .claude/plugins`,
   ],

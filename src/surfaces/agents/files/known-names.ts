@@ -13,7 +13,9 @@ export const guardedNames: readonly (readonly [FileKind, string])[] = [
     .gemini/host-tools* .gemini/hooks/** .gemini/policies/** .gemini/trustedfolders.json
     .gemini/extensions/** .cursor/hooks.json .cursor/hooks/** .cursor/cli.json
     .cursor/permissions.json .qwen/settings*.json .qwen/hooks/** .qwen/extensions/**
-    .qwen/trustedfolders.json .kiro/hooks/** .factory/settings.json
+    .qwen/trustedfolders.json .copilot/hooks/** .copilot/settings.json
+    .opencode/plugin/** .opencode/plugins/** .config/opencode/plugin/**
+    .config/opencode/plugins/** .kiro/hooks/** .factory/settings.json
     .factory/hooks/** .windsurf/hooks.json .github/hooks/** managed-settings.json
     managed-settings.d/** gemini-cli/settings.json host-tools/guard/** host-tools/hook/**
     host-tools/hook-cache/** node_modules/.bin/host-tools node_modules/.bin/node

@@ -75,7 +75,11 @@ export const qwenCode: Agent = {
     program: 'qwen',
     shell: 'run_shell_command',
     file: (user) => join(folderOf(user), 'settings.json'),
-    hooks: claudeHooks,
+    // It runs the hook before a tool after its own question, so an `allow` would come too late.
+    hooks(command) {
+      const all = claudeHooks(command);
+      return { ...all, PermissionRequest: all.PostToolUse };
+    },
     state: (user) => ({
       folder: folderOf(user),
       files: [],
