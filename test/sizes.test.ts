@@ -23,8 +23,8 @@ interface Row {
  * 60.
  */
 const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
-  'host-tools': { limit: 262 },
-  'host-tools/core': { limit: 73, goal: 60 },
+  'host-tools': { limit: 268 },
+  'host-tools/core': { limit: 75, goal: 60 },
 };
 
 /** What the other entries are measured beside, since a host that uses them has it anyway. */
@@ -59,11 +59,11 @@ const parts: Readonly<Record<string, number>> = {
  * from options of all parts (docs/decisions/0142).
  */
 const limits: Readonly<Record<string, number>> = {
-  testing: 220,
+  testing: 223,
   amplifier: 80,
   workflow: 15,
-  config: 44,
-  mcp: 68,
+  config: 46,
+  mcp: 72,
   openapi: 17,
   'ai-sdk': 15,
   openai: 20,
@@ -72,7 +72,7 @@ const limits: Readonly<Record<string, number>> = {
   langchain: 12,
   acp: 25,
   'claude-agent': 70,
-  relay: 238,
+  relay: 243,
   'relay/client': 14,
   redis: 13,
   postgres: 14,
@@ -86,7 +86,7 @@ const limits: Readonly<Record<string, number>> = {
   prometheus: 4,
   sandbox: 20,
   bullmq: 81,
-  approvals: 33,
+  approvals: 37,
   offload: 78,
 };
 
@@ -144,7 +144,7 @@ async function measured(): Promise<Row[]> {
   const sizes: Row[] = [
     { what: 'the tarball', size: statSync(tarball).size / 1_000, limit: 2_400, goal: 1_600 },
     { what: 'the package, unpacked', size: sizeOf(files), limit: 8_000, goal: 6_000 },
-    { what: 'of that, declarations', size: declarations, limit: 620 },
+    { what: 'of that, declarations', size: declarations, limit: 626 },
   ];
   for (const [entry, limit] of Object.entries(programs))
     sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });
@@ -204,7 +204,7 @@ test('every entry has a limit', () => {
 });
 
 test.each([
-  ['durableApprovals', 'host-tools/approvals', 22],
+  ['durableApprovals', 'host-tools/approvals', 25],
   ['offload', 'host-tools/offload', 80],
 ])('%s comes without the surface of its subpath and other parts', async (part, entry, limit) => {
   const core = "export { HostToolRegistry } from 'host-tools/core';";
