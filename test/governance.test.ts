@@ -16,12 +16,15 @@ describe('AgentGovBench', () => {
       expect(categories.filter((one) => one === category)).toHaveLength(6);
   });
 
-  test.each(scenarios.map(({ id }) => id).filter((id) => id !== refused))('%s holds', async (id) => {
-    const scenario = byId.get(id)!;
-    const played = await play(scenario);
-    expect(failedChecks(scenario, played)).toEqual([]);
-    expect(played.errors).toEqual([]);
-  });
+  test.each(scenarios.map(({ id }) => id).filter((id) => id !== refused))(
+    '%s holds',
+    async (id) => {
+      const scenario = byId.get(id)!;
+      const played = await play(scenario);
+      expect(failedChecks(scenario, played)).toEqual([]);
+      expect(played.errors).toEqual([]);
+    },
+  );
 
   test(`${refused}: the call is denied, and recorded with the reason`, async () => {
     const { outcomes, lines } = await play(byId.get(refused)!);
