@@ -95,6 +95,7 @@ function read(answer: unknown, maxInputChars = 1_048_576): ReadAnswer | undefine
       choice && {
         ...choice,
         by: undefined,
+        roles: undefined,
         message: undefined,
         input: undefined,
         grant: choice.always

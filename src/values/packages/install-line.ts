@@ -87,6 +87,7 @@ function surroundings(): Surroundings {
 // The packages that npm does not install with this library, and the versions that work.
 
 const versions = {
+  '@agentclientprotocol/sdk': '^2.4.0',
   '@anthropic-ai/claude-agent-sdk': '0.3',
   '@cedar-policy/cedar-wasm': '4',
   '@langchain/core': '1',

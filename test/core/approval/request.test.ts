@@ -15,7 +15,7 @@ describe('an answer', () => {
   });
 
   test('has every member, said or not, and a grant where it is for always', () => {
-    const unsaid = { by: undefined, message: undefined, input: undefined };
+    const unsaid = { by: undefined, roles: undefined, message: undefined, input: undefined };
     const grant = { match: 'input', uses: undefined, expiresInMs: undefined };
     for (const given of [
       'allow_once',

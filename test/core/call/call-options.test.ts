@@ -7,6 +7,7 @@ const { signal } = new AbortController();
 const surface = {
   name: 'cli',
   outside: true,
+  unasked: true,
   client: { name: 'x' },
   exposeErrors: true,
   strictNulls: true,

@@ -571,7 +571,7 @@ profiles:
     [
       'an approval of text',
       { ...base, requires_approval: 'yes' },
-      /`requires_approval`: expected true, false or \{ title, message\?, risk\? \}, got `yes`/,
+      /`requires_approval`: expected true, false or \{ title, message\?, risk\?, approvers\? \}, got `yes`/,
     ],
     [
       'an approval with a typing error',
