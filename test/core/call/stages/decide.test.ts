@@ -321,7 +321,7 @@ describe('a gate that fails', () => {
       'requiresApproval without sense',
       { tool: { requiresApproval: () => 7 } },
       'requiresApproval',
-      'Expected `requiresApproval` to return a boolean or { title, message?, risk? }, got `7` ' +
+      'Expected `requiresApproval` to return a boolean or { title, message?, risk?, approvers? }, got `7` ' +
         '(number).',
     ],
   ])(
