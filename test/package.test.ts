@@ -68,7 +68,8 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   publishConfig: object;
 };
 const specifiers = Object.keys(manifest.exports)
-  .filter((subpath) => !subpath.endsWith('.json'))
+  // `host-tools/acp` extends the SDK of the protocol, and is imported beside it.
+  .filter((subpath) => !subpath.endsWith('.json') && subpath !== './acp')
   .map((subpath) => manifest.name + subpath.slice(1));
 
 /** What a hook runs, and the texts of what is bundled with it. */
@@ -143,7 +144,12 @@ describe('what is in the package', () => {
     expect(own).toContain('dist/cli.js');
     const texts = (paths: readonly string[]): string =>
       paths.map((path) => readFileSync(join(built, path), 'utf8')).join('\n');
-    expect(own.filter((path) => texts(scripts).includes(posix.basename(path)))).toEqual([]);
+    const library = texts(scripts);
+    const loads = (path: string): boolean =>
+      [`/${posix.basename(path)}'`, `/${posix.basename(path)}"`].some((end) =>
+        library.includes(end),
+      );
+    expect(own.filter(loads)).toEqual([]);
     expect(texts(own)).not.toContain('sourceMappingURL');
     for (const path of scripts) {
       const map = JSON.parse(readFileSync(join(built, `${path}.map`), 'utf8')) as {

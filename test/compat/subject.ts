@@ -17,7 +17,8 @@ export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf
 
 /** What can be imported, as a host writes it. */
 export const specifiers: readonly string[] = Object.keys(manifest.exports)
-  .filter((subpath) => !subpath.endsWith('.json'))
+  // `host-tools/acp` extends the SDK of the protocol, and is imported beside it.
+  .filter((subpath) => !subpath.endsWith('.json') && subpath !== './acp')
   .map((subpath) => manifest.name + subpath.slice(1));
 
 /** What the checks share. */
