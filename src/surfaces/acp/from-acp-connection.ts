@@ -164,11 +164,15 @@ function clientTools(prefix: string, ask: AskClient): readonly AnyTool<unknown>[
 /** Runs a command in a terminal, which is released also if the call ends early. */
 async function runIn(ask: AskClient, input: object, signal: AbortSignal): Promise<JsonObject> {
   const { terminalId } = await ask('terminal/create', input);
-  const release = (): Promise<unknown> =>
-    ask('terminal/release', { terminalId }).catch(() => undefined);
+  let released: Promise<unknown> | undefined;
+  const release = (): Promise<unknown> => {
+    released ??= ask('terminal/release', { terminalId }).catch(() => undefined);
+    return released;
+  };
   signal.addEventListener('abort', release, { once: true });
   try {
-    if (signal.aborted) throw signal.reason;
+    // The call may have ended while the terminal was made.
+    signal.throwIfAborted();
     const { exitCode = null, signal: by = null } = await ask('terminal/wait_for_exit', {
       terminalId,
     });
@@ -176,6 +180,6 @@ async function runIn(ask: AskClient, input: object, signal: AbortSignal): Promis
     return { output, exitCode, signal: by, truncated };
   } finally {
     signal.removeEventListener('abort', release);
-    if (!signal.aborted) await release();
+    await release();
   }
 }

@@ -137,3 +137,28 @@ test.each([
   const peer = { request: async () => ({}) };
   expect(() => fromAcpConnection(peer, session, options as never)).toThrow(MisuseError);
 });
+
+test('a terminal that was made while its call ended is released, once', async () => {
+  const asked: string[] = [];
+  let made = (): void => {};
+  const peer = {
+    request(method: string): Promise<unknown> {
+      asked.push(method);
+      if (method !== 'terminal/create') return Promise.resolve({});
+      return new Promise((resolve) => {
+        made = () => resolve({ terminalId: 't1' });
+      });
+    },
+  };
+  const session = new HostToolRegistry().createSession({ sessionId: 's1' });
+  const clientCapabilities = full;
+  fromAcpConnection(peer, session, { sessionId: 's1', clientCapabilities });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const call = session.call('ide_terminal', { command: 'ls' }, { signal });
+  await expect.poll(() => asked).toEqual(['terminal/create']);
+  controller.abort();
+  expect((await call).error?.code).toBe('cancelled');
+  made();
+  await expect.poll(() => asked).toEqual(['terminal/create', 'terminal/release']);
+});
