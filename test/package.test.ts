@@ -68,8 +68,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   publishConfig: object;
 };
 const specifiers = Object.keys(manifest.exports)
-  // `host-tools/acp` extends the SDK of the protocol, and is imported beside it.
-  .filter((subpath) => !subpath.endsWith('.json') && subpath !== './acp')
+  .filter((subpath) => !subpath.endsWith('.json'))
   .map((subpath) => manifest.name + subpath.slice(1));
 
 /** What a hook runs, and the texts of what is bundled with it. */

@@ -13,7 +13,7 @@ const resolutions = {
 
 /** Declarations that need another package, which a host of that subpath has installed. */
 const typed = specifiers.filter(
-  (specifier) => !/\/(?:langchain|claude-agent|otel|bullmq)$/.test(specifier),
+  (specifier) => !/\/(?:acp|langchain|claude-agent|otel|bullmq)$/.test(specifier),
 );
 
 export function compilerChecks(subject: Subject): Check[] {

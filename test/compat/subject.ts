@@ -17,8 +17,7 @@ export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf
 
 /** What can be imported, as a host writes it. */
 export const specifiers: readonly string[] = Object.keys(manifest.exports)
-  // `host-tools/acp` extends the SDK of the protocol, and is imported beside it.
-  .filter((subpath) => !subpath.endsWith('.json') && subpath !== './acp')
+  .filter((subpath) => !subpath.endsWith('.json'))
   .map((subpath) => manifest.name + subpath.slice(1));
 
 /** What the checks share. */

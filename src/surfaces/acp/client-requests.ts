@@ -1,11 +1,10 @@
 /** What an agent asks of its client: files and terminals, as governed calls of the session. */
-import {
-  type CreateTerminalRequest,
-  type ReadTextFileRequest,
-  RequestError,
-  type TerminalExitStatus,
-  type TerminalOutputResponse,
-  type WriteTextFileRequest,
+import type {
+  CreateTerminalRequest,
+  ReadTextFileRequest,
+  TerminalExitStatus,
+  TerminalOutputResponse,
+  WriteTextFileRequest,
 } from '@agentclientprotocol/sdk/unstable';
 import type { ExternalOutcome, ToolSession } from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
@@ -146,7 +145,7 @@ export class ClientRequests {
     return terminal;
   }
 
-  /** The path without symbolic links. @throws RequestError outside of the folder */
+  /** The path without symbolic links. @throws Refusal outside of the folder */
   #inside(path: string): string {
     if (path === '') throw refusal('Expected an absolute path.');
     const { inside, path: paths } = pathFacts(path, this.#place);
@@ -203,7 +202,9 @@ function exitOf({ exitCode = null, signal = null }: AcpExit) {
   return { exitCode, signal };
 }
 
-/** The agent's model may read the reason. */
-function refusal(reason: string): RequestError {
-  return new RequestError(-32_602, reason.toWellFormed());
+/** Why a request is refused, which the agent's model may read. */
+export class Refusal extends Error {}
+
+function refusal(reason: string): Refusal {
+  return new Refusal(reason.toWellFormed());
 }

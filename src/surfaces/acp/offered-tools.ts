@@ -2,33 +2,37 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  type ClientConnection,
-  type McpOperationContext,
-  type McpOutcome,
+import type {
+  ClientConnection,
+  McpOperationContext,
+  McpOutcome,
   McpOverAcpProvider,
-  type McpServer,
-  parseMcpOutcome,
+  McpServer,
 } from '@agentclientprotocol/sdk/unstable';
 import type { ToolSession } from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
 import { isJsonObject } from '../../values/json/index.ts';
 import { logTo } from '../../values/logging.ts';
 import type { McpHandler } from '../mcp/server/handler.ts';
+import type { AcpSdk } from './sdk.ts';
 
 /** The server for the agents of one client. */
 export class OfferedTools {
   readonly #session: ToolSession;
   /** No other server of the agent has this name, so that calls to it can be told apart. */
   readonly name = `host-tools-${randomBytes(4).toString('hex')}`;
-  readonly #provider = new McpOverAcpProvider();
-  readonly handleRequest = this.#provider.handleRequest;
+  readonly #sdk: AcpSdk;
+  readonly #provider: McpOverAcpProvider;
+  readonly handleRequest: McpOverAcpProvider['handleRequest'];
   #handler: Promise<McpHandler> | undefined;
   #http: Promise<{ readonly server: Server; readonly url: string }> | undefined;
   readonly #secret = randomBytes(32).toString('base64url');
 
-  constructor(session: ToolSession) {
+  constructor(session: ToolSession, sdk: AcpSdk) {
     this.#session = session;
+    this.#sdk = sdk;
+    this.#provider = new sdk.McpOverAcpProvider();
+    this.handleRequest = this.#provider.handleRequest;
   }
 
   /** Whether the agent's name of a tool means one of these. They pass the gates when called. */
@@ -115,7 +119,7 @@ export class OfferedTools {
     const response = await fetch(request);
     for await (const message of messagesOf(response)) {
       if (!isJsonObject(message)) continue;
-      const outcome = parseMcpOutcome(message);
+      const outcome = this.#sdk.parseMcpOutcome(message);
       if (outcome !== undefined)
         return 'error' in outcome ? { error: outcome.error } : { result: outcome.result };
       const { method: told, params: about, id } = message;

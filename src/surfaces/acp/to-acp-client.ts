@@ -1,15 +1,13 @@
 /** The client of an agent of the Agent Client Protocol, with a session's gates before its calls. */
 import { homedir } from 'node:os';
-import {
-  type ClientCapabilities,
-  type ClientConnection,
-  client,
-  type McpServer,
-  type Stream,
+import type {
+  ClientCapabilities,
+  ClientConnection,
+  McpServer,
+  Stream,
 } from '@agentclientprotocol/sdk/unstable';
 import type { Approver, ToolSession } from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
-import { logTo } from '../../values/logging.ts';
 import {
   fn,
   object,
@@ -23,10 +21,10 @@ import {
 } from '../../values/options/index.ts';
 import { agentNames } from '../agents/agent.ts';
 import type { AcpFiles, AcpTerminals } from './client-handlers.ts';
-import { ClientRequests } from './client-requests.ts';
-import { createGate, type Gate, type OnUnasked } from './gate.ts';
+import { type ClientLine, openLine } from './client-line.ts';
+import type { OnUnasked } from './gate.ts';
 import { OfferedTools } from './offered-tools.ts';
-import { outcomeOf } from './options.ts';
+import { loadSdk } from './sdk.ts';
 
 /** Options of {@link toAcpClient}. */
 export interface AcpClientOptions {
@@ -71,7 +69,11 @@ export interface AcpClient {
     agentCapabilities: object | undefined,
     connection: ClientConnection,
   ): Promise<McpServer[]>;
-  /** Answers the open questions of an agent's session with `cancelled`, after `session/cancel`. */
+  /**
+   * Answers the open questions of an agent's session with `cancelled`. Call it when you send
+   * `session/cancel`, which asks for that. It sends nothing itself, since you start and cancel the
+   * turns: `connection.agent.notify('session/cancel', { sessionId })`.
+   */
   cancel(sessionId: string): void;
   /**
    * Closes the connections, releases terminals and ends the calls that are open. The session stays
@@ -99,7 +101,8 @@ const fileTable = {
  * `@agentclientprotocol/sdk`, from 2.4 on). The agent's questions are answered by the session's
  * rules, grants and approver. Files and terminals are governed calls, and the agent gets the
  * session's tools. What it does without asking is recorded.
- * @throws MisuseError `invalid_option` for any other value and for unknown options.
+ * @throws MisuseError `invalid_option` for any other value and for unknown options, and
+ * `missing_dependency` without the SDK, which is loaded here and not with this module.
  *
  * @example
  * ```ts
@@ -113,43 +116,24 @@ const fileTable = {
 export function toAcpClient(session: ToolSession, options: AcpClientOptions): AcpClient {
   const { agent, ask, cwd, fs, terminal, onUnasked } = readOptions(where, options, optionTable);
   const files = readOptions(where, fs, fileTable, { path: 'fs' }) as AcpFiles;
+  const sdk = loadSdk();
   const view = inspectSession(session);
   const folder = cwd ?? (view.cwd || process.cwd());
   const place = { cwd: folder, project: folder, home: homedir() };
-  const tools = new OfferedTools(session);
+  const tools = new OfferedTools(session, sdk);
   const takeBack = ask === undefined ? undefined : view.lendApprover(ask);
-  const lines = new Set<Line>();
-  const connect = (stream: Stream): ClientConnection => {
-    const requests = new ClientRequests(session, place, files, terminal);
-    const gate = createGate({
-      agent,
-      onUnasked,
-      sessionOf: () => session,
-      placeOf: () => place,
-      isOwn: (tool) => tools.includes(tool),
-      stopTurn(sessionId) {
-        gate.cancel(sessionId);
-        void connection.agent.notify('session/cancel', { sessionId }).catch(() => undefined);
-      },
-      refused(tool, reason) {
-        logTo(view.registry.logger, 'warn', { tool, reason }, `an ACP agent was refused a call`);
-      },
-    });
-    const connection = appOf(gate, requests, tools, files, terminal !== undefined).connect(stream);
-    const line: Line = {
-      gate,
-      async close() {
-        lines.delete(line);
-        connection.close();
-        await Promise.all([requests.close(), gate.leave()]);
-      },
-    };
-    lines.add(line);
-    void connection.closed.then(() => line.close());
-    return connection;
-  };
+  const lines = new Set<ClientLine>();
+  const parts = { sdk, session, agent, onUnasked, place, files, terminal, tools };
   return Object.freeze({
-    connect,
+    connect(stream: Stream) {
+      const line = openLine(parts, stream);
+      lines.add(line);
+      void line.connection.closed.then(() => {
+        lines.delete(line);
+        return line.close();
+      });
+      return line.connection;
+    },
     clientCapabilities: {
       fs: {
         readTextFile: files.readTextFile !== undefined,
@@ -160,45 +144,11 @@ export function toAcpClient(session: ToolSession, options: AcpClientOptions): Ac
     mcpServers: (capabilities: object | undefined, connection: ClientConnection) =>
       tools.servers(capabilities, connection),
     cancel(sessionId: string) {
-      for (const { gate } of lines) gate.cancel(sessionId);
+      for (const line of lines) line.cancel(sessionId);
     },
     async close() {
       takeBack?.();
       await Promise.all([...[...lines].map((line) => line.close()), tools.close()]);
     },
   });
-}
-
-/** A connection. */
-interface Line {
-  readonly gate: Gate;
-  close(): Promise<void>;
-}
-
-function appOf(
-  gate: Gate,
-  requests: ClientRequests,
-  tools: OfferedTools,
-  files: AcpFiles,
-  hasTerminals: boolean,
-): ReturnType<typeof client> {
-  const app = client({ name: 'host-tools' })
-    .onRequest('session/request_permission', async ({ params, signal }) => {
-      const { sessionId, toolCall, options } = params;
-      const question = { sessionId, toolCall, options, signal, approver: undefined };
-      return outcomeOf(options, await gate.ask(question));
-    })
-    .onNotification('session/update', ({ params }) => gate.heard(params.sessionId, params.update))
-    .onRequest('mcp/message', tools.handleRequest);
-  if (files.readTextFile !== undefined)
-    app.onRequest('fs/read_text_file', ({ params, signal }) => requests.read(params, signal));
-  if (files.writeTextFile !== undefined)
-    app.onRequest('fs/write_text_file', ({ params, signal }) => requests.write(params, signal));
-  if (!hasTerminals) return app;
-  return app
-    .onRequest('terminal/create', ({ params, signal }) => requests.create(params, signal))
-    .onRequest('terminal/output', ({ params }) => requests.output(params))
-    .onRequest('terminal/wait_for_exit', ({ params }) => requests.waitForExit(params))
-    .onRequest('terminal/kill', ({ params }) => requests.kill(params))
-    .onRequest('terminal/release', ({ params }) => requests.release(params));
 }
