@@ -17,6 +17,7 @@ import {
   type Rule,
   type ToolResult,
 } from '../../src/index.ts';
+import { createMcpHandler, type McpHandlerOptions } from '../../src/surfaces/mcp/index.ts';
 import { createTestSession, mockTool } from '../../src/surfaces/testing/index.ts';
 import { given } from './proof.ts';
 
@@ -393,3 +394,15 @@ plain.addQuotas([{ ...counted, by: ['session', { path: 'to' }] }]);
 plain.addQuotas([{ ...counted, by: ['session', 'registry'] }]);
 // @ts-expect-error an unknown subject
 plain.addQuotas([{ ...counted, by: ['session', 'user'] }]);
+
+// ---------- One way to know who sends a request of MCP
+
+declare const authorization: NonNullable<McpHandlerOptions['authorization']>;
+declare const isOwn: boolean;
+const authenticate = () => 'ann';
+createMcpHandler(createTestSession(), { authenticate });
+createMcpHandler(createTestSession(), { authorization });
+createMcpHandler(createTestSession(), isOwn ? { authenticate } : { authorization });
+createMcpHandler(createTestSession(), { authenticate, authorization: undefined });
+// @ts-expect-error both schemes
+createMcpHandler(createTestSession(), { authenticate, authorization });

@@ -114,8 +114,39 @@ export interface McpTaskOptions {
   readonly afterMs?: number | undefined;
 }
 
-/** Options of `createMcpHandler`. */
-export interface McpHandlerOptions {
+/**
+ * Options of `createMcpHandler`: how it knows who sends a request, by one scheme at most, and
+ * everything else.
+ */
+export type McpHandlerOptions = McpServingOptions & (McpOwnScheme | McpResourceServer);
+
+/** Knows who sends a request by a scheme of the host. */
+export interface McpOwnScheme {
+  /**
+   * Returns the principal of a request, or undefined if it is unknown. Undefined, an error or no
+   * answer within 30 seconds leads to 401. MCP sessions belong to the principal that opened them.
+   * @default no authentication
+   */
+  readonly authenticate?: ((request: Request) => MaybePromise<string | undefined>) | undefined;
+  /** For the other scheme. */
+  readonly authorization?: undefined;
+}
+
+/** Knows who sends a request by tokens of OAuth. */
+export interface McpResourceServer {
+  /**
+   * Makes the handler a resource server of OAuth (RFC 9728), in place of `authenticate`: a request
+   * needs a valid token, and clients learn where to get one. Serves
+   * `/.well-known/oauth-protected-resource`, and the same followed by the path of the resource, so
+   * route both to the handler. @default no authorization
+   */
+  readonly authorization?: McpAuthorization | undefined;
+  /** For the other scheme. */
+  readonly authenticate?: undefined;
+}
+
+/** Options of a handler that do not concern who sends a request. */
+export interface McpServingOptions {
   /** The server's name, as clients show it. @default "host-tools" */
   readonly name?: string | undefined;
   /** The server's version. @default that of this package if `name` is left out, else "0.0.0" */
@@ -133,19 +164,6 @@ export interface McpHandlerOptions {
    * origins, without CORS
    */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /**
-   * Returns the principal of a request, or undefined if it is unknown. Undefined, an error or no
-   * answer within 30 seconds leads to 401. MCP sessions belong to the principal that opened them.
-   * @default no authentication
-   */
-  readonly authenticate?: ((request: Request) => MaybePromise<string | undefined>) | undefined;
-  /**
-   * Makes the handler a resource server of OAuth (RFC 9728), in place of `authenticate`: a request
-   * needs a valid token, and clients learn where to get one. Serves
-   * `/.well-known/oauth-protected-resource`, and the same followed by the path of the resource, so
-   * route both to the handler. @default no authorization
-   */
-  readonly authorization?: McpAuthorization | undefined;
   /**
    * Keeps MCP sessions of the 2025 era, for 24 hours after their last use, and the messages of
    * their streams, for 5 minutes. Handlers with the same store serve each other's clients, and
@@ -212,7 +230,7 @@ export interface HandlerSettings {
   readonly instructions: string | undefined;
   readonly allowedHosts: readonly string[] | undefined;
   readonly allowedOrigins: readonly string[] | undefined;
-  readonly authenticate: McpHandlerOptions['authenticate'];
+  readonly authenticate: McpOwnScheme['authenticate'];
   readonly authorization: Authorization | undefined;
   /** Whether each request has a principal. */
   readonly hasPrincipals: boolean;
@@ -249,7 +267,7 @@ const handlerTable = {
   ...serverTable,
   allowedHosts: texts,
   allowedOrigins: texts,
-  authenticate: fn<NonNullable<McpHandlerOptions['authenticate']>>(),
+  authenticate: fn<NonNullable<McpOwnScheme['authenticate']>>(),
   authorization: object<McpAuthorization>(),
   store: storeOption,
   tasks: kind<McpTaskOptions | false>(

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Store } from '../../../../src/extend.ts';
 import { defineTool, type HostToolRegistry, type RegistryOptions } from '../../../../src/index.ts';
 import type { McpHandler } from '../../../../src/surfaces/mcp/index.ts';
-import { createMcpHandler, type McpHandlerOptions } from '../../../../src/surfaces/mcp/index.ts';
+import { createMcpHandler, type McpServingOptions } from '../../../../src/surfaces/mcp/index.ts';
 import { anything, type Opened, sampleRegistry, secret, signal } from './kit.ts';
 
 export type Json = { readonly [key: string]: Json } & { readonly [index: number]: Json } & string;
@@ -163,7 +163,7 @@ export function taskHandler(
   open: Opened,
   store: Store | undefined,
   done: Done = { slow: [], sent: [] },
-  options: McpHandlerOptions = {},
+  options: McpServingOptions = {},
   more: RegistryOptions = {},
 ) {
   const registry = taskRegistry(store, done, more);
