@@ -82,7 +82,7 @@ export async function resumeCall(
     session,
     tool,
     input,
-    withSurface(given, surface, scopes),
+    withSurface(given, surface, sharedScopes(scopes, given?.surface?.scopes)),
     undefined,
     {
       approvalId,
@@ -102,6 +102,14 @@ export async function resumeCall(
   return (
     (await programOf(session, { callId, approvalId, result, via: given }, isFollowed)) ?? result
   );
+}
+
+/** What both the request that made the call and the one that answers it have been granted. */
+function sharedScopes(
+  made: readonly string[] | undefined,
+  answered: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return answered === undefined ? made : made?.filter((scope) => answered.includes(scope));
 }
 
 /** The answer of a person to whom others have to be added. */

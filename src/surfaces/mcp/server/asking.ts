@@ -95,8 +95,13 @@ type Elicitation = Parameters<NonNullable<SurfaceClient['elicit']>>[0];
 type Elicited = Awaited<ReturnType<NonNullable<SurfaceClient['elicit']>>>;
 
 /** Asks the client's user, over the request that the call came with. */
-export function askingApprover(ctx: CallContext, always: boolean): Approver {
+export function askingApprover(
+  ctx: CallContext,
+  always: boolean,
+  asked?: (id: string | number, tool: string) => void,
+): Approver {
   return async (request, { signal }) => {
+    asked?.(ctx.mcpReq.id, request.tool.name);
     const form = approvalForm(request, always);
     if (form === undefined) return unshowable;
     const timeout = Math.max(1, Math.min(longestTimerMs, request.expiresAt - request.requestedAt));

@@ -24,7 +24,7 @@ export async function answerCall(
   const { session, exclusive } = serving;
   const { capabilities } = request;
   const forms = serving.clientApproves && offersForms(capabilities);
-  const approver = forms ? askingApprover(ctx, exclusive) : undefined;
+  const approver = forms ? askingApprover(ctx, exclusive, serving.asked) : undefined;
   const ended = new AbortController();
   const client = askingClient(session, capabilities, sendingVia(ctx, ended));
   const surface = surfaceOf(serving, request, ctx, { client, approver });

@@ -152,9 +152,10 @@ async function serverFor(
   await heldFor(session);
   // Set before the headers are checked, because a tool may wait for what the client declares.
   if (owned) learnCapabilities(session, declaredIn(one.body, sdk));
-  const refused = await refuseScopes(request, settings, one.scopes, session, [
-    readMessage(one.body),
-  ]);
+  const { scopes } = one;
+  const message = readMessage(one.body);
+  const others = scopes && (await calls.tasks?.toolsOf(message, one.principal, session));
+  const refused = await refuseScopes(request, settings, scopes, session, [message], others ?? []);
   const mismatch =
     refused === undefined
       ? mismatchIn(one.body, session, request.headers)

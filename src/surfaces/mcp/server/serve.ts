@@ -7,7 +7,7 @@ import { checkToken, type Sender, verifyMs } from './authorization.ts';
 import { readBody } from './body.ts';
 import type { ModernServing } from './modern.ts';
 import type { HandlerSettings } from './options.ts';
-import { learnScopes, refuseScopes } from './request-scopes.ts';
+import { calledIn, learnScopes, refuseScopes } from './request-scopes.ts';
 import { type McpSessionFinder, tooMany } from './resume.ts';
 import {
   duplicateAnswer,
@@ -103,6 +103,7 @@ async function servePost(parts: HandlerParts, asked: Asked): Promise<Response> {
     scopes,
     found.sourced.session,
     messages,
+    messages.flatMap((one) => (one.kind === 'response' ? found.inFlight.toolsAsking(one.id) : [])),
   );
   if (refused === undefined) return deliver(request, body, messages, found, scopes);
   parts.settings.report(new Error('A request was refused: the token lacks scopes of the tool.'));
@@ -211,9 +212,16 @@ async function deliver(
   const refused = refusedDelivery(batched, requests, ids, mcp);
   if (refused !== undefined) return refused;
   const taken = new Map(
-    requests.map(({ id, method }): [RpcId, OpenRequest] => [
-      id,
-      { method, batched, delivered: false, begun: false },
+    requests.map((one): [RpcId, OpenRequest] => [
+      one.id,
+      {
+        method: one.method,
+        batched,
+        delivered: false,
+        begun: false,
+        tools: new Set(calledIn(one, mcp.sourced.session)),
+        asks: new Set(),
+      },
     ]),
   );
   // Nothing is awaited until the request is in flight: another one would not see that it is open,

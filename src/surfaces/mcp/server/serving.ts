@@ -19,6 +19,7 @@ import { toCallToolResult } from './content.ts';
 import { mcpDialect } from './list.ts';
 import type { OpenCall } from './open-call.ts';
 import type { ParkedCalls } from './parked-calls.ts';
+import type { RpcMessage } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
 
 /** What all calls of a server instance share. */
@@ -37,6 +38,8 @@ export interface Serving {
   readonly makesTasks: boolean;
   /** Calls that outlive their requests. Undefined in the 2025 era. */
   readonly kept?: KeptCalls | undefined;
+  /** Called when the client's user is asked whether a tool may run, in the call of a request. */
+  asked?(id: string | number, tool: string): void;
   /** Called when the handler of a request begins. */
   begun?(id: string | number): void;
   /** Called when the call of a cancelled request has ended. Nothing answers such a request. */
@@ -75,6 +78,15 @@ export interface Tasks {
   suspended(approval: PendingApproval, about: TaskAbout): Promise<JsonObject | undefined>;
   /** Answers a request about a task. @throws (rejects with) an error of the protocol */
   answer(method: TaskMethod, request: TaskRequest): Promise<TaskAnswer>;
+  /**
+   * The tools whose calls a message asks about, or answers for. None for one that only cancels, and
+   * of a task that is not there or is another principal's.
+   */
+  toolsOf(
+    message: RpcMessage | undefined,
+    principal: string | undefined,
+    session: ToolSession,
+  ): Promise<readonly string[]>;
   /** Ends the calls that run here. Their tasks fail. */
   close(): Promise<void>;
 }

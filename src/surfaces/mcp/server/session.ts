@@ -101,7 +101,7 @@ export async function openSession(parts: SessionParts): Promise<McpSession> {
   sendsWellFormed(instance.server);
   try {
     await instance.server.connect(transport);
-    markAsks(transport);
+    markAsks(transport, inFlight);
   } catch (error) {
     await close().catch(settings.report);
     throw error;
@@ -135,6 +135,7 @@ function instanceFor(
     makesTasks: settings.tasks !== undefined,
     // The id of the MCP session is as good as a credential, so events carry a different one.
     idPrefix: `mcp-${randomBytes(6).toString('hex')}-`,
+    asked: (requestId, tool) => void inFlight.get(requestId)?.tools.add(tool),
     begun: (requestId) => {
       const request = inFlight.get(requestId);
       if (request !== undefined) request.begun = true;

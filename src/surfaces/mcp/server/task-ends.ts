@@ -22,9 +22,17 @@ export function isOver({ status }: TaskRecord): boolean {
 
 /** What changes when a task ends: nothing waits any more, and it is kept for a while. */
 function end(record: TaskRecord, more: Pick<TaskRecord, 'status'> & Partial<TaskRecord>) {
-  const { principal, name, createdAt } = record;
+  const { principal, name, askedAbout, createdAt } = record;
   const now = Date.now();
-  return { principal, name, createdAt, updatedAt: now, ttlMs: now - createdAt + keptMs, ...more };
+  return {
+    principal,
+    name,
+    askedAbout,
+    createdAt,
+    updatedAt: now,
+    ttlMs: now - createdAt + keptMs,
+    ...more,
+  };
 }
 
 export function cancelled(record: TaskRecord): TaskRecord {
@@ -78,16 +86,16 @@ function fitting(result: Shown): Shown {
 /**
  * How a task waits for an approval: its client is asked, if it can ask its user and the user may
  * answer, and the host otherwise.
- * @param before The approval that it waited for until now.
+ * @param record What the task was until now.
  */
 export function waitsFor(
   serving: Serving,
   approval: PendingApproval,
   asks: boolean,
-  before: TaskApproval | undefined,
+  { approval: before, askedAbout = [] }: Pick<TaskRecord, 'approval' | 'askedAbout'>,
 ): Pick<TaskRecord, 'status' | 'ttlMs'> &
   Partial<TaskRecord> & { readonly approval: TaskApproval } {
-  const { id, callId, token = '', expiresAt } = approval;
+  const { id, callId, token = '', tool, expiresAt } = approval;
   // A program goes on after its questions, and its outcome is that of the whole.
   const madeBy = inspectSession(serving.session).readToken(token)?.callId ?? callId;
   const question = asks ? approvalQuestion(approval) : undefined;
@@ -96,6 +104,7 @@ export function waitsFor(
   return {
     runs: undefined,
     answers: undefined,
+    askedAbout: [...new Set([...askedAbout, tool.name])],
     questions: question && { [key]: question },
     status: question === undefined ? 'working' : 'input_required',
     message: question === undefined ? hostNote(id) : 'Waits for a person to allow the call.',
@@ -141,7 +150,7 @@ async function nextOf(
   const next = asked.find(({ callId }) => callId.startsWith(`${before.outcome}/`));
   const now = { ...record, updatedAt: Date.now() };
   if (next !== undefined) {
-    const waits = waitsFor(serving, next, before.key !== undefined, before);
+    const waits = waitsFor(serving, next, before.key !== undefined, record);
     return { ...now, ...waits, ttlMs: waits.ttlMs + Date.now() - record.createdAt };
   }
   return record.questions === undefined

@@ -37,6 +37,8 @@ export interface TaskRecord {
   readonly answers?: Readonly<Record<string, JsonObject>> | undefined;
   /** A process runs the call, and holds the lease. */
   readonly runs?: boolean | undefined;
+  /** The tools that its client was asked about, which a program may have called. */
+  readonly askedAbout?: readonly string[] | undefined;
   /** The approval that the call waits for, or waited for last. */
   readonly approval?: TaskApproval | undefined;
 }

@@ -149,13 +149,14 @@ function wantedOf(run: Running, record: TaskRecord): TaskRecord | undefined {
 /** How the task waits for a person now; undefined if its call has ended. */
 function waitsAgain(
   { serving, asks, isResumed }: Running,
-  { approval: before, createdAt }: TaskRecord,
+  record: TaskRecord,
   result: ToolResult,
 ): Partial<TaskRecord> | undefined {
   if (result.success) return undefined;
+  const { approval: before, createdAt } = record;
   const { error, approval, metadata } = result;
   if (error.code === 'approval_pending' && approval?.token !== undefined) {
-    const waits = waitsFor(serving, approval, asks, before);
+    const waits = waitsFor(serving, approval, asks, record);
     return { ...waits, ttlMs: waits.ttlMs + Date.now() - createdAt };
   }
   if (!isResumed || before === undefined || metadata.status !== 'rejected') return undefined;

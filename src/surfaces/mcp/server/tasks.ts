@@ -11,6 +11,7 @@ import { expectedOf, loadForms } from './form-answers.ts';
 import { OpenCall } from './open-call.ts';
 import { checkKnowsTasks } from './required-capabilities.ts';
 import {
+  calledTool,
   type Serving,
   surfaceOf,
   type TaskAnswer,
@@ -43,6 +44,8 @@ interface Kept {
 const pollMs = 1_000;
 /** Most characters of a task's id, and of an answer. */
 const maxIdChars = 256;
+/** What needs the scopes of the call, unlike an end to it. */
+const readers: ReadonlySet<string> = new Set(['tasks/get', 'tasks/update']);
 const maxAnswerChars = 100_000;
 
 /** @param report is told what goes wrong in the store */
@@ -62,7 +65,7 @@ export function createTasks(
       }),
     suspended: (approval, { serving, name, asks }) =>
       create(records, report, serving, {
-        record: { name, ...waitsFor(serving, approval, asks, undefined) },
+        record: { name, ...waitsFor(serving, approval, asks, {}) },
       }),
     async answer(method, request) {
       const { sdk } = request.serving;
@@ -80,6 +83,13 @@ export function createTasks(
           'Tasks cannot be read at the moment. Try again.',
         );
       }
+    },
+    async toolsOf(message, principal, session) {
+      const isRead = message?.kind === 'request' && readers.has(message.method);
+      const id = isRead ? (message.params as JsonObject | undefined)?.taskId : undefined;
+      const record = isId(id) ? (await records.read(hashOf(id)))?.record : undefined;
+      if (record === undefined || record.principal !== principal) return [];
+      return [calledTool(session, record.name), ...(record.askedAbout ?? [])];
     },
     close: () => kept.runs.close(),
   };
@@ -113,12 +123,15 @@ async function create(
   return { resultType: 'task', ...shortOf(taskId, record) };
 }
 
+function isId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '' && id.length <= maxIdChars;
+}
+
 /** @throws ProtocolError for a task that is not there, or is another principal's */
 async function find(records: TaskRecords, { serving, params }: TaskRequest): Promise<NamedTask> {
   const { taskId: id } = params;
-  const isId = typeof id === 'string' && id !== '' && id.length <= maxIdChars;
-  const hash = hashOf(isId ? id : '');
-  const found = isId ? await records.read(hash) : undefined;
+  const hash = hashOf(isId(id) ? id : '');
+  const found = isId(id) ? await records.read(hash) : undefined;
   const { sdk, kept } = serving;
   // The same answer for both: nobody learns that a task of somebody else exists.
   if (found === undefined || found.record.principal !== kept?.principal)

@@ -14,13 +14,21 @@ import { maxOpenRequests, type RpcId } from './rpc.ts';
  * session, could be taken for the answer to one of these, and a user's "yes" would allow a
  * different call.
  */
-export function markAsks(transport: WebStandardStreamableHTTPServerTransport): void {
+export function markAsks(
+  transport: WebStandardStreamableHTTPServerTransport,
+  inFlight: Pick<OpenRequests, 'get'>,
+): void {
   const mark = randomBytes(6).toString('hex');
   const send = transport.send.bind(transport);
   const marked = (id: unknown): string => `${mark}-${String(id)}`;
   transport.send = (message: JSONRPCMessage, options) => {
     if (!('method' in message)) return send(message, options);
-    if ('id' in message) return send({ ...message, id: marked(message.id) }, options);
+    if ('id' in message) {
+      const id = marked(message.id);
+      const related = options?.relatedRequestId;
+      if (related !== undefined) inFlight.get(related)?.asks.add(id);
+      return send({ ...message, id }, options);
+    }
     const { requestId } = (message.params ?? {}) as { readonly requestId?: unknown };
     if (message.method !== 'notifications/cancelled' || requestId === undefined)
       return send(message, options);
@@ -75,6 +83,10 @@ export interface OpenRequest {
   delivered: boolean;
   /** Its handler has begun. */
   begun: boolean;
+  /** The tools that it calls, also through a program that has asked about one. */
+  readonly tools: Set<string>;
+  /** The ids of what its client is asked on its behalf. */
+  readonly asks: Set<RpcId>;
 }
 
 /** Those requests, by id. */
@@ -83,6 +95,8 @@ export interface OpenRequests {
   add(ids: Iterable<readonly [RpcId, OpenRequest]>): boolean;
   get(id: RpcId): OpenRequest | undefined;
   delete(id: RpcId): void;
+  /** The tools of the request on whose behalf something was asked. */
+  toolsAsking(ask: RpcId): readonly string[];
   clear(): void;
   readonly size: number;
 }
@@ -109,6 +123,10 @@ export function createOpenRequests(places: Places, principal: string | undefined
     },
     get: (id) => open.get(id)?.request,
     delete: remove,
+    toolsAsking: (ask) =>
+      [...open.values()].flatMap(({ request: { asks, tools } }) =>
+        asks.has(ask) ? [...tools] : [],
+      ),
     clear() {
       for (const id of [...open.keys()]) remove(id);
     },
