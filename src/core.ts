@@ -153,7 +153,7 @@ export type { OffloadOptions } from './api/offload.ts';
 
 // Undo
 
-export type { RevertedCalls, UndoOptions } from './api/undo.ts';
+export type { CallLeft, RevertedCalls, UndoOptions } from './api/undo.ts';
 
 // Approvals
 

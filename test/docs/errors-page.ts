@@ -177,6 +177,13 @@ export const reasons: readonly {
   },
   {
     code: 'invalid_input',
+    reason: 'still_running',
+    meaning:
+      'The call that is to be [taken back](undo.md) runs, or waits for a person. Nothing was taken ' +
+      'back.',
+  },
+  {
+    code: 'invalid_input',
     reason: 'already_reverted',
     meaning: 'The call was [taken back](undo.md) before.',
   },

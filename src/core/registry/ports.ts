@@ -60,6 +60,25 @@ export interface OwnTool {
   describe?(session: SessionState): string;
 }
 
+/** A call that a program has made. */
+export interface MadeCall {
+  readonly callId: string;
+  readonly toolName: string;
+  /** Of its error; undefined if it has succeeded. */
+  readonly code?: string | undefined;
+}
+
+/** What a part knows of programs. */
+export interface Programs {
+  /** The calls that a program has made so far, in earlier runs too. */
+  made(program: FoundCall): readonly MadeCall[];
+  /** Whether a program runs, or goes on by itself. Rejects if that is unknown. */
+  isOpen(
+    asking: SessionState,
+    program: { readonly sessionId: string; readonly runId: string },
+  ): Promise<boolean>;
+}
+
 /** A call that had waited for a person, and has ended. */
 export interface ResumedCall {
   readonly callId: string;
@@ -142,6 +161,7 @@ export class Ports {
   summary: ((tool: string, input: JsonObject, hidden: readonly string[]) => string) | undefined;
   /** Adds to the questions that people are asked. */
   question: QuestionPart | undefined;
+  programs: Programs | undefined;
   /** Where a call stands in a program, for those who are asked about it; undefined if in none. */
   programOf: ((call: FoundCall) => ApprovalRequest['program']) | undefined;
   /**

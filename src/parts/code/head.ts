@@ -36,7 +36,10 @@ export interface FoundHead {
 }
 
 /** Where all of a program is kept. */
-export function spaceOf({ sessionId }: SessionState, runId: string): Store.Space {
+export function spaceOf(
+  { sessionId }: Pick<SessionState, 'sessionId'>,
+  runId: string,
+): Store.Space {
   return { shared: nameFor('code', JSON.stringify([sessionId, runId])) };
 }
 

@@ -12,7 +12,7 @@ import { type BoundedStore, bounded } from '../../stores/shared/bounded-store.ts
 import { isInProcess } from '../../stores/shared/use-store.ts';
 import { sha256 } from '../../values/crypto.ts';
 import { type ToolError, withCause } from '../../values/errors/index.ts';
-import { Agenda, type Look, leaseMs } from './agenda.ts';
+import { Agenda, type Look, leaseMs, type Program } from './agenda.ts';
 import { readEntries, readEntry, setEntry } from './entries.ts';
 import { type FoundHead, type Head, headOf, readHead, setHead, spaceOf } from './head.ts';
 import { Journal, type Keeper, type OpenJournal } from './journal.ts';
@@ -42,6 +42,8 @@ export class Journals implements Keeper {
   readonly agenda: Agenda;
   readonly #registry: RegistryState;
   readonly #goOn: GoOn;
+  /** Those that are being closed. They never reject. */
+  readonly #closing = new Set<Promise<void>>();
 
   constructor(store: Store, registry: RegistryState, goOn: GoOn) {
     this.store = bounded(store, registry.policyTimeoutMs);
@@ -114,6 +116,17 @@ export class Journals implements Keeper {
   }
 
   async close(
+    open: OpenJournal,
+    result: string | undefined,
+    look: Look | 'void' | undefined,
+  ): Promise<void> {
+    const closing = this.#close(open, result, look);
+    this.#closing.add(closing);
+    await closing;
+    this.#closing.delete(closing);
+  }
+
+  async #close(
     { space, lease, program, planned }: OpenJournal,
     result: string | undefined,
     look: Look | 'void' | undefined,
@@ -270,8 +283,19 @@ export class Journals implements Keeper {
     return { status: 'settled', result: JSON.parse(result) };
   }
 
+  /** Whether a program runs, or goes on by itself. */
+  async isOpen(program: Program): Promise<boolean> {
+    await Promise.all(this.#closing);
+    const found = await this.#found(program, program.runId);
+    if (found === undefined || found.head.result !== undefined) return false;
+    return found.lease !== undefined || (await this.agenda.has(program));
+  }
+
   /** Undefined if the program is not kept, or is another principal's. */
-  async #found(session: SessionState, runId: string): Promise<FoundHead | undefined> {
+  async #found(
+    session: Pick<SessionState, 'sessionId' | 'principal'>,
+    runId: string,
+  ): Promise<FoundHead | undefined> {
     const found = await readHead(this.store, spaceOf(session, runId));
     return found?.head.principal === (session.principal ?? null) ? found : undefined;
   }

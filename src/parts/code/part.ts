@@ -16,7 +16,7 @@ import { anything, readOptions, type TableOf, withMethods } from '../../values/o
 import { nameSkeleton } from '../../values/text/names.ts';
 import type { Journals } from './journals.ts';
 import { CodeListing, type Select } from './listing.ts';
-import { placeSlot } from './place.ts';
+import { madeSlot, placeSlot } from './place.ts';
 import { type CodeTools, codeTool } from './run-code.ts';
 import { inCodePort } from './session-port.ts';
 import { type CodeSettings, readCode, sharedCode, takenNames } from './settings.ts';
@@ -103,6 +103,14 @@ function partWith(runner: CodeRunner): Part {
       );
       ports.programOf = ({ parent, callId }) =>
         parent?.extra === undefined ? undefined : placeSlot.of(parent.extra)?.get(callId);
+      ports.programs = {
+        made: ({ extra }) => [...((extra && madeSlot.of(extra))?.values() ?? [])],
+        isOpen: async (session, { sessionId, runId }) => {
+          const journals = await kept(session);
+          const { principal } = session;
+          return (await journals?.isOpen({ sessionId, principal, runId })) === true;
+        },
+      };
       ports.sessionMethods.set('declarations', declarationsOf);
       goesOn(ports, kept);
     },

@@ -12,6 +12,7 @@ import type { ToolResult } from '../../api/result.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { ReadCallOptions } from '../../core/call/call-options.ts';
 import { callTool } from '../../core/call/spine.ts';
+import type { MadeCall } from '../../core/registry/ports.ts';
 import { ownMessage } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import { answerOf, programEnded, refusal, valueAnswer } from './answers.ts';
@@ -19,7 +20,7 @@ import { Clock } from './clock.ts';
 import { canFind, findDeclarations } from './declarations.ts';
 import type { Known } from './entries.ts';
 import type { Journal } from './journal.ts';
-import { type Place, placeSlot } from './place.ts';
+import { madeSlot, type Place, placeSlot } from './place.ts';
 import { maxLogChars } from './prelude.ts';
 import type { CodeSettings } from './settings.ts';
 
@@ -43,6 +44,7 @@ export class Program {
   readonly #controller = new AbortController();
   readonly #clock: Clock;
   readonly #places = new Map<string, Place>();
+  readonly #made = new Map<string, MadeCall>();
   /** What goes on when a call has ended: the next one. */
   readonly #queue: (() => void)[] = [];
   readonly #pauses = new Set<() => void>();
@@ -77,6 +79,7 @@ export class Program {
     const { cpuMs, memoryMb, maxCalls } = settings;
     const { more } = call;
     placeSlot.set(more, this.#places);
+    madeSlot.set(more, this.#made);
     more.asking = (isAsking) => this.#clock.asking(isAsking);
     const onEnd = (): void => this.#stop('ended');
     call.onEnd(onEnd);
@@ -136,7 +139,7 @@ export class Program {
   async #answer(request: CodeRequest, position: number): Promise<CodeAnswer> {
     if (this.#ended !== undefined) return programEnded;
     const { journal } = this.#parts;
-    if (journal === undefined) return this.#live(request, position);
+    if (journal === undefined) return this.#noted(request, position, undefined);
     const known = await journal.recall(request, position, this.#parts.call.session);
     if (known === 'diverged') {
       this.#stop('diverged');
@@ -148,7 +151,7 @@ export class Program {
       if (known.waits !== 'running') this.questions.push(known.waits);
       return 'waiting';
     }
-    const answer = known?.answer ?? (await this.#live(request, position));
+    const answer = await this.#noted(request, position, known?.answer);
     if (answer === 'waiting' || this.#ended !== undefined) return answer;
     return (await journal.ended(request, position, answer, this.#parts.call.session))
       ? answer
@@ -165,6 +168,28 @@ export class Program {
       JSON.parse(input) as JsonValue,
       JSON.parse(output) as JsonValue,
     );
+  }
+
+  /** Gives the answer, and notes what has become of the call. */
+  async #noted(
+    request: CodeRequest,
+    position: number,
+    known: CodeAnswer | undefined,
+  ): Promise<CodeAnswer> {
+    const answer = known ?? (await this.#live(request, position));
+    if (request.kind !== 'call' || answer === programEnded) return answer;
+    if (answer === 'waiting') this.#made.delete(this.#idAt(position));
+    else this.#note(request, position, answer.ok ? undefined : answer.error.code);
+    return answer;
+  }
+
+  #note({ name }: CodeRequest, position: number, code: string | undefined): void {
+    const callId = this.#idAt(position);
+    this.#made.set(callId, { callId, toolName: name, code });
+  }
+
+  #idAt(position: number): string {
+    return `${this.#parts.call.callId}/${position}`;
   }
 
   #live(request: CodeRequest, position: number): Promise<CodeAnswer> {
@@ -229,11 +254,14 @@ export class Program {
     }
   }
 
-  #start({ name, input, line }: CodeRequest, position: number): Promise<ToolResult> {
+  #start(request: CodeRequest, position: number): Promise<ToolResult> {
+    const { name, input, line } = request;
     const { call, source, seed, journal } = this.#parts;
     const { session, surface } = call;
-    const callId = `${call.callId}/${position}`;
+    const callId = this.#idAt(position);
     this.#places.set(callId, { source, line });
+    // Until it ends: the program may end before it.
+    this.#note(request, position, 'cancelled');
     const isRepeatable = journal !== undefined || call.options?.idempotencyKey !== undefined;
     const options: ReadCallOptions = {
       callId: undefined,

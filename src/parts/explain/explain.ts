@@ -5,7 +5,7 @@ import { rejection, tooManyApprovals } from '../../core/call/approval-outcome.ts
 import { requestFor } from '../../core/call/approval-question.ts';
 import { defaultMaxPending } from '../../core/call/ask-approver.ts';
 import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
-import { optionsVia } from '../../core/call/call-options.ts';
+import { optionsVia, type ReadCallOptions } from '../../core/call/call-options.ts';
 import { isDeniedAnyway } from '../../core/call/constant-denial.ts';
 import type { TriedStart } from '../../core/call/ports.ts';
 import { recordProblem } from '../../core/call/record-start.ts';
@@ -41,7 +41,10 @@ export async function explain(
 ): Promise<Explanation> {
   const steps: JsonObject[] = [];
   const draft: Draft = { visible: false, steps };
-  const options = optionsVia(surface, 'explained');
+  // What only the library calls is judged as if it did.
+  const own = session.binding(name)?.entry.definition;
+  const inside = own !== undefined && session.registry.ports.ownTools.has(own) ? true : undefined;
+  const options = { ...optionsVia(surface, 'explained'), inside } as ReadCallOptions;
   const call = new Call(session, name, 'explain', input, options, undefined, undefined);
   session.registry.ports.masking?.begin(call);
   const stop = (stage: string, error: ToolError): Explanation => {

@@ -11,6 +11,7 @@ import { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { expectUse, isInProcess, storeOption } from '../../stores/shared/use-store.ts';
 import { anything } from '../../values/options/index.ts';
 import { keepLater } from './keep-call.ts';
+import { noteRest } from './rest.ts';
 import { revert } from './revert.ts';
 import { claimCall, noteEnd, releaseCall, revertTool, takesBack } from './revert-tool.ts';
 import { readUndo } from './undo.ts';
@@ -49,7 +50,9 @@ const part = definePart({
       keep: { ask: (call) => claimCall(call, kept), all: storeGates },
       begins: (call) => noteEnd(call, kept),
     };
-    ports.tools.push((_session, { definition, internals }) => {
+    const ofPrograms: ToolGates = { begins: (call) => noteRest(call, kept) };
+    ports.tools.push((_session, { definition, internals, isProgram }) => {
+      if (isProgram) return ofPrograms;
       if (takesBack(definition)) return reverting;
       return internals.revert === undefined ? undefined : gates;
     });
@@ -57,6 +60,7 @@ const part = definePart({
     ports.registered.push((entries, add) => {
       for (const { definition, internals } of entries) {
         if (internals.revert === undefined) continue;
+        kept.reverts = true;
         const tool = revertTool(definition);
         ports.ownTools.set(tool, { isListed: () => false });
         const known = registry.names.of(tool.name)[0];
@@ -68,6 +72,7 @@ const part = definePart({
     });
     ports.definitions.push((definition, session) => {
       if (session === undefined || internalsOf(definition).revert === undefined) return;
+      kept.reverts = true;
       const tool = revertTool(definition);
       const entry = new ToolEntry(tool, 'session', registry.waits);
       session.brought = new Map([...(session.brought ?? []), [tool.name, entry]]);

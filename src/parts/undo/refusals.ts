@@ -11,6 +11,15 @@ export function unknownCall(callId: string): ToolError {
   );
 }
 
+export function stillRunning(callId: string): ToolError {
+  return toolError(
+    'invalid_input',
+    `The call \`${callId.slice(0, 100)}\` has not ended: it runs, or waits for a person. Take it ` +
+      'back once it has ended. What it asks people can be rejected, so that it ends sooner.',
+    { reason: 'still_running', retryable: true },
+  );
+}
+
 export function alreadyReverted(callId: string): ToolError {
   return toolError('invalid_input', `The call \`${callId}\` was taken back before.`, {
     reason: 'already_reverted',

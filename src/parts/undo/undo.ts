@@ -23,6 +23,8 @@ export interface Undo {
   readonly saving: Map<string, Promise<void>>;
   /** Numbers the calls of this process. */
   seq: number;
+  /** Whether some tool has `revert`. */
+  reverts: boolean;
 }
 
 /**
@@ -42,5 +44,12 @@ export function readUndo(
   const mark = options === undefined ? { usesStore: false } : ports;
   const given = isAsked ? keeper(where, 'undo.store', own, shared, undoUse, mark) : undefined;
   const store = given ?? memoryStore({ now });
-  return { store, asked: bounded(store, policyTimeoutMs), ttlMs, saving: new Map(), seq: 0 };
+  return {
+    store,
+    asked: bounded(store, policyTimeoutMs),
+    ttlMs,
+    saving: new Map(),
+    seq: 0,
+    reverts: false,
+  };
 }

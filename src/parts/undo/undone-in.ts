@@ -94,7 +94,7 @@ export async function findCall(
 }
 
 /** The other session of the principal that made the call. */
-async function placeIn(
+export async function placeIn(
   store: BoundedStore,
   { principal, sessionId }: Caller,
   callId: string,
@@ -118,43 +118,40 @@ export async function readCall(
   return { kept, caller, version, remainingMs };
 }
 
-async function documentOf(store: BoundedStore, key: string): Promise<Store.Document | undefined> {
+export async function documentOf(
+  store: BoundedStore,
+  key: string,
+): Promise<Store.Document | undefined> {
   const { results } = await store.apply(space, [{ op: 'get', keys: [key] }]);
   return results?.[0][0];
 }
 
-/** Most calls of one call that are taken back at once. A step reads no more. */
-const mostCalls = 1_000;
+/** Most calls that one step reads, and most steps: a program makes no more calls than that. */
+const [page, mostPages] = [1_000, 10] as const;
 
-/**
- * The calls that a call has made and that can be taken back, newest first. Those of another session
- * of the principal, if this one has none.
- */
+/** The calls that a call of this session has made and that can be taken back, newest first. */
 export async function callsOf(
   store: BoundedStore,
   caller: Caller,
   parent: string,
 ): Promise<readonly FoundCall[]> {
-  const own = await listed(store, caller, parent);
-  if (own.length > 0) return own;
-  const other = await placeIn(store, caller, parent);
-  return other === undefined ? [] : listed(store, other, parent);
-}
-
-async function listed(
-  store: BoundedStore,
-  caller: Caller,
-  parent: string,
-): Promise<readonly FoundCall[]> {
-  const { results } = await store.apply(space, [
-    { op: 'list', list: listOf(caller, parent), limit: mostCalls },
-  ]);
-  return (results?.[0] ?? [])
-    .flatMap(({ value, version, remainingMs }) => {
+  const list = listOf(caller, parent);
+  const found: FoundCall[] = [];
+  let after: { readonly expiresAt: number | null; readonly key: string } | undefined;
+  for (let pages = 0; pages < mostPages; pages++) {
+    const { results } = await store.apply(space, [
+      { op: 'list', list, limit: page, ...(after === undefined ? {} : { after }) },
+    ]);
+    const documents = results?.[0] ?? [];
+    for (const { value, version, remainingMs } of documents) {
       const kept = keptIn(value);
-      return kept === undefined ? [] : [{ kept, caller, version, remainingMs }];
-    })
-    .sort(({ kept: one }, { kept: other }) => other.at - one.at || other.seq - one.seq);
+      if (kept !== undefined) found.push({ kept, caller, version, remainingMs });
+    }
+    const last = documents.at(-1);
+    if (last === undefined || documents.length < page) break;
+    after = { expiresAt: last.expiresAt, key: last.key };
+  }
+  return found.sort(({ kept: one }, { kept: other }) => other.at - one.at || other.seq - one.seq);
 }
 
 /** Undefined for anything that this part has not written. */
@@ -184,7 +181,7 @@ function isState(value: JsonValue | undefined): value is KeptCall['state'] {
   return value === 'kept' || value === 'begun' || value === 'reverted' || value === 'failed';
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -198,6 +198,26 @@ describe('taking back is governed', () => {
     expect(await session.call('mail')).toMatchObject({ error: { ruleId: 'final' } });
   });
 
+  test('`explain` judges it as the rules would, and nobody can call it for that', async () => {
+    const { registry, session, reverted } = setUp();
+    registry.addRules([
+      { id: 'big', effect: 'deny', tools: 'refund.revert', when: { 'input.amount': { gt: 100 } } },
+    ]);
+    const about = (amount: number) => ({ callId: 'c', sessionId: 's1', input: { amount } });
+    expect(await session.explain('refund.revert', about(500))).toMatchObject({
+      visible: false,
+      code: 'policy_denied',
+      decision: { effect: 'deny' },
+      ruleId: 'big',
+    });
+    const allowed = await session.explain('refund.revert', about(5));
+    expect([allowed.code, allowed.decision?.effect]).toEqual([undefined, 'allow']);
+    expect((await session.explain('refund.revert')).code).toBeUndefined();
+    expect((await session.explain('mail.revert')).code).toBe('tool_not_found');
+    expect((await session.call('refund.revert', about(5))).error?.code).toBe('tool_not_found');
+    expect(reverted).toEqual([]);
+  });
+
   test('a person can be asked, here and after a restart', async () => {
     const store = memoryStore();
     const options: RegistryOptions = {
