@@ -53,6 +53,24 @@ const lazyRunner: CodeRunner = {
   run: async (program) => (await import('./quick-js-runner.ts')).quickJsRunner.run(program),
 };
 
+/**
+ * Looks for it without loading it. A runtime that cannot look says so when the first program runs.
+ * @throws MisuseError `missing_dependency`.
+ */
+function checkPackage(where: string): void {
+  try {
+    import.meta.resolve?.('run');
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') return;
+    throw new MisuseError(
+      'missing_dependency',
+      `${where}: \`code\` runs programs with the package \`run\`, which is not installed; run ` +
+        '`npm install run`, or give `codeMode` another runner.',
+      { cause: error },
+    );
+  }
+}
+
 const settingsSlot = new Slot<CodeSettings>();
 const listings = new WeakMap<SessionState, CodeListing>();
 
@@ -81,7 +99,9 @@ function partWith(runner: CodeRunner): Part {
         const given = code as CodeOptions | boolean | undefined;
         const settings =
           given === undefined ? sharedCode(registry)?.settings : readCode(given, where);
-        if (settings !== undefined) settingsSlot.set(setup, settings);
+        if (settings === undefined) return;
+        if (runner === lazyRunner) checkPackage(where);
+        settingsSlot.set(setup, settings);
       });
       const names = takeNames(ports);
       ports.opened.push((session) => {

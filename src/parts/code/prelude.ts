@@ -20,7 +20,8 @@ const linesBefore = 2;
  */
 const prelude = `
 ((now, later, maxCalls, secret) => {
-  const { freeze, create, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object;
+  const { freeze, create, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys } = Object;
+  const { toString: tagOf } = Object.prototype;
   const Fault = Error, Later = Promise, text = String, Names = Map, Shell = Proxy;
   const { set: setPrepare } = getOwnPropertyDescriptor(Fault, 'prepareStackTrace');
   for (const name of ['prepareStackTrace', 'stackTraceLimit'])
@@ -65,6 +66,20 @@ const prelude = `
       return isNamed ? name + ': ' + text(message) : text(message);
     } catch { return 'The error cannot be read.'; }
   };
+  const hints = freeze({ __proto__: null,
+    Promise: 'await it', Map: 'give Object.fromEntries(it)', Set: 'give [...it]',
+    bigint: 'give a number or a text', function: 'call it' });
+  const write = (value) => stringify(value, (key, one) => {
+    let kind = typeof one;
+    if (kind === 'object' && one !== null) {
+      if (one instanceof Fault) return { ...one, message: messageOf(one) };
+      kind = keys(one).length > 0 ? 'Object' : tagOf.call(one).slice(8, -1);
+      if (kind === 'Object' || kind === 'Array') return one;
+    } else if (kind !== 'function' && kind !== 'symbol' && kind !== 'bigint') return one;
+    const hint = hints[kind];
+    const where = key === '' ? 'it' : '\`' + text(key).slice(0, 100) + '\`';
+    throw new Fault(where + ' is a ' + kind + (hint ? ': ' + hint : ''));
+  });
   let calls = 0;
   const ask = (kind, name, input) => {
     const line = lineOfCall();
@@ -75,7 +90,7 @@ const prelude = `
       return refuse('invalid_input', 'query', '\`find\` takes a text.');
     }
     let json;
-    try { json = input === undefined ? '{}' : stringify(input); } catch (error) {
+    try { json = input === undefined ? '{}' : write(input); } catch (error) {
       const why = 'The arguments cannot be written as JSON: ' + messageOf(error);
       return refuse('invalid_input', 'not_json', why);
     }
@@ -120,8 +135,8 @@ const prelude = `
     value: tools, enumerable: true, writable: false, configurable: false });
   let room = ${maxLogChars};
   const shown = (value) => {
-    try { return typeof value === 'string' ? value : stringify(value) ?? text(value); }
-    catch { return messageOf(value); }
+    try { return typeof value === 'string' ? value : write(value) ?? text(value); }
+    catch { return typeof value === 'bigint' ? text(value) : tagOf.call(value); }
   };
   const log = (...values) => {
     if (room <= 0) return;
@@ -139,7 +154,7 @@ const prelude = `
     try {
       const value = await program();
       kind = 'value';
-      const json = stringify(value) ?? 'null';
+      const json = write(value) ?? 'null';
       if (json.length > ${maxValueChars})
         throw new Fault('The result is longer than ${maxValueChars} characters.');
       end('ok', json, 0);
