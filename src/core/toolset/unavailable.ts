@@ -16,6 +16,7 @@ const changed = 'its definition changed, and the new one has not been accepted y
 const sessionReasons: ReadonlyMap<string, string> = new Map([
   ['disabled', ': it is disabled'],
   ['not_in_profile', ': it is not in its profile'],
+  ['not_delegated', ': it was not delegated to it'],
   ['app_only', ' to models: it is for an app'],
   ['model_only', ' to apps: it is for models'],
   ['other_app', ' to this app: it is of another source'],
@@ -57,12 +58,14 @@ function* shownNames(
 /**
  * `tool_not_available`, by the drop code of the effective set. If a fact is missing, the message
  * names the tool that establishes it.
+ * @param acts The session acts for another one, which gave it its tools.
  */
 export function notAvailableError(
   toolName: string,
   drop: string,
   prerequisites: readonly Prerequisite[],
   shownName: ShownName = asItIs,
+  acts = false,
 ): ToolError {
   const name = shownName(toolName);
   if (drop.startsWith('fact_unmet:')) {
@@ -98,10 +101,11 @@ export function notAvailableError(
       `\`${name}\` runs here, so nobody else may run it. Call it with \`session.call\`.`,
       { reason: drop },
     );
+  const why = acts && drop === 'not_in_profile' ? 'not_delegated' : drop;
   return toolError(
     'tool_not_available',
     `\`${name}\` is not available in this ` +
-      `session${sessionReasons.get(drop) ?? ''}. Use another tool.`,
+      `session${sessionReasons.get(why) ?? ''}. Use another tool.`,
     { reason: drop },
   );
 }

@@ -41,7 +41,11 @@ describe('what a sub-agent may do', () => {
     const inner = session.delegate({ agent: 'a', tools: ['read'] });
     expect(inner.effectiveTools().names).toEqual(['read']);
     expect(inner.effectiveTools().dropped).toEqual([{ name: 'write', code: 'not_in_profile' }]);
-    expect(reasonOf(await inner.call('write', {}))).toBe('not_in_profile');
+    const left = await inner.call('write', {});
+    expect(reasonOf(left)).toBe('not_in_profile');
+    expect(left.error?.message).toBe(
+      '`write` is not available in this session: it was not delegated to it. Use another tool.',
+    );
   });
 
   test('a tool of its own can use what it leaves out, as with a profile', async () => {
@@ -71,7 +75,9 @@ describe('what a sub-agent may do', () => {
     });
     const inner = session.delegate({ agent: 'a', rules: [{ effect: 'allow', tools: '*' }] });
     expect(inner.effectiveTools().names).toEqual(['read']);
-    expect(reasonOf(await inner.call('write', {}))).toBe('not_delegated');
+    const refused = await inner.call('write', {});
+    expect(reasonOf(refused)).toBe('not_delegated');
+    expect(refused.error?.message).toContain(': it was not delegated to it.');
     expect(reasonOf(await inner.call('read', { a: 6 }))).toBe('too_much');
     expect((await inner.call('read', { a: 5 })).success).toBe(true);
   });

@@ -98,7 +98,13 @@ function notAvailable(call: Call, drop: string): ToolError {
   const prerequisites = drop.startsWith('fact_unmet:')
     ? session.registry.viewOf(session).prerequisites
     : [];
-  const error = notAvailableError(toolName, drop, prerequisites, (name) => shownNameOf(call, name));
+  const error = notAvailableError(
+    toolName,
+    drop,
+    prerequisites,
+    (name) => shownNameOf(call, name),
+    session.outer !== undefined,
+  );
   const isUnseen =
     drop === 'app_only' ||
     drop === 'other_app' ||

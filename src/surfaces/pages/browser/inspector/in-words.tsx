@@ -55,6 +55,7 @@ export const flagWords: Readonly<Record<string, string>> = {
 const reasons: ReadonlyMap<string, string> = new Map([
   ['disabled', 'Disabled for the session.'],
   ['denied', 'A rule denies every call to it.'],
+  ['not_delegated', 'It was not delegated to this agent.'],
   ['not_in_profile', 'The profile does not include it.'],
   ['not_registered', 'The profile names it, but it is not registered.'],
   ['not_discovered', 'The model has not found it yet. It can be called by its name.'],
