@@ -1,6 +1,7 @@
 /** The question that a person is asked about a call, and the event that announces it. */
 
 import type { ApprovalPrompt, ApprovalRequest } from '../../api/approval.ts';
+import type { AnyTool } from '../../api/tool.ts';
 import {
   deepFreeze,
   frozenJson,
@@ -95,7 +96,12 @@ function isText(text: string | undefined): text is string {
 
 /** A prompt with this title. The default title contains nothing from the call. */
 export function promptOf({ definition }: ToolEntry, title?: string): ApprovalPrompt {
-  return { title: title ?? `Allow \`${definition.title ?? definition.name}\` to run?` };
+  return { title: title ?? `Allow ${titleOf(definition)} to run?` };
+}
+
+/** What people call a tool, in quotes that its title cannot end. */
+export function titleOf({ title, name }: Pick<AnyTool, 'title' | 'name'>): string {
+  return `\`${(title ?? name).replaceAll('`', "'")}\``;
 }
 
 /**

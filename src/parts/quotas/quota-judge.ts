@@ -3,7 +3,7 @@
  * looks: the amounts are reserved once the call has its locks.
  */
 
-import { promptOf } from '../../core/call/approval-question.ts';
+import { promptOf, titleOf } from '../../core/call/approval-question.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { Judge, Tally } from '../../core/call/tally.ts';
 import { joinDetails, makeVerdict, type Verdict } from '../../core/rules/verdict.ts';
@@ -82,10 +82,9 @@ export function askBeyond(
 ): Verdict {
   const [first] = over as readonly [Compared];
   const names = over.map(({ quota }) => `\`${quota.id}\``).join(' and ');
-  const { title = entry.name } = entry.definition;
   const own = promptOf(
     entry,
-    `Allow \`${title}\` to run beyond the quota${over.length === 1 ? '' : 's'} ${names}?`,
+    `Allow ${titleOf(entry.definition)} to run beyond the quota${over.length === 1 ? '' : 's'} ${names}?`,
   );
   const prompt = asked?.prompt ?? own;
   const message = [prompt.message, ...over.map(exceededText)]

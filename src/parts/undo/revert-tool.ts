@@ -5,6 +5,7 @@
 
 import type { ToolContext } from '../../api/context.ts';
 import type { AnyTool } from '../../api/tool.ts';
+import { titleOf } from '../../core/call/approval-question.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { callOf, HandlerContext } from '../../core/call/handler-context.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
@@ -64,7 +65,7 @@ export function revertTool(tool: AnyTool): AnyTool {
   const { scopes, requires, timeoutMs, credentials } = internalsOf(tool);
   const definition = createDefinition({
     name: `${tool.name}${suffix}`,
-    title: `Take back \`${tool.title ?? tool.name}\``,
+    title: `Take back ${titleOf(tool)}`,
     description: `Takes back a call of \`${tool.name}\`.`,
     parameters,
     tags: tool.tags,
