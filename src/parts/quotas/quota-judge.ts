@@ -82,10 +82,8 @@ export function askBeyond(
 ): Verdict {
   const [first] = over as readonly [Compared];
   const names = over.map(({ quota }) => `\`${quota.id}\``).join(' and ');
-  const own = promptOf(
-    entry,
-    `Allow ${titleOf(entry.definition)} to run beyond the quota${over.length === 1 ? '' : 's'} ${names}?`,
-  );
+  const quotas = `quota${over.length === 1 ? '' : 's'} ${names}`;
+  const own = promptOf(entry, `Allow ${titleOf(entry.definition)} to run beyond the ${quotas}?`);
   const prompt = asked?.prompt ?? own;
   const message = [prompt.message, ...over.map(exceededText)]
     .filter((part) => part !== undefined)

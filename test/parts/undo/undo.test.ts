@@ -244,7 +244,7 @@ describe('taking back is governed', () => {
     expect(question).toMatchObject({
       tool: { name: 'refund.revert' },
       input: { callId: id, input: { order: 'a' } },
-      title: 'Allow `Take back `refund`` to run?',
+      title: "Allow `Take back 'refund'` to run?",
     });
     const answered = await after.registry.approvals.answer(question?.id ?? '', {
       decision: 'allow_once',
