@@ -189,6 +189,9 @@ export const optionTable = {
   from: { value: 'FILE|-', file: 'read', help: 'the recorded calls: a file, or standard input' },
   rules: { value: 'FILE', file: 'read', help: 'a YAML or JSON file with the new rules' },
   print: { help: 'print what would be written, and change nothing' },
+  'cancel-unasked': {
+    help: "cancel the agent's turn when it makes a call unasked that the rules refuse",
+  },
   'fail-on': {
     value: 'EFFECT',
     help: 'end with exit code 1 if a call changes to this: allow, ask or deny',

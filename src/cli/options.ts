@@ -92,6 +92,7 @@ export interface Options {
   /** A path. */
   readonly rules: string | undefined;
   readonly print: boolean;
+  readonly cancelUnasked: boolean;
   readonly failOn: Effect | undefined;
   readonly coverage: boolean;
   /** Per cent. */
@@ -248,6 +249,7 @@ function optionsOf(
     calls: !values.has('no-calls'),
     from: values.get('from'),
     rules: values.get('rules'),
+    cancelUnasked: values.has('cancel-unasked'),
     failOn: readEffect('fail-on', values.get('fail-on')),
     print: values.has('print'),
     coverage: values.has('coverage'),

@@ -28,6 +28,7 @@ import {
 
 const npxGateway =
   'npx -y -p host-tools -p @modelcontextprotocol/client@2 -p @modelcontextprotocol/server@2 host-tools';
+const acpPackages = 'npm install host-tools zod @agentclientprotocol/sdk unbash';
 const name = 'a name in a sentence, and no command line';
 
 export const table: Readonly<Record<string, PageRows>> = {
@@ -109,8 +110,18 @@ server.on('listening', () => console.log('listens'));
     },
   },
   'docs/acp.md': {
-    files: { 'rules.yaml': fenceOf('docs/acp.md', '# rules.yaml') },
+    files: Object.fromEntries(
+      ['rules.yaml', 'agent.mjs', 'editor.mjs'].map((file) => [file, fenceOf('docs/acp.md', file)]),
+    ),
     commands: {
+      'node editor.mjs': {
+        before: ({ run }) => run(acpPackages).then(() => {}),
+        says: /npm test: yes\n.*git push\n.*\ngit push: no\n.*\nRead \.env: no\n/,
+      },
+      'npx host-tools audit report audit.jsonl': {
+        before: ({ run }) => run(`${acpPackages} && node editor.mjs`).then(() => {}),
+        says: /3 calls: 1 succeeded, 2 rejected/,
+      },
       'npx host-tools acp --host-tools rules.yaml -- gemini --acp': {
         instead: { 'gemini --acp': 'cat < /dev/null' },
       },

@@ -12,7 +12,7 @@ import {
   describeRequest,
 } from '../../surfaces/acp/agent-calls.ts';
 import type { Permission } from '../../surfaces/acp/call-table.ts';
-import { createGate, type Gate } from '../../surfaces/acp/gate.ts';
+import { createGate, type Gate, type OnUnasked } from '../../surfaces/acp/gate.ts';
 import { chosenKind, isChoice, outcomeOf } from '../../surfaces/acp/options.ts';
 import type { Place } from '../../surfaces/agents/place.ts';
 import { messageOf } from '../../values/errors/index.ts';
@@ -23,6 +23,7 @@ import type { Line } from './lines.ts';
 export interface ProxyParts {
   readonly agent: string;
   readonly place: Place;
+  readonly onUnasked: OnUnasked;
   /** Makes the session of a session of the agent. */
   openSession(sessionId: string, cwd: string): ToolSession;
   toEditor(line: string): void;
@@ -66,11 +67,14 @@ export class AcpProxy {
     this.#parts = parts;
     this.#gate = createGate({
       agent: parts.agent,
-      onUnasked: 'record',
+      onUnasked: parts.onUnasked,
       sessionOf: (sessionId) => this.#sessions.get(sessionId)?.session,
       placeOf: (sessionId) => this.#sessions.get(sessionId)?.place ?? parts.place,
       isOwn: () => false,
-      stopTurn: () => undefined,
+      stopTurn: (sessionId) => {
+        this.#gate.cancel(sessionId);
+        parts.toAgent(rpc({ method: 'session/cancel', params: { sessionId } }));
+      },
       refused: (tool, reason) => parts.note(`refused \`${tool}\`: ${reason}`),
     });
   }
@@ -117,7 +121,8 @@ export class AcpProxy {
       return this.#refuse(id, 'Another request has this id.');
     if (name === 'session/request_permission' || isJudged || ofTerminals.test(name)) {
       if (id === undefined) return this.#drop(line, 'agent');
-      if (this.#asked.size >= maxOpen) return this.#refuse(id, 'Too many requests are open.');
+      if (Math.max(this.#asked.size, this.#working.size) >= maxOpen)
+        return this.#refuse(id, 'Too many requests are open.');
       const key = keyOf(id);
       this.#working.add(key);
       const work =
@@ -132,6 +137,11 @@ export class AcpProxy {
     }
     if (name === 'session/update') this.#gate.heard(String(about.sessionId), about.update);
     this.#parts.toEditor(text);
+  }
+
+  /** Resolves once few calls are being recorded: the agent may tell of them faster. */
+  room(): Promise<void> {
+    return this.#gate.room();
   }
 
   /** Nobody answers any more. */
@@ -177,6 +187,8 @@ export class AcpProxy {
   async #judge(line: Line, id: JsonValue, method: ClientMethod, params: JsonObject): Promise<void> {
     const opened = this.#sessions.get(String(params.sessionId));
     if (opened === undefined) return this.#refuse(id, 'The session is not known.');
+    if (method === 'terminal/create' && this.#terminals.size >= maxOpen)
+      return this.#refuse(id, 'Too many terminals are open. Release some first.');
     const { session, place } = opened;
     const described = describeRequest(method, params);
     const callId = inspectSession(session).newCallId();

@@ -1,5 +1,7 @@
 /** Lines of JSON-RPC that pass between an editor and an agent. */
+import type { Writable } from 'node:stream';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
+import type { CliOutput } from '../cli-io.ts';
 
 /** Most bytes of a line. */
 const maxLineBytes = 32_000_000;
@@ -84,4 +86,38 @@ function repeatsKey(text: string): boolean {
     last = found;
   }
   return false;
+}
+
+/** Writes lines, and knows how much its reader has still to read. */
+export class LineWriter {
+  readonly #output: CliOutput | Writable;
+  readonly #signal: AbortSignal;
+  readonly #waiting = new Set<() => void>();
+  #chars = 0;
+
+  /** @param signal Ends all waiting. */
+  constructor(output: CliOutput | Writable, signal: AbortSignal) {
+    this.#output = output;
+    this.#signal = signal;
+    signal.addEventListener('abort', () => this.#wake(), { once: true });
+  }
+
+  write(line: string): void {
+    this.#chars += line.length;
+    this.#output.write(`${line}\n`, () => {
+      this.#chars -= line.length;
+      this.#wake();
+    });
+  }
+
+  /** Resolves once at most this many characters wait for the reader. */
+  async room(chars: number): Promise<void> {
+    while (this.#chars > chars && !this.#signal.aborted)
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
 }

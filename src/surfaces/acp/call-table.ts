@@ -1,5 +1,6 @@
 /** The calls that an agent has told of, within bounds. */
 import type { Authorization } from '../../core.ts';
+import { canonicalJson, type JsonValue } from '../../values/json/index.ts';
 import type { Described } from './agent-calls.ts';
 import type { Verdict } from './options.ts';
 import { readToldCall, type ToldCall } from './told-call.ts';
@@ -97,4 +98,18 @@ export class CallTable {
     }
     return false;
   }
+}
+
+/** The id of a call in the host's session. */
+export function callIdOf({ told, rounds }: Call): string {
+  return rounds === 0 ? told.id : `${told.id}~${rounds}`;
+}
+
+/** Whether a call is the one that was asked about. What was inferred may have become known. */
+export function isSame(asked: Described, ran: Described): boolean {
+  const members = new Set(Object.keys(asked.input));
+  if (asked.inferred) for (const name of ['inferred', 'title']) members.delete(name);
+  else for (const name of Object.keys(ran.input)) members.add(name);
+  const text = (value: JsonValue | undefined): string => canonicalJson(value ?? null);
+  return [...members].every((name) => text(asked.input[name]) === text(ran.input[name]));
 }

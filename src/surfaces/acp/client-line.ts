@@ -1,5 +1,10 @@
 /** One connection of a client to an agent: what the agent sends, and who answers it. */
-import type { ClientApp, ClientConnection, Stream } from '@agentclientprotocol/sdk/unstable';
+import type {
+  AnyMessage,
+  ClientApp,
+  ClientConnection,
+  Stream,
+} from '@agentclientprotocol/sdk/unstable';
 import type { ToolSession } from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
 import { messageOf } from '../../values/errors/index.ts';
@@ -51,7 +56,16 @@ export function openLine(parts: LineParts, stream: Stream): ClientLine {
       logTo(logger, 'warn', { tool, reason }, `an ACP agent was refused a call`);
     },
   });
-  const connection = appOf(parts, gate, requests).connect(stream);
+  const paced = new TransformStream<AnyMessage, AnyMessage>({
+    async transform(message, controller) {
+      controller.enqueue(message);
+      await gate.room();
+    },
+  });
+  const connection = appOf(parts, gate, requests).connect({
+    readable: stream.readable.pipeThrough(paced),
+    writable: stream.writable,
+  });
   return {
     connection,
     cancel: (sessionId) => gate.cancel(sessionId),

@@ -4,10 +4,9 @@
  */
 import type { Approver, ToolSession } from '../../core.ts';
 import { messageOf } from '../../values/errors/index.ts';
-import { canonicalJson, isJsonObject, type JsonValue } from '../../values/json/index.ts';
+import { canonicalJson, isJsonObject } from '../../values/json/index.ts';
 import type { Place } from '../agents/place.ts';
-import type { Described } from './agent-calls.ts';
-import { type Call, CallTable, type Decision } from './call-table.ts';
+import { type Call, CallTable, callIdOf, type Decision, isSame } from './call-table.ts';
 import { canAllow, type Verdict } from './options.ts';
 import { aboutOf, outcomeOf, type ToldCall } from './told-call.ts';
 
@@ -46,11 +45,16 @@ export interface Gate {
   ask(question: Question): Promise<Verdict>;
   /** Takes the `update` of a `session/update`. */
   heard(sessionId: string, update: unknown): void;
+  /** Resolves once few calls are being recorded. */
+  room(): Promise<void>;
   /** Answers the open questions of a session with `cancelled`. */
   cancel(sessionId: string): void;
   /** Ends what is open, of one session or of all. */
   leave(sessionId?: string): Promise<void>;
 }
+
+/** Most calls that are being recorded, before no more are read. */
+const maxWork = 200;
 
 const denied = (reason: string): Verdict => ({ kind: 'denied', reason });
 
@@ -126,6 +130,10 @@ class AgentGate implements Gate {
   cancel(sessionId: string): void {
     for (const { decision } of this.#calls.of(sessionId))
       if (decision?.isDone !== true) decision?.stop.abort();
+  }
+
+  async room(): Promise<void> {
+    while (this.#work.size >= maxWork) await Promise.race(this.#work);
   }
 
   async leave(sessionId?: string): Promise<void> {
@@ -228,17 +236,4 @@ class AgentGate implements Gate {
     const one = work.catch(() => undefined).finally(() => this.#work.delete(one));
     this.#work.add(one);
   }
-}
-
-function callIdOf({ told, rounds }: Call): string {
-  return rounds === 0 ? told.id : `${told.id}~${rounds}`;
-}
-
-/** Whether a call is the one that was asked about. What was inferred may have become known. */
-function isSame(asked: Described, ran: Described): boolean {
-  const members = new Set(Object.keys(asked.input));
-  if (asked.inferred) for (const name of ['inferred', 'title']) members.delete(name);
-  else for (const name of Object.keys(ran.input)) members.add(name);
-  const text = (value: JsonValue | undefined): string => canonicalJson(value ?? null);
-  return [...members].every((name) => text(asked.input[name]) === text(ran.input[name]));
 }

@@ -6,6 +6,7 @@ import { AcpProxy } from '../../../src/cli/acp/acp-proxy.ts';
 import { linesOf } from '../../../src/cli/acp/lines.ts';
 import { observeCalls } from '../../../src/extend.ts';
 import { HostToolRegistry, type Rule } from '../../../src/index.ts';
+import type { OnUnasked } from '../../../src/surfaces/acp/gate.ts';
 
 type Json = Record<string, unknown>;
 
@@ -25,7 +26,7 @@ const options = [
 const selected = (optionId: string) => ({ outcome: { outcome: 'selected', optionId } });
 
 /** A proxy with two sessions of an agent, and what came out of it. */
-async function proxied(rules: readonly Rule[] = []) {
+async function proxied(rules: readonly Rule[] = [], onUnasked: OnUnasked = 'record') {
   const registry = new HostToolRegistry({ rules, default: 'ask' });
   const records: string[] = [];
   observeCalls('test', registry, {
@@ -37,6 +38,7 @@ async function proxied(rules: readonly Rule[] = []) {
   const notes: string[] = [];
   const proxy = new AcpProxy({
     agent: 'other',
+    onUnasked,
     place: { cwd: project, project, home: root },
     openSession: (sessionId) => registry.createSession({ sessionId }),
     toEditor: (line) => void toEditor.push(line),
