@@ -43,15 +43,17 @@ export interface Parameters {
 const hostHeaders = new Set([
   ...['accept', 'accept-encoding', 'authorization', 'connection', 'content-encoding'],
   ...['content-length', 'content-type', 'cookie', 'cookie2', 'date', 'expect', 'forwarded'],
-  ...['host', 'keep-alive', 'origin', 'proxy-authorization', 'proxy-connection', 'referer'],
-  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'user-agent', 'via'],
-  ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-http-method'],
-  ...['x-http-method-override', 'x-method-override', 'x-original-url', 'x-rewrite-url'],
+  ...['host', 'keep-alive', 'origin', 'referer', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
+  ...['user-agent', 'via', 'x-http-method', 'x-http-method-override', 'x-method-override'],
+  ...['x-original-url', 'x-rewrite-url'],
+  // By these, proxies say who asks.
+  ...['cf-connecting-ip', 'remote-user', 'true-client-ip', 'x-client-ip', 'x-cluster-client-ip'],
+  ...['x-real-ip', 'x-remote-user'],
 ]);
 
 /** Whether only the host gives this header. */
 function isHostHeader(name: string): boolean {
-  return hostHeaders.has(name.toLowerCase());
+  return hostHeaders.has(name.toLowerCase()) || /^(?:proxy|sec|x-forwarded)-/i.test(name);
 }
 
 /** Whether a text can be the name of a header. */

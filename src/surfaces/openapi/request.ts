@@ -101,7 +101,9 @@ function refuseWay(encodedText: string, member: string | undefined): void {
     throw new Unsendable(`${what} is a part of the path and must not be empty.`);
   let text = encodedText;
   for (let times = 0; times <= maxDecodings; times++) {
-    if (text.split(/[/\\]/).some((part) => /^\.\.?$/.test(part.trim())))
+    // A text may end at a NUL, and a part of a path at a semicolon.
+    if (/\p{Cc}/u.test(text)) throw new Unsendable(`${what} must not have control characters.`);
+    if (text.split(/[/\\]/).some((part) => /^\.\.?(?:\s*;.*)?$/.test(part.trim())))
       throw new Unsendable(`${what} must not be \`.\` or \`..\`, which lead to another path.`);
     try {
       text = decodeURIComponent(text);

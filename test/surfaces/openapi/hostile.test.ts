@@ -106,6 +106,30 @@ test('methods without a form here are refused by name', async () => {
   );
 });
 
+test.each([
+  'X-Forwarded-User',
+  'x-forwarded-port',
+  'X-Real-IP',
+  'CF-Connecting-IP',
+  'X-Remote-User',
+  'Sec-Fetch-Site',
+  'Proxy-Authorization',
+  'X-Original-URL',
+])('a document cannot let a model say %s, which proxies say', async (name) => {
+  const registry = new HostToolRegistry();
+  const { url, seen } = await startServer();
+  const { warnings } = await importOpenApi(
+    withOperation({ parameters: [{ name, in: 'header', schema: { type: 'string' } }] }),
+    { registry, server: url },
+  );
+  expect(warnings.map(({ message }) => message)).toEqual([
+    `Left to the host: the header parameter \`${name}\`.`,
+  ]);
+  const session = registry.createSession({ sessionId: 's' });
+  expect((await session.call('op', { [name]: 'root' })).error?.code).toBe('invalid_input');
+  expect(seen).toEqual([]);
+});
+
 test('whole documents of other kinds are refused', async () => {
   for (const [document, why] of [
     [{ swagger: '2.0', paths: {} }, 'Swagger `2.0`'],

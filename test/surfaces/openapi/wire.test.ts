@@ -114,6 +114,13 @@ test.each([
   ['..\\admin', 'must not be `.` or `..`'],
   ['%2e%2e', 'must not be `.` or `..`'],
   ['%252e%252e%252fadmin', 'must not be `.` or `..`'],
+  ['..;', 'must not be `.` or `..`'],
+  ['..;a=b/../admin', 'must not be `.` or `..`'],
+  ['..%3b', 'must not be `.` or `..`'],
+  ['a\0b', 'control characters'],
+  ['..\0', 'control characters'],
+  ['a%2500.json', 'control characters'],
+  ['a\r\nHost: x', 'control characters'],
 ])('the path argument %j is refused before anything is sent', async (id, why) => {
   const { url, seen } = await startServer();
   const registry = new HostToolRegistry();
