@@ -137,6 +137,8 @@ export const registryApprovals = {
     pendingOver(registry, options, heads),
   get: getOne,
   async answer(registry: RegistryState, id: string, answer: NamedAnswer) {
+    // First, so that an answer in the place of the id is told about the id.
+    checkOption('approvals.answer', 'id', id, text(1));
     // Read now, because the caller may use the object again while the store is asked.
     const read = takeAnswer('approvals.answer', answer);
     // Under four eyes, it counts as the principal's own answer and is refused.
@@ -146,7 +148,6 @@ export const registryApprovals = {
         'approvals.answer: expected `by` to name who answers. The question stays open: answer ' +
           'it again.',
       );
-    checkOption('approvals.answer', 'id', id, text(1));
     const own = answerOf(read);
     return answerWaiting(registry, id, own) ?? answerStored(registry, id, own);
   },

@@ -97,6 +97,13 @@ describe('an answer to a suspended call', () => {
     expect(await other.registry.approvals.pending()).toHaveLength(1);
   });
 
+  test('needs the id before the answer', async () => {
+    const { registry } = bench();
+    await expect(
+      registry.approvals.answer({ id: 'x', ...yes } as never, undefined as never),
+    ).rejects.toThrow('approvals.answer: expected `id` to be');
+  });
+
   test('needs a name', async () => {
     const { registry } = bench();
     await expect(
