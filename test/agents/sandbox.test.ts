@@ -1,5 +1,5 @@
 /**
- * The real Claude Code, Codex and Gemini CLI in the sandbox of `host-tools guard`. Each has a guard
+ * The real coding agents in the sandbox of `host-tools guard`. Each has a guard
  * that `hook install` has set up, and asks nobody.
  */
 import { afterAll, expect, test } from 'vitest';
@@ -11,6 +11,12 @@ const undo: (() => void)[] = [];
 afterAll(() => {
   for (const step of undo) step();
 });
+
+/** What only these agents obey in a project. */
+const obeyed: Partial<Record<ProgramName, readonly string[]>> = {
+  'copilot-cli': ['project/.github/hooks/evil.json', 'project/.github/mcp.json'],
+  opencode: ['project/opencode.json', 'project/.opencode/plugin/evil.js'],
+};
 
 /** The model is on loopback. The rule sees nothing of what a program does. */
 const rules = `network: [127.0.0.1]
@@ -28,9 +34,14 @@ for (const program of Object.keys(pinned) as ProgramName[]) {
     async () => {
       const agent = await guarded(program, bin, rules, (step) => undo.push(step));
       const { kind, at } = agent;
+      // At its first start it unpacks itself and makes its settings, which it cannot do in the sandbox.
+      if (program === 'copilot-cli') await agent.run({ main: [] });
       agent.write('project/.git/config', '[core]\n');
       const targets = [agent.settings, agent.guard('rules.yaml'), at('project/.git/config')];
-      const absent = ['outside', 'project/.mcp.json', 'project/.claude/settings.json'].map(at);
+      const absent = [
+        ...['outside', 'project/.mcp.json', 'project/.claude/settings.json'],
+        ...(obeyed[program] ?? []),
+      ].map(at);
       const evil = [...targets, ...absent].map((file) => `echo evil > '${file}'; rm -f '${file}'`);
       agent.write('project/evil.sh', evil.join('\n'));
       const texts = () => targets.map((file) => agent.read(file.slice(agent.home.length + 1)));
@@ -45,7 +56,7 @@ for (const program of Object.keys(pinned) as ProgramName[]) {
       ];
       const { exit, text, results } = await agent.run(
         { main: turns.map((call) => [call]) },
-        { by: ['guard', '--'] },
+        { by: ['guard', '--'], args: program === 'opencode' ? ['--auto'] : kind.args },
       );
       expect([exit, text]).toEqual([0, expect.stringContaining('refused 192.0.2.1:80')]);
       expect(agent.read('project/made.txt')).toBe('made\n');

@@ -72,6 +72,9 @@ export function guardLayout(run: GuardRun): GuardLayout {
     );
   const config = dirname(dirname(guardFolder('x', user)));
   const cache = cachePath({ stateHome: user.env.XDG_STATE_HOME, home: user.home });
+  const used = run.agents
+    .map((agent) => ({ agent, state: agent.setup.state(user) }))
+    .filter(({ agent, state }) => agent === run.agent || existsSync(placeOf(state.folder)));
   const guarded: Guarded[] = [
     ...[config, cache].map((path): Guarded => ({ path, absent: 'folder' })),
     ...guardedInProject(project),
@@ -80,22 +83,24 @@ export function guardLayout(run: GuardRun): GuardLayout {
   makeFolder(hookState);
   const writable = [project, placeOf(hookState)];
   const missing: Guarded[] = [];
-  for (const agent of run.agents) {
-    const { folder, files, guarded: names } = agent.setup.state(user);
-    const place = placeOf(folder);
-    const isUsed = existsSync(place) || agent === run.agent;
-    if (!isUsed) continue;
-    const holder: Guarded = { path: place, absent: 'folder' };
-    if (isAbsent(holder)) missing.push(holder);
-    writable.push(place);
-    for (const file of files.map((one) => placeOf(one))) {
+  for (const { state } of used) {
+    const there = agentsInProject(project, state.inProject ?? {});
+    missing.push(...there.holders.filter(isAbsent));
+    guarded.push(...there.guarded);
+    for (const { folder, guarded: names } of [state, ...(state.others ?? [])]) {
+      const place = placeOf(folder);
+      const holder: Guarded = { path: place, absent: 'folder' };
+      if (isAbsent(holder)) missing.push(holder);
+      writable.push(place);
+      const named = existsSync(place) ? namedIn(names, place) : [];
+      for (const name of new Set([...names, ...named]))
+        guarded.push({ path: join(place, name), absent: absentOf(name) });
+    }
+    for (const file of state.files.map((one) => placeOf(one))) {
       const one: Guarded = { path: file, absent: { text: '{}\n' } };
       if (isAbsent(one)) missing.push(one);
       writable.push(file);
     }
-    const named = existsSync(place) ? namedIn(names, place) : [];
-    for (const name of new Set([...names, ...named]))
-      guarded.push({ path: join(place, name), absent: absentOf(name) });
   }
   for (const { log, others } of logsOf(run)) {
     if (isIn(project, log)) continue;
@@ -135,6 +140,22 @@ function guardedInProject(project: string): readonly Guarded[] {
   ];
 }
 
+/** What sessions of agents obey in the project, and the folders in which it lies. */
+function agentsInProject(
+  project: string,
+  names: Readonly<Record<string, 'folder' | 'file'>>,
+): { readonly holders: readonly Guarded[]; readonly guarded: readonly Guarded[] } {
+  const paths = Object.entries(names);
+  const folders = new Set(paths.map(([name]) => dirname(name)).filter((one) => one !== '.'));
+  return {
+    holders: [...folders].map((one) => ({ path: join(project, one), absent: 'folder' })),
+    guarded: paths.map(([name, absent]) => ({
+      path: join(project, name),
+      absent: absent === 'file' ? absentOf(name) : absent,
+    })),
+  };
+}
+
 /** Files right in the folder of an agent's state that its settings name, such as scripts. */
 function namedIn(settings: readonly string[], folder: string): readonly string[] {
   const text = settings.map((name) => textOf(join(folder, name))).join('\n');
@@ -151,7 +172,7 @@ function textOf(path: string): string {
 
 /** An agent may refuse to start with a folder in place of a file, or with an empty file. */
 function absentOf(name: string): Guarded['absent'] {
-  if (name.endsWith('.json')) return { text: '{}\n' };
+  if (/\.jsonc?$/.test(name)) return { text: '{}\n' };
   return /\.(?:toml|md|env)$/.test(name) ? { text: '' } : 'folder';
 }
 

@@ -43,7 +43,8 @@ export const guard: Command = {
     const { agents } = await import('../../surfaces/agents/hooks.ts');
     const all = [...agents.values()];
     const agent = all.find(({ setup }) => setup.program === basename(command[0] ?? ''));
-    const file = source === undefined ? installedRules(agent, user) : resolve(io.cwd, source.name);
+    const file =
+      source === undefined ? installedRules(agent, all, user) : resolve(io.cwd, source.name);
     const { hosts, log } = await networkIn(file, source !== undefined, io, screen);
     const layout = guardLayout({
       ...{ project: io.cwd, user, agents: all, agent, command },
@@ -85,7 +86,7 @@ export const guard: Command = {
 };
 
 /** @throws CliFault 2 */
-function installedRules(agent: Agent | undefined, user: UserHome): string {
+function installedRules(agent: Agent | undefined, all: readonly Agent[], user: UserHome): string {
   const rules =
     agent === undefined ? undefined : join(guardFolder(agent.name, user), guardFiles.rules);
   if (rules !== undefined && existsSync(rules)) {
@@ -94,7 +95,8 @@ function installedRules(agent: Agent | undefined, user: UserHome): string {
   }
   throw usageFault(
     agent === undefined
-      ? '`guard` needs `--host-tools FILE`: COMMAND is none of claude, codex and gemini.'
+      ? '`guard` needs `--host-tools FILE`: COMMAND is none of ' +
+          `${all.map(({ setup }) => setup.program).join(', ')}.`
       : '`guard` needs `--host-tools FILE`, or a guard: `npx host-tools hook install ' +
           `${agent.name}\`.`,
   );

@@ -88,16 +88,28 @@ export interface UserHome {
 /** Groups of hooks in an agent's settings, by the names of their events. */
 export type HookGroups = Readonly<Record<string, readonly JsonObject[]>>;
 
-/** The state of an agent in the user's home, as far as a sandbox must know it. */
-export interface AgentState {
+/** A folder in which an agent writes, with what it must not write there. */
+export interface StateFolder {
   readonly folder: string;
-  /** Files of its state outside that folder. */
-  readonly files: readonly string[];
   /**
    * What later sessions run or obey, by the names in the folder: settings, hooks, plugins. In a
    * sandbox, the agent cannot write there.
    */
   readonly guarded: readonly string[];
+}
+
+/** The state of an agent in the user's home, as far as a sandbox must know it. */
+export interface AgentState extends StateFolder {
+  /** Further folders of its state, such as caches. @default none */
+  readonly others?: readonly StateFolder[];
+  /** Files of its state outside its folders. */
+  readonly files: readonly string[];
+  /**
+   * The same in a project: what sessions there obey, by its path in the project, and what takes its
+   * place in a sandbox if it is missing. An empty folder is not listed by git, but some agents do
+   * not start with a folder in place of a file. @default none but what is the same for all agents
+   */
+  readonly inProject?: Readonly<Record<string, 'folder' | 'file'>>;
 }
 
 /** How an agent is made to run a hook before its tools. */

@@ -69,7 +69,16 @@ export const copilotCli: Agent = {
     state: (user) => ({
       folder: folderOf(user),
       files: [],
-      guarded: ['hooks', 'config.json', 'settings.json', 'mcp-config.json', 'agents', 'skills'],
+      guarded: [
+        ...['hooks', 'config.json', 'settings.json', 'mcp-config.json', 'agents', 'skills'],
+        ...['extensions', 'installed-plugins', 'copilot-instructions.md'],
+      ],
+      inProject: {
+        '.github/hooks': 'folder',
+        '.github/extensions': 'folder',
+        '.github/copilot': 'folder',
+        '.github/mcp.json': 'folder',
+      },
     }),
     trust: 'Copilot CLI runs the hook in every session that starts from now on.',
     probe: {

@@ -48,9 +48,22 @@ const opencodeTools: readonly ToolRow[] = [
   }),
 ];
 
-function folderOf({ env, home }: UserHome): string {
-  return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'opencode');
+/** What it obeys or runs in a folder of settings. */
+const obeyed = [
+  ...['opencode.json', 'opencode.jsonc', 'config.json', 'plugin', 'plugins', 'agent', 'agents'],
+  ...['command', 'commands', 'skill', 'skills', 'tool', 'tools', 'AGENTS.md', 'node_modules'],
+  'package.json',
+];
+
+/** It does not start with a folder in place of a file. */
+const placeOf = (name: string): 'file' | 'folder' => (name.includes('.') ? 'file' : 'folder');
+
+/** Its folder in one of the user's. @param rest That one below the home, unless it is set. */
+function ownFolder({ env, home }: UserHome, variable: string, rest: string): string {
+  return join(env[variable] || join(home, rest), 'opencode');
 }
+
+const folderOf = (user: UserHome): string => ownFolder(user, 'XDG_CONFIG_HOME', '.config');
 
 export const opencode: Agent = {
   name: 'opencode',
@@ -70,18 +83,21 @@ export const opencode: Agent = {
     plugin: opencodePlugin,
     state: (user) => ({
       folder: folderOf(user),
+      others: [
+        { folder: ownFolder(user, 'XDG_DATA_HOME', '.local/share'), guarded: ['bin'] },
+        { folder: ownFolder(user, 'XDG_STATE_HOME', '.local/state'), guarded: [] },
+        // It installs packages there, which it loads.
+        {
+          folder: ownFolder(user, 'XDG_CACHE_HOME', '.cache'),
+          guarded: ['bin', 'node_modules', 'packages', 'package.json'],
+        },
+      ],
       files: [],
-      guarded: ['opencode.json', 'opencode.jsonc', 'config.json', 'plugin', 'plugins'].concat([
-        'agent',
-        'agents',
-        'command',
-        'commands',
-        'skill',
-        'skills',
-        'tool',
-        'tools',
-        'AGENTS.md',
-      ]),
+      guarded: obeyed,
+      inProject: {
+        ...{ 'opencode.json': 'file', 'opencode.jsonc': 'file' },
+        ...Object.fromEntries(obeyed.map((name) => [`.opencode/${name}`, placeOf(name)])),
+      },
     }),
     trust:
       'opencode loads the plugin in every session that starts from now on. `opencode --pure` ' +
