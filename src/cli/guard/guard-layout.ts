@@ -9,7 +9,7 @@ import { makeFolder, stateFolderOf } from '../../values/files/private-folder.ts'
 import { placeOf } from '../../values/files/same-file.ts';
 import { failure } from '../fault.ts';
 import { auditName, guardFolder, recordName } from './guard-folder.ts';
-import { type Guarded, isAbsent, isIn, type MountPlan, planMounts } from './mounts.ts';
+import { type Guarded, isAbsent, isIn, type MountPlan, planMounts, type Wish } from './mounts.ts';
 
 /** What is to run, and for whom. */
 export interface GuardRun {
@@ -72,36 +72,15 @@ export function guardLayout(run: GuardRun): GuardLayout {
     );
   const config = dirname(dirname(guardFolder('x', user)));
   const cache = cachePath({ stateHome: user.env.XDG_STATE_HOME, home: user.home });
-  const used = run.agents
-    .map((agent) => ({ agent, state: agent.setup.state(user) }))
-    .filter(({ agent, state }) => agent === run.agent || existsSync(placeOf(state.folder)));
   const guarded: Guarded[] = [
     ...[config, cache].map((path): Guarded => ({ path, absent: 'folder' })),
     ...guardedInProject(project),
   ];
   const hookState = stateFolderOf('hook', user.env.XDG_STATE_HOME, user.home);
   makeFolder(hookState);
-  const writable = [project, placeOf(hookState)];
-  const missing: Guarded[] = [];
-  for (const { state } of used) {
-    const there = agentsInProject(project, state.inProject ?? {});
-    missing.push(...there.holders.filter(isAbsent));
-    guarded.push(...there.guarded);
-    for (const { folder, guarded: names } of [state, ...(state.others ?? [])]) {
-      const place = placeOf(folder);
-      const holder: Guarded = { path: place, absent: 'folder' };
-      if (isAbsent(holder)) missing.push(holder);
-      writable.push(place);
-      const named = existsSync(place) ? namedIn(names, place) : [];
-      for (const name of new Set([...names, ...named]))
-        guarded.push({ path: join(place, name), absent: absentOf(name) });
-    }
-    for (const file of state.files.map((one) => placeOf(one))) {
-      const one: Guarded = { path: file, absent: { text: '{}\n' } };
-      if (isAbsent(one)) missing.push(one);
-      writable.push(file);
-    }
-  }
+  const agents = agentFiles(run);
+  const writable = [project, placeOf(hookState), ...agents.writable];
+  guarded.push(...agents.guarded);
   for (const { log, others } of logsOf(run)) {
     if (isIn(project, log)) continue;
     writable.push(placeOf(dirname(log)));
@@ -119,11 +98,43 @@ export function guardLayout(run: GuardRun): GuardLayout {
   const shown = shownIn(run, home);
   return {
     mounts: plan.mounts,
-    missing: [...missing, ...plan.missing],
+    missing: [...agents.missing, ...plan.missing],
     hidden: hidden.map((one) => placeOf(one)).filter((one) => existsSync(one)),
     shown,
     sockets: sockets(shown),
   };
+}
+
+/** What agents that the user has write and obey, in the home and in the project. */
+function agentFiles({ agents, agent: started, project, user }: GuardRun): Wish & {
+  readonly missing: readonly Guarded[];
+} {
+  const writable: string[] = [];
+  const guarded: Guarded[] = [];
+  const holders: Guarded[] = [];
+  for (const agent of agents) {
+    const state = agent.setup.state(user);
+    if (!existsSync(placeOf(state.folder)) && agent !== started) continue;
+    for (const [name, absent] of Object.entries(state.inProject ?? {})) {
+      const path = join(project, name);
+      if (dirname(path) !== project) holders.push({ path: dirname(path), absent: 'folder' });
+      guarded.push({ path, absent: absent === 'file' ? absentOf(name) : absent });
+    }
+    for (const { folder, guarded: names } of [state, ...(state.others ?? [])]) {
+      const place = placeOf(folder);
+      holders.push({ path: place, absent: 'folder' });
+      writable.push(place);
+      const named = existsSync(place) ? namedIn(names, place) : [];
+      for (const name of new Set([...names, ...named]))
+        guarded.push({ path: join(place, name), absent: absentOf(name) });
+    }
+    for (const file of state.files.map((one) => placeOf(one))) {
+      holders.push({ path: file, absent: { text: '{}\n' } });
+      writable.push(file);
+    }
+  }
+  const missing = [...new Map(holders.filter(isAbsent).map((one) => [one.path, one])).values()];
+  return { writable, guarded, missing };
 }
 
 function guardedInProject(project: string): readonly Guarded[] {
@@ -138,22 +149,6 @@ function guardedInProject(project: string): readonly Guarded[] {
     // With this file, git would read its configuration elsewhere. A dot means here.
     { path: join(git, 'commondir'), absent: { text: '.\n' } },
   ];
-}
-
-/** What sessions of agents obey in the project, and the folders in which it lies. */
-function agentsInProject(
-  project: string,
-  names: Readonly<Record<string, 'folder' | 'file'>>,
-): { readonly holders: readonly Guarded[]; readonly guarded: readonly Guarded[] } {
-  const paths = Object.entries(names);
-  const folders = new Set(paths.map(([name]) => dirname(name)).filter((one) => one !== '.'));
-  return {
-    holders: [...folders].map((one) => ({ path: join(project, one), absent: 'folder' })),
-    guarded: paths.map(([name, absent]) => ({
-      path: join(project, name),
-      absent: absent === 'file' ? absentOf(name) : absent,
-    })),
-  };
 }
 
 /** Files right in the folder of an agent's state that its settings name, such as scripts. */
