@@ -90,8 +90,8 @@ interface Issuer {
  * `scp` the scopes. Keys are fetched when the first token comes, and again at most every 30 seconds
  * when a token names a key that is not among them. Where the keys are is looked up again if that
  * does not help and was found more than ten minutes ago. While keys cannot be fetched, tokens are
- * refused. So are tokens that say they are of another kind, such as ID tokens. Needs the package
- * `jose`.
+ * refused. So are tokens that say they are of another kind, such as ID tokens, and those that are
+ * bound to a key by DPoP. Needs the package `jose`.
  * @throws MisuseError `invalid_option`; `missing_dependency` (as a rejection of the function).
  *
  * @example
@@ -144,6 +144,9 @@ export function jwtVerifier(options: JwtOptions): McpAuthorization['verify'] {
       clockTolerance: clockToleranceMs / 1_000,
       ...(typ === undefined ? {} : { typ }),
     });
+    // A thief of such a token lacks the key, of which a bearer shows nothing.
+    if (isJsonObject(payload.cnf as JsonObject) && Object.hasOwn(payload.cnf as object, 'jkt'))
+      return 'it is bound to a key (DPoP), so it must not come as a bearer token';
     return isAccessToken(protectedHeader.typ ?? typ, payload)
       ? tokenOf(payload)
       : 'it is not an access token: its `typ` or its claims are those of another kind';

@@ -626,6 +626,46 @@ describe('jwtVerifier', () => {
     expect(await check(`${encode({ alg: 'none' })}.${payload}.`)).toBeUndefined();
   });
 
+  test.each<[string, object, object]>([
+    ['a key in its header', { jwk: true }, {}],
+    ['an address of keys in its header', { jku: '/evil' }, {}],
+    ['an address of a certificate in its header', { x5u: '/evil' }, {}],
+    ['a key id that is a path', { kid: '../evil' }, {}],
+    ['a key id that is an address', { kid: 'http://127.0.0.1/evil' }, {}],
+    ['a key id that all objects have', { kid: '__proto__' }, {}],
+    ['the audience in an object', {}, { aud: { 0: audience } }],
+    ['the audience with a slash', {}, { aud: `${audience}/` }],
+    ['the origin as the audience', {}, { aud: 'http://127.0.0.1' }],
+    ['the issuer in a list', {}, { iss: ['http://127.0.0.1'] }],
+    ['an expiry that is a text', {}, { exp: '9999999999' }],
+    ['a principal that is an object', {}, { sub: { name: 'ann' } }],
+    ['a bond to a key', {}, { cnf: { jkt: 'a-thumbprint' } }],
+  ])('a token with %s is refused, and nothing else is fetched', async (_what, header, claims) => {
+    const { issuer, check } = await setUp();
+    const { exportJWK, generateKeyPair, SignJWT } = await import('jose');
+    const evil = await generateKeyPair('ES256', { extractable: true });
+    issuer.documents.set('/evil', { keys: [await exportJWK(evil.publicKey)] });
+    const isOfThief = Object.keys(header).length > 0;
+    const head = Object.entries(header).map(([name, value]) => [
+      name,
+      name === 'jwk' ? undefined : value === '/evil' ? `${issuer.url}/evil` : value,
+    ]);
+    const protectedHeader = {
+      alg: 'ES256',
+      kid: 'key-0',
+      ...Object.fromEntries(head),
+      ...('jwk' in header && { jwk: await exportJWK(evil.publicKey) }),
+    };
+    const exp = Math.floor(Date.now() / 1_000) + 600;
+    const token = isOfThief
+      ? await new SignJWT({ iss: issuer.url, aud: audience, sub: 'ann', exp })
+          .setProtectedHeader(protectedHeader)
+          .sign(evil.privateKey)
+      : await issuer.token(claims as Record<string, unknown>);
+    expect(await check(token)).toBeUndefined();
+    expect(issuer.asked).toEqual(['/.well-known/oauth-authorization-server', '/jwks']);
+  });
+
   test('a new key is fetched, but not again for each token with an unknown key', async () => {
     const { issuer, check } = await setUp();
     await check(await issuer.token());
