@@ -144,12 +144,7 @@ export function jwtVerifier(options: JwtOptions): McpAuthorization['verify'] {
       clockTolerance: clockToleranceMs / 1_000,
       ...(typ === undefined ? {} : { typ }),
     });
-    // A thief of such a token lacks the key, of which a bearer shows nothing.
-    if (isJsonObject(payload.cnf as JsonObject) && Object.hasOwn(payload.cnf as object, 'jkt'))
-      return 'it is bound to a key (DPoP), so it must not come as a bearer token';
-    return isAccessToken(protectedHeader.typ ?? typ, payload)
-      ? tokenOf(payload)
-      : 'it is not an access token: its `typ` or its claims are those of another kind';
+    return wrongKind(protectedHeader.typ ?? typ, payload) ?? tokenOf(payload);
   };
   const judge = async (token: string): Promise<McpToken | string | undefined> => {
     const issuerNow = await found();
@@ -190,6 +185,17 @@ function saysWhy(
       );
     return undefined;
   };
+}
+
+/** Why a genuine token is not taken from its bearer; undefined if it is. */
+function wrongKind(typ: string | undefined, payload: JWTPayload): string | undefined {
+  const { cnf } = payload as JsonObject;
+  // A thief of such a token lacks the key, of which a bearer shows nothing.
+  if (isJsonObject(cnf) && Object.hasOwn(cnf, 'jkt'))
+    return 'it is bound to a key (DPoP), so it must not come as a bearer token';
+  return isAccessToken(typ, payload)
+    ? undefined
+    : 'it is not an access token: its `typ` or its claims are those of another kind';
 }
 
 /**
