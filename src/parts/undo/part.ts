@@ -12,7 +12,7 @@ import { expectUse, isInProcess, storeOption } from '../../stores/shared/use-sto
 import { anything } from '../../values/options/index.ts';
 import { keepLater } from './keep-call.ts';
 import { noteRest } from './rest.ts';
-import { revert } from './revert.ts';
+import { revert, type UndoneVia } from './revert.ts';
 import { claimCall, noteEnd, releaseCall, revertTool, takesBack } from './revert-tool.ts';
 import { readUndo } from './undo.ts';
 
@@ -78,7 +78,12 @@ const part = definePart({
       session.brought = new Map([...(session.brought ?? []), [tool.name, entry]]);
     });
     ports.closing.push(() => Promise.all(kept.saving.values()));
-    ports.sessionMethods.set('revert', (session, callId: string) => revert(session, kept, callId));
+    ports.sessionMethods
+      .set('revert', (session, callId: string) => revert(session, kept, callId))
+      // For pages of the library: hosts do not see it.
+      .set('revertVia', (session, callId: string, via: UndoneVia) =>
+        revert(session, kept, callId, via),
+      );
   },
 });
 

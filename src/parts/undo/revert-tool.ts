@@ -37,6 +37,7 @@ const schema: JsonObject = {
     callId: { type: 'string', description: 'The call that is taken back.' },
     sessionId: { type: 'string', description: 'Its session.' },
     input: { description: 'Its input, without secrets.' },
+    by: { type: 'string', description: 'Who takes it back on a page, where people sign in.' },
   },
   required: ['callId', 'sessionId', 'input'],
   additionalProperties: false,

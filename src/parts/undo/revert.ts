@@ -16,6 +16,13 @@ import { type Caller, callsOf, type FoundCall, findCall, placeIn } from './undon
 
 const where = 'session.revert';
 
+/** The page on which somebody takes a call back. */
+export interface UndoneVia {
+  readonly surface: string;
+  /** The person, where one has signed in. */
+  readonly by?: string | undefined;
+}
+
 /**
  * Takes a call back by the `revert` of its tool. Of a call without one, the calls that it has made
  * are taken back, the last one first; a program is such a call. It stops at the first one that
@@ -26,6 +33,7 @@ export async function revert(
   session: SessionState,
   undo: Undo,
   callId: string,
+  via?: UndoneVia,
 ): Promise<ToolResult> {
   checkOption(where, 'callId', callId, text(1, 1_024));
   session.checkOpen('take a call back');
@@ -43,9 +51,9 @@ export async function revert(
     );
     return refused(callId, '', unavailable(error));
   }
-  if ('call' in look) return takeBack(session, look.call);
+  if ('call' in look) return takeBack(session, look.call, via);
   if (look.isOpen) return refused(callId, '', stillRunning(callId));
-  return takeAllBack(session, callId, look);
+  return takeAllBack(session, callId, look, via);
 }
 
 /** Whether a call of this id runs in this process, in a session of the same principal. */
@@ -95,7 +103,11 @@ async function madeBy(
   return { made, rest: rest.filter((one) => !known.has(one.callId)), isOpen };
 }
 
-function takeBack(session: SessionState, { kept, caller }: FoundCall): Promise<ToolResult> {
+function takeBack(
+  session: SessionState,
+  { kept, caller }: FoundCall,
+  via: UndoneVia | undefined,
+): Promise<ToolResult> {
   const { callId, tool, state, shown } = kept;
   const name = `${tool}${suffix}`;
   // Nobody is asked about a call that cannot be taken back any more.
@@ -103,11 +115,16 @@ function takeBack(session: SessionState, { kept, caller }: FoundCall): Promise<T
     return Promise.resolve(
       refused(callId, name, state === 'reverted' ? alreadyReverted(callId) : revertRan(callId)),
     );
-  const input = { callId, sessionId: caller.sessionId, input: shown };
-  return callTool(session, name, input, inside);
+  const { surface, by } = via ?? {};
+  const input = { callId, sessionId: caller.sessionId, input: shown, ...(by && { by }) };
+  const options = { ...noOptions, inside: true as const };
+  return callTool(
+    session,
+    name,
+    input,
+    surface ? { ...options, surface: { name: surface } } : options,
+  );
 }
-
-const inside = Object.freeze({ ...noOptions, inside: true });
 
 /** Why a call can never be taken back, or not as things are, while those before it can. */
 const final: ReadonlyMap<string | undefined, CallLeft['reason']> = new Map([
@@ -121,6 +138,7 @@ async function takeAllBack(
   session: SessionState,
   callId: string,
   { made, rest }: Made,
+  via: UndoneVia | undefined,
 ): Promise<ToolResult> {
   const start = session.registry.monotonic();
   const reverted: string[] = [];
@@ -129,7 +147,7 @@ async function takeAllBack(
   let first: ToolError | undefined;
   for (const one of made) {
     const { callId: id, tool: toolName, state } = one.kept;
-    const result = state === 'reverted' ? undefined : await takeBack(session, one);
+    const result = state === 'reverted' ? undefined : await takeBack(session, one, via);
     const reason = result?.success === false ? result.error.reason : undefined;
     const isFinal = final.get(reason);
     if (result === undefined || reason === 'already_reverted') before = true;

@@ -18,6 +18,7 @@ import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/build-page.ts';
 import { answeredBy, schemaOfAsked } from '../shared/answered.ts';
 import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
+import { createInboxUndo } from './handler-undo.ts';
 import { sentRequest } from './webhook-message.ts';
 
 /** A request of a known person. */
@@ -42,6 +43,8 @@ const maxAnswered = 1_000;
 const maxOfId = 512;
 
 const unknownId = 'No call waits for approval under this id.';
+const notHere =
+  'No call that you may take back was allowed here under this id, or it is too long ago.';
 const answeredBefore = 'The approval was answered before.';
 
 const faults = {
@@ -79,10 +82,12 @@ function json(body: string, status = 200): Response {
 export function createInboxAnswers(
   registry: HostToolRegistry<never>,
   allowEdits: boolean,
+  allowUndo: boolean,
 ): (asked: InboxRequest) => Promise<Response> {
   const { approvals } = registry;
   // With who may know of them.
   const answered = new Map<string, Who>();
+  const undo = allowUndo ? createInboxUndo(registry) : undefined;
   let page: Promise<Page> | undefined;
   return async ({ request, person, path, searchParams }) => {
     const { method } = request;
@@ -92,8 +97,9 @@ export function createInboxAnswers(
     }
     if (path === 'api/approvals' && method === 'GET')
       return list(approvals, searchParams, person, (asked) => wireText(viewOf(asked, allowEdits)));
-    const id = idIn(path);
+    const { id, isUndo } = idIn(path);
     if (id === undefined) return refuse(404, 'Not found.');
+    if (isUndo && (undo === undefined || method !== 'POST')) return refuse(404, 'Not found.');
     if (method === 'GET') {
       const found = await approvals.get(id, person);
       if (found === undefined) return refuse(404, unknownId);
@@ -109,6 +115,10 @@ export function createInboxAnswers(
     const body = await readBodyText(request, maxBytes);
     if (!('text' in body))
       return refuse(body.fault === 'too_large' ? 413 : 400, faults[body.fault]);
+    if (isUndo) {
+      const taken = await undo?.take(id, person);
+      return taken === undefined ? refuse(404, notHere) : json(wireText(taken));
+    }
     const sent = readSent(body.text);
     if ('fault' in sent) return refuse(400, sent.fault);
     if (sent.value.input !== undefined && !allowEdits)
@@ -129,10 +139,12 @@ export function createInboxAnswers(
     // too late.
     answered.set(id, whoIn(found ?? known));
     const given = Object.assign({}, sent.value, person);
+    const offer = found && undo?.offer(found);
     const { response: outcome, isOpen } = await outcomeOf(
       id,
       () => approvals.answer(id, given),
       sent.value.decision,
+      offer,
     );
     if ((!outcome.ok && known === undefined) || isOpen) answered.delete(id);
     const [oldest] = answered.keys();
@@ -187,6 +199,7 @@ async function outcomeOf(
   id: string,
   answer: () => Promise<ToolResult>,
   decision: string,
+  offer: ((status: JsonValue | undefined) => boolean) | undefined,
 ): Promise<{ readonly response: Response; readonly isOpen?: boolean }> {
   try {
     const answered = await answeredBy(id, decision, answer, waitMs);
@@ -195,7 +208,8 @@ async function outcomeOf(
     const { outcome, status } = answered;
     // Others have to answer it too.
     const isOpen = outcome.reason === 'approvers_missing';
-    return { response: json(wireText(outcome), status), isOpen };
+    const undo = offer?.(outcome.status) === true ? { undo: true } : {};
+    return { response: json(wireText({ ...outcome, ...undo }), status), isOpen };
   } catch (error) {
     if (isMisuseError(error)) return { response: refuse(400, error.message) };
     throw error;
@@ -227,13 +241,14 @@ function leftOutOf(asked: PendingApproval | ListedApproval): readonly string[] |
   return leftOut.length === 0 ? undefined : leftOut;
 }
 
-function idIn(path: string): string | undefined {
-  const part = /^api\/approvals\/([^/]+)$/.exec(path)?.[1];
-  if (part === undefined) return undefined;
+function idIn(path: string): { readonly id?: string; readonly isUndo: boolean } {
+  const [, part, undo] = /^api\/approvals\/([^/]+)(\/undo)?$/.exec(path) ?? [];
+  const isUndo = undo !== undefined;
+  if (part === undefined) return { isUndo };
   try {
     const id = decodeURIComponent(part);
-    return id.length <= maxOfId ? id : undefined;
+    return id.length <= maxOfId ? { id, isUndo } : { isUndo };
   } catch {
-    return undefined;
+    return { isUndo };
   }
 }

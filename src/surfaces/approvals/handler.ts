@@ -53,6 +53,12 @@ export interface ApprovalsHandlerOptions {
    */
   readonly allowEdits?: boolean | undefined;
   /**
+   * Whether somebody who may see a request may take its call back, after it was allowed here and
+   * has succeeded. That passes the gates of the call's session, as `<tool>.revert`.
+   * @default false
+   */
+  readonly allowUndo?: boolean | undefined;
+  /**
    * The hosts in requests that are accepted: names for any port, or `name:port`.
    * @default loopback names only
    */
@@ -83,6 +89,7 @@ const table = {
     '',
   ),
   allowEdits: withDefault(flag, true),
+  allowUndo: withDefault(flag, false),
   allowedHosts: texts,
   allowedOrigins: texts,
 } satisfies TableOf<ApprovalsHandlerOptions>;
@@ -116,9 +123,10 @@ export function createApprovalsHandler<S>(
   const view = inspectRegistry(registry);
   const given = readOptions(where, options, table);
   view.requirePart('approvals', where);
-  const { authenticate, basePath, allowEdits } = given;
+  const { authenticate, basePath, allowEdits, allowUndo } = given;
   const policy = policyOf(given);
-  const answers = createInboxAnswers(registry as unknown as HostToolRegistry<never>, allowEdits);
+  const own = registry as unknown as HostToolRegistry<never>;
+  const answers = createInboxAnswers(own, allowEdits, allowUndo);
 
   const answer = async (request: Request): Promise<Response> => {
     if (!isHostAllowed(request, policy))

@@ -27,6 +27,7 @@ import {
   maxBytes,
   readAnswer,
   readCall,
+  readNumber,
   readObject,
   readRule,
   readTest,
@@ -41,6 +42,7 @@ import {
   listTools,
   sessionForLooking,
 } from './tool-views.ts';
+import { createUndo, type Undo } from './undo.ts';
 
 /** The headers of every answer. */
 export const always = {
@@ -103,7 +105,8 @@ export function createAnswers(
   });
   const stop = recordCalls(registry, log, feed.changed);
   const makers = createMakers(registry, log, sessions);
-  const parts: Parts = { registry, log, sessions, questions, feed, runner, makers };
+  const undo = allowCalls ? createUndo(registry, log) : undefined;
+  const parts: Parts = { registry, log, sessions, questions, feed, runner, makers, undo };
   const gets = getsOf(parts);
   const posts = postsOf(parts);
   return {
@@ -136,12 +139,14 @@ interface Parts {
   /** Undefined if calls are not allowed. */
   readonly runner: CallRunner | undefined;
   readonly makers: Makers;
+  /** Likewise. */
+  readonly undo: Undo | undefined;
 }
 
 type Gets = Readonly<Record<string, (query: URLSearchParams) => Promise<Response>>>;
 type Posts = Readonly<Record<string, (request: Request, text: string) => Promise<Response>>>;
 
-function getsOf({ registry, log, sessions, questions, feed, makers }: Parts): Gets {
+function getsOf({ registry, log, sessions, questions, feed, makers, undo }: Parts): Gets {
   return {
     async stream() {
       const stream = feed.open();
@@ -153,7 +158,8 @@ function getsOf({ registry, log, sessions, questions, feed, makers }: Parts): Ge
       const call = log.get(Number(query.get('n') ?? Number.NaN));
       if (call === undefined) return refuse(404, 'This call is no longer kept.');
       const { line, kept } = call;
-      return json(kept === undefined ? { line } : { line, kept });
+      const offer = undo?.offers(call) === true ? { undo: true } : {};
+      return json(kept === undefined ? { line, ...offer } : { line, kept, ...offer });
     },
     async rule(query) {
       return made(makers.propose(Number(query.get('n') ?? Number.NaN)));
@@ -174,7 +180,7 @@ function getsOf({ registry, log, sessions, questions, feed, makers }: Parts): Ge
   };
 }
 
-function postsOf({ questions, runner, makers }: Parts): Posts {
+function postsOf({ questions, runner, makers, undo }: Parts): Posts {
   return {
     async answer(_, text) {
       const read = readAnswer(readObject(text) ?? {});
@@ -199,6 +205,14 @@ function postsOf({ questions, runner, makers }: Parts): Posts {
       return read === undefined
         ? refuse(400, 'Expected a call, and what to expect.')
         : made(await makers.test(read));
+    },
+    async undo(_, text) {
+      if (undo === undefined) return refuse(403, 'Calls are not allowed here.');
+      const n = readNumber(readObject(text) ?? {});
+      const taken = n === undefined ? undefined : await undo.take(n);
+      return taken === undefined
+        ? refuse(409, 'This call cannot be taken back here: its session is not open.')
+        : json(taken);
     },
     async run(request, text) {
       const read = readCall(readObject(text) ?? {});

@@ -97,6 +97,11 @@ function readField(field: JsonValue): RuleRequest['fields'][number] | undefined 
   return fits ? { at, test, value: value as string | number } : undefined;
 }
 
+/** The number of a call; undefined for anything else. */
+export function readNumber(body: JsonObject): number | undefined {
+  return numberIn(body, 'n');
+}
+
 /** Undefined for anything but a policy test of one call. */
 export function readTest(body: JsonObject): TestRequest | undefined {
   const n = numberIn(body, 'n');

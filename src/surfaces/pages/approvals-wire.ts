@@ -98,4 +98,6 @@ export interface DecisionOutcome {
   readonly status: string;
   readonly code?: string;
   readonly reason?: string;
+  /** Whether the call can be taken back. */
+  readonly undo?: true;
 }

@@ -80,6 +80,8 @@ export interface ShadowHit {
 /** A call with everything that is kept about it. */
 export interface CallDetail {
   readonly line: CallLine;
+  /** Whether the page offers to take it back. */
+  readonly undo?: true;
   /** Absent if the call is so old that only its line is kept. */
   readonly kept?: {
     readonly stages: readonly CallStage[];

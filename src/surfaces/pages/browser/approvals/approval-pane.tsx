@@ -8,6 +8,7 @@ import { Part } from '../parts/elements.tsx';
 import { foldText } from '../parts/input-shape.ts';
 import { OriginsTable } from '../parts/origins-table.tsx';
 import { useShownValue } from '../parts/shown-value.tsx';
+import { TakeBack } from '../parts/take-back.tsx';
 import { aboutOf, agentsOf, labelsOf, shortTimeOf } from '../parts/words.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { ChangesView } from './changes-view.tsx';
@@ -88,6 +89,9 @@ function WholePane(props: Props & { readonly input: JsonObject }): JSX.Element {
     <section class="pane detail" tabIndex={0} aria-label={labelOf(asked)}>
       <PaneHead {...props} />
       {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
+      {ended?.undo === true ? (
+        <TakeBack tool={asked.tool.name} take={() => inbox.undo(entry)} />
+      ) : null}
       <Message asked={asked} />
       {ended?.input !== undefined ? (
         <ChangesView asked={input} input={ended.input} />

@@ -8,6 +8,7 @@ import type {
   WaitingApproval,
   WaitingList,
 } from '../../approvals-wire.ts';
+import type { UndoOutcome } from '../../undo-wire.ts';
 import { Refused, send, takeToken } from '../parts/server.ts';
 import { parseVisible } from '../parts/visible.ts';
 
@@ -22,6 +23,8 @@ export interface InboxServer {
   one(id: string): Promise<WaitingApproval>;
   /** Rejects with {@link Refused}. */
   answer(id: string, decision: SentDecision): Promise<DecisionOutcome>;
+  /** Takes a call back that was allowed. Absent if that is done elsewhere. */
+  undo?(id: string): Promise<UndoOutcome>;
 }
 
 /** What an inbox hears from its server. */
@@ -45,7 +48,8 @@ const maxPauseMs = 60_000;
 export function handlerServer(token: PageToken): InboxServer {
   return {
     one: (id) => askOne(token.now(), id),
-    answer: (id, decision) => sendDecision(token.now(), id, decision),
+    answer: (id, decision) => post(token.now(), id, decision),
+    undo: (id) => post(token.now(), id, {}, '/undo'),
     open(heard) {
       let wake = (): void => {};
       document.addEventListener('visibilitychange', () => {
@@ -174,20 +178,16 @@ function exactly(visible: WaitingApproval, exact: WaitingApproval | undefined): 
 }
 
 /** Rejects with {@link Refused}. */
-async function sendDecision(
-  token: string,
-  id: string,
-  decision: SentDecision,
-): Promise<DecisionOutcome> {
-  const response = await send(`approvals/${encodeURIComponent(id)}`, {
+async function post<T>(token: string, id: string, body: object, more = ''): Promise<T> {
+  const response = await send(`approvals/${encodeURIComponent(id)}${more}`, {
     ...direct,
     method: 'POST',
     headers: { 'content-type': 'application/json', ...authorization(token) },
-    body: JSON.stringify(decision),
+    body: JSON.stringify(body),
   });
   const text = await response.text();
   read(text);
-  return parseVisible(text) as DecisionOutcome;
+  return parseVisible(text) as T;
 }
 
 /** A page to sign in on, for example, may come instead of an answer. */

@@ -1,6 +1,7 @@
 /** The state of the page: the waiting approvals, what a person is typing, and the outcomes. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { SentDecision, WaitingApproval, WaitingList } from '../../approvals-wire.ts';
+import type { UndoOutcome } from '../../undo-wire.ts';
 import type { Edited } from '../parts/edited-input.ts';
 import type { Refused } from '../parts/server.ts';
 import { groupsOf } from './groups.ts';
@@ -56,6 +57,8 @@ export interface Inbox {
   /** Begins to edit an approval, and asks for the schema of its tool. */
   edit(entry: Entry): void;
   answer(entry: Entry, decision: SentDecision): Promise<void>;
+  /** Takes a call back that was allowed. Rejects with what the server says. */
+  undo(entry: Entry): Promise<UndoOutcome>;
   /** Asks for the list now. */
   refresh(): void;
 }
@@ -130,6 +133,10 @@ export function openInbox(server: InboxServer): Inbox {
         });
       }
       refresh();
+    },
+    async undo({ asked }) {
+      if (server.undo === undefined) throw new Error('It is taken back elsewhere.');
+      return server.undo(asked.id);
     },
     refresh: () => refresh(),
   };

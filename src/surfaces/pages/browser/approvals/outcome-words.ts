@@ -12,6 +12,8 @@ export interface Ended {
   readonly text: string;
   /** What the call ran with, if the answer has changed its input. */
   readonly input?: JsonObject;
+  /** Whether the call can be taken back. */
+  readonly undo?: true;
 }
 
 /** @param sent The answer. */
@@ -21,7 +23,10 @@ export function endedBy(outcome: DecisionOutcome, { input }: SentDecision): Ende
   return { ...endedAs(outcome, 'You have allowed this with your changes.'), input };
 }
 
-function endedAs({ decision, status, code, reason }: DecisionOutcome, allowed: string): Ended {
+function endedAs(
+  { decision, status, code, reason, undo }: DecisionOutcome,
+  allowed: string,
+): Ended {
   if (decision.startsWith('reject'))
     return {
       word: 'rejected',
@@ -35,7 +40,12 @@ function endedAs({ decision, status, code, reason }: DecisionOutcome, allowed: s
       text: `${allowed} The call is still running; its result goes to the agent.`,
     };
   if (status === 'succeeded')
-    return { word: 'allowed', tone: 'good', text: `${allowed} The call succeeded.` };
+    return {
+      word: 'allowed',
+      tone: 'good',
+      text: `${allowed} The call succeeded.`,
+      ...(undo === true ? { undo } : {}),
+    };
   if (reason === 'approvers_missing')
     return {
       word: 'counted',

@@ -2,10 +2,13 @@
 import type { JSX, RefObject } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { CallDetail, CallLine, CallStage } from '../../inspector-wire.ts';
+import type { UndoOutcome } from '../../undo-wire.ts';
 import { Badge, Part, parsed, Scroll, toneOf } from '../parts/elements.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
 import { ProgramSource } from '../parts/program-source.tsx';
+import { ask } from '../parts/server.ts';
 import { ShownValue, Text } from '../parts/shown-value.tsx';
+import { TakeBack } from '../parts/take-back.tsx';
 import { agentsOf, durationOf, labelsOf, timeOf } from '../parts/words.ts';
 import { type CallNode, isProgram, nodeIn, treeOf } from './call-nodes.ts';
 import { CallTree } from './call-tree.tsx';
@@ -96,6 +99,13 @@ export function CallDetailPane({
       </p>
       {making === 'rule' ? <RuleMaker store={store} calls={calls} line={line} gone={gone} /> : null}
       {making === 'test' ? <TestMaker store={store} line={line} gone={gone} /> : null}
+      {answer?.undo === true ? (
+        <TakeBack
+          key={line.n}
+          tool={line.tool}
+          take={() => ask<UndoOutcome>(store.token, 'undo', { n: line.n })}
+        />
+      ) : null}
       {line.phase === 'approval' || line.status === 'pending' ? (
         <p>
           <button
