@@ -4,6 +4,7 @@ import { together } from '../core/registry/gathered-changes.ts';
 import type { RegistryState } from '../core/registry/registry-state.ts';
 import { openSessions, registryStateOf } from '../core/registry/state-of.ts';
 import { everyRule } from '../core/rules/rule-use.ts';
+import { sessionOf } from '../core/session/session.ts';
 import { readSessionOptions } from '../core/session/session-options.ts';
 import type { ToolEntry } from '../core/tool/tool-entry.ts';
 import type {
@@ -71,6 +72,11 @@ export interface RegistryView {
   askedTool(
     request: Pick<ApprovalRequest, 'tool' | 'sessionId' | 'principal'>,
   ): AnyTool | undefined;
+  /**
+   * The session of a call about which a person is asked, or the newest open one with its id and
+   * principal that may suspend calls. Undefined if none is open here.
+   */
+  askingSession(request: Pick<ApprovalRequest, 'sessionId' | 'principal'>): ToolSession | undefined;
   /**
    * Checks the options of a session that is created later.
    * @throws MisuseError for options with which `createSession` would throw.
@@ -200,6 +206,20 @@ class Inspected implements RegistryView {
     return [own, ...state.names.of(tool.name)].find(
       (one) => one?.fingerprint === tool.fingerprint && one.source === tool.source,
     )?.definition;
+  }
+
+  askingSession({
+    sessionId,
+    principal,
+  }: Pick<ApprovalRequest, 'sessionId' | 'principal'>): ToolSession | undefined {
+    const state = this.#state;
+    const waiting = [...state.asking].find(
+      (one) => one.sessionId === sessionId && one.principal === principal,
+    );
+    const suspending =
+      principal === undefined ? undefined : approvalsPort.of(state)?.session(sessionId, principal);
+    const found = waiting ?? suspending;
+    return found && sessionOf(found);
   }
 
   checkSession(options: SessionOptions<never>): void {

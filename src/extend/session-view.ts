@@ -54,6 +54,8 @@ export interface SessionView {
   readonly registry: RegistryView;
   /** Whether the session or its registry is closed. */
   readonly closed: boolean;
+  /** Whom the session acts for. */
+  readonly principal: string | undefined;
   /** The session's working directory; `""` if it has none. */
   readonly cwd: string;
   /** The facts as they are now. */
@@ -145,6 +147,14 @@ export interface SessionView {
   ): boolean;
   /** From now on, a value counts as known, because a person has approved it. */
   approved(value: JsonPrimitive, by: string): void;
+  /** Whether calls of a tool can be taken back. */
+  reverts(tool: string): boolean;
+  /**
+   * Takes a call back, as `session.revert` does, through a surface.
+   * @param by The person who wants that, where one has signed in.
+   * @throws (rejects with) MisuseError `missing_part`, `closed`.
+   */
+  takeBack(callId: string, surface: string, by?: string): Promise<ToolResult>;
 }
 
 /**
@@ -181,6 +191,10 @@ class Inspected implements SessionView {
 
   get closed(): boolean {
     return this.#state.closed || this.#state.registry.closed;
+  }
+
+  get principal(): string | undefined {
+    return this.#state.principal;
   }
 
   get cwd(): string {
@@ -314,6 +328,23 @@ class Inspected implements SessionView {
 
   approved(value: JsonPrimitive, by: string): void {
     this.#origins?.approved(this.#state, value, by);
+  }
+
+  reverts(tool: string): boolean {
+    const { registry } = this.#state;
+    return (
+      registry.ports.sessionMethods.has('revertVia') &&
+      this.#state.entryOf(tool)?.internals.revert !== undefined
+    );
+  }
+
+  async takeBack(callId: string, surface: string, by?: string): Promise<ToolResult> {
+    const { parts, ports } = this.#state.registry;
+    const take = ports.sessionMethods.get('revertVia') as
+      | ((state: SessionState, id: string, via: object) => Promise<ToolResult>)
+      | undefined;
+    if (take === undefined) throw parts.missing('sessionMethods', 'revert', 'Taking a call back');
+    return take(this.#state, callId, { surface, by });
   }
 
   get #origins() {

@@ -17,7 +17,7 @@ import { shownOrigins } from '../../values/text/told-origins.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/build-page.ts';
 import { answeredBy, schemaOfAsked } from '../shared/answered.ts';
-import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
+import { idIn, maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
 import { createInboxUndo } from './handler-undo.ts';
 import { sentRequest } from './webhook-message.ts';
 
@@ -39,8 +39,6 @@ const maxChars = 4_000_000;
 const waitMs = 10_000;
 /** Most answered approvals that are remembered, to distinguish them from unknown ones. */
 const maxAnswered = 1_000;
-/** Most characters of an id. */
-const maxOfId = 512;
 
 const unknownId = 'No call waits for approval under this id.';
 const notHere =
@@ -89,6 +87,7 @@ export function createInboxAnswers(
   const answered = new Map<string, Who>();
   const undo = allowUndo ? createInboxUndo(registry) : undefined;
   let page: Promise<Page> | undefined;
+  // Longer than 60 lines, since that is this function.
   return async ({ request, person, path, searchParams }) => {
     const { method } = request;
     if (path === '' && method === 'GET') {
@@ -239,16 +238,4 @@ function leftOutOf(asked: PendingApproval | ListedApproval): readonly string[] |
   if (!Object.hasOwn(asked, 'leftOut')) return undefined;
   const { leftOut } = asked as ListedApproval;
   return leftOut.length === 0 ? undefined : leftOut;
-}
-
-function idIn(path: string): { readonly id?: string; readonly isUndo: boolean } {
-  const [, part, undo] = /^api\/approvals\/([^/]+)(\/undo)?$/.exec(path) ?? [];
-  const isUndo = undo !== undefined;
-  if (part === undefined) return { isUndo };
-  try {
-    const id = decodeURIComponent(part);
-    return id.length <= maxOfId ? { id, isUndo } : { isUndo };
-  } catch {
-    return { isUndo };
-  }
 }

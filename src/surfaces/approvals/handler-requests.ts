@@ -91,3 +91,19 @@ function objectOf(body: string): JsonObject | undefined {
     return undefined;
   }
 }
+
+/** Most characters of an id. */
+const maxOfId = 512;
+
+/** The id in a path, and whether its call is to be taken back. No id for any other path. */
+export function idIn(path: string): { readonly id?: string; readonly isUndo: boolean } {
+  const [, part, undo] = /^api\/approvals\/([^/]+)(\/undo)?$/.exec(path) ?? [];
+  const isUndo = undo !== undefined;
+  if (part === undefined) return { isUndo };
+  try {
+    const id = decodeURIComponent(part);
+    return id.length <= maxOfId ? { id, isUndo } : { isUndo };
+  } catch {
+    return { isUndo };
+  }
+}

@@ -1,23 +1,22 @@
 /** Calls that were allowed at the handler, and can be taken back there. */
 
 import type { Answerer } from '../../api/approvers.ts';
-import { registryStateOf } from '../../core/registry/state-of.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
-import type { HostToolRegistry, PendingApproval } from '../../core.ts';
-import { approvalsPort } from '../../parts/durable-approvals/session-port.ts';
+import type { HostToolRegistry, PendingApproval, ToolSession } from '../../core.ts';
+import { inspectRegistry, inspectSession } from '../../extend.ts';
 import { maySee } from '../../parts/durable-approvals/weigh-answer.ts';
 import type { JsonValue } from '../../values/json/index.ts';
+import { takeBack } from '../pages/take-back.ts';
 import type { UndoOutcome } from '../pages/undo-wire.ts';
-import { isReversible, takeBack } from '../shared/take-back.ts';
 
 /** Most calls that can be taken back. Each keeps its session. */
 const maxKept = 200;
 /** Milliseconds that a person waits for the end. */
 const waitMs = 10_000;
 
+/** What takes calls back. */
 export interface InboxUndo {
   /**
-   * A call is about to be allowed. Gives what is told how it has ended: whether it can be taken
+   * A call is about to be answered. Gives what is told how it has ended: whether it can be taken
    * back.
    */
   offer(asked: PendingApproval): (status: JsonValue | undefined) => boolean;
@@ -26,36 +25,25 @@ export interface InboxUndo {
 }
 
 export function createInboxUndo(registry: HostToolRegistry<never>): InboxUndo {
-  const state = registryStateOf(registry);
-  const kept = new Map<
-    string,
-    { readonly asked: PendingApproval; readonly session: SessionState }
-  >();
-  const sessionOf = ({ sessionId, principal }: PendingApproval): SessionState | undefined => {
-    for (const one of state.asking)
-      if (one.sessionId === sessionId && one.principal === principal) return one;
-    return principal === undefined
-      ? undefined
-      : approvalsPort.of(state)?.session(sessionId, principal);
-  };
+  const view = inspectRegistry(registry);
+  const kept = new Map<string, readonly [asked: PendingApproval, session: ToolSession]>();
   return {
     offer(asked) {
-      const before = sessionOf(asked);
+      const before = view.askingSession(asked);
       return (status) => {
         // The answer may have made it.
-        const session = before ?? sessionOf(asked);
+        const session = before ?? view.askingSession(asked);
         if (status !== 'succeeded' || session === undefined) return false;
-        if (!isReversible(session, asked.tool.name)) return false;
-        kept.set(asked.id, { asked, session });
+        if (!inspectSession(session).reverts(asked.tool.name)) return false;
+        kept.set(asked.id, [asked, session]);
         const [oldest] = kept.keys();
         if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
         return true;
       };
     },
     async take(id, person) {
-      const one = kept.get(id);
-      if (one === undefined || !maySee(one.asked, person)) return undefined;
-      const { asked, session } = one;
+      const [asked, session] = kept.get(id) ?? [];
+      if (asked === undefined || session === undefined || !maySee(asked, person)) return undefined;
       return takeBack(session, asked.callId, { surface: 'approvals', by: person.by, waitMs });
     },
   };

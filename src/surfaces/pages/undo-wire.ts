@@ -1,4 +1,4 @@
-/** What servers of pages and their pages send each other about calls that are taken back, as JSON. */
+/** What servers and pages send each other about calls that are taken back, as JSON. */
 
 /** What has become of a call that somebody wanted to take back. */
 export interface UndoOutcome {

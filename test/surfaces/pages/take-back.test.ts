@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool, HostToolRegistry, type RegistryOptions } from '../../../src/index.ts';
+import {
+  defineTool,
+  HostToolRegistry,
+  type RegistryOptions,
+  type ToolResult,
+} from '../../../src/index.ts';
 import {
   type ApprovalsHandlerOptions,
   createApprovalsHandler,
@@ -87,6 +92,8 @@ function desk(registry: HostToolRegistry, options: Partial<ApprovalsHandlerOptio
   };
 }
 
+const idOf = (result: ToolResult): string =>
+  (result.success ? undefined : result.approval?.id) ?? '';
 const allow = { decision: 'allow_once' };
 
 describe('the approvals handler', () => {
@@ -98,7 +105,7 @@ describe('the approvals handler', () => {
     });
     const post = desk(registry, { allowUndo: true });
     const waiting = await session.call('refund', { order: 'A-1' }, { callId: 'c1' });
-    const id = waiting.approval?.id ?? '';
+    const id = idOf(waiting);
     expect((await post(`${id}/undo`, 'bob')).status).toBe(404);
     expect((await post(id, 'bob', allow)).body).toMatchObject({ status: 'succeeded', undo: true });
     expect((await post(`${id}/undo`)).status).toBe(401);
@@ -122,7 +129,7 @@ describe('the approvals handler', () => {
     });
     const post = desk(registry, { allowUndo: true });
     const waiting = await session.call('refund', { order: 'A-1' });
-    const id = waiting.approval?.id ?? '';
+    const id = idOf(waiting);
     await post(id, 'bob', allow);
     expect((await post(`${id}/undo`, 'bob')).body).toMatchObject({
       status: 'rejected',
@@ -135,13 +142,13 @@ describe('the approvals handler', () => {
     const { registry, session, undone } = shop(asking);
     const off = desk(registry);
     const on = desk(registry, { allowUndo: true });
-    const refund = (await session.call('refund', { order: 'A-1' })).approval?.id ?? '';
+    const refund = idOf(await session.call('refund', { order: 'A-1' }));
     expect((await off(refund, 'bob', allow)).body).not.toHaveProperty('undo');
     expect((await off(`${refund}/undo`, 'bob')).status).toBe(404);
-    const mail = (await session.call('mail', {})).approval?.id ?? '';
+    const mail = idOf(await session.call('mail', {}));
     expect((await on(mail, 'eve', allow)).body).not.toHaveProperty('undo');
     expect((await on(`${mail}/undo`, 'eve')).status).toBe(404);
-    const no = (await session.call('refund', { order: 'A-2' })).approval?.id ?? '';
+    const no = idOf(await session.call('refund', { order: 'A-2' }));
     await on(no, 'bob', { decision: 'reject_once' });
     expect((await on(`${no}/undo`, 'bob')).status).toBe(404);
     expect(undone).toEqual([]);
@@ -172,7 +179,10 @@ describe.skipIf(!chromiumAvailable)(`on the pages, in Chromium${whyNot}`, () => 
     await session.call('refund', { order: 'A-1' });
     const page = await (await browser.newContext()).newPage();
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    await page.getByRole('button', { name: /^Allow/ }).first().click();
+    await page
+      .getByRole('button', { name: /^Allow/ })
+      .first()
+      .click();
     await page.locator('p.notice.good', { hasText: 'The call succeeded.' }).waitFor();
     await button(page, 'Take it back').click();
     await page.getByText('That is a call of its own').waitFor();

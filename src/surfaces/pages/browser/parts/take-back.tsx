@@ -75,10 +75,8 @@ interface Said {
 }
 
 function wordsOf({ status, reason, message, reverted, left = [] }: UndoOutcome): Said {
-  const stay =
-    left.length === 0
-      ? ''
-      : ` These stay as they are: ${left.map(({ toolName, callId, reason: why }) => `${toolName} (${callId}, ${why})`).join('; ')}.`;
+  const names = left.map(({ toolName, callId, reason: why }) => `${toolName} (${callId}, ${why})`);
+  const stay = left.length === 0 ? '' : ` These stay as they are: ${names.join('; ')}.`;
   const done = reverted === undefined ? '' : ` ${several(reverted, 'call')} taken back.`;
   if (status === 'running')
     return {

@@ -1,47 +1,30 @@
 /** Takes calls back for people at a page, in the sessions that have made them. */
 
-import type { ToolResult } from '../../api/result.ts';
-import type { RevertedCalls } from '../../api/undo.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
+import type { RevertedCalls, ToolResult, ToolSession } from '../../core.ts';
 import { isMisuseError } from '../../core.ts';
+import { inspectSession } from '../../extend.ts';
 import { isJsonObject } from '../../values/json/index.ts';
-import type { UndoOutcome } from '../pages/undo-wire.ts';
-
-type RevertVia = (
-  session: SessionState,
-  callId: string,
-  via: { readonly surface: string; readonly by?: string | undefined },
-) => Promise<ToolResult>;
+import type { UndoOutcome } from './undo-wire.ts';
 
 /** Most calls that are named. */
 const maxLeft = 100;
-
-/** Whether calls of a tool can be taken back in a session. */
-export function isReversible(session: SessionState, tool: string): boolean {
-  return (
-    session.registry.ports.sessionMethods.has('revertVia') &&
-    session.entryOf(tool)?.internals.revert !== undefined
-  );
-}
 
 /**
  * Takes a call back, through all gates of the session. Waits for the end no longer than `waitMs`.
  * @param by The person who wants that, where one has signed in.
  */
 export async function takeBack(
-  session: SessionState,
+  session: ToolSession,
   callId: string,
-  { surface, by, waitMs }: { surface: string; by?: string | undefined; waitMs: number },
+  { surface, by, waitMs }: { surface: string; by?: string; waitMs: number },
 ): Promise<UndoOutcome> {
-  const revert = session.registry.ports.sessionMethods.get('revertVia') as RevertVia | undefined;
-  if (revert === undefined || session.closed)
-    return { status: 'rejected', message: 'The session of the call is not open here any more.' };
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), waitMs);
   });
   try {
-    const result = await Promise.race([revert(session, callId, { surface, by }), late]);
+    const taking = inspectSession(session).takeBack(callId, surface, by);
+    const result = await Promise.race([taking, late]);
     return result === undefined ? { status: 'running' } : outcomeOf(result);
   } catch (error) {
     if (isMisuseError(error)) return { status: 'rejected', message: error.message };
