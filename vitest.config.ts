@@ -110,14 +110,14 @@ export default defineConfig({
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },
       },
-      // The real coding agents, which come from npm: `npm run test:agents`.
+      // The real coding agents, which come from npm: `npm run test:agents`. They start slowly, so
+      // several run at once.
       {
         test: {
           ...shared,
           name: 'agents',
-          // So that each program is installed once.
-          fileParallelism: false,
           sequence: { ...shared.sequence, groupOrder: 3 },
+          globalSetup: 'test/agents/install.ts',
           include: ['test/agents/**/*.test.ts'],
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },

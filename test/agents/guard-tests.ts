@@ -1,7 +1,4 @@
-/**
- * The real coding agents that npm brings, each with a guard that `hook install` has set up and a
- * scripted model on loopback. `npm run test:agents` runs these: they install the programs from npm.
- */
+/** The tests of a real coding agent with a guard that `hook install` has set up. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,11 +6,6 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { agents } from '../../src/surfaces/agents/hooks.ts';
 import { cli, type Guarded, guarded, type Kind, kinds } from './guarded.ts';
 import { installed, type ProgramName, pinned } from './programs.ts';
-
-const undo: (() => void)[] = [];
-afterAll(() => {
-  for (const step of undo) step();
-});
 
 const secrets = `rules:
   - { id: no-secrets, effect: deny, reason: the_secrets_stay, when: { command@paths.*: { glob: '**/.env' } } }
@@ -67,7 +59,12 @@ function open(lines: ReturnType<Guarded['audit']>): readonly unknown[] {
  */
 const whole: ReadonlySet<string> = new Set(['claude-code', 'codex', 'gemini-cli']);
 
-for (const program of Object.keys(pinned) as ProgramName[]) {
+/** Its model is scripted and on loopback. Without the program, the tests are skipped, and say why. */
+export async function guardTests(program: ProgramName): Promise<void> {
+  const undo: (() => void)[] = [];
+  afterAll(() => {
+    for (const step of undo) step();
+  });
   const found = await installed(program);
   const { version } = pinned[program];
   const why = 'missing' in found ? ` (skipped: ${found.missing})` : '';

@@ -1,0 +1,3 @@
+import { guardTests } from './guard-tests.ts';
+
+await guardTests('codex');
