@@ -1,15 +1,19 @@
 /** The login of a person, which a store can keep. */
 import { randomBytes } from 'node:crypto';
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import type {
+  OAuthClientProvider,
+  StoredOAuthClientInformation,
+} from '@modelcontextprotocol/client';
 import type { Store } from '../../../extend.ts';
 import { checkedStore } from '../../../stores/shared/use-store.ts';
 import { sha256 } from '../../../values/crypto.ts';
+import { isJsonObject } from '../../../values/json/index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { McpAuthorizationCode } from './auth-options.ts';
 import { bindTokens, dpopSession, newDpopKey } from './dpop.ts';
 import { checkAddress, type OAuthFetch } from './fetch.ts';
 import { clientOf, isRecord, type OAuthRecord, type OAuthStore, providerOf } from './oauth.ts';
-import type { AskedScopes } from './wanted-scopes.ts';
+import { type AskedScopes, scopesIn, scopeUnion } from './wanted-scopes.ts';
 
 /** Gives tokens to one connection after the other. */
 export interface Authorizer {
@@ -51,23 +55,56 @@ export function loginOf(
     // The host's secret may be newer than the stored one. The issuer that was found still counts.
     const record: OAuthRecord =
       client === undefined ? known : { ...known, client: { ...known.client, ...client } };
-    const login: Login = { pending: undefined, finishing: undefined };
+    const login: Login = { pending: undefined, finishing: undefined, replaced: undefined };
     const saved = async (): Promise<void> => kept?.write(record);
     const person = personOf(auth, { endpoint, record, login, saved, asked });
     return {
       note: asked.note,
       provider: await boundTo(auth, record, person),
-      fetch,
+      fetch: registeringFor(asked, fetch),
       finish(redeem) {
         // A connection that replaces a lost one waits for the same login: the tokens are of both.
-        login.finishing ??= finishLogin(auth, login, redeem).finally(() => {
-          login.pending = undefined;
-          login.finishing = undefined;
-        });
+        login.finishing ??= finishLogin(auth, login, redeem)
+          .catch((error: unknown) => {
+            // The tokens that are there are of the client before.
+            record.client = login.replaced ?? record.client;
+            throw error;
+          })
+          .finally(() => {
+            login.pending = undefined;
+            login.finishing = undefined;
+            login.replaced = undefined;
+          });
         return login.finishing;
       },
     };
   };
+}
+
+/**
+ * Lets a client register itself for all scopes that its logins ask for. The SDK names those of the
+ * server's challenge only, and many authorization servers grant no other scope later.
+ */
+function registeringFor(asked: AskedScopes, fetch: OAuthFetch): OAuthFetch {
+  // Calls that need the same at once share a client, since they share a login.
+  const underWay = new Map<string, Promise<Response>>();
+  return async (url, init) => {
+    const { body } = init ?? {};
+    const sent: unknown =
+      typeof body === 'string' && body.startsWith('{') ? JSON.parse(body) : undefined;
+    if (!isJsonObject(sent) || !Array.isArray(sent.redirect_uris)) return fetch(url, init);
+    const scope = scopeUnion(scopesIn(asked.of(textOf(sent.scope))), asked.all()).join(' ');
+    const text = JSON.stringify({ ...sent, ...(scope === '' ? {} : { scope }) });
+    const key = `${url} ${text}`;
+    const known = underWay.get(key);
+    const answer = known ?? fetch(url, { ...init, body: text });
+    underWay.set(key, answer);
+    return (await answer.finally(() => underWay.delete(key))).clone();
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** The same person, whose tokens are bound to the key of the login. */
@@ -100,6 +137,8 @@ interface Login {
   pending: Pending | undefined;
   /** While a person is waited for. */
   finishing: Promise<void> | undefined;
+  /** The client before it registered itself for more scopes, until the login has ended. */
+  replaced: OAuthRecord['client'];
 }
 
 /** The SDK's provider, with a verifier for each login that several requests may begin at once. */
@@ -120,6 +159,17 @@ function personOf(
   },
 ): OAuthClientProvider {
   const verifiers = new Map<string, string>();
+  // For what the client has registered itself last. It does so once for the same scopes.
+  let registeredFor: string | undefined;
+  const isEnough = (): boolean => {
+    const all = asked.all();
+    const granted = textOf((record.client as { scope?: unknown } | undefined)?.scope)?.split(' ');
+    return (
+      granted === undefined ||
+      registeredFor === all.join(' ') ||
+      all.every((scope) => granted.includes(scope))
+    );
+  };
   const base = providerOf(record, {
     redirect(address) {
       checkAddress(endpoint, address);
@@ -138,7 +188,19 @@ function personOf(
   return Object.assign(base, {
     ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
     // A client of this issuer registers itself at no other.
-    ...(issuer === undefined ? {} : { saveClientInformation: undefined }),
+    ...(issuer === undefined
+      ? {
+          saveClientInformation(given: StoredOAuthClientInformation) {
+            const { client } = record;
+            record.client = given;
+            if (given.client_id === client?.client_id) return;
+            login.replaced ??= record.tokens && client;
+            registeredFor = asked.all().join(' ');
+          },
+        }
+      : { saveClientInformation: undefined }),
+    // Undefined registers it anew, since a call needs a scope that it was not registered for.
+    clientInformation: () => (isEnough() ? record.client : undefined),
     state: () => randomBytes(24).toString('base64url'),
     saveCodeVerifier(verifier: string) {
       const challenge = sha256(verifier, 'base64url');
@@ -164,10 +226,13 @@ async function comeBack(
   // Anybody could have sent the person here with a code of their own.
   if (back.get('state') !== asked.searchParams.get('state'))
     throw new Error('The login came back with another `state` than it was begun with.');
-  if (back.get('code') === null)
+  if (back.get('code') === null) {
+    const why = cleanLine(back.get('error_description'), 500);
     throw new Error(
-      `The login was refused: ${cleanLine(back.get('error') ?? 'no code came back', 200)}.`,
+      `The login was refused: ${cleanLine(back.get('error') ?? 'no code came back', 200)}` +
+        `${why === '' ? '' : ` (${why})`}.`,
     );
+  }
   return back;
 }
 

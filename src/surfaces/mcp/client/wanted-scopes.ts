@@ -18,6 +18,8 @@ export function scopeUnion(...lists: readonly (readonly string[])[]): readonly s
 export interface AskedScopes {
   /** A call needs these as well. */
   note(needed: readonly string[]): void;
+  /** What calls have needed, and what the host asks for. */
+  all(): readonly string[];
   /** @param said what the server's challenge or metadata says */
   of(said: string | undefined): string | undefined;
 }
@@ -29,6 +31,7 @@ export function askedScopes(own: readonly string[] | undefined): AskedScopes {
     note(more) {
       needed = scopeUnion(needed, more);
     },
+    all: () => scopeUnion(own ?? [], needed),
     of(said) {
       if (own === undefined) return said;
       // The SDK adds this one where it leads to a token that can be renewed.

@@ -67,6 +67,49 @@ describe('a person', () => {
     expect(ran).toEqual(['read', 'write', 'write', 'write']);
   });
 
+  test('of a client that registers itself gets the scopes that tools need, in one login more', async () => {
+    const { url, ran } = await authorizedServer(open);
+    const { auth, asked } = personWith({ clientId: undefined });
+    const session = await importing(url, auth);
+    const written = await Promise.all([1, 2, 3].map(() => session.call('write', {})));
+    expect(written.map(textOf)).toEqual(Array(3).fill('write for ann'));
+    expect(asked).toHaveLength(2);
+    expect(textOf(await session.call('read', {}))).toBe('read for ann');
+    expect(ran).toEqual(['write', 'write', 'write', 'read']);
+    const clients = asked.map((address) => address.searchParams.get('client_id'));
+    // It was registered for the scopes of the first login only.
+    expect(new Set(clients).size).toBe(2);
+  });
+
+  test('of a client that registers itself gets the scopes of the host at once', async () => {
+    const { url } = await authorizedServer(open);
+    const scopes = ['orders:read', 'orders:write'];
+    const { auth, asked } = personWith({ clientId: undefined, scopes });
+    const session = await importing(url, auth);
+    expect(textOf(await session.call('write', {}))).toBe('write for ann');
+    expect(asked).toHaveLength(1);
+  });
+
+  test('who declines more scopes keeps those that there were, and the reason is told', async () => {
+    const { url } = await authorizedServer(open);
+    const { auth } = personWith({ clientId: undefined });
+    const logins: URL[] = [];
+    const session = await importing(url, {
+      ...auth,
+      authorize(address) {
+        logins.push(address);
+        const state = address.searchParams.get('state');
+        return logins.length === 1
+          ? auth.authorize(address)
+          : `${redirectUrl}?error=access_denied&error_description=Not%20today&state=${state}`;
+      },
+    });
+    const { error } = await session.call('write', {});
+    expect(error?.message).toBe('The login was refused: access_denied (Not today).');
+    expect(textOf(await session.call('read', {}))).toBe('read for ann');
+    expect(logins).toHaveLength(2);
+  });
+
   test('who comes back late runs no call that has ended meanwhile', async () => {
     const { url, ran } = await authorizedServer(open);
     const second = signal();
