@@ -1,19 +1,16 @@
 /** The login of a person, which a store can keep. */
 import { randomBytes } from 'node:crypto';
-import type {
-  OAuthClientProvider,
-  StoredOAuthClientInformation,
-} from '@modelcontextprotocol/client';
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { Store } from '../../../extend.ts';
 import { checkedStore } from '../../../stores/shared/use-store.ts';
 import { sha256 } from '../../../values/crypto.ts';
-import { isJsonObject } from '../../../values/json/index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { McpAuthorizationCode } from './auth-options.ts';
 import { bindTokens, dpopSession, newDpopKey } from './dpop.ts';
 import { checkAddress, type OAuthFetch } from './fetch.ts';
 import { clientOf, isRecord, type OAuthRecord, type OAuthStore, providerOf } from './oauth.ts';
-import { type AskedScopes, scopesIn, scopeUnion } from './wanted-scopes.ts';
+import { registeringFor, registrationOf } from './registration.ts';
+import type { AskedScopes } from './wanted-scopes.ts';
 
 /** Gives tokens to one connection after the other. */
 export interface Authorizer {
@@ -81,32 +78,6 @@ export function loginOf(
   };
 }
 
-/**
- * Lets a client register itself for all scopes that its logins ask for. The SDK names those of the
- * server's challenge only, and many authorization servers grant no other scope later.
- */
-function registeringFor(asked: AskedScopes, fetch: OAuthFetch): OAuthFetch {
-  // Calls that need the same at once share a client, since they share a login.
-  const underWay = new Map<string, Promise<Response>>();
-  return async (url, init) => {
-    const { body } = init ?? {};
-    const sent: unknown =
-      typeof body === 'string' && body.startsWith('{') ? JSON.parse(body) : undefined;
-    if (!isJsonObject(sent) || !Array.isArray(sent.redirect_uris)) return fetch(url, init);
-    const scope = scopeUnion(scopesIn(asked.of(textOf(sent.scope))), asked.all()).join(' ');
-    const text = JSON.stringify({ ...sent, ...(scope === '' ? {} : { scope }) });
-    const key = `${url} ${text}`;
-    const known = underWay.get(key);
-    const answer = known ?? fetch(url, { ...init, body: text });
-    underWay.set(key, answer);
-    return (await answer.finally(() => underWay.delete(key))).clone();
-  };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
 /** The same person, whose tokens are bound to the key of the login. */
 async function boundTo(
   { dpop }: McpAuthorizationCode,
@@ -159,17 +130,9 @@ function personOf(
   },
 ): OAuthClientProvider {
   const verifiers = new Map<string, string>();
-  // For what the client has registered itself last. It does so once for the same scopes.
-  let registeredFor: string | undefined;
-  const isEnough = (): boolean => {
-    const all = asked.all();
-    const granted = textOf((record.client as { scope?: unknown } | undefined)?.scope)?.split(' ');
-    return (
-      granted === undefined ||
-      registeredFor === all.join(' ') ||
-      all.every((scope) => granted.includes(scope))
-    );
-  };
+  const { clientInformation, saveClientInformation } = registrationOf(record, asked, (client) => {
+    login.replaced ??= client;
+  });
   const base = providerOf(record, {
     redirect(address) {
       checkAddress(endpoint, address);
@@ -188,19 +151,8 @@ function personOf(
   return Object.assign(base, {
     ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
     // A client of this issuer registers itself at no other.
-    ...(issuer === undefined
-      ? {
-          saveClientInformation(given: StoredOAuthClientInformation) {
-            const { client } = record;
-            record.client = given;
-            if (given.client_id === client?.client_id) return;
-            login.replaced ??= record.tokens && client;
-            registeredFor = asked.all().join(' ');
-          },
-        }
-      : { saveClientInformation: undefined }),
-    // Undefined registers it anew, since a call needs a scope that it was not registered for.
-    clientInformation: () => (isEnough() ? record.client : undefined),
+    saveClientInformation: issuer === undefined ? saveClientInformation : undefined,
+    clientInformation,
     state: () => randomBytes(24).toString('base64url'),
     saveCodeVerifier(verifier: string) {
       const challenge = sha256(verifier, 'base64url');
