@@ -1,5 +1,6 @@
 /** The calls that an agent has told of, within bounds. */
-import type { Authorization } from '../../core.ts';
+import type { Authorization, ToolSession } from '../../core.ts';
+import { inspectSession } from '../../extend.ts';
 import { canonicalJson, type JsonValue } from '../../values/json/index.ts';
 import type { Described } from './agent-calls.ts';
 import type { Verdict } from './options.ts';
@@ -27,6 +28,10 @@ export interface Call {
   rounds: number;
   /** Whether its end was told. */
   isOver: boolean;
+  /** Its id in the host's session, where another session of the agent uses the same one. */
+  otherId?: string;
+  /** Where it is the one with its own id. */
+  owned?: Map<string, Call>;
 }
 
 /** Most calls, and most characters of what is kept of them. */
@@ -80,6 +85,7 @@ export class CallTable {
   }
 
   forget(call: Call): void {
+    call.owned?.delete(call.told.id);
     this.#calls.delete(JSON.stringify([call.sessionId, call.told.id]));
     this.#size -= call.told.size;
   }
@@ -100,9 +106,22 @@ export class CallTable {
   }
 }
 
-/** The id of a call in the host's session. */
-export function callIdOf({ told, rounds }: Call): string {
-  return rounds === 0 ? told.id : `${told.id}~${rounds}`;
+/** The calls that have their own ids in a session of the host, by these ids. */
+const owners = new WeakMap<ToolSession, Map<string, Call>>();
+
+/** The id of a call in the host's session, which several sessions of agents may share. */
+export function callIdOf(call: Call, session: ToolSession): string {
+  const { told, rounds } = call;
+  const owned = owners.get(session) ?? new Map<string, Call>();
+  owners.set(session, owned);
+  const owner = owned.get(told.id) ?? call;
+  if (owner !== call) call.otherId ??= inspectSession(session).newCallId();
+  else {
+    owned.set(told.id, call);
+    call.owned = owned;
+  }
+  const id = call.otherId ?? told.id;
+  return rounds === 0 ? id : `${id}~${rounds}`;
 }
 
 /** Whether a call is the one that was asked about. What was inferred may have become known. */

@@ -32,7 +32,7 @@ export interface LineParts {
 /** A connection. */
 export interface ClientLine {
   readonly connection: ClientConnection;
-  /** Answers the open questions of an agent's session with `cancelled`. */
+  /** Answers the open questions of an agent's session with `cancelled`, and refuses requests. */
   cancel(sessionId: string): void;
   /** Ends what is open. Idempotent. */
   close(): Promise<void>;
@@ -49,6 +49,7 @@ export function openLine(parts: LineParts, stream: Stream): ClientLine {
     isOwn: (tool) => tools.includes(tool),
     stopTurn(sessionId) {
       gate.cancel(sessionId);
+      requests.cancel(sessionId);
       void connection.agent.notify('session/cancel', { sessionId }).catch(() => undefined);
     },
     refused(tool, reason) {
@@ -68,7 +69,10 @@ export function openLine(parts: LineParts, stream: Stream): ClientLine {
   });
   return {
     connection,
-    cancel: (sessionId) => gate.cancel(sessionId),
+    cancel(sessionId) {
+      gate.cancel(sessionId);
+      requests.cancel(sessionId);
+    },
     async close() {
       connection.close();
       await Promise.all([requests.close(), gate.leave()]);

@@ -36,6 +36,8 @@ export class ClientRequests {
   /** Terminals that are being made count too. */
   #starting = 0;
   #isClosed = false;
+  /** The requests that a person may be asked about, by what ends them. */
+  readonly #asking = new Map<AbortController, string>();
 
   constructor(
     session: ToolSession,
@@ -54,7 +56,10 @@ export class ClientRequests {
     const path = this.#inside(params.path);
     const permission = await this.#allowed('fs/read_text_file', params, signal);
     const request = { ...params, path };
-    const content = await settled(permission, async () => (await read(request)).content);
+    const content = await settled(permission, signal, async () => {
+      this.#isStill(params.path, path);
+      return (await read(request)).content;
+    });
     if (typeof content !== 'string') throw refusal('The file could not be read as text.');
     return { content };
   }
@@ -64,7 +69,10 @@ export class ClientRequests {
     const path = this.#inside(params.path);
     const permission = await this.#allowed('fs/write_text_file', params, signal);
     const request = { ...params, path };
-    await settled(permission, async () => void (await write(request)));
+    await settled(permission, signal, async () => {
+      this.#isStill(params.path, path);
+      await write(request);
+    });
     return {};
   }
 
@@ -81,6 +89,7 @@ export class ClientRequests {
       const permission = await this.#allowed('terminal/create', params, signal);
       const request = { ...params, cwd };
       try {
+        this.#isStill(params.cwd ?? this.#place.cwd, cwd);
         const { terminalId } = await terminals.create(request);
         const ref = { sessionId: params.sessionId, terminalId };
         if (typeof terminalId !== 'string' || this.#open.has(terminalId))
@@ -123,6 +132,11 @@ export class ClientRequests {
     return {};
   }
 
+  /** Refuses what a person is still asked about in an agent's session. */
+  cancel(sessionId: string): void {
+    for (const [stop, of] of this.#asking) if (of === sessionId) stop.abort();
+  }
+
   /** Releases the terminals that are left. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -133,8 +147,8 @@ export class ClientRequests {
 
   async #release(terminal: Terminal): Promise<void> {
     this.#open.delete(terminal.ref.terminalId);
-    await (this.#terminals as AcpTerminals).release(terminal.ref);
     await end(terminal, undefined);
+    await (this.#terminals as AcpTerminals).release(terminal.ref);
   }
 
   /** The terminal of a request, if it is one of the same session of the agent. */
@@ -153,17 +167,25 @@ export class ClientRequests {
     return paths.at(-1) as string;
   }
 
+  /** A link may have been made while a person was asked. @throws Refusal */
+  #isStill(path: string, before: string): void {
+    if (this.#inside(path) !== before)
+      throw refusal('The path leads to another file than when it was asked about.');
+  }
+
   async #allowed(method: ClientMethod, params: object, signal: AbortSignal): Promise<Permission> {
     const { authorizeCall, describeRequest } = await import('./agent-calls.ts');
     const copy = copyJson(params, { maxDepth: 64, maxValues: 100_000 });
     if (!copy.ok || !isJsonObject(copy.value)) throw refusal('Expected an object.');
     const session = this.#session;
     const described = describeRequest(method, copy.value);
+    const stop = new AbortController();
+    this.#asking.set(stop, String(copy.value.sessionId));
     const permission = await authorizeCall(session, described, this.#place, {
       callId: inspectSession(session).newCallId(),
-      signal,
+      signal: AbortSignal.any([signal, stop.signal]),
       surface: { name: 'acp' },
-    });
+    }).finally(() => this.#asking.delete(stop));
     if (typeof permission === 'string') throw refusal(permission);
     if (!permission.allowed)
       throw refusal(permission.result.error?.message ?? 'The call was refused.');
@@ -175,12 +197,24 @@ export class ClientRequests {
 }
 
 /** Runs what is allowed, and ends its call. @returns what the session makes of the output */
-async function settled(permission: Permission, run: () => Promise<unknown>): Promise<unknown> {
+async function settled(
+  permission: Permission,
+  signal: AbortSignal,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
   let outcome: ExternalOutcome;
+  let leave = (): void => {};
+  const gone = new Promise<never>((_, reject) => {
+    leave = () => reject(new Error('The agent did not wait for the end.'));
+    signal.addEventListener('abort', leave, { once: true });
+  });
   try {
-    outcome = { output: (await run()) ?? null };
+    signal.throwIfAborted();
+    outcome = { output: (await Promise.race([run(), gone])) ?? null };
   } catch (error) {
     outcome = { error: messageOf(error) || 'It failed.' };
+  } finally {
+    signal.removeEventListener('abort', leave);
   }
   const result = await permission.settle(outcome);
   if (result.success) return result.output;

@@ -8,7 +8,7 @@ import { canonicalJson, isJsonObject } from '../../values/json/index.ts';
 import type { Place } from '../agents/place.ts';
 import { type Call, CallTable, callIdOf, type Decision, isSame } from './call-table.ts';
 import { canAllow, type Verdict } from './options.ts';
-import { aboutOf, outcomeOf, type ToldCall } from './told-call.ts';
+import { aboutOf, briefOf, outcomeOf, type ToldCall } from './told-call.ts';
 
 /** What happens when an agent makes a call without asking that the rules refuse. */
 export type OnUnasked = 'record' | 'cancel';
@@ -108,7 +108,8 @@ class AgentGate implements Gate {
   heard(sessionId: string, update: unknown): void {
     if (!isJsonObject(update) || !/^tool_call(?:_update)?$/.test(String(update.sessionUpdate)))
       return;
-    const call = this.#calls.learn(sessionId, update);
+    const call =
+      this.#calls.learn(sessionId, update) ?? this.#calls.learn(sessionId, briefOf(update));
     if (call === undefined || call.isOver) return;
     const { told, decision } = call;
     const { status } = told;
@@ -157,7 +158,7 @@ class AgentGate implements Gate {
     if (!canAllow(question.options))
       return this.#refuse(tool, 'It offers no answer for this call alone.');
     const permission = await authorizeCall(session, described, placeOf(question.sessionId), {
-      callId: callIdOf(call),
+      callId: callIdOf(call, session),
       signal: mine.stop.signal,
       surface: { name: 'acp', approver: question.approver },
     });
@@ -192,9 +193,12 @@ class AgentGate implements Gate {
   /** A call has begun, or has ended, and no permission covers it. */
   #unasked(call: Call): void {
     const { sessionId, told, decision } = call;
+    const session = this.#parts.sessionOf(sessionId);
     if (decision !== undefined) this.#stop(decision, 'The agent did not wait for the answer.');
-    const callId = decision === undefined ? callIdOf(call) : `${callIdOf(call)}~ran`;
-    this.#later(this.#record(sessionId, told, callId));
+    if (session !== undefined) {
+      const callId = callIdOf(call, session) + (decision === undefined ? '' : '~ran');
+      this.#later(this.#record(sessionId, told, callId));
+    }
     this.#calls.end(call);
   }
 

@@ -47,8 +47,12 @@ function optionOf(options: unknown, kind: string): string | undefined {
   return typeof optionId === 'string' ? optionId : undefined;
 }
 
+/** The options that an answer can name. An id that is there twice names none of them. */
 function listOf(options: unknown): readonly JsonObject[] {
-  return Array.isArray(options) ? options.filter(isJsonObject) : [];
+  const all = Array.isArray(options) ? options.filter(isJsonObject) : [];
+  const counts = new Map<unknown, number>();
+  for (const { optionId } of all) counts.set(optionId, (counts.get(optionId) ?? 0) + 1);
+  return all.filter(({ optionId }) => counts.get(optionId) === 1);
 }
 
 const choices = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;

@@ -65,6 +65,14 @@ export function readToldCall(
   return { told: Object.fromEntries(given) as Omit<ToldCall, 'size'>, size: copy.size };
 }
 
+/** What an update that is too large to read says at least: that a call has begun or ended. */
+export function briefOf({ toolCallId, status, kind, name }: JsonObject): JsonObject {
+  const texts = Object.entries({ toolCallId, status, kind, name });
+  return Object.fromEntries(
+    texts.filter(([, text]) => typeof text === 'string' && text.length <= maxIdChars),
+  );
+}
+
 function pathsOf({ locations, content }: JsonObject): readonly string[] {
   const places = [...listOf(locations), ...listOf(content).filter(({ type }) => type === 'diff')];
   const paths = places.flatMap(({ path }) => (typeof path === 'string' ? [path] : []));

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { observeCalls } from '../../../src/extend.ts';
 import { HostToolRegistry, MisuseError, type Rule } from '../../../src/index.ts';
 import {
+  type AcpClient,
   type AcpClientOptions,
   type AcpTerminals,
   toAcpClient,
@@ -224,4 +225,125 @@ test.each([
 ])('toAcpClient throws for %s', (_, options) => {
   const session = new HostToolRegistry().createSession({ sessionId: 'h' });
   expect(() => toAcpClient(session, options as never)).toThrow(MisuseError);
+});
+
+/** A client whose person is asked about each call, and answers when the test says so. */
+function asked(client: Partial<AcpClientOptions>) {
+  let answer = (_: 'allow_once' | 'reject_once'): void => {};
+  let told = (): void => {};
+  const question = new Promise<void>((resolve) => {
+    told = resolve;
+  });
+  const registry = new HostToolRegistry({ default: 'ask' });
+  const records: string[] = [];
+  observeCalls('test', registry, {
+    ended: ({ tool, status }) => void records.push(`${tool} ${status}`),
+  });
+  const acp = toAcpClient(registry.createSession({ sessionId: 'h' }), {
+    ...{ agent: 'other', cwd: project },
+    ask: () => {
+      told();
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    },
+    ...client,
+  });
+  const turn = async (script: (turn: Turn) => Promise<void>) => {
+    const [ours, theirs] = linePair();
+    scriptedAgent(theirs, script);
+    const { agent } = acp.connect(ours);
+    await agent.request('initialize', { protocolVersion: 1 });
+    const { sessionId } = await agent.request('session/new', { cwd: project, mcpServers: [] });
+    const done = agent.request('session/prompt', { sessionId, prompt: [] }).catch(() => undefined);
+    return { sessionId, done };
+  };
+  return { acp, turn, question, records, answer: () => answer('allow_once') };
+}
+
+describe('while a person is asked', () => {
+  test('a path that leads elsewhere meanwhile is refused', async () => {
+    const written: string[] = [];
+    const place = asked({ fs: { writeTextFile: ({ path }) => void written.push(path) } });
+    const path = join(project, 'swapped', 'a.ts');
+    mkdirSync(join(project, 'swapped'));
+    let said: unknown;
+    const { done } = await place.turn(async ({ client, sessionId }) => {
+      said = await client
+        .request('fs/write_text_file', { sessionId, path, content: '' })
+        .catch(reason);
+    });
+    await place.question;
+    rmSync(join(project, 'swapped'), { recursive: true });
+    symlinkSync(root, join(project, 'swapped'));
+    place.answer();
+    await done;
+    expect(said).toMatch(/outside of the folder/);
+    expect(written).toEqual([]);
+    expect(place.records).toEqual(['fs.write_text_file failed']);
+    await place.acp.close();
+  });
+
+  test.each([
+    ['a cancelled turn', (acp: AcpClient, id: string) => acp.cancel(id)],
+    ['a closed client', (acp: AcpClient) => void acp.close()],
+  ])('%s leaves no request that runs later', async (_, end) => {
+    const written: string[] = [];
+    const place = asked({ fs: { writeTextFile: ({ path }) => void written.push(path) } });
+    const { sessionId, done } = await place.turn(async ({ client, sessionId }) => {
+      const params = { sessionId, path: join(project, 'a.ts'), content: '' };
+      await client.request('fs/write_text_file', params).catch(reason);
+    });
+    await place.question;
+    end(place.acp, sessionId);
+    await done;
+    place.answer();
+    await place.acp.close();
+    expect(written).toEqual([]);
+    expect(place.records).toEqual(['fs.write_text_file cancelled']);
+  });
+});
+
+describe('handlers of the host', () => {
+  test('that throw end their calls, and the agent reads why', async () => {
+    const fail = (): never => {
+      throw new Error('broken');
+    };
+    const said: unknown[] = [];
+    const terminal: AcpTerminals = {
+      ...{ create: () => ({ terminalId: 't1' }), output: fail, waitForExit: fail },
+      ...{ kill: fail, release: fail },
+    };
+    const { records } = await run([], { terminal, fs: { readTextFile: fail } }, async (turn) => {
+      const { client, sessionId } = turn;
+      const path = join(project, 'a.ts');
+      said.push(await client.request('fs/read_text_file', { sessionId, path }).catch(reason));
+      await client.request('terminal/create', { sessionId, command: 'ls' });
+      const terminal = { sessionId, terminalId: 't1' };
+      for (const method of ['output', 'wait_for_exit', 'kill', 'release'] as const)
+        said.push(await client.request(`terminal/${method}`, terminal).catch(reason));
+    });
+    expect(said).toEqual(Array(5).fill(expect.stringContaining('broken')));
+    expect(records).toEqual(['fs.read_text_file failed', 'terminal.create failed']);
+  });
+
+  test('that hang do not keep a closed client, and their calls end', async () => {
+    let begun = (): void => {};
+    const hangs = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const never = (): Promise<never> => {
+      begun();
+      return new Promise(() => {});
+    };
+    const place = asked({ ask: () => 'allow_once', fs: { readTextFile: never } });
+    const { done } = await place.turn(async ({ client, sessionId }) => {
+      const params = { sessionId, path: join(project, 'a.ts') };
+      await client.request('fs/read_text_file', params).catch(reason);
+    });
+    await hangs;
+    await place.acp.close();
+    await done;
+    expect(place.records).toEqual(['fs.read_text_file cancelled']);
+  });
 });
