@@ -59,6 +59,24 @@ function open(lines: ReturnType<Guarded['audit']>): readonly unknown[] {
  */
 const whole: ReadonlySet<string> = new Set(['claude-code', 'codex', 'gemini-cli']);
 
+/** A custom command with a command line in its text, and the words that start it. */
+const inlineCommands: Partial<Record<ProgramName, readonly [string, string, ...string[]]>> = {
+  'claude-code, older': [
+    'project/.claude/commands/status.md',
+    '[[script:main]] !`cat .env > copy.txt`\n',
+  ],
+  'gemini-cli': [
+    'project/.gemini/commands/status.toml',
+    'prompt = "[[script:main]] !{cat .env > copy.txt}"\n',
+  ],
+  opencode: [
+    'project/.opencode/command/status.md',
+    '[[script:main]] !`cat .env > copy.txt`\n',
+    ...['--command', 'status'],
+  ],
+  'qwen-code': ['project/.qwen/commands/status.md', '[[script:main]] !{cat .env > copy.txt}\n'],
+};
+
 /** Its model is scripted and on loopback. Without the program, the tests are skipped, and say why. */
 export async function guardTests(program: ProgramName): Promise<void> {
   const undo: (() => void)[] = [];
@@ -124,6 +142,36 @@ export async function guardTests(program: ProgramName): Promise<void> {
         await home.run({ main: [[shell('touch allowed.txt')], [shell('mkdir asked')]] }, { args });
         // Without a terminal, nobody answers the agent's own question about the second one.
         expect([home.has('project/allowed.txt'), home.has('project/asked')]).toEqual([true, false]);
+      },
+    );
+
+    const inline = inlineCommands[program];
+    test.runIf(inline !== undefined)(
+      'a command line in the text of a custom command asks no hook, as the page says',
+      async () => {
+        const home = await own();
+        const [file, text, ...words] = inline ?? ['', ''];
+        home.write(file, text);
+        const args = [...kind.args, ...words];
+        await home.run({ main: [] }, { prompt: words.length > 0 ? 'x' : '/status', args });
+        expect(home.has('project/copy.txt')).toBe(true);
+        expect(home.audit()).toEqual([]);
+      },
+    );
+
+    test.runIf(program === 'claude-code')(
+      'a command line in the text of a skill is judged before it runs',
+      async () => {
+        const home = await own(
+          `${secrets}  - { id: mkdir, effect: ask, when: { command@commands.*.program: mkdir } }\n`,
+        );
+        const lines = ['touch ran.txt', 'cat .env > copy.txt', 'mkdir asked'];
+        const text = lines.map((line) => `- !\`${line}\``).join('\n');
+        home.write('project/.claude/commands/status.md', `[[script:main]]\n${text}\n`);
+        await home.run({ main: [[shell('touch after.txt')]] }, { prompt: '/status' });
+        const made = ['ran.txt', 'copy.txt', 'asked', 'after.txt'];
+        expect(made.map((name) => home.has(`project/${name}`))).toEqual([true, false, false, true]);
+        expect(home.audit().filter(({ status }) => status === 'rejected')).toHaveLength(2);
       },
     );
 

@@ -213,6 +213,8 @@ export interface RunHow {
   readonly by?: readonly string[];
   /** @default `project` in the home */
   readonly folder?: string;
+  /** What the user writes after the name of the script, or a command that begins with a slash. */
+  readonly prompt?: string;
 }
 
 export interface RunEnd extends AgentEnd {
@@ -274,7 +276,10 @@ export async function guarded(
   if (kind.agent === 'codex') await trustHooks(bin, home, at('project'));
   return {
     ...parts,
-    async run(scripts, { args = kind.args, env = {}, by, folder = at('project') } = {}) {
+    async run(
+      scripts,
+      { args = kind.args, env = {}, by, folder = at('project'), prompt = 'Go on.' } = {},
+    ) {
       const model = await startScriptedModel(scripts);
       try {
         if (program === 'codex')
@@ -288,7 +293,7 @@ export async function guarded(
           ...{ program, bin, model: model.url, home, project: folder, args },
           env: { ...kind.env, ...env },
           ...(by === undefined ? {} : { before: [process.execPath, cli, ...by] }),
-          prompt: '[[script:main]] Go on.',
+          prompt: prompt.startsWith('/') ? prompt : `[[script:main]] ${prompt}`,
         });
         return { ...end, results: (script = 'main') => model.results(script) };
       } finally {

@@ -1,7 +1,7 @@
 /**
  * Claude Code, by its hooks reference for versions 2.1.x (code.claude.com/docs/en/hooks).
  * `onFailure` is known from 2.1.295 on; earlier versions let a call run when its hook cannot be
- * started.
+ * started. Versions without an event ignore its hooks, and obey the others.
  */
 import { join } from 'node:path';
 import type { JsonObject } from '../../../values/json/index.ts';
@@ -23,7 +23,10 @@ export const claudeCode: Agent = {
     program: 'claude',
     shell: 'Bash',
     file: ({ env, home }) => join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
-    hooks: claudeHooks,
+    hooks(command) {
+      const all = claudeHooks(command);
+      return { ...all, PreSkillShellCommand: all.PreToolUse };
+    },
     state({ env: { CLAUDE_CONFIG_DIR: given }, home }) {
       const [folder, files] = given ? [given, []] : [join(home, '.claude'), ['.claude.json']];
       const guarded = ['settings.json', 'settings.local.json', 'hooks', 'plugins', 'agents'];
@@ -51,6 +54,10 @@ export function readClaudeEvent(name: string, event: JsonObject): AgentEvent {
         about: callOf(event),
         unasked: unaskedMode(memberOf(event, 'permission_mode')),
       };
+    // A command line in the text of a skill, which runs before a model reads it. It takes the
+    // answer to `PreToolUse`, too, and does not run if a hook asks.
+    case 'PreSkillShellCommand':
+      return { kind: 'before', about: callOf(event), unasked: name };
     case 'PostToolUse':
       return {
         kind: 'after',
