@@ -67,10 +67,11 @@ export function readToldCall(
 
 /** What an update that is too large to read says at least: that a call has begun or ended. */
 export function briefOf({ toolCallId, status, kind, name }: JsonObject): JsonObject {
-  const texts = Object.entries({ toolCallId, status, kind, name });
-  return Object.fromEntries(
-    texts.filter(([, text]) => typeof text === 'string' && text.length <= maxIdChars),
+  const texts = Object.entries({ toolCallId, status, kind, name }).filter(
+    (entry): entry is [string, string] =>
+      typeof entry[1] === 'string' && entry[1].length <= maxIdChars,
   );
+  return Object.fromEntries(texts);
 }
 
 function pathsOf({ locations, content }: JsonObject): readonly string[] {
