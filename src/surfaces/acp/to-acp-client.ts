@@ -71,8 +71,9 @@ export interface AcpClient {
   ): Promise<McpServer[]>;
   /**
    * Answers the open questions of an agent's session with `cancelled`, and refuses what a person is
-   * asked about files and terminals. Call it when you send `session/cancel`, which asks for that. It sends nothing itself, since you start and cancel the
-   * turns: `connection.agent.notify('session/cancel', { sessionId })`.
+   * asked about files and terminals. Call it when you send `session/cancel`, which demands it. It
+   * sends nothing itself, since you start and cancel the turns:
+   * `connection.agent.notify('session/cancel', { sessionId })`.
    */
   cancel(sessionId: string): void;
   /**
