@@ -64,8 +64,8 @@ function checkPackage(where: string): void {
     if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') return;
     throw new MisuseError(
       'missing_dependency',
-      `${where}: \`code\` runs programs with the package \`run\`, which is not installed; run ` +
-        '`npm install run`, or give `codeMode` another runner.',
+      `${where}: the package \`run\`, which runs programs, is not installed; run ` +
+        '`npm install run`.',
       { cause: error },
     );
   }

@@ -37,8 +37,8 @@ test.each([
     'is named with the line that installs it',
     ['--import', without],
     [
-      'missing_dependency createSession: `code` runs programs with the package `run`, which is not ' +
-        'installed; run `npm install run`, or give `codeMode` another runner.',
+      'missing_dependency createSession: the package `run`, which runs programs, is not ' +
+        'installed; run `npm install run`.',
       'made with another runner',
     ],
   ],

@@ -5,6 +5,7 @@ import type {
   OAuthClientProvider,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
+import { checkedStore } from '../../../stores/shared/use-store.ts';
 import { MisuseError } from '../../../values/errors/index.ts';
 import {
   isProvider,
@@ -17,11 +18,12 @@ import {
 } from './auth-options.ts';
 import { bindTokens, dpopSession, newDpopKey } from './dpop.ts';
 import { type OAuthFetch, oauthFetch } from './fetch.ts';
-import { type Authorizer, loginOf } from './login.ts';
+import type { Authorizer } from './login.ts';
 import { loadSdk } from './sdk.ts';
 import { askedScopes } from './wanted-scopes.ts';
 
 const where = 'importMcpTools';
+const loginUse = { what: 'logins to MCP servers', needs: ['get', 'set'] } as const;
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /**
@@ -55,7 +57,16 @@ export function authorizerOf(
 
 function openerOf(auth: McpGrant, endpoint: URL, fetch: OAuthFetch): () => Promise<Authorizer> {
   const asked = askedScopes(auth.scopes);
-  if (auth.grant === 'authorization_code') return loginOf(auth, endpoint, fetch, asked);
+  if (auth.grant === 'authorization_code') {
+    const store = auth.store && checkedStore(where, 'auth.store', auth.store, loginUse);
+    const open = async () =>
+      (await import('./login.ts')).loginOf({ ...auth, store }, endpoint, fetch, asked);
+    let login: ReturnType<typeof open> | undefined;
+    return async () => {
+      login ??= open();
+      return (await login)();
+    };
+  }
   const make = programOf(auth, fetch);
   return async () => {
     const provider = await make();

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { Store } from '../../../extend.ts';
-import { checkedStore } from '../../../stores/shared/use-store.ts';
 import { sha256 } from '../../../values/crypto.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { McpAuthorizationCode } from './auth-options.ts';
@@ -188,14 +187,11 @@ async function comeBack(
   return back;
 }
 
-const loginUse = { what: 'logins to MCP servers', needs: ['get', 'set'] } as const;
-
 function storedLogin(
-  given: Store,
+  store: Store,
   endpoint: URL,
   { clientId = '', principal = '' }: McpAuthorizationCode,
 ): OAuthStore {
-  const store = checkedStore('importMcpTools', 'auth.store', given, loginUse);
   const space = { shared: 'mcp-logins' } as const;
   const key = sha256(JSON.stringify([endpoint.href, clientId, principal]));
   return {
