@@ -82,7 +82,8 @@ const noTexts: Readonly<Record<string, string>> = Object.freeze({});
 export const importTable = {
   server: required(
     kind<string | URL>(
-      'an http(s) address without a user, a password, a query and a fragment',
+      'an http(s) address without a user, a password, a query and a fragment (`servers` of the ' +
+        'document are never used)',
       (given) => {
         const url = webAddress(given);
         return url !== undefined && url.username + url.password + url.search + url.hash === '';
