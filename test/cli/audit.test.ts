@@ -128,6 +128,41 @@ describe('audit report', () => {
     });
   });
 
+  test('counts what an agent did unasked, and what the rules refuse of it', async () => {
+    const log = join(folder, 'unasked.jsonl');
+    const registry = new HostToolRegistry({
+      rules: [{ id: 'rm', effect: 'deny', when: { command: 'rm x' } }],
+    });
+    const audit = createAuditLog({ path: log });
+    audit.attach(registry);
+    const session = registry.createSession({ sessionId: 's' });
+    session.register(
+      defineTool({
+        ...{ name: 'run', description: 'Runs.', external: true },
+        parameters: { type: 'object', properties: { command: { type: 'string' } } },
+      }),
+    );
+    for (const [command, unasked] of [
+      ['ls', false],
+      ['ls', true],
+      ['rm x', true],
+    ] as const) {
+      const permission = await session.authorize(
+        'run',
+        { command },
+        { surface: { name: 'acp', unasked } },
+      );
+      if (permission.allowed) await permission.settle({ output: null });
+    }
+    await audit.close();
+    const { stdout } = await cli(['audit', 'report', log]);
+    expect(stdout).toContain(
+      '2 calls ran unasked: an agent did not ask first. The rules refuse 1 of them.',
+    );
+    const { stdout: json } = await cli(['audit', 'report', log, '--json']);
+    expect(JSON.parse(json).summary).toMatchObject({ calls: 3, unasked: 2, unaskedRefused: 1 });
+  });
+
   test('counts the calls of agents by the chain of their names', async () => {
     const file = join(folder, 'agents.jsonl');
     const registry = new HostToolRegistry();
