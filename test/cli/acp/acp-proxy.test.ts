@@ -244,3 +244,68 @@ describe('everything else', () => {
     expect(records).toEqual(['execute rejected unasked']);
   });
 });
+
+describe('what no honest side sends', () => {
+  test('an editor that begins twice, or sends answers to nothing, reaches the agent unchanged', async () => {
+    const { editor, agent, toAgent, toEditor } = await proxied();
+    const initialize = { id: 1, method: 'initialize', params: { protocolVersion: 1 } };
+    await editor(initialize);
+    await editor(initialize);
+    await editor({ id: 99, result: selected('always') });
+    expect(toAgent).toHaveLength(3);
+    await agent({ id: 1, result: { protocolVersion: 1 } });
+    await agent({ id: 1, result: { protocolVersion: 1 } });
+    expect(toEditor).toHaveLength(2);
+  });
+
+  test('an option that is there twice is no answer, whichever of them the user has meant', async () => {
+    const { agent, editor, toEditor, toAgent, last } = await proxied();
+    const twice = [
+      { optionId: 'x', name: 'Allow', kind: 'allow_once' },
+      { optionId: 'x', name: 'Reject', kind: 'reject_once' },
+    ];
+    const question = ask(1, 'id');
+    await agent({ ...question, params: { ...question.params, options: twice } });
+    expect(await last(toAgent)).toMatchObject({ result: { outcome: { outcome: 'cancelled' } } });
+    expect(toEditor).toEqual([]);
+    await agent({
+      ...ask(2, 'id'),
+      params: { ...ask(2, 'id').params, options: [...options, ...twice] },
+    });
+    await last(toEditor);
+    await editor({ id: 2, result: selected('x') });
+    expect(await last(toAgent, 2)).toMatchObject({ result: { outcome: { outcome: 'cancelled' } } });
+  });
+
+  test('an answer for another question changes nothing', async () => {
+    const { agent, editor, toEditor, toAgent, last } = await proxied();
+    await agent(ask(1, 'id'));
+    await agent(ask(2, 'ls'));
+    await last(toEditor, 2);
+    await editor({ id: 2, result: selected('once') });
+    await editor({ id: 1, result: selected('no') });
+    const both = [await last(toAgent, 1), await last(toAgent, 2)];
+    expect(both).toMatchObject([
+      { id: 2, result: selected('once') },
+      { id: 1, result: selected('no') },
+    ]);
+  });
+
+  test('more requests at once than anybody needs are refused, and the others answered', async () => {
+    const { agent, toEditor, toAgent, proxy } = await proxied();
+    for (let id = 1; id <= 1_100; id++) await agent(ask(`q${id}`, `echo ${id}`));
+    await vi.waitFor(() => expect(toEditor.length).toBeGreaterThan(0));
+    expect(toAgent.filter((line) => line.includes('Too many')).length).toBeGreaterThan(0);
+    proxy.editorGone();
+    await vi.waitFor(() => expect(toAgent).toHaveLength(1_100));
+  });
+
+  test('an agent that dies while a request is with the editor leaves nothing open', async () => {
+    const { agent, toEditor, last, proxy, records } = await proxied();
+    await agent(ask(1, 'id'));
+    await agent({ id: 2, method: 'terminal/create', params: { sessionId: 's1', command: 'id' } });
+    await last(toEditor, 2);
+    await proxy.agentGone();
+    expect(records.sort()).toEqual(['execute cancelled', 'terminal.create cancelled']);
+  });
+});
