@@ -291,13 +291,13 @@ describe('what no honest side sends', () => {
     ]);
   });
 
-  test('more requests at once than anybody needs are refused, and the others answered', async () => {
+  test('a flood of questions is answered, and only few reach the editor at once', async () => {
     const { agent, toEditor, toAgent, proxy } = await proxied();
     for (let id = 1; id <= 1_100; id++) await agent(ask(`q${id}`, `echo ${id}`));
     await vi.waitFor(() => expect(toEditor.length).toBeGreaterThan(0));
-    expect(toAgent.filter((line) => line.includes('Too many')).length).toBeGreaterThan(0);
     proxy.editorGone();
     await vi.waitFor(() => expect(toAgent).toHaveLength(1_100));
+    expect(toEditor.length).toBeLessThan(100);
   });
 
   test('an agent that dies while a request is with the editor leaves nothing open', async () => {
