@@ -59,7 +59,9 @@ const lazyRunner: CodeRunner = {
  */
 function checkPackage(where: string): void {
   try {
-    import.meta.resolve?.('run');
+    // Taken apart, since bundlers would look for the package themselves.
+    const { resolve } = import.meta as Partial<ImportMeta>;
+    resolve?.('run');
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') return;
     throw new MisuseError(
