@@ -56,6 +56,8 @@ export interface SessionView {
   readonly closed: boolean;
   /** Whom the session acts for. */
   readonly principal: string | undefined;
+  /** The agents of its chain, the first one first. */
+  readonly agents: readonly string[];
   /** The session's working directory; `""` if it has none. */
   readonly cwd: string;
   /** The facts as they are now. */
@@ -147,6 +149,11 @@ export interface SessionView {
   ): boolean;
   /** From now on, a value counts as known, because a person has approved it. */
   approved(value: JsonPrimitive, by: string): void;
+  /**
+   * From now on, the scopes of a request to this session count for its outer session too: agents of
+   * a token act with what the token grants.
+   */
+  shareScopes(): void;
   /** Whether calls of a tool can be taken back. */
   reverts(tool: string): boolean;
   /**
@@ -195,6 +202,10 @@ class Inspected implements SessionView {
 
   get principal(): string | undefined {
     return this.#state.principal;
+  }
+
+  get agents(): readonly string[] {
+    return this.#state.chain.map(({ agent }) => agent);
   }
 
   get cwd(): string {
@@ -328,6 +339,10 @@ class Inspected implements SessionView {
 
   approved(value: JsonPrimitive, by: string): void {
     this.#origins?.approved(this.#state, value, by);
+  }
+
+  shareScopes(): void {
+    this.#state.sharesScopes = true;
   }
 
   reverts(tool: string): boolean {

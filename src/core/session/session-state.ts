@@ -45,6 +45,8 @@ export class SessionState {
   outer: SessionState | undefined;
   /** The call whose handler made the session. It makes all calls of the session. */
   within: FoundCall | undefined;
+  /** Its requests are made to its outer session, so their scopes count there too. */
+  sharesScopes = false;
   /** The agents for which the session acts. */
   chain = noAgents;
   #actor: Actor | undefined;

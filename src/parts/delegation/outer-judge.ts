@@ -48,8 +48,10 @@ class OuterCall extends Call {
 
   /** The scopes of a request are those of the session that got it. */
   override get surface(): Surface | undefined {
-    const { surface } = this.inner;
-    return surface?.scopes === undefined ? surface : { ...surface, scopes: undefined };
+    const { surface, session } = this.inner;
+    return surface?.scopes === undefined || session.sharesScopes
+      ? surface
+      : { ...surface, scopes: undefined };
   }
 
   override onEnd(cleanup: (result: ToolResult) => void): void {

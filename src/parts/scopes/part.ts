@@ -69,7 +69,8 @@ const reason = 'scope_missing';
 function hasScope({ surface, session }: FoundCall, scope: string): boolean {
   const ofRequest = surface?.scopes;
   // The scopes of a session that was delegated to are its own: a request cannot add any.
-  if (ofRequest !== undefined && (session.outer === undefined || !ofRequest.includes(scope)))
+  const isWhole = session.outer === undefined || session.sharesScopes;
+  if (ofRequest !== undefined && (isWhole || !ofRequest.includes(scope)))
     return ofRequest.includes(scope);
   const fact = scopeFact + scope;
   return hasOwn(session.facts, fact) && session.facts[fact] === true;

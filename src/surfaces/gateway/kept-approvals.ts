@@ -3,7 +3,7 @@
  * available.
  */
 import { dirname, resolve } from 'node:path';
-import type { HostToolRegistry, Overrides, SessionFor } from '../../core.ts';
+import type { HostToolRegistry, Overrides, SessionFor, ToolSession } from '../../core.ts';
 import type { Store } from '../../extend.ts';
 import { keepApprovals } from '../../parts/durable-approvals/durable-state.ts';
 import { messageOf } from '../../values/errors/index.ts';
@@ -129,10 +129,11 @@ function placeOf(
 
 /** From now on, the registry keeps suspended calls there, including those of earlier processes. */
 function use({ registry, cwd, settled }: KeeperParts, { secret, store }: Opened): void {
-  const sessionFor: SessionFor = async ({ sessionId, principal, profile, facts, overrides }) => {
+  const sessionFor: SessionFor = async (record) => {
+    const { sessionId, rootSessionId, principal, actor, profile, facts, overrides } = record;
     await settled();
-    return registry.createSession({
-      sessionId,
+    const root: ToolSession = registry.createSession({
+      sessionId: rootSessionId ?? sessionId,
       principal,
       cwd,
       approvalMode: 'suspend',
@@ -141,6 +142,7 @@ function use({ registry, cwd, settled }: KeeperParts, { secret, store }: Opened)
       facts,
       overrides: overrides as Overrides | undefined,
     });
+    return (actor?.chain ?? []).reduce((outer, link) => outer.delegate(link), root);
   };
   keepApprovals(registry, secret, store, sessionFor);
 }

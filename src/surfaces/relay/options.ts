@@ -115,6 +115,8 @@ export interface RelayCaller {
   readonly scopes: readonly string[];
   /** The client that it was issued to. @default unknown */
   readonly clientId?: string | undefined;
+  /** The agents through which the principal acts, the first one first. @default none */
+  readonly actors?: readonly string[] | undefined;
   /** Everything that it says. @default none */
   readonly claims?: JsonObject | undefined;
 }

@@ -23,6 +23,12 @@ export interface McpToken {
   readonly scopes: readonly string[];
   /** The client that it was issued to. @default unknown */
   readonly clientId?: string | undefined;
+  /**
+   * The agents through which the principal acts, the first one first and the one that sends the
+   * request last: at most 64, with names of 1 to 256 characters. Each becomes an agent of the chain
+   * of the session, as by `session.delegate`. @default none
+   */
+  readonly actors?: readonly string[] | undefined;
   /** Everything that it says. Given to the function that makes sessions. @default none */
   readonly claims?: JsonObject | undefined;
 }

@@ -17,6 +17,8 @@ export interface Sender {
   /** Undefined if nobody asked for a token. */
   readonly scopes: readonly string[] | undefined;
   readonly clientId?: string | undefined;
+  /** Undefined if the principal acts itself. */
+  readonly actors?: readonly string[] | undefined;
   readonly claims?: JsonObject | undefined;
 }
 
@@ -109,7 +111,7 @@ function whyRefused(request: Request, token: string | undefined): string {
 
 /** Fails closed: a verdict that cannot be read lets nobody in. */
 function readToken(found: unknown): Sender {
-  const { principal, scopes, clientId, claims } = (found ?? {}) as Partial<McpToken>;
+  const { principal, scopes, clientId, actors, claims } = (found ?? {}) as Partial<McpToken>;
   const isText = (value: unknown): value is string =>
     typeof value === 'string' && value !== '' && value.length <= 1_024;
   const isShort = Array.isArray(scopes) && scopes.length <= maxScopes;
@@ -119,13 +121,33 @@ function readToken(found: unknown): Sender {
       'authorization.verify: expected undefined or { principal, scopes }, with 1 to 1024 ' +
         `characters and a list of at most ${maxScopes} strings, got ${describe(found)}.`,
     );
+  if (actors !== undefined && !areActors(actors))
+    throw new TypeError(
+      'authorization.verify: expected `actors` to be a list of at most 64 names of 1 to 256 ' +
+        `characters, got ${describe(actors)}.`,
+    );
   return {
     principal,
     // No tool can need another one, and sessions refuse them.
     scopes: Object.freeze(scopes.filter(isScopeName)),
     ...(isText(clientId) ? { clientId } : {}),
+    ...(actors === undefined || actors.length === 0 ? {} : { actors: Object.freeze([...actors]) }),
     ...(isJsonObject(claims) ? { claims } : {}),
   };
+}
+
+/** Whether these may be agents of a chain. */
+export function areActors(given: unknown): given is readonly string[] {
+  return (
+    Array.isArray(given) &&
+    given.length <= 64 &&
+    given.every((one) => typeof one === 'string' && one !== '' && one.length <= 256)
+  );
+}
+
+/** 403 for agents whose chain the registry does not take. */
+export function refusedActors(): Response {
+  return refusal(403, rpcCodes.server, 'The agents that this token names may not act here.');
 }
 
 /** 401 or 403, with what a client needs to get a token that holds. */

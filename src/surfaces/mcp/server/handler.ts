@@ -10,7 +10,8 @@ import {
   type OriginPolicy,
   preflightHeaders,
 } from '../../../values/http/origin-guard.ts';
-import { answerMetadata } from './authorization.ts';
+import { ActorsRefused, actThrough } from './acting.ts';
+import { answerMetadata, refusedActors } from './authorization.ts';
 import { createModernServing } from './modern.ts';
 import {
   type HandlerSettings,
@@ -90,6 +91,7 @@ export function createMcpHandler(source: McpSource, options?: McpHandlerOptions)
       } catch (error) {
         if (error instanceof MisuseError && error.code === 'missing_dependency') throw error;
         settings.report(error);
+        if (error instanceof ActorsRefused) return refusedActors();
         return refusal(500, rpcCodes.internal, 'Internal error.');
       }
     },
@@ -135,17 +137,18 @@ function readSource(source: McpSource, settings: HandlerSettings, own: OwnSessio
   if (typeof source === 'function') {
     return async ({ sender, request, era }) => {
       try {
-        const { principal, scopes, clientId, claims } = sender;
+        const { principal, scopes, clientId, actors, claims } = sender;
         const session = await source({
           ...(principal === undefined ? {} : { principal }),
           ...(scopes === undefined ? {} : { scopes }),
           ...(clientId === undefined ? {} : { clientId }),
+          ...(actors === undefined ? {} : { actors }),
           ...(claims === undefined ? {} : { claims }),
           headers: request.headers,
           era,
         });
         if (scopes !== undefined) learnScopes(session, scopes);
-        return own.of(session);
+        return own.of(session, actors === undefined ? session : actThrough(session, actors));
       } catch (error) {
         settings.logFault(error, 'source');
         throw error;
@@ -158,7 +161,9 @@ function readSource(source: McpSource, settings: HandlerSettings, own: OwnSessio
       'createMcpHandler: expected a session or a function that makes one, got ' +
         `${describeValue(source)}.`,
     );
-  return async () => ({ session: source, owned: false, end: async () => {} });
+  const shared = { session: source, owned: false, end: async () => {} };
+  return async ({ sender: { actors } }) =>
+    actors === undefined ? shared : own.inside(actThrough(source, actors));
 }
 
 // The guard of an MCP handler against foreign hosts and web pages, and its CORS headers.

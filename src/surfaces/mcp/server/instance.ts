@@ -15,6 +15,7 @@ import type { ToolSession } from '../../../core.ts';
 import { learnDeclared } from '../../shared/declared-facts.ts';
 import { heldFor } from '../held-clients.ts';
 import { passedOnTo } from '../passed-on.ts';
+import { learnerOf } from './acting.ts';
 import { listPages, pageOwners, readPage, showsApps, toolsFor } from './apps.ts';
 import type { CallContext } from './asking.ts';
 import { answerCall } from './call.ts';
@@ -258,5 +259,5 @@ function readLevel(value: unknown): LogThreshold | undefined {
  * would see what it declares.
  */
 export function learnCapabilities(session: ToolSession, declared: unknown): void {
-  learnDeclared(session, capabilityPrefix, declared);
+  learnDeclared(learnerOf(session), capabilityPrefix, declared);
 }

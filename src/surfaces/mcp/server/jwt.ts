@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../core.ts';
 import { messageOf } from '../../../values/errors/index.ts';
 import { readBodyText } from '../../../values/http/body.ts';
 import { isProtected, webAddress } from '../../../values/http/web-address.ts';
-import { isJsonObject } from '../../../values/json/index.ts';
+import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
 import {
   anything,
   milliseconds,
@@ -16,6 +16,7 @@ import {
   wrongOption,
 } from '../../../values/options/index.ts';
 import { packageFault } from '../../../values/packages/missing-package.ts';
+import { areActors } from './authorization.ts';
 import { type McpAuthorization, type McpToken, refusedTokens } from './authorization-options.ts';
 
 /** Options of {@link jwtVerifier}. */
@@ -87,11 +88,11 @@ interface Issuer {
 /**
  * Makes `authorization.verify` for tokens that are JWTs: their signature, `iss`, `aud`, `exp`
  * (required) and `nbf` are checked. `sub`, or else `client_id`, becomes the principal; `scope` or
- * `scp` the scopes. Keys are fetched when the first token comes, and again at most every 30 seconds
- * when a token names a key that is not among them. Where the keys are is looked up again if that
- * does not help and was found more than ten minutes ago. While keys cannot be fetched, tokens are
- * refused. So are tokens that say they are of another kind, such as ID tokens, and those that are
- * bound to a key by DPoP. Needs the package `jose`.
+ * `scp` the scopes; `act` (RFC 8693) the `actors`. Keys are fetched when the first token comes, and
+ * again at most every 30 seconds when a token names a key that is not among them. Where the keys
+ * are is looked up again if that does not help and was found more than ten minutes ago. While keys
+ * cannot be fetched, tokens are refused. So are tokens that say they are of another kind, such as
+ * ID tokens. Needs the package `jose`.
  * @throws MisuseError `invalid_option`; `missing_dependency` (as a rejection of the function).
  *
  * @example
@@ -284,9 +285,12 @@ async function fetchJson(url: URL): Promise<JsonObject> {
   return value;
 }
 
-/** Undefined if the token names nobody. */
-function tokenOf(payload: JWTPayload): McpToken | undefined {
-  const { sub, client_id: client, azp, scope, scp } = payload;
+/** Undefined if the token names nobody; or why it does not hold. */
+function tokenOf(payload: JWTPayload): McpToken | string | undefined {
+  const { sub, client_id: client, azp, scope, scp, act } = payload;
+  const actors = act === undefined ? [] : actorsIn(act, payload.iss);
+  if (!areActors(actors))
+    return 'its `act` is no chain of at most 64 actors with a `sub` of 1 to 256 characters each';
   const clientId = textOf(client) ?? textOf(azp);
   const principal = textOf(sub) ?? clientId;
   if (principal === undefined) return undefined;
@@ -294,8 +298,31 @@ function tokenOf(payload: JWTPayload): McpToken | undefined {
     principal,
     scopes: scopesOf(scope ?? scp),
     ...(clientId === undefined ? {} : { clientId }),
+    ...(actors.length === 0 ? {} : { actors }),
     claims: payload as JsonObject,
   };
+}
+
+/** Most actors that are read: one more than a chain may have. */
+const mostActors = 65;
+
+/**
+ * The actors of a token, the first one first. The outermost one is the present one, and each has
+ * the one before it as its own `act` (RFC 8693, section 4.1). Undefined if one has no name.
+ */
+function actorsIn(act: unknown, issuer: string | undefined): readonly string[] | undefined {
+  const actors: string[] = [];
+  for (let at: unknown = act; at !== undefined && actors.length < mostActors; ) {
+    if (!isJsonObject(at as JsonValue)) return undefined;
+    const { sub, client_id: client, iss, act: before } = at as JsonObject;
+    const name = textOf(sub) ?? textOf(client);
+    if (name === undefined) return undefined;
+    if (iss !== undefined && textOf(iss) === undefined) return undefined;
+    // The same name at another issuer is somebody else.
+    actors.unshift(iss === undefined || iss === issuer ? name : `${iss}#${name}`);
+    at = before;
+  }
+  return actors;
 }
 
 function scopesOf(value: unknown): readonly string[] {

@@ -7,7 +7,8 @@ import { describe } from '../../../values/errors/index.ts';
 import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { heldFor } from '../held-clients.ts';
 import { passedOnTo } from '../passed-on.ts';
-import type { Sender } from './authorization.ts';
+import { ActorsRefused } from './acting.ts';
+import { refusedActors, type Sender } from './authorization.ts';
 import { bounded } from './body.ts';
 import { createInstance, learnCapabilities } from './instance.ts';
 import { calledSchema } from './list.ts';
@@ -146,7 +147,10 @@ async function serverFor(
   request: Request,
   nextPrefix: () => string,
 ): Promise<Server> {
-  const sourced = await one.source();
+  const sourced = await one.source().catch((error: unknown) => {
+    if (error instanceof ActorsRefused) one.refused = refusedActors();
+    throw error;
+  });
   const { session, owned } = sourced;
   // The headers of a call are checked against the schema of its tool.
   await heldFor(session);

@@ -41,6 +41,11 @@ export interface McpCaller {
   readonly scopes?: readonly string[];
   /** The client that the token was issued to, if `verify` says so. */
   readonly clientId?: string;
+  /**
+   * The agents through which the principal acts, the first one first, if `verify` says so. The
+   * session that is made gets them as its chain, unless it acts for another one already.
+   */
+  readonly actors?: readonly string[];
   /** What else the token says, if `verify` gives it. */
   readonly claims?: JsonObject;
   /**

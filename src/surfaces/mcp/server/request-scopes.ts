@@ -2,6 +2,7 @@
 import type { ToolSession } from '../../../core.ts';
 import { inspectSession } from '../../../extend.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
+import { learnerOf } from './acting.ts';
 import { challenge } from './authorization.ts';
 import type { Authorization } from './authorization-options.ts';
 import type { RpcId, RpcMessage } from './rpc.ts';
@@ -77,7 +78,7 @@ export function learnScopes(
   scopes: readonly string[],
   isShared = false,
 ): void {
-  const view = inspectSession(session);
+  const view = inspectSession(learnerOf(session));
   const before = new Set(Object.keys(view.facts));
   const known = scopes.map((scope) => `scope.${scope}`);
   const kept = isShared ? known.filter((fact) => before.has(fact)) : known;

@@ -3,7 +3,8 @@
 import { isJsonObject } from '../../../values/json/index.ts';
 import { nextTurn } from '../../../values/limits/stretches.ts';
 import { withDeadline } from '../../../values/limits/with-deadline.ts';
-import { checkToken, type Sender, verifyMs } from './authorization.ts';
+import { isMadeFor } from './acting.ts';
+import { checkToken, refusedActors, type Sender, verifyMs } from './authorization.ts';
 import { readBody } from './body.ts';
 import type { ModernServing } from './modern.ts';
 import type { HandlerSettings } from './options.ts';
@@ -68,11 +69,17 @@ export async function serve(parts: HandlerParts, request: Request): Promise<Resp
   return 'handle' in found ? found.handle(request, undefined) : found;
 }
 
-function findSession(
+async function findSession(
   { finder, makeSession }: HandlerParts,
   { request, sender, id }: Asked,
 ): Promise<McpSession | Response> {
-  return finder.find(id, sender.principal, () => makeSession({ sender, request, era: 'legacy' }));
+  const found = await finder.find(id, sender.principal, () =>
+    makeSession({ sender, request, era: 'legacy' }),
+  );
+  // It would act as others do.
+  return 'handle' in found && !isMadeFor(found.sourced.session, sender.actors)
+    ? refusedActors()
+    : found;
 }
 
 async function servePost(parts: HandlerParts, asked: Asked): Promise<Response> {

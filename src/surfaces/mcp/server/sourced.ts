@@ -1,6 +1,7 @@
 /** The session of a client, and how it ends. */
 import type { ToolSession } from '../../../core.ts';
 import { inspectSession } from '../../../extend.ts';
+import { firstOf } from './acting.ts';
 
 /** A tool session, and whether it was made for this client. */
 export interface Sourced {
@@ -15,7 +16,10 @@ export interface Sourced {
 
 /** The sessions that a source makes. */
 export interface OwnSessions {
-  of(session: ToolSession): Sourced;
+  /** @param session The one that the client uses. @param made The one that the source has made. */
+  of(made: ToolSession, session?: ToolSession): Sourced;
+  /** A session of agents that acts for one that all clients share. */
+  inside(session: ToolSession): Sourced;
   /** Closes those that suspended calls have kept open. */
   close(): Promise<void>;
 }
@@ -23,20 +27,18 @@ export interface OwnSessions {
 export function createOwnSessions(report: (error: unknown) => void): OwnSessions {
   const kept = new Set<ToolSession>();
   let isClosed = false;
+  const ending = (session: ToolSession, close: ToolSession) => async (): Promise<void> => {
+    const needed = isClosed ? undefined : inspectSession(session).needed();
+    if (needed === undefined) return close.close();
+    kept.add(close);
+    needed
+      .then(() => close.close())
+      .catch(report)
+      .finally(() => kept.delete(close));
+  };
   return {
-    of: (session) => ({
-      session,
-      owned: true,
-      async end() {
-        const needed = isClosed ? undefined : inspectSession(session).needed();
-        if (needed === undefined) return session.close();
-        kept.add(session);
-        needed
-          .then(() => session.close())
-          .catch(report)
-          .finally(() => kept.delete(session));
-      },
-    }),
+    of: (made, session = made) => ({ session, owned: true, end: ending(session, made) }),
+    inside: (session) => ({ session, owned: false, end: ending(session, firstOf(session)) }),
     async close() {
       isClosed = true;
       await Promise.all([...kept].map((session) => session.close()));

@@ -39,10 +39,10 @@ export async function admitOverMcp(
       headers: { 'WWW-Authenticate': sender.headers.get('www-authenticate') ?? 'Bearer' },
     });
   const document = await findSession(store, now(), code);
-  const { principal = '', scopes = [], clientId, claims } = sender;
+  const { principal = '', scopes = [], clientId, actors, claims } = sender;
   try {
     const asked = Promise.resolve(
-      authorization.admit({ code, principal, scopes, clientId, claims }),
+      authorization.admit({ code, principal, scopes, clientId, actors, claims }),
     );
     if ((await withDeadline(asked, verifyMs)) === true) return { document, side: 'agent', sender };
   } catch (error) {

@@ -191,3 +191,52 @@ test.each([
   const given = { verify, authorizationServers: servers, ...authorization };
   expect(() => createRelay({ authorization: given } as never)).toThrow(name);
 });
+
+test('the agents of an access token are the chain of its calls, and the rules of the relay see them', async () => {
+  const admitted: RelayCaller[] = [];
+  const relay = createRelay({
+    session: {
+      tools: orders,
+      rules: [{ effect: 'deny', tools: 'write', actor: { agent: 'planner' } }],
+    },
+    authorization: {
+      resource: 'http://127.0.0.1',
+      authorizationServers: ['https://login.example.com'],
+      verify: (token) => ({
+        principal: 'ann',
+        scopes: ['orders:read', 'orders:write'],
+        actors: token.split('.').slice(1),
+      }),
+      admit: (caller) => admitted.push(caller) > 0,
+    },
+  });
+  open.defer(() => relay.close());
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+  const post = (path: string, body: unknown, more: Record<string, string> = {}) =>
+    relay.fetch(
+      new Request(`http://127.0.0.1${path}`, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify(body),
+      }),
+    );
+  const { code } = (await (await post('/api/sessions', {})).json()) as Made;
+  const told = async (token: string, name: string): Promise<string> => {
+    const authorization = { authorization: `Bearer ${token}` };
+    const mcp = `/api/sessions/${code}/mcp`;
+    const began = await post(mcp, initialize, authorization);
+    expect(began.status).toBe(200);
+    const id = began.headers.get('mcp-session-id') ?? '';
+    await began.text();
+    const body = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name, arguments: {} } };
+    return (await post(mcp, body, { ...authorization, 'mcp-session-id': id })).text();
+  };
+  expect(await told('t', 'write')).toContain('did write');
+  expect(await told('t.robot.planner', 'write')).toContain('policy_denied');
+  expect(await told('t.robot.planner', 'read')).toContain('did read');
+  expect(await told('t.robot', 'write')).toContain('did write');
+  expect(admitted.at(-1)?.actors).toEqual(['robot']);
+});
