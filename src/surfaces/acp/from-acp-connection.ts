@@ -2,7 +2,15 @@
 import { type AnyTool, type Approver, defineTool, type ToolSession } from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
-import { kind, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
+import {
+  checkOption,
+  kind,
+  readOptions,
+  required,
+  type TableOf,
+  text,
+  withMethods,
+} from '../../values/options/index.ts';
 import { learnDeclared } from '../shared/declared-facts.ts';
 import { chosenKind, isChoice } from './options.ts';
 
@@ -73,6 +81,7 @@ export function fromAcpConnection(
   session: ToolSession,
   options: AcpConnectionOptions,
 ): AcpAgentSession {
+  checkOption(where, 'connection', connection, withMethods<AcpPeer>(['request']));
   const {
     sessionId,
     clientCapabilities,

@@ -1,5 +1,6 @@
 /** The client of an agent of the Agent Client Protocol, with a session's gates before its calls. */
 import { homedir } from 'node:os';
+import { isAbsolute, resolve } from 'node:path';
 import type {
   ClientCapabilities,
   ClientConnection,
@@ -9,13 +10,14 @@ import type {
 import type { Approver, ToolSession } from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
 import {
+  checkOption,
   fn,
+  kind,
   object,
   oneOf,
   readOptions,
   required,
   type TableOf,
-  text,
   withDefault,
   withMethods,
 } from '../../values/options/index.ts';
@@ -37,8 +39,8 @@ export interface AcpClientOptions {
   /** Asks a person, if the session has no approver. @default calls that need one are rejected */
   readonly ask?: Approver | undefined;
   /**
-   * The folder that the agent works in: the `cwd` of its sessions. Rules about paths and command
-   * lines need it, and the agent gets no file and no terminal outside of it.
+   * The absolute path of the folder that the agent works in: the `cwd` of its sessions. Rules about
+   * paths and command lines need it, and the agent gets no file and no terminal outside of it.
    * @default the session's `cwd`, else the folder of this process
    */
   readonly cwd?: string | undefined;
@@ -87,7 +89,7 @@ const where = 'toAcpClient';
 const optionTable = {
   agent: required(oneOf(...agentNames, 'other')),
   ask: fn<Approver>(),
-  cwd: text(1),
+  cwd: kind<string>('an absolute path', (path) => typeof path === 'string' && isAbsolute(path)),
   fs: object<AcpFiles>(),
   terminal: withMethods<AcpTerminals>(['create', 'output', 'waitForExit', 'kill', 'release']),
   onUnasked: withDefault(oneOf('record', 'cancel'), 'record'),
@@ -96,6 +98,19 @@ const fileTable = {
   readTextFile: fn<NonNullable<AcpFiles['readTextFile']>>(),
   writeTextFile: fn<NonNullable<AcpFiles['writeTextFile']>>(),
 } satisfies TableOf<AcpFiles>;
+
+const streams = kind<Stream>(
+  'a stream of the SDK, with `readable` and `writable`',
+  (value) => hasObject(value, 'readable') && hasObject(value, 'writable'),
+);
+const connections = kind<ClientConnection>('what `connect` has returned', (value) =>
+  hasObject(value, 'agent'),
+);
+
+function hasObject(value: unknown, member: string): boolean {
+  const found = (value as Readonly<Record<string, unknown>> | null | undefined)?.[member];
+  return typeof found === 'object' && found !== null;
+}
 
 /**
  * Makes a session the client of an agent of the Agent Client Protocol (with the package
@@ -119,7 +134,7 @@ export function toAcpClient(session: ToolSession, options: AcpClientOptions): Ac
   const files = readOptions(where, fs, fileTable, { path: 'fs' }) as AcpFiles;
   const sdk = loadSdk();
   const view = inspectSession(session);
-  const folder = cwd ?? (view.cwd || process.cwd());
+  const folder = cwd ?? resolve(view.cwd ?? '');
   const place = { cwd: folder, project: folder, home: homedir() };
   const tools = new OfferedTools(session, sdk);
   const takeBack = ask === undefined ? undefined : view.lendApprover(ask);
@@ -127,6 +142,7 @@ export function toAcpClient(session: ToolSession, options: AcpClientOptions): Ac
   const parts = { sdk, session, agent, onUnasked, place, files, terminal, tools };
   return Object.freeze({
     connect(stream: Stream) {
+      checkOption(`${where}.connect`, 'stream', stream, streams);
       const line = openLine(parts, stream);
       lines.add(line);
       void line.connection.closed.then(() => {
@@ -142,8 +158,10 @@ export function toAcpClient(session: ToolSession, options: AcpClientOptions): Ac
       },
       terminal: terminal !== undefined,
     },
-    mcpServers: (capabilities: object | undefined, connection: ClientConnection) =>
-      tools.servers(capabilities, connection),
+    async mcpServers(capabilities: object | undefined, connection: ClientConnection) {
+      checkOption(`${where}.mcpServers`, 'connection', connection, connections);
+      return tools.servers(capabilities, connection);
+    },
     cancel(sessionId: string) {
       for (const line of lines) line.cancel(sessionId);
     },

@@ -222,6 +222,7 @@ test.each([
   ['an unknown handler', { agent: 'other', fs: { readFile: () => ({ content: '' }) } }],
   ['half a terminal', { agent: 'other', terminal: { create: () => ({ terminalId: '' }) } }],
   ['a wrong word', { agent: 'other', onUnasked: 'stop' }],
+  ['a folder that is no absolute path', { agent: 'other', cwd: 'src' }],
 ])('toAcpClient throws for %s', (_, options) => {
   const session = new HostToolRegistry().createSession({ sessionId: 'h' });
   expect(() => toAcpClient(session, options as never)).toThrow(MisuseError);
@@ -346,4 +347,12 @@ describe('handlers of the host', () => {
     await done;
     expect(place.records).toEqual(['fs.read_text_file cancelled']);
   });
+});
+
+test('what is no stream and no connection is refused, with what was expected', async () => {
+  const session = new HostToolRegistry().createSession({ sessionId: 'h' });
+  const acp = toAcpClient(session, { agent: 'other' });
+  expect(() => acp.connect({} as never)).toThrow(/`stream` to be a stream of the SDK/);
+  await expect(acp.mcpServers({}, undefined as never)).rejects.toThrow(/`connect` has returned/);
+  await acp.close();
 });

@@ -138,6 +138,14 @@ test.each([
   expect(() => fromAcpConnection(peer, session, options as never)).toThrow(MisuseError);
 });
 
+test('what cannot be asked is no connection, and nothing is registered', () => {
+  const session = new HostToolRegistry().createSession({ sessionId: 'h' });
+  expect(() => fromAcpConnection({} as never, session, { sessionId: 's' })).toThrow(
+    /`connection` to be an object with the method `request`/,
+  );
+  expect(session.tools()).toEqual([]);
+});
+
 test('a terminal that was made while its call ended is released, once', async () => {
   const asked: string[] = [];
   let made = (): void => {};
