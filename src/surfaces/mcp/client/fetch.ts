@@ -206,10 +206,11 @@ export function checkAddress(server: URL, address: URL): void {
   if (webAddress(address) === undefined)
     throw new Error('The server named an address for the login that is not a web address.');
   if (address.origin === server.origin) return;
-  const isNear = isOwnMachine(server);
-  const isOutside = !isOwnMachine(address) && (isPrivate(server) || !isPrivate(address));
-  if (address.protocol === 'https:' && (isNear || isOutside)) return;
-  if (address.protocol === 'http:' && isNear && isOwnMachine(address)) return;
+  const isNear = isLoopback(server);
+  const isOutside = !isLoopback(address) && (isPrivate(server) || !isPrivate(address));
+  const isProtected = address.protocol === 'https:' && (isNear || isOutside);
+  // A server on this machine may be one in a container, which cannot ask such an address itself.
+  if (!isLinkLocal(address) && (isProtected || (isNear && isLoopback(address)))) return;
   throw new Error(
     `The server \`${server.origin}\` named \`${address.origin}\` for the login. Expected https, ` +
       'and an address that is not on this machine or in a private network.',
@@ -227,10 +228,17 @@ function isPrivate({ hostname }: URL): boolean {
   );
 }
 
-/** Loopback, and link-local addresses, at which clouds give a machine's programs their keys. */
-function isOwnMachine({ hostname }: URL): boolean {
+function isLoopback({ hostname }: URL): boolean {
   return (
-    /^(?:(?:.+\.)?localhost\.?|127\..*|0\.0\.0\.0|169\.254\..*)$/.test(hostname) ||
-    /^\[(?:::1?|::ffff:(?:7f|a9fe:).*|fe[89ab].*)\]$/.test(hostname)
+    /^(?:(?:.+\.)?localhost\.?|127\..*|0\.0\.0\.0)$/.test(hostname) ||
+    /^\[(?:::1?|::ffff:7f.*)\]$/.test(hostname)
+  );
+}
+
+/** At such addresses clouds give a machine's programs their keys. Some have one of their own. */
+function isLinkLocal({ hostname }: URL): boolean {
+  return (
+    /^(?:169\.254\..*|metadata\.google\.internal\.?)$/.test(hostname) ||
+    /^\[(?:::ffff:a9fe:.*|fe[89ab].*|fd00:ec2:.*)\]$/.test(hostname)
   );
 }

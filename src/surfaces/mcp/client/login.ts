@@ -21,6 +21,8 @@ export interface Authorizer {
    * @throws Error that says why it failed.
    */
   readonly finish: ((redeem: Redeem) => Promise<void>) | undefined;
+  /** Nobody is waited for to end the login that was begun last. */
+  readonly abandon?: (() => void) | undefined;
   /** A call needs these scopes as well. */
   readonly note?: AskedScopes['note'] | undefined;
 }
@@ -54,23 +56,32 @@ export function loginOf(
     const login: Login = { pending: undefined, finishing: undefined, replaced: undefined };
     const saved = async (): Promise<void> => kept?.write(record);
     const person = personOf(auth, { endpoint, record, login, saved, asked });
+    const undo = (): void => {
+      // The tokens that are there are of the client before.
+      record.client = login.replaced ?? record.client;
+    };
+    const over = (): void => {
+      login.pending = undefined;
+      login.finishing = undefined;
+      login.replaced = undefined;
+    };
     return {
       note: asked.note,
+      abandon() {
+        if (login.finishing !== undefined) return;
+        undo();
+        over();
+      },
       provider: await boundTo(auth, record, person),
       fetch: registeringFor(asked, fetch),
       finish(redeem) {
         // A connection that replaces a lost one waits for the same login: the tokens are of both.
         login.finishing ??= finishLogin(auth, login, redeem)
           .catch((error: unknown) => {
-            // The tokens that are there are of the client before.
-            record.client = login.replaced ?? record.client;
+            undo();
             throw error;
           })
-          .finally(() => {
-            login.pending = undefined;
-            login.finishing = undefined;
-            login.replaced = undefined;
-          });
+          .finally(over);
         return login.finishing;
       },
     };

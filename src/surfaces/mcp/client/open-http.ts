@@ -10,6 +10,7 @@ import type { Authorizer } from './login.ts';
 import { messageBounds, smallBounds } from './message-guard.ts';
 import { loadSdk } from './sdk.ts';
 import { createReconnections } from './storms.ts';
+import { isCausedBy, waitForLogins } from './wait-for-logins.ts';
 import { scopesIn } from './wanted-scopes.ts';
 
 /** A server behind Streamable HTTP. */
@@ -70,12 +71,6 @@ interface Opening {
 
 function placeOf({ endpoint }: Opening): string {
   return `\`${endpoint.origin}${endpoint.pathname}\``;
-}
-
-function isCausedBy(error: unknown, kind: abstract new (...args: never[]) => Error): boolean {
-  for (let one: unknown = error; one instanceof Error; one = (one as Error).cause)
-    if (one instanceof kind) return true;
-  return false;
 }
 
 async function openOnce(opening: Opening): Promise<Link> {
@@ -151,37 +146,8 @@ async function createTransport(
     return close();
   };
   if (authorizer?.finish !== undefined)
-    opening.logIn = waitForLogins(transport, authorizer.finish, state, UnauthorizedError);
+    opening.logIn = waitForLogins(transport, authorizer, state, UnauthorizedError);
   return transport;
-}
-
-/** Sends again what needed a login. @returns waits for the login that was begun last */
-function waitForLogins(
-  transport: StreamableHTTPClientTransport,
-  finish: NonNullable<Authorizer['finish']>,
-  state: { readonly greeted: boolean },
-  Unauthorized: abstract new (...args: never[]) => Error,
-): () => Promise<void> {
-  let begun: Promise<void> | undefined;
-  // One login at a time: requests that need one as well wait for it.
-  const logIn = (): Promise<void> => {
-    begun ??= finish((back) => transport.finishAuth(back)).finally(() => {
-      begun = undefined;
-    });
-    return begun;
-  };
-  const send = transport.send.bind(transport);
-  transport.send = async (message, sending) => {
-    try {
-      await begun;
-      return await send(message, sending);
-    } catch (error) {
-      if (!state.greeted || !isCausedBy(error, Unauthorized)) throw error;
-      await logIn();
-      return send(message, sending);
-    }
-  };
-  return logIn;
 }
 
 /** The same link, which asks the server to end its session before it closes. */

@@ -575,3 +575,85 @@ test('`auth` and a header with a token exclude each other', async () => {
   expect(told).toContain('expected `auth` or a header `Authorization`');
   expect(told).not.toContain('the-token');
 });
+
+test('a server that asks for more after each login gets one login for a call, and the old client stays', async () => {
+  const clients: string[] = [];
+  const renewed: string[] = [];
+  let asking = 0;
+  const server = createServer(async (request, response) => {
+    const { port } = server.address() as AddressInfo;
+    const base = `http://127.0.0.1:${port}`;
+    let sent = '';
+    for await (const chunk of request) sent += String(chunk);
+    const say = (value: object, status = 200, headers = {}) =>
+      response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(value));
+    const path = request.url ?? '';
+    if (path.startsWith('/.well-known/oauth-protected-resource'))
+      return say({ resource: `${base}/mcp`, authorization_servers: [base] });
+    if (path.startsWith('/.well-known/'))
+      return say({
+        issuer: base,
+        authorization_endpoint: `${base}/authorize`,
+        token_endpoint: `${base}/token`,
+        registration_endpoint: `${base}/register`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+        token_endpoint_auth_methods_supported: ['none'],
+      });
+    if (path === '/register') {
+      clients.push(`client-${clients.length}`);
+      return say({ ...JSON.parse(sent), client_id: clients.at(-1) }, 201);
+    }
+    if (path === '/token') {
+      const form = new URLSearchParams(sent);
+      if (form.get('grant_type') === 'refresh_token') renewed.push(form.get('client_id') ?? '');
+      const token = `${form.get('client_id')}-${form.get('grant_type')}`;
+      return say({ access_token: token, token_type: 'Bearer', refresh_token: `of-${token}` });
+    }
+    const { id, method } = (sent === '' ? {} : JSON.parse(sent)) as Record<string, unknown>;
+    const token = request.headers.authorization;
+    if (token === undefined) return say({}, 401, { 'www-authenticate': 'Bearer scope="a"' });
+    if (request.method !== 'POST') return response.writeHead(405).end();
+    if (id === undefined) return response.writeHead(202).end();
+    const tools = [{ name: 'greedy', inputSchema: { type: 'object' } }];
+    const answers: Record<string, object> = {
+      initialize: {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'x', version: '1' },
+      },
+      'tools/list': { tools },
+    };
+    if (method !== 'tools/call')
+      return say({ jsonrpc: '2.0', id, result: answers[String(method)] ?? {} });
+    if (sent.includes('"old"'))
+      return token.endsWith('refresh_token')
+        ? say({ jsonrpc: '2.0', id, result: { content: [] } })
+        : say({}, 401, { 'www-authenticate': 'Bearer error="invalid_token"' });
+    const challenge = `Bearer error="insufficient_scope", scope="s${++asking}"`;
+    return say({}, 403, { 'www-authenticate': challenge });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.defer(() => server.close());
+  const logins: string[] = [];
+  const { port } = server.address() as AddressInfo;
+  const session = await importing(new URL(`http://127.0.0.1:${port}/mcp`), {
+    grant: 'authorization_code',
+    redirectUrl,
+    authorize(address) {
+      logins.push(address.searchParams.get('client_id') ?? '');
+      return `${redirectUrl}?code=x&state=${address.searchParams.get('state')}`;
+    },
+  });
+  const { error } = await session.call('greedy', {});
+  expect(error?.message).toBe(
+    'The server asks for another login right after one. For one call, a person logs in once.',
+  );
+  expect(logins).toEqual(['client-0', 'client-1']);
+  // The last client was registered for a login that nobody has ended.
+  expect(clients).toHaveLength(3);
+  expect((await session.call('greedy', { old: 'old' })).error).toBeUndefined();
+  expect(renewed).toEqual(['client-1']);
+});

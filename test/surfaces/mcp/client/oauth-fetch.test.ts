@@ -59,6 +59,14 @@ test.each([
   ['http://localhost:1/mcp', 'http://login.test/token', false],
   ['https://10.0.0.1/mcp', 'https://10.0.0.2/token', true],
   ['https://10.0.0.1/mcp', 'https://127.0.0.1/token', false],
+  ['http://127.0.0.1:1/mcp', 'http://169.254.169.254/latest', false],
+  ['http://127.0.0.1:1/mcp', 'https://169.254.169.254/latest', false],
+  ['http://localhost:1/mcp', 'http://[::ffff:169.254.169.254]/latest', false],
+  ['http://localhost:1/mcp', 'https://[fd00:ec2::254]/latest', false],
+  ['http://localhost:1/mcp', 'https://metadata.google.internal/', false],
+  ['http://localhost:1/mcp', 'https://10.0.0.1/token', true],
+  ['https://169.254.1.1/mcp', 'https://127.0.0.1/token', false],
+  ['https://169.254.1.1/mcp', 'https://10.0.0.1/token', false],
   // Its own address it has been given by the user.
   ['http://intranet/mcp', 'http://intranet/token', true],
 ])('of %s, %s: %s', (server, address, expected) => {
