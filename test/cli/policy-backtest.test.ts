@@ -53,6 +53,17 @@ describe('policy backtest', () => {
     );
   });
 
+  test('judges rules that name approvers as rules that ask', async () => {
+    const managers = file(
+      'managers.yaml',
+      'rules:\n  - id: managers\n    effect: ask\n    tools: open\n    ' +
+        'approvers: { any: [ann], count: 1, notPrincipal: true }\n',
+    );
+    const { exit, stdout, stderr } = await cli([...backtest, '--from', calls, '--rules', managers]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+    expect(stdout).toMatch(/^c2 {4}open {2}allow {3}ask {4}managers$/m);
+  });
+
   test('with --json prints the result', async () => {
     const { stdout } = await cli([...backtest, '--from', calls, '--rules', rules, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({

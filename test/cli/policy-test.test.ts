@@ -97,6 +97,28 @@ describe('policy test', () => {
     expect(stderr).toContain(`${file}:2: ${message}`);
   });
 
+  test('a rule that names approvers asks, like any other', async () => {
+    const rules = table(
+      'rules:\n  - id: managers\n    effect: ask\n    tools: greet\n    ' +
+        "approvers: { any: ['role:manager'], count: 2 }\n",
+      'approvers.yaml',
+    );
+    const file = table(
+      'tests:\n  - tool: greet\n    input: { name: Ann }\n    ' +
+        'expect: { decision: ask, ruleId: managers }\n',
+    );
+    const { exit, stdout, stderr } = await cli([
+      'policy',
+      'test',
+      file,
+      ...tools,
+      '--host-tools',
+      rules,
+    ]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+    expect(stdout).toContain('1 case, each as expected.');
+  });
+
   test('with --json reports each case', async () => {
     const { stdout } = await cli([
       'policy',

@@ -33,6 +33,7 @@ export const long = [
   'test/surfaces/inspector/page.test.ts',
   'test/surfaces/inspector/page-programs.test.ts',
   'test/surfaces/pages/take-back.test.ts',
+  'test/surfaces/pages/actor.test.ts',
   'test/surfaces/inspector/page-make.test.ts',
   'test/surfaces/inspector/page-words.test.ts',
   'test/surfaces/inspector/page-approvals.test.ts',

@@ -19,7 +19,7 @@ import {
 } from '../../src/index.ts';
 import { createMcpHandler, type McpHandlerOptions } from '../../src/surfaces/mcp/index.ts';
 import { createTestSession, mockTool } from '../../src/surfaces/testing/index.ts';
-import { given } from './proof.ts';
+import { fits, given } from './proof.ts';
 
 const base = { description: 'words', parameters: z.object({ a: z.string() }) } as const;
 const executor = { kind: 'worker', execute: async () => 1 } as const;
@@ -406,3 +406,32 @@ createMcpHandler(createTestSession(), isOwn ? { authenticate } : { authorization
 createMcpHandler(createTestSession(), { authenticate, authorization: undefined });
 // @ts-expect-error both schemes
 createMcpHandler(createTestSession(), { authenticate, authorization });
+
+// ---------- Delegation, credentials, approvers, undo
+
+const people = new HostToolRegistry();
+const person = people.createSession({ sessionId: 's' });
+// @ts-expect-error a sub-agent without a name
+person.delegate({ tools: [] });
+// @ts-expect-error an option of sessions that no sub-agent has
+person.delegate({ agent: 'a', principal: 'bob' });
+fits<Promise<ToolResult>>(person.revert('id'));
+// @ts-expect-error a call that is not named
+void person.revert();
+// @ts-expect-error the third argument is not for hosts
+void person.revert('id', { surface: 'inspector' });
+// @ts-expect-error `revert` gets the input of the tool
+defineTool({ ...base, name: 'x', handler, revert: (_output, { b }) => b });
+// @ts-expect-error a tool without a handler takes nothing back
+defineTool({ ...base, name: 'x', revert: () => 1 });
+fits<Rule>({ effect: 'ask', tools: 'x', approvers: { any: ['role:manager'], count: 2 } });
+// @ts-expect-error approvers of nobody
+fits<Rule>({ effect: 'ask', tools: 'x', approvers: { count: 2 } });
+// @ts-expect-error who may answer is a list
+fits<Rule>({ effect: 'ask', tools: 'x', approvers: { any: 'ann' } });
+// @ts-expect-error a resolver without a token
+new HostToolRegistry({ credentials: () => ({ user: 'ann' }) });
+new HostToolRegistry({ credentials: async ({ name }) => ({ token: name }) });
+new HostToolRegistry({ credentials: () => ({ authorize: { url: 'https://login.example.com' } }) });
+// @ts-expect-error scopes are a list
+defineTool({ ...base, name: 'x', handler, credentials: { github: { scopes: 'repo' } } });

@@ -1,9 +1,11 @@
 /** Handlers delegate: the sub-agent acts within the running call. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import {
   defineTool,
   HostToolRegistry,
+  type Rule,
   type ToolContext,
   type ToolResult,
   type ToolSession,
@@ -106,4 +108,52 @@ test('a rule that denies the agent denies its calls alone', async () => {
   });
   registry.addRules([{ effect: 'deny', actor: { agent: 'helper' }, reason: 'no_agents' }]);
   expect((await session.call('research', {})).output).toEqual(['no_agents', true]);
+});
+
+test('what it does, the handler itself could have done, whatever is given', async () => {
+  const tools = fc.constantFrom('read', 'write', '*', 'r*');
+  const rule = fc
+    .record({
+      effect: fc.constantFrom('allow', 'deny'),
+      tools,
+      actor: fc.option(
+        fc.constantFrom({ depth: 0 }, { depth: { gte: 1 } }, { agent: 'helper' }, { agent: 'x' }),
+        { nil: undefined },
+      ),
+    })
+    .map(({ actor, ...one }) => ({ ...one, ...(actor && { actor }) }) as Rule);
+  const rules = fc.array(rule, { maxLength: 3 });
+  let ran = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        all: rules,
+        own: rules,
+        given: rules,
+        uses: fc.subarray(['read', 'write'], { minLength: 1 }),
+        tools: fc.option(fc.subarray(['read', 'write']), { nil: undefined }),
+        deep: fc.boolean(),
+      }),
+      async (one) => {
+        const did = { self: [] as boolean[], agent: [] as boolean[] };
+        const names = ['read', 'write'];
+        const { registry } = registryOf(async (context) => {
+          for (const name of names) did.self.push((await context.tools.call(name, {})).success);
+          let inner = made(context, { rules: one.given, tools: one.tools });
+          if (one.deep) inner = inner.delegate({ agent: 'second' });
+          for (const name of names) did.agent.push((await inner.call(name, {})).success);
+        }, one.uses);
+        registry.addRules([{ effect: 'allow', tools: 'research' }, ...one.all]);
+        const session = registry.createSession({ sessionId: 'p', rules: one.own });
+        await session.call('research', {});
+        for (const [at, isAllowed] of did.agent.entries()) {
+          if (isAllowed) ran++;
+          expect(did.self[at] || !isAllowed).toBe(true);
+        }
+        await registry.close();
+      },
+    ),
+  );
+  // So that the law is about something.
+  expect(ran).toBeGreaterThan(0);
 });

@@ -502,3 +502,39 @@ describe('what a handler may ask of the client', () => {
     expect(errorOf(await client.callTool({ name: 'asks' }))).toEqual({ code: 'handler_error' });
   });
 });
+
+test.each([
+  ['legacy', 'ask'],
+  ['legacy', 'suspend'],
+  ['modern', 'suspend'],
+] as const)(
+  'a form allows nothing that only certain people may allow: %s, mode %s',
+  async (era, mode) => {
+    const registry = sampleRegistry({
+      rules: [{ id: 'two', effect: 'ask', tools: 'danger', approvers: { any: ['bob'] } }],
+      approvals: { secret },
+    });
+    open.defer(() => registry.close());
+    const { url } = await listen(open, () =>
+      registry.createSession({ sessionId: 's', principal: 'ann', approvalMode: mode }),
+    );
+    const client = await connectClient(open, url, era, { elicitation: {} });
+    let forms = 0;
+    client.setRequestHandler('elicitation/create', () => {
+      forms++;
+      return accept('allow_once') as never;
+    });
+    const result = await danger(client, { path: '/etc' });
+    expect([forms, errorOf(result)]).toEqual([
+      0,
+      expect.objectContaining({ code: 'approval_pending' }),
+    ]);
+    const [question] = await registry.approvals.pending();
+    expect(question?.approvers).toEqual([{ any: ['bob'] }]);
+    const done = await registry.approvals.answer(question?.id ?? '', {
+      decision: 'allow_once',
+      by: 'bob',
+    });
+    expect(done).toMatchObject({ success: true, output: 'done' });
+  },
+);
