@@ -9,6 +9,7 @@ import type {
 } from '@agentclientprotocol/sdk/unstable';
 import type { Approver, ToolSession } from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
+import { MisuseError } from '../../values/errors/index.ts';
 import {
   checkOption,
   fn,
@@ -58,7 +59,10 @@ export interface AcpClientOptions {
 
 /** The client's side of connections to an agent. */
 export interface AcpClient {
-  /** Connects to an agent. The connection is that of the SDK, with which you start sessions. */
+  /**
+   * Connects to an agent. The connection is that of the SDK, with which you start sessions.
+   * @throws MisuseError `invalid_option` for what is no stream, and `closed` after `close`.
+   */
   connect(stream: Stream): ClientConnection;
   /** For `initialize`: what the agent is offered. */
   readonly clientCapabilities: ClientCapabilities;
@@ -66,6 +70,7 @@ export interface AcpClient {
    * For `session/new`: the session's tools as an MCP server, over ACP if the agent takes that, else
    * over HTTP on loopback. None if it takes neither, which the log says.
    * @param agentCapabilities Those of the agent's answer to `initialize`.
+   * @throws MisuseError, as `connect` does.
    */
   mcpServers(
     agentCapabilities: object | undefined,
@@ -139,9 +144,15 @@ export function toAcpClient(session: ToolSession, options: AcpClientOptions): Ac
   const tools = new OfferedTools(session, sdk);
   const takeBack = ask === undefined ? undefined : view.lendApprover(ask);
   const lines = new Set<ClientLine>();
+  let isClosed = false;
+  const checkOpen = (): void => {
+    if (isClosed)
+      throw new MisuseError('closed', `${where}: the client was closed. Make another one.`);
+  };
   const parts = { sdk, session, agent, onUnasked, place, files, terminal, tools };
   return Object.freeze({
     connect(stream: Stream) {
+      checkOpen();
       checkOption(`${where}.connect`, 'stream', stream, streams);
       const line = openLine(parts, stream);
       lines.add(line);
@@ -159,6 +170,7 @@ export function toAcpClient(session: ToolSession, options: AcpClientOptions): Ac
       terminal: terminal !== undefined,
     },
     async mcpServers(capabilities: object | undefined, connection: ClientConnection) {
+      checkOpen();
       checkOption(`${where}.mcpServers`, 'connection', connection, connections);
       return tools.servers(capabilities, connection);
     },
@@ -166,6 +178,7 @@ export function toAcpClient(session: ToolSession, options: AcpClientOptions): Ac
       for (const line of lines) line.cancel(sessionId);
     },
     async close() {
+      isClosed = true;
       takeBack?.();
       await Promise.all([...[...lines].map((line) => line.close()), tools.close()]);
     },

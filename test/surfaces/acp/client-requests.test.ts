@@ -356,3 +356,65 @@ test('what is no stream and no connection is refused, with what was expected', a
   await expect(acp.mcpServers({}, undefined as never)).rejects.toThrow(/`connect` has returned/);
   await acp.close();
 });
+
+test('a client that closes while everything is open leaves nothing behind', async () => {
+  const asked: string[] = [];
+  let open = 0;
+  let opened = (): void => {};
+  const everything = new Promise<void>((resolve) => {
+    opened = () => {
+      if (++open === 3) resolve();
+    };
+  });
+  const never = (): Promise<never> => {
+    opened();
+    return new Promise(() => {});
+  };
+  const registry = new HostToolRegistry({
+    rules: [{ id: 'ask', effect: 'ask', tools: 'execute' }],
+  });
+  const records: string[] = [];
+  observeCalls('test', registry, {
+    ended: ({ tool, status }) => void records.push(`${tool} ${status}`),
+  });
+  const session = registry.createSession({ sessionId: 'h' });
+  const acp = toAcpClient(session, {
+    ...{ agent: 'other', cwd: project, ask: never, fs: { readTextFile: never } },
+    terminal: {
+      create: () => ({ terminalId: 't1' }),
+      output: () => ({ output: '', truncated: false }),
+      waitForExit: never,
+      kill: () => null,
+      release: ({ terminalId }) => void asked.push(`release ${terminalId}`),
+    },
+  });
+  const [ours, theirs] = linePair();
+  scriptedAgent(theirs, async ({ client, sessionId, ask }) => {
+    const { terminalId } = await client.request('terminal/create', { sessionId, command: 'ls' });
+    const params = { sessionId, path: join(project, 'a.ts') };
+    await Promise.allSettled([
+      client.request('terminal/wait_for_exit', { sessionId, terminalId }),
+      client.request('fs/read_text_file', params),
+      ask({ toolCallId: '1', kind: 'execute', rawInput: { command: 'ls' } }),
+    ]);
+  });
+  const connection = acp.connect(ours);
+  const { agent } = connection;
+  await agent.request('initialize', { protocolVersion: 1 });
+  const offered = await acp.mcpServers({ mcpCapabilities: { http: true } }, connection);
+  const { url } = offered[0] as unknown as { url: string };
+  const { sessionId } = await agent.request('session/new', { cwd: project, mcpServers: [] });
+  const turn = agent.request('session/prompt', { sessionId, prompt: [] }).catch(reason);
+  await everything;
+  await Promise.all([acp.close(), acp.close()]);
+  expect(await turn).toMatch(/closed/);
+  expect(asked).toEqual(['release t1']);
+  expect(records.sort()).toEqual([
+    'execute cancelled',
+    'fs.read_text_file cancelled',
+    'terminal.create failed',
+  ]);
+  await expect(fetch(url)).rejects.toThrow();
+  expect(() => acp.connect(linePair()[0])).toThrow(/was closed/);
+  await expect(acp.mcpServers({}, connection)).rejects.toThrow(/was closed/);
+});
