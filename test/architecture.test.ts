@@ -431,6 +431,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'surfaces/agents',
     'surfaces/claude-agent',
     'surfaces/acp/agent-calls',
+    'surfaces/acp/client-requests',
     'surfaces/acp/to-acp-client',
     'executors/sandbox',
     'surfaces/testing',

@@ -1,4 +1,5 @@
 /** What an agent asks of its client: files and terminals, as governed calls of the session. */
+import { isAbsolute } from 'node:path';
 import type {
   CreateTerminalRequest,
   ReadTextFileRequest,
@@ -161,7 +162,7 @@ export class ClientRequests {
 
   /** The path without symbolic links. @throws Refusal outside of the folder */
   #inside(path: string): string {
-    if (path === '') throw refusal('Expected an absolute path.');
+    if (!isAbsolute(path)) throw refusal('Expected an absolute path.');
     const { inside, path: paths } = pathFacts(path, this.#place);
     if (!inside) throw refusal('The path is outside of the folder of the session.');
     return paths.at(-1) as string;

@@ -18,6 +18,7 @@ beforeAll(() => {
   mkdirSync(join(project, 'src'), { recursive: true });
   symlinkSync(root, join(project, 'out'));
   symlinkSync(join(project, 'src'), join(project, 'link'));
+  symlinkSync(join(project, 'loop'), join(project, 'loop'));
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -109,6 +110,12 @@ describe('files of the client', () => {
     ['steps upwards', `${project}/src/../../x`],
     ['a link that leads out', join(project, 'out/x')],
     ['a neighbour with the same beginning', `${project}-2/x`],
+    ['a relative path upwards', '../x'],
+    ['a NUL that hides the rest', `/etc/passwd\0${project}`],
+    ['a very long path', `/${'x/'.repeat(100_000)}`],
+    ['a path of another system', 'C:\\Windows\\..\\..\\x'],
+    ['an address', 'file:///etc/passwd'],
+    ['a loop of links', join(project, 'loop/x')],
     ['no path', ''],
   ])('outside of the folder are refused: %s', async (_, path) => {
     const written: string[] = [];
