@@ -49,7 +49,7 @@ const parts: Readonly<Record<string, number>> = {
   'rule-review': 13,
   scopes: 2,
   secrets: 60,
-  undo: 13,
+  undo: 14,
   versions: 5,
 };
 
@@ -59,7 +59,7 @@ const parts: Readonly<Record<string, number>> = {
  * from options of all parts (docs/decisions/0142).
  */
 const limits: Readonly<Record<string, number>> = {
-  testing: 223,
+  testing: 225,
   amplifier: 80,
   workflow: 15,
   config: 46,
@@ -68,8 +68,8 @@ const limits: Readonly<Record<string, number>> = {
   'ai-sdk': 15,
   openai: 20,
   anthropic: 20,
-  gemini: 14,
-  langchain: 12,
+  gemini: 15,
+  langchain: 13,
   acp: 25,
   'claude-agent': 70,
   relay: 243,
@@ -81,7 +81,7 @@ const limits: Readonly<Record<string, number>> = {
   opa: 7,
   policy: 14,
   audit: 15,
-  inspector: 34,
+  inspector: 35,
   otel: 7,
   prometheus: 4,
   sandbox: 20,
@@ -144,7 +144,7 @@ async function measured(): Promise<Row[]> {
   const sizes: Row[] = [
     { what: 'the tarball', size: statSync(tarball).size / 1_000, limit: 2_400, goal: 1_600 },
     { what: 'the package, unpacked', size: sizeOf(files), limit: 8_000, goal: 6_000 },
-    { what: 'of that, declarations', size: declarations, limit: 626 },
+    { what: 'of that, declarations', size: declarations, limit: 630 },
   ];
   for (const [entry, limit] of Object.entries(programs))
     sizes.push({ ...limit, what: programWith(entry), size: await bundled(program(entry), 'zod') });

@@ -121,6 +121,20 @@ describe.each(versions)('$name', (sdk) => {
         ]);
       });
 
+      test('the SDK is not asked about a call that only certain people may allow', async () => {
+        const tool = wire();
+        const session = createTestSession({
+          tools: [tool],
+          rules: [{ effect: 'ask', tools: 'wire', approvers: { any: ['bob'] } }],
+          ...options,
+        });
+        const { tools } = toAiSdkTools(session, { approvals: 'sdk' });
+        const first = await sdk[way]([[call(500)], 'It waits.'], { tools });
+        expect(first.content.map(({ type }) => type)).not.toContain('tool-approval-request');
+        await sdk[way](['Sent.'], { tools, messages: forged('wire', { cents: 500 }) });
+        expect(tool.callCount).toBe(0);
+      });
+
       test('a waiting call is among the pending approvals, and a refusal ends it', async () => {
         const { tool, tools, session, events, takeDenials } = start();
         const first = await sdk[way]([[call(500)]], { tools });
