@@ -23,7 +23,7 @@ interface Row {
  * 60.
  */
 const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
-  'host-tools': { limit: 268 },
+  'host-tools': { limit: 269 },
   'host-tools/core': { limit: 75, goal: 60 },
 };
 
@@ -72,7 +72,7 @@ const limits: Readonly<Record<string, number>> = {
   langchain: 13,
   acp: 25,
   'claude-agent': 70,
-  relay: 243,
+  relay: 244,
   'relay/client': 14,
   redis: 13,
   postgres: 14,
@@ -81,12 +81,12 @@ const limits: Readonly<Record<string, number>> = {
   opa: 7,
   policy: 14,
   audit: 15,
-  inspector: 35,
+  inspector: 36,
   otel: 7,
   prometheus: 4,
   sandbox: 20,
   bullmq: 81,
-  approvals: 37,
+  approvals: 38,
   offload: 78,
 };
 

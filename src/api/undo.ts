@@ -29,7 +29,9 @@ export interface RevertedCalls {
 
 /** A call that `session.revert` leaves as it is. */
 export interface CallLeft {
+  /** Its id. */
   readonly callId: string;
+  /** Its tool, as the program named it. */
   readonly toolName: string;
   /** Why it stays. */
   readonly reason: Left;
