@@ -16,6 +16,7 @@ import {
   type SessionOptions,
   type ToolEvents,
 } from '../../../src/index.ts';
+import { createAuditLog } from '../../../src/surfaces/audit/index.ts';
 import { key, why } from '../../core/approval/kit.ts';
 
 const two: Approvers = { any: ['role:manager', 'ann'], count: 2 };
@@ -127,6 +128,29 @@ describe('a question for certain people', () => {
     for (const event of events) expect(event).toMatchObject({ by: 'ann', answers });
     expect(await session.approvals.outcome(id)).toMatchObject({ status: 'settled', answers });
     expect(why(await answer(id, 'dan', manager))).toEqual(['approval_denied', 'token_used']);
+  });
+
+  test('has all of them in the line of the audit log, with the roles in which they answered', async () => {
+    const lines: string[] = [];
+    const { registry, ask, answer, manager } = world();
+    const log = createAuditLog({ sink: (line) => void lines.push(line) });
+    log.attach(registry);
+    const id = await ask();
+    await answer(id, 'bob', manager);
+    await answer(id, 'ann');
+    await log.close();
+    const records = lines.map((line) => JSON.parse(line) as JsonObject);
+    expect(records.find(({ status }) => status === 'succeeded')).toMatchObject({
+      tool: 'refund',
+      approval: {
+        id,
+        by: 'ann',
+        answers: [
+          { by: 'bob', roles: ['manager'], decision: 'allow_once' },
+          { by: 'ann', decision: 'allow_once' },
+        ],
+      },
+    });
   });
 
   test('ends with one rejection, also by someone who has allowed it before', async () => {

@@ -174,19 +174,20 @@ describe('a call that waits for a person', () => {
   const yes = { decision: 'allow_once', by: 'user:bob' } as const;
 
   test.each([
-    ['elsewhere', undefined],
-    ['by a request with fewer scopes', { name: 'x', scopes: [] }],
+    ['elsewhere', undefined, undefined],
+    ['by a request with the same scopes', { name: 'x', scopes: ['a', 'b'] }, undefined],
+    ['by a request with fewer scopes', { name: 'x', scopes: [] }, 'scope_missing'],
   ])(
-    'is judged by the scopes of the request that made it, when it goes on %s',
-    async (_, surface) => {
+    'is judged by the scopes of the request that made it, as far as it goes on by one that has them: %s',
+    async (_, surface, reason) => {
       const { session, ran } = suspending();
       const asked = await session.call('pay', {}, { surface: { name: 'mcp', scopes: ['a'] } });
       expect(asked.error?.code).toBe('approval_pending');
       const token = asked.success ? '' : (asked.approval?.token as string);
       const options = surface === undefined ? undefined : { surface };
       const { error } = await inspectSession(session).resume(token, yes, options);
-      expect(error).toBeUndefined();
-      expect(ran).toEqual(['pay']);
+      expect(error?.reason).toBe(reason);
+      expect(ran).toEqual(reason === undefined ? ['pay'] : []);
     },
   );
 
