@@ -100,8 +100,10 @@ export function promptOf({ definition }: ToolEntry, title?: string): ApprovalPro
 }
 
 /** What people call a tool, in quotes that its title cannot end. */
-export function titleOf({ title, name }: Pick<AnyTool, 'title' | 'name'>): string {
-  return `\`${(title ?? name).replaceAll('`', "'")}\``;
+export function titleOf(tool: Pick<AnyTool, 'title' | 'name'>): string {
+  // A definition without a title has no such member of its own.
+  const title = Object.hasOwn(tool, 'title') ? tool.title : undefined;
+  return `\`${(title ?? tool.name).replaceAll('`', "'")}\``;
 }
 
 /**

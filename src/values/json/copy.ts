@@ -124,11 +124,18 @@ export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
       return {
         ok: false,
         fault: error.fault,
-        path: error.path.length === 0 ? '' : `/${error.path.join('/')}`,
+        path: pointerTo(error),
         message: error.message,
       };
     return { ok: false, fault: 'not_json', path: '', message: 'a value that cannot be read' };
   }
+}
+
+/** Only the beginning of a long one: in a cycle, the same names return to the last level. */
+function pointerTo({ fault, path }: Fault): string {
+  const isLong = fault === 'not_json' && path.length > 20;
+  const shown = isLong ? [...path.slice(0, 8), '…'] : path;
+  return shown.map((name) => `/${name}`).join('');
 }
 
 type Copied = Extract<CopyOutcome, { readonly ok: true }>;

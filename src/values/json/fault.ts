@@ -6,7 +6,7 @@
  */
 export interface JsonFault {
   readonly fault: 'not_json' | 'too_deep' | 'too_large';
-  /** JSON pointer of the offending value. */
+  /** JSON pointer of the offending value; of one that is very deep, only the beginning. */
   readonly path: string;
   readonly message: string;
 }

@@ -83,7 +83,10 @@ describe('copyJson', () => {
   test('a cycle is refused, a value that occurs twice is not', () => {
     const cycle: { self?: unknown } = {};
     cycle.self = [cycle];
-    expect(copy(cycle)).toMatchObject({ ok: false, fault: 'not_json' });
+    expect(copy(cycle)).toMatchObject({
+      ...{ ok: false, fault: 'not_json', message: 'a cycle is not JSON' },
+      path: '/self/0/self/0/self/0/self/0/…',
+    });
     const twice = { x: 1 };
     expect(copy([twice, twice])).toMatchObject({ ok: true, value: [{ x: 1 }, { x: 1 }] });
   });
