@@ -133,15 +133,36 @@ export async function guardTests(program: ProgramName): Promise<void> {
       expect(report).toMatch(asks ? /1 call was asked about without an end/ : /1 rejected/);
     });
 
-    test.runIf(agent === 'claude-code')(
+    test.runIf(agent === 'claude-code' || agent === 'copilot-cli')(
       'a call that a rule allows runs without a question',
       async () => {
         const rule = "{ id: touch, effect: allow, when: { command@commands.*.program: 'touch' } }";
         const home = await own(`rules: [${rule}]`);
-        const args = ['--permission-mode', 'default'];
+        const args = agent === 'claude-code' ? ['--permission-mode', 'default'] : [];
         await home.run({ main: [[shell('touch allowed.txt')], [shell('mkdir asked')]] }, { args });
         // Without a terminal, nobody answers the agent's own question about the second one.
         expect([home.has('project/allowed.txt'), home.has('project/asked')]).toEqual([true, false]);
+      },
+    );
+
+    test.runIf(agent === 'copilot-cli')(
+      'settings of a trusted project turn off the hook, as the page says, and `hook check` says so',
+      async () => {
+        const home = await own();
+        const off = '{ "disableAllHooks": true }';
+        const denied = { main: [[shell('cat .env > copy.txt')]] };
+        home.write('.copilot/settings.json', off);
+        home.write('project/.github/copilot/settings.json', off);
+        await home.run(denied);
+        expect(home.has('project/copy.txt')).toBe(false);
+        await home.run(denied, { args: [...kind.args, '--trust-folder'] });
+        expect(home.has('project/copy.txt')).toBe(true);
+        expect(home.cli('hook', 'check', agent)).toMatchObject({ exit: 1 });
+        rmSync(home.at('project/copy.txt'));
+        rmSync(home.at('project/.github'), { recursive: true });
+        await home.run(denied, { args: [...kind.args, '--trust-folder'] });
+        expect(home.has('project/copy.txt')).toBe(false);
+        expect(home.cli('hook', 'check', agent)).toMatchObject({ exit: 0 });
       },
     );
 

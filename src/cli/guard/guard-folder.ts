@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { basename, isAbsolute, join } from 'node:path';
 import type { UserHome } from '../../surfaces/agents/hooks.ts';
 import { createFileSync } from '../../values/files/whole-file.ts';
 import type { HookTask } from '../hook-task.ts';
@@ -56,7 +56,7 @@ export function readRecord(folder: string): GuardRecord {
     // Continues below.
   }
   throw new Error(
-    `${path} is missing or was changed. Run \`npx host-tools hook install AGENT\` again.`,
+    `${path} is missing or was changed. Run \`npx host-tools hook install ${basename(folder)}\`.`,
   );
 }
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { agentNames } from '../../surfaces/agents/agent.ts';
 import type { Agent } from '../../surfaces/agents/hooks.ts';
@@ -48,16 +48,18 @@ export const hookCheck: Command = {
       guardFinding(agent, io),
       settingsFinding(agent, io),
       await startFinding(agent, io),
+      ...switchFindings(agent, io),
     ];
-    if (findings.every(({ ok }) => ok)) findings.push(await agentFinding(agent, io));
+    const isSetUp = findings.every(({ ok }) => ok);
+    if (isSetUp) findings.push(await agentFinding(agent, io));
     const isActive = findings.every(({ ok }) => ok === true);
+    const isKnown = isActive || findings.some(({ ok }) => ok === false);
     const marks = { true: 'ok', false: 'no', undefined: '??' } as const;
     const lines = findings.map(({ ok, text }) => `${marks[`${ok}`]}  ${printable(text)}`);
-    lines.push(
-      isActive
-        ? `The hook is active in ${agent.title}.`
-        : `The hook is not active in ${agent.title}, or that is not known. ${agent.setup.trust}`,
-    );
+    const verdict = isKnown
+      ? `The hook is ${isActive ? '' : 'not '}active in ${agent.title}.`
+      : `It is not known whether the hook is active in ${agent.title}.`;
+    lines.push(isSetUp && !isActive ? `${verdict} ${agent.setup.trust}` : verdict);
     return {
       exit: isActive ? 0 : 1,
       text: lines.join('\n'),
@@ -96,6 +98,19 @@ function settingsFinding(agent: Agent, io: CliIo): Finding {
   }
 }
 
+/** Settings of the project and of the folders above it that turn the hook off. */
+function switchFindings({ title, setup: { switches = [] } }: Agent, io: CliIo): Finding[] {
+  const findings: Finding[] = [];
+  for (let folder = io.cwd, last = ''; folder !== last; last = folder, folder = dirname(folder))
+    for (const file of switches.map((one) => join(folder, one)))
+      if (existsSync(file) && /"disableAllHooks"\s*:\s*true/.test(readFileSync(file, 'utf8')))
+        findings.push({
+          ok: false,
+          text: `${file} has \`disableAllHooks\`. ${title} runs no hook if you trust its folder.`,
+        });
+  return findings;
+}
+
 /** Runs the command as an agent does, with an event that needs no decision. */
 async function startFinding(agent: Agent, io: CliIo): Promise<Finding> {
   const command = guardCommand(agent, { env: io.env, home: userHome(io.env) });
@@ -108,8 +123,8 @@ async function startFinding(agent: Agent, io: CliIo): Promise<Finding> {
     ),
   );
   return code === 0
-    ? { ok: true, text: 'The command in the settings starts the hook.' }
-    : { ok: false, text: `The command in the settings ends with ${code}: ${text.slice(0, 500)}` };
+    ? { ok: true, text: 'The command of the hook starts it.' }
+    : { ok: false, text: `The command of the hook ends with ${code}: ${text.slice(0, 500)}` };
 }
 
 async function agentFinding(agent: Agent, io: CliIo): Promise<Finding> {

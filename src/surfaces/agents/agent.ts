@@ -130,6 +130,11 @@ export interface AgentSetup {
   state(user: UserHome): AgentState;
   /** What a person does so that the agent runs the hook, in sentences. */
   readonly trust: string;
+  /**
+   * Files of a project whose `disableAllHooks` turns off the user's hooks once the folder is
+   * trusted. Only for an agent whose probe trusts no folder. @default none
+   */
+  readonly switches?: readonly string[];
   /** How to find out whether the agent runs the hook. */
   readonly probe: AgentProbe;
 }

@@ -385,6 +385,19 @@ describe('`hook check`', () => {
     expect([exit, stdout]).toEqual([1, expect.stringContaining('did not list its hooks')]);
   });
 
+  test('copilot-cli: settings of the project that turn hooks off once it is trusted', () => {
+    install('copilot-cli');
+    // It trusts no folder, so it runs the hook here.
+    const runs = fake('copilot', `echo '{}' | sh -c '${commandOf('copilot-cli')}' 2>/dev/null`);
+    expect(check('copilot-cli', runs)).toMatchObject({ exit: 0 });
+    write('project/.claude/settings.local.json', '{ "disableAllHooks": true }');
+    const { exit, stdout } = check('copilot-cli', runs);
+    expect(exit).toBe(1);
+    expect(stdout).toContain('no  ');
+    expect(stdout).toMatch(/settings\.local\.json has `disableAllHooks`/);
+    expect(stdout).toContain('The hook is not active in Copilot CLI.\n');
+  });
+
   test('settings with comments are read', () => {
     install('gemini-cli');
     const runs = fake('gemini', `echo '{}' | sh -c '${commandOf('gemini-cli')}' 2>/dev/null`);

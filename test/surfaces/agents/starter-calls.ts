@@ -683,6 +683,8 @@ Write claude_desktop_config.json
 Write .continue/mcpServers/x.yaml
 Write opencode.jsonc
 Write .zed/settings.json
+Write .github/copilot/settings.json
+Write .github/extensions/x/extension.mjs
 Write cline_mcp_settings.json
 cp x .kiro/settings/mcp.json
 echo {} > opencode.json

@@ -80,7 +80,14 @@ export const copilotCli: Agent = {
         '.github/mcp.json': 'folder',
       },
     }),
-    trust: 'Copilot CLI runs the hook in every session that starts from now on.',
+    trust:
+      'Copilot CLI runs the hook in every session that starts from now on, but not in a folder ' +
+      'that you trust and whose own settings have `disableAllHooks`.',
+    // As 1.0.102 reads them. The same in the user's settings turns off nothing.
+    switches: ['.github/copilot', '.claude'].flatMap((folder) => [
+      `${folder}/settings.json`,
+      `${folder}/settings.local.json`,
+    ]),
     probe: {
       kind: 'prompt',
       args: ['-p', 'host-tools hook check'],

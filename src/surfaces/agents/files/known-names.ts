@@ -14,6 +14,7 @@ export const guardedNames: readonly (readonly [FileKind, string])[] = [
     .gemini/extensions/** .cursor/hooks.json .cursor/hooks/** .cursor/cli.json
     .cursor/permissions.json .qwen/settings*.json .qwen/hooks/** .qwen/extensions/**
     .qwen/trustedfolders.json .copilot/hooks/** .copilot/settings.json
+    .copilot/extensions/** .github/copilot/** .github/extensions/**
     .opencode/plugin/** .opencode/plugins/** .config/opencode/plugin/**
     .config/opencode/plugins/** .kiro/hooks/** .factory/settings.json
     .factory/hooks/** .windsurf/hooks.json .github/hooks/** managed-settings.json
