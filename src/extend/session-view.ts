@@ -159,9 +159,11 @@ export interface SessionView {
   /**
    * Takes a call back, as `session.revert` does, through a surface.
    * @param by The person who wants that, where one has signed in.
+   * @param approval The id of the question that allowed the call. Then no other call of its id is
+   * taken back.
    * @throws (rejects with) MisuseError `missing_part`, `closed`.
    */
-  takeBack(callId: string, surface: string, by?: string): Promise<ToolResult>;
+  takeBack(callId: string, surface: string, by?: string, approval?: string): Promise<ToolResult>;
 }
 
 /**
@@ -353,13 +355,18 @@ class Inspected implements SessionView {
     );
   }
 
-  async takeBack(callId: string, surface: string, by?: string): Promise<ToolResult> {
+  async takeBack(
+    callId: string,
+    surface: string,
+    by?: string,
+    approval?: string,
+  ): Promise<ToolResult> {
     const { parts, ports } = this.#state.registry;
     const take = ports.sessionMethods.get('revertVia') as
       | ((state: SessionState, id: string, via: object) => Promise<ToolResult>)
       | undefined;
     if (take === undefined) throw parts.missing('sessionMethods', 'revert', 'Taking a call back');
-    return take(this.#state, callId, { surface, by });
+    return take(this.#state, callId, { surface, by, approval });
   }
 
   get #origins() {

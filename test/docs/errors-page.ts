@@ -194,6 +194,12 @@ export const reasons: readonly {
       'The `revert` of [the call](undo.md) has begun before, and failed or was not seen to end.',
   },
   {
+    code: 'invalid_input',
+    reason: 'revert_changed',
+    meaning:
+      'Whoever allowed that [a call is taken back](undo.md) changed the input. Nothing was taken back.',
+  },
+  {
     code: 'policy_error',
     reason: 'credentials_unavailable',
     meaning:

@@ -23,12 +23,16 @@ export function keepLater(call: FoundCall, shaped: Shaped, undo: Undo): Shaped {
 }
 
 function keep(call: FoundCall, output: JsonValue, undo: Undo): void {
-  const { session, callId, entry, canonical } = call;
+  const { session, callId, entry, canonical, extra } = call;
   const kept: KeptCall = {
     tool: entry.name,
     fingerprint: entry.fingerprint,
     callId,
     parent: call.caller?.callId,
+    // A handler can have delegated to the session.
+    parentSession: call.parent?.session.sessionId ?? session.sessionId,
+    sessionId: session.sessionId,
+    approval: extra?.approval?.id,
     input: canonical,
     shown: shownInput(call),
     output,
@@ -56,11 +60,15 @@ async function save(
   const set = writing(caller, kept, { ttlMs });
   if (set.value.length > maxChars)
     throw new Error(`Its input and output have more than ${maxChars} characters.`);
-  const { callId, parent } = kept;
-  const places = [callId, ...(parent === undefined ? [] : [parent])];
+  const { callId, parent, parentSession: sessionId } = kept;
+  const { principal } = caller;
   // A call with the same id may have ended just before.
   if (before !== undefined) await before;
-  await asked.apply(space, [set, ...places.flatMap((id) => placing(caller, id, ttlMs))]);
+  await asked.apply(space, [
+    set,
+    ...placing(caller, callId, ttlMs),
+    ...(parent === undefined ? [] : placing({ principal, sessionId }, parent, ttlMs)),
+  ]);
 }
 
 /** Names a call among those that are being kept. */

@@ -9,11 +9,12 @@ import { host } from '../../core/registry/scope.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
 import { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { expectUse, isInProcess, storeOption } from '../../stores/shared/use-store.ts';
+import { MisuseError } from '../../values/errors/index.ts';
 import { anything } from '../../values/options/index.ts';
 import { keepLater } from './keep-call.ts';
 import { noteRest } from './rest.ts';
 import { revert, type UndoneVia } from './revert.ts';
-import { claimCall, noteEnd, releaseCall, revertTool, takesBack } from './revert-tool.ts';
+import { claimCall, noteEnd, releaseCall, revertTool, suffix, takesBack } from './revert-tool.ts';
 import { readUndo } from './undo.ts';
 
 /**
@@ -71,7 +72,15 @@ const part = definePart({
       }
     });
     ports.definitions.push((definition, session) => {
-      if (session === undefined || internalsOf(definition).revert === undefined) return;
+      if (internalsOf(definition).revert === undefined) return;
+      const name = `${definition.name}${suffix}`;
+      if (registry.names.of(name).some((one) => !takesBack(one.definition)))
+        throw new MisuseError(
+          'name_conflict',
+          `Tool \`${definition.name}\`: its \`revert\` needs the name \`${name}\`, which another ` +
+            'tool has. Rename one of them.',
+        );
+      if (session === undefined) return;
       kept.reverts = true;
       const tool = revertTool(definition);
       const entry = new ToolEntry(tool, 'session', registry.waits);

@@ -43,6 +43,15 @@ export function changed(tool: string): ToolError {
   );
 }
 
+export function edited(): ToolError {
+  return toolError(
+    'invalid_input',
+    'Nothing was taken back, because the answer changed which call that is. Take it back again, ' +
+      'and allow it as it is.',
+    { reason: 'revert_changed' },
+  );
+}
+
 export function unavailable(cause: unknown): ToolError {
   const error = toolError(
     'policy_error',

@@ -18,7 +18,14 @@ import { internalsOf } from '../../core/tool/definition.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { BoundSchema } from '../../values/schema/bind.ts';
-import { alreadyReverted, changed, revertRan, unavailable, unknownCall } from './refusals.ts';
+import {
+  alreadyReverted,
+  changed,
+  edited,
+  revertRan,
+  unavailable,
+  unknownCall,
+} from './refusals.ts';
 import type { Undo } from './undo.ts';
 import {
   type FoundCall as FoundKept,
@@ -90,6 +97,8 @@ export function claimCall(call: FoundCall, undo: Undo): StoreStep | Step {
   const { more } = call;
   if (claimed.of(more) !== undefined) return undefined;
   const one = found.of(more);
+  // Rules have judged what somebody made up, and others would be told of that.
+  if (more.wasEdited) return edited();
   if (one === undefined) return find(call, undo);
   const { kept, caller, version, remainingMs: ttlMs } = one;
   const refusal = refusalOf(call, one);
@@ -191,6 +200,9 @@ async function run(call: FoundCall): Promise<unknown> {
   const { input, output, revert } = (kept && entryOf(call.session, kept)?.internals) ?? {};
   if (kept === undefined || input === undefined || revert === undefined)
     return fail({ reason: 'definition_changed', message: changed(kept?.tool ?? '').message });
+  // Its secrets are hidden in what this call tells, too.
+  const { masking } = call.session.registry.ports;
+  masking?.collectEarlier(call, kept.tool, kept.input, kept.output);
   const given = await parsedBy(input, kept.input);
   const returned =
     output === undefined ? cloneJson(kept.output) : await parsedBy(output, kept.output);

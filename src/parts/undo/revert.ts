@@ -8,9 +8,16 @@ import type { SessionState } from '../../core/session/session-state.ts';
 import { codes, type ToolError } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { checkOption, text } from '../../values/options/index.ts';
-import { alreadyReverted, revertRan, stillRunning, unavailable, unknownCall } from './refusals.ts';
+import {
+  alreadyReverted,
+  changed,
+  revertRan,
+  stillRunning,
+  unavailable,
+  unknownCall,
+} from './refusals.ts';
 import { readRest } from './rest.ts';
-import { suffix } from './revert-tool.ts';
+import { suffix, takesBack } from './revert-tool.ts';
 import type { Undo } from './undo.ts';
 import { type Caller, callsOf, type FoundCall, findCall, placeIn } from './undone-in.ts';
 
@@ -21,6 +28,8 @@ export interface UndoneVia {
   readonly surface: string;
   /** The person, where one has signed in. */
   readonly by?: string | undefined;
+  /** The question that allowed the call. Another call may have the same id by now. */
+  readonly approval?: string | undefined;
 }
 
 /**
@@ -51,6 +60,9 @@ export async function revert(
     );
     return refused(callId, '', unavailable(error));
   }
+  const approval = via?.approval;
+  if (approval !== undefined && !('call' in look && look.call.kept.approval === approval))
+    return refused(callId, '', unknownCall(callId));
   if ('call' in look) return takeBack(session, look.call, via);
   if (look.isOpen) return refused(callId, '', stillRunning(callId));
   return takeAllBack(session, callId, look, via);
@@ -115,6 +127,10 @@ function takeBack(
     return Promise.resolve(
       refused(callId, name, state === 'reverted' ? alreadyReverted(callId) : revertRan(callId)),
     );
+  // Another tool can have the name.
+  const entry = session.entryOf(name);
+  if (entry === undefined || !takesBack(entry.definition))
+    return Promise.resolve(refused(callId, name, changed(tool)));
   const { surface, by } = via ?? {};
   const input = { callId, sessionId: caller.sessionId, input: shown, ...(by && { by }) };
   const options = { ...noOptions, inside: true as const };

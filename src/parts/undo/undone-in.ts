@@ -23,6 +23,11 @@ export interface KeptCall {
   readonly callId: string;
   /** The call whose handler made it. */
   readonly parent: string | undefined;
+  /** The sessions of that call and of this one. They differ if a handler has delegated. */
+  readonly parentSession: string;
+  readonly sessionId: string;
+  /** The last question about it that a person answered. */
+  readonly approval: string | undefined;
   /** The canonical input, with its secrets: the store must be protected accordingly. */
   readonly input: JsonObject;
   /** The input without its secrets. */
@@ -63,12 +68,13 @@ export function writing(
   kept: KeptCall,
   { version, ttlMs }: { readonly version?: number | undefined; readonly ttlMs: number | undefined },
 ): Store.Set {
-  const { callId, parent } = kept;
+  const { callId, parent, parentSession: sessionId } = kept;
+  const { principal } = caller;
   return {
     op: 'set',
     key: keyOf(caller, callId),
     value: JSON.stringify(kept),
-    lists: parent === undefined ? [] : [listOf(caller, parent)],
+    lists: parent === undefined ? [] : [listOf({ principal, sessionId }, parent)],
     ...(version === undefined ? {} : { version }),
     ...(ttlMs === undefined ? {} : { ttlMs: Math.max(1, Math.ceil(ttlMs)) }),
   };
@@ -145,7 +151,9 @@ export async function callsOf(
     const documents = results?.[0] ?? [];
     for (const { value, version, remainingMs } of documents) {
       const kept = keptIn(value);
-      if (kept !== undefined) found.push({ kept, caller, version, remainingMs });
+      if (kept === undefined) continue;
+      const own = { principal: caller.principal, sessionId: kept.sessionId };
+      found.push({ kept, caller: own, version, remainingMs });
     }
     const last = documents.at(-1);
     if (last === undefined || documents.length < page) break;
@@ -158,15 +166,17 @@ export async function callsOf(
 function keptIn(text: string): KeptCall | undefined {
   const value = parsed(text);
   if (!isJsonObject(value)) return undefined;
-  const { tool, fingerprint, callId, parent, input, shown, output, at, seq, state } = {
-    __proto__: null,
-    ...value,
-  } as Partial<Record<keyof KeptCall, JsonValue>>;
+  const read = { __proto__: null, ...value } as Partial<Record<keyof KeptCall, JsonValue>>;
+  const { tool, fingerprint, callId, parent, parentSession, sessionId, approval } = read;
+  const { input, shown, output, at, seq, state } = read;
   if (
     typeof tool !== 'string' ||
     typeof fingerprint !== 'string' ||
     typeof callId !== 'string' ||
     !(parent === undefined || typeof parent === 'string') ||
+    typeof parentSession !== 'string' ||
+    typeof sessionId !== 'string' ||
+    !(approval === undefined || typeof approval === 'string') ||
     !isJsonObject(input) ||
     typeof at !== 'number' ||
     typeof seq !== 'number' ||
@@ -174,7 +184,8 @@ function keptIn(text: string): KeptCall | undefined {
   )
     return undefined;
   const told = { shown: shown ?? null, output: output ?? null };
-  return { tool, fingerprint, callId, parent, input, ...told, at, seq, state };
+  const from = { parent, parentSession, sessionId, approval };
+  return { tool, fingerprint, callId, ...from, input, ...told, at, seq, state };
 }
 
 function isState(value: JsonValue | undefined): value is KeptCall['state'] {

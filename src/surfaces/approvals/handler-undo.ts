@@ -44,7 +44,8 @@ export function createInboxUndo(registry: HostToolRegistry<never>): InboxUndo {
     async take(id, person) {
       const [asked, session] = kept.get(id) ?? [];
       if (asked === undefined || session === undefined || !maySee(asked, person)) return undefined;
-      return takeBack(session, asked.callId, { surface: 'approvals', by: person.by, waitMs });
+      const { by } = person;
+      return takeBack(session, asked.callId, { surface: 'approvals', by, approval: id, waitMs });
     },
   };
 }

@@ -29,6 +29,15 @@ export function createUndo(registry: HostToolRegistry<never>, log: CallLog): Und
     if (line.phase !== 'ended' || line.status === 'pending') return undefined;
     const session = sessionOf(call);
     if (session === undefined) return undefined;
+    // A newer call has the same id, and that one would be taken back.
+    const isOver = [...log.all()].some(
+      ({ line: one }) =>
+        one.n > line.n &&
+        one.callId === line.callId &&
+        one.sessionId === line.sessionId &&
+        one.status === 'succeeded',
+    );
+    if (isOver) return undefined;
     const view = inspectSession(session);
     const isOwn = line.status === 'succeeded' && view.reverts(line.tool);
     const hasMade = (): boolean =>

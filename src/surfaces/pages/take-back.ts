@@ -12,18 +12,24 @@ const maxLeft = 100;
 /**
  * Takes a call back, through all gates of the session. Waits for the end no longer than `waitMs`.
  * @param by The person who wants that, where one has signed in.
+ * @param approval The question that allowed the call.
  */
 export async function takeBack(
   session: ToolSession,
   callId: string,
-  { surface, by, waitMs }: { surface: string; by?: string; waitMs: number },
+  {
+    surface,
+    by,
+    approval,
+    waitMs,
+  }: { surface: string; by?: string; approval?: string; waitMs: number },
 ): Promise<UndoOutcome> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), waitMs);
   });
   try {
-    const taking = inspectSession(session).takeBack(callId, surface, by);
+    const taking = inspectSession(session).takeBack(callId, surface, by, approval);
     const result = await Promise.race([taking, late]);
     return result === undefined ? { status: 'running' } : outcomeOf(result);
   } catch (error) {

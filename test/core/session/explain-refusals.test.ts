@@ -231,8 +231,10 @@ const unforeseen: Readonly<Record<string, readonly string[]>> = {
   ],
   'is about a call that is to be taken back, which only `revert` names': [
     'invalid_input unknown_call',
+    'invalid_input still_running',
     'invalid_input already_reverted',
     'invalid_input revert_ran',
+    'invalid_input revert_changed',
     'policy_error undo_unavailable',
   ],
   'is about the call of an app, which the call itself names': [

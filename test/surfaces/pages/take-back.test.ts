@@ -119,6 +119,19 @@ describe('the approvals handler', () => {
     expect((await post(`${id}/undo`, 'bob')).body).toMatchObject({ reason: 'already_reverted' });
   });
 
+  test('takes back the call that was allowed there, and no later one with its id', async () => {
+    const { registry, session, undone } = shop(asking);
+    const post = desk(registry, { allowUndo: true });
+    const id = idOf(await session.call('refund', { order: 'A-1' }, { callId: 'c1' }));
+    await post(id, 'bob', allow);
+    const later = idOf(await session.call('refund', { order: 'A-2' }, { callId: 'c1' }));
+    expect((await post(later, 'bob', allow)).body).toMatchObject({ undo: true });
+    expect((await post(`${id}/undo`, 'bob')).body).toMatchObject({ reason: 'unknown_call' });
+    expect(undone).toEqual([]);
+    expect((await post(`${later}/undo`, 'bob')).body).toEqual({ status: 'succeeded' });
+    expect(undone).toEqual(['A-2']);
+  });
+
   test('passes the rules of the session, which may test who asks', async () => {
     const { registry, session, undone } = shop({
       ...asking,
