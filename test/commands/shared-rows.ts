@@ -15,7 +15,7 @@ export const installed: Row = { says: /rules\.yaml/ };
 /** The agent of this test does not run hooks. */
 export const checked: Row = {
   exit: 1,
-  says: /^ok {2}[\s\S]*It is not known whether the hook is active in Claude Code/m,
+  says: /^ok {2}[\s\S]*The hook is not active in Claude Code/m,
 };
 export const mcp = 'https://tools.example/mcp';
 /** The server that stands for `mail` asks for no login. */

@@ -56,7 +56,6 @@ server.on('listening', () => console.log('listens'));
       'npx -y -p host-tools -p ws@8 -p @modelcontextprotocol/server@2 host-tools relay': relay,
     },
   },
-  'docs/README.md': { commands: { 'npx host-tools hook': name } },
   'docs/audit.md': {
     files: { ...tools, ...recorded, ...gateway },
     commands: {
@@ -100,6 +99,11 @@ server.on('listening', () => console.log('listens'));
   npx host-tools hook claude-code --host-tools rules.yaml`]: {
         says: /"permissionDecision":"ask"/,
       },
+      [`echo '{"session_id":"s","cwd":"/tmp","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"/etc/hosts"}}' |
+  npx host-tools hook claude-code --host-tools rules.yaml`]: {
+        says: /"permissionDecision":"deny".*no-hosts/,
+      },
+      'npx host-tools hook install claude-code --rules rules.yaml': installed,
       'npx x': name,
       'npm install github:x/y': name,
       'node script.js': name,
@@ -111,9 +115,20 @@ server.on('listening', () => console.log('listens'));
   },
   'docs/acp.md': {
     files: Object.fromEntries(
-      ['rules.yaml', 'agent.mjs', 'editor.mjs'].map((file) => [file, fenceOf('docs/acp.md', file)]),
+      ['rules.yaml', 'agent.mjs', 'editor.mjs', 'client.mjs', 'served.mjs'].map((file) => [
+        file,
+        fenceOf('docs/acp.md', file),
+      ]),
     ),
     commands: {
+      'node client.mjs': {
+        before: ({ run }) => run(acpPackages).then(() => {}),
+        says: /npm test .*'yes' \}\nrm -rf \/ .*'no' \}\n/,
+      },
+      'node served.mjs': {
+        before: ({ run }) => run(acpPackages).then(() => {}),
+        says: /The editor writes \/work\/a\.ts\ntrue\n/,
+      },
       'node editor.mjs': {
         before: ({ run }) => run(acpPackages).then(() => {}),
         says: /npm test: yes\n.*git push\n.*\ngit push: no\n.*\nRead \.env: no\n/,
