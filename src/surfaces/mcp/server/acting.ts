@@ -35,7 +35,9 @@ export function actThrough(root: ToolSession, actors: readonly string[]): ToolSe
   if (inspectSession(root).agents.length === 0)
     try {
       for (const agent of actors) {
-        const inner = session.delegate({ agent, sessionId: `${session.sessionId}/${agent}` });
+        // No other chain has this id: an agent `a/b` is not `a` and then `b`.
+        const part = agent.replace(/[%/]/g, encodeURIComponent);
+        const inner = session.delegate({ agent, sessionId: `${session.sessionId}/${part}` });
         inspectSession(inner).shareScopes();
         acting.set(inner, { root, first: acting.get(session)?.first ?? inner });
         session = inner;
@@ -49,7 +51,11 @@ export function actThrough(root: ToolSession, actors: readonly string[]): ToolSe
 }
 
 /** Whether a session was made for these agents. */
-export function isMadeFor(session: ToolSession, actors: readonly string[] = []): boolean {
-  const own = madeFor.get(session) ?? [];
-  return own.length === actors.length && actors.every((one, at) => one === own[at]);
+export function isMadeFor(session: ToolSession, actors: readonly string[] | undefined): boolean {
+  return sameActors(madeFor.get(session), actors);
+}
+
+/** Whether these are the agents of one chain. What a store gives may be anything. */
+export function sameActors(one: unknown, other: readonly string[] | undefined): boolean {
+  return JSON.stringify(one ?? []) === JSON.stringify(other ?? []);
 }

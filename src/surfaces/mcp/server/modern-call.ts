@@ -83,7 +83,7 @@ export async function answerModern(
 /** @throws ProtocolError for a state of no call */
 function parkedCall({ serving, kept, tool }: Modern, state: string, ctx: CallContext): OpenCall {
   const { sdk } = serving;
-  const call = kept?.parked.take(state, kept.principal, tool);
+  const call = kept?.parked.take(state, kept.owner, tool);
   if (call === undefined)
     throw new sdk.ProtocolError(
       sdk.INVALID_PARAMS,
@@ -187,8 +187,9 @@ function park(
   call: OpenCall,
   asked: Readonly<Record<string, Question>>,
 ): InputRequiredResult | undefined {
-  const principal = kept?.principal;
-  const state = call.isOver ? undefined : kept?.parked.park({ call, principal, tool });
+  const owner = kept?.owner;
+  const state =
+    call.isOver || owner === undefined ? undefined : kept?.parked.park({ call, owner, tool });
   if (state === undefined) {
     call.refuse('Too many calls wait for answers of their clients. Try again later.');
     return undefined;

@@ -14,7 +14,7 @@ import { createInstance, learnCapabilities } from './instance.ts';
 import { calledSchema } from './list.ts';
 import type { HandlerSettings } from './options.ts';
 import { paramHeaderMismatch } from './param-headers.ts';
-import { createParkedCalls } from './parked-calls.ts';
+import { type CallOwner, createParkedCalls } from './parked-calls.ts';
 import { refuseScopes } from './request-scopes.ts';
 import { checkKnowsTasks } from './required-capabilities.ts';
 import { type RpcId, readMessage, refusal, rpcCodes } from './rpc.ts';
@@ -42,7 +42,7 @@ export interface ModernServing {
 
 /** A request that is being answered. */
 interface Answering {
-  readonly principal: string | undefined;
+  readonly owner: CallOwner;
   readonly source: () => Promise<Sourced>;
   readonly scopes: readonly string[] | undefined;
   readonly body: unknown;
@@ -92,7 +92,7 @@ export function createModernServing(
   const modern: Modern = { sdk, settings, handler, answering, listening: new Set() };
   const streams = createPlaces(maxStreams, settings.hasPrincipals);
   return {
-    async fetch(request, body, { principal, scopes }, source) {
+    async fetch(request, body, { principal, actors, scopes }, source) {
       const listens = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
       const release = (listens ? streams : requests).take(principal);
       if (typeof release === 'string') return tooMuch(release, listens, idOf(body));
@@ -100,7 +100,7 @@ export function createModernServing(
         return await (listens ? listen : answer)(
           modern,
           request,
-          { principal, source, scopes, body },
+          { owner: { principal, actors }, source, scopes, body },
           release,
         );
       } catch (error) {
@@ -158,7 +158,7 @@ async function serverFor(
   if (owned) learnCapabilities(session, declaredIn(one.body, sdk));
   const { scopes } = one;
   const message = readMessage(one.body);
-  const others = scopes && (await calls.tasks?.toolsOf(message, one.principal, session));
+  const others = scopes && (await calls.tasks?.toolsOf(message, one.owner, session));
   const refused = await refuseScopes(request, settings, scopes, session, [message], others ?? []);
   const mismatch =
     refused === undefined
@@ -172,7 +172,7 @@ async function serverFor(
     throw new Error(`An MCP request was refused: ${mismatch}.`);
   }
   const held = holdable(() => sourced.end(), settings.report);
-  const kept = { ...calls, principal: one.principal, hold: held.hold };
+  const kept = { ...calls, owner: one.owner, hold: held.hold };
   const server = createQuiet(sdk, settings, sourced, nextPrefix(), kept);
   server.onerror = settings.report;
   server.onclose = held.hold();

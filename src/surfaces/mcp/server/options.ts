@@ -87,6 +87,8 @@ export interface McpEventStore {
 export interface McpSessionRecord {
   /** The principal that opened it. No other principal may use it. */
   readonly principal?: string;
+  /** The agents of its token, of which no others may use it. A store has to keep them. */
+  readonly actors?: readonly string[];
   /** How the client introduced itself: the `params` of its `initialize`. */
   readonly initialize: JsonObject;
 }

@@ -3,6 +3,8 @@
  * request with the answers, and with the state that the question came with, goes on with them.
  */
 import { randomBytes } from 'node:crypto';
+import { sameActors } from './acting.ts';
+import type { Sender } from './authorization.ts';
 import type { OpenCall } from './open-call.ts';
 import { createPlaces } from './wire.ts';
 
@@ -10,16 +12,27 @@ import { createPlaces } from './wire.ts';
 export interface ParkedCalls {
   /** Keeps a call. Gives the state that leads to it; undefined if there is no room. */
   park(parked: Parked): string | undefined;
-  /** The call of a state, once. Undefined for another principal, or another tool. */
-  take(state: string, principal: string | undefined, tool: string): OpenCall | undefined;
+  /** The call of a state, once. Undefined for another owner, or another tool. */
+  take(state: string, owner: CallOwner, tool: string): OpenCall | undefined;
   /** Ends all of them. */
   close(): void;
 }
 
+/** Whose call it is: a person's, through these agents. */
+export type CallOwner = Pick<Sender, 'principal' | 'actors'>;
+
 interface Parked {
   readonly call: OpenCall;
-  readonly principal: string | undefined;
+  readonly owner: CallOwner;
   readonly tool: string;
+}
+
+/** Whether two are the same. What a store gives may be anything. */
+export function isSameOwner(
+  one: { readonly principal?: unknown; readonly actors?: unknown },
+  other: CallOwner | undefined,
+): boolean {
+  return one.principal === other?.principal && sameActors(one.actors, other?.actors);
 }
 
 /** Most calls that wait, and for how many milliseconds each does. */
@@ -38,7 +51,7 @@ export function createParkedCalls(shared: boolean): ParkedCalls {
   const waiting = new Map<string, Parked & { free(): void }>();
   return {
     park(parked) {
-      const release = places.take(parked.principal);
+      const release = places.take(parked.owner.principal);
       if (typeof release === 'string') return undefined;
       const state = prefix + randomBytes(24).toString('base64url');
       const timer = setTimeout(() => {
@@ -55,10 +68,9 @@ export function createParkedCalls(shared: boolean): ParkedCalls {
       parked.call.listen(undefined);
       return state;
     },
-    take(state, principal, tool) {
+    take(state, owner, tool) {
       const found = waiting.get(state);
-      if (found === undefined || found.principal !== principal || found.tool !== tool)
-        return undefined;
+      if (found?.tool !== tool || !isSameOwner(found.owner, owner)) return undefined;
       found.free();
       return found.call;
     },

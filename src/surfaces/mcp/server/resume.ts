@@ -5,6 +5,8 @@
 import pTimeout from 'p-timeout';
 import type { JsonObject } from '../../../core.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
+import { isMadeFor, sameActors } from './acting.ts';
+import { refusedActors, type Sender } from './authorization.ts';
 import type { HandlerSettings, McpSessionRecord } from './options.ts';
 import { refusal, rpcCodes } from './rpc.ts';
 import type { McpSession } from './session.ts';
@@ -12,6 +14,8 @@ import { isSessionId, type McpSessions } from './sessions.ts';
 import type { Sourced } from './sourced.ts';
 
 type Source = () => Promise<Sourced>;
+/** Whose session it is: a person's, through these agents. */
+type Owner = Pick<Sender, 'principal' | 'actors'>;
 /**
  * Answers that there is no session. It makes a response for each request, because a response can be
  * read only once. A function can also be distinguished from a session if another server has
@@ -25,20 +29,16 @@ export interface McpSessionFinder {
    * Makes a session known after its client's first message. Gives the answer to the client if the
    * store could not keep it.
    */
-  began(mcp: McpSession, initialize: unknown): Promise<Response | undefined>;
+  began(mcp: McpSession, owner: Owner, initialize: unknown): Promise<Response | undefined>;
   /**
    * The session of an id, begun again if only the store knows it, or the answer to a client that
    * names no session that it may use.
    */
-  find(
-    id: string | null,
-    principal: string | undefined,
-    source: Source,
-  ): Promise<McpSession | Response>;
+  find(id: string | null, owner: Owner, source: Source): Promise<McpSession | Response>;
   /** Ends a session for its client. `here` ends the session in this process. */
   end(
     id: string | null,
-    principal: string | undefined,
+    owner: Owner,
     here: (mcp: McpSession) => Promise<Response>,
   ): Promise<Response>;
 }
@@ -46,7 +46,7 @@ export interface McpSessionFinder {
 interface Finder {
   readonly sessions: McpSessions;
   readonly settings: HandlerSettings;
-  /** The sessions that are being begun again, by id and principal. */
+  /** The sessions that are being begun again, by id and owner. */
   readonly resuming: Map<string, Promise<McpSession | Refusal>>;
 }
 
@@ -63,21 +63,23 @@ export function createSessionFinder(
 ): McpSessionFinder {
   const finder: Finder = { sessions, settings, resuming: new Map() };
   return {
-    began: (mcp, initialize) => saveSession(settings, mcp, initialize),
-    find: (id, principal, source) => findSession(finder, id, principal, source),
-    end: (id, principal, here) => endSession(finder, id, principal, here),
+    began: (mcp, owner, initialize) => saveSession(settings, mcp, owner, initialize),
+    find: (id, owner, source) => findSession(finder, id, owner, source),
+    end: (id, owner, here) => endSession(finder, id, owner, here),
   };
 }
 
 async function saveSession(
   settings: HandlerSettings,
-  { id, principal }: McpSession,
+  { id }: McpSession,
+  { principal, actors }: Owner,
   initialize: unknown,
 ): Promise<Response | undefined> {
   const { sessionStore } = settings;
   const { params } = initialize as { readonly params: JsonObject };
   const record: McpSessionRecord = {
     ...(principal === undefined ? {} : { principal }),
+    ...(actors === undefined ? {} : { actors }),
     initialize: params,
   };
   if (sessionStore === undefined || JSON.stringify(record).length > maxChars) return undefined;
@@ -87,21 +89,24 @@ async function saveSession(
 async function findSession(
   finder: Finder,
   id: string | null,
-  principal: string | undefined,
+  owner: Owner,
   source: Source,
 ): Promise<McpSession | Response> {
   const { sessions, settings, resuming } = finder;
   if (id === null) return unnamed();
-  // The principal is part of the key: a stranger who asks for the id meanwhile gets 404.
-  const key = JSON.stringify([id, principal]);
+  const { principal, actors } = owner;
+  // The owner is part of the key: a stranger who asks for the id meanwhile gets 404.
+  const key = JSON.stringify([id, principal, actors]);
   // Looked up first: a session that is being begun again is in the table before it is ready.
   let work = resuming.get(key);
   if (work === undefined) {
     const found = sessions.find(id, principal);
-    if (found !== undefined) return found;
+    // It would act as others do.
+    if (found !== undefined)
+      return isMadeFor(found.sourced.session, actors) ? found : refusedActors();
     if (settings.sessionStore === undefined || !isSessionId(id)) return unknown();
     if (resuming.size >= maxAtOnce) return tooMany();
-    work = resume(finder, id, principal, source).finally(() => resuming.delete(key));
+    work = resume(finder, id, owner, source).finally(() => resuming.delete(key));
     resuming.set(key, work);
   }
   const given = await work;
@@ -111,16 +116,17 @@ async function findSession(
 async function endSession(
   { sessions, settings }: Finder,
   id: string | null,
-  principal: string | undefined,
+  owner: Owner,
   here: (mcp: McpSession) => Promise<Response>,
 ): Promise<Response> {
   const { sessionStore } = settings;
   if (id === null) return unnamed();
-  const mcp = sessions.find(id, principal);
+  const mcp = sessions.find(id, owner.principal);
+  if (mcp !== undefined && !isMadeFor(mcp.sourced.session, owner.actors)) return refusedActors();
   if (sessionStore === undefined || !isSessionId(id))
     return mcp === undefined ? unknown() : here(mcp);
   if (mcp === undefined) {
-    const record = await load(settings, id, principal);
+    const record = await load(settings, id, owner);
     if (typeof record === 'function') return record();
   }
   // Removed before it ends here, or a request that comes in between would begin it again.
@@ -132,19 +138,19 @@ async function endSession(
 async function resume(
   { sessions, settings }: Finder,
   id: string,
-  principal: string | undefined,
+  owner: Owner,
   source: Source,
 ): Promise<McpSession | Refusal> {
   const { report } = settings;
-  const record = await load(settings, id, principal);
+  const record = await load(settings, id, owner);
   if (typeof record === 'function') return record;
-  const mcp = await sessions.open(source, principal, id);
+  const mcp = await sessions.open(source, owner.principal, id);
   if (mcp === undefined) return tooMany;
   let known: McpSessionRecord | Refusal;
   try {
     await replay(mcp, record.initialize);
     // Its client may have ended it meanwhile.
-    known = await load(settings, id, principal);
+    known = await load(settings, id, owner);
   } catch (error) {
     report(error);
     known = unknown;
@@ -154,17 +160,17 @@ async function resume(
   return known;
 }
 
-/** The record of a session, if it belongs to the principal. */
+/** The record of a session, if it belongs to the owner. */
 async function load(
   settings: HandlerSettings,
   id: string,
-  principal: string | undefined,
+  { principal, actors }: Owner,
 ): Promise<McpSessionRecord | Refusal> {
   const { given, refused } = await ask(settings, async () => settings.sessionStore?.load(id));
   if (refused !== undefined) return refused;
-  return isJsonObject(given) && (given?.principal ?? undefined) === principal
-    ? (given as McpSessionRecord)
-    : unknown;
+  if (!isJsonObject(given) || (given?.principal ?? undefined) !== principal) return unknown;
+  const record = given as McpSessionRecord;
+  return sameActors(record.actors, actors) ? record : refusedActors;
 }
 
 /** Asks the store. Gives `refused` if the store fails or does not answer in time. */

@@ -3,8 +3,7 @@
 import { isJsonObject } from '../../../values/json/index.ts';
 import { nextTurn } from '../../../values/limits/stretches.ts';
 import { withDeadline } from '../../../values/limits/with-deadline.ts';
-import { isMadeFor } from './acting.ts';
-import { checkToken, refusedActors, type Sender, verifyMs } from './authorization.ts';
+import { checkToken, type Sender, verifyMs } from './authorization.ts';
 import { readBody } from './body.ts';
 import type { ModernServing } from './modern.ts';
 import type { HandlerSettings } from './options.ts';
@@ -64,22 +63,16 @@ export async function serve(parts: HandlerParts, request: Request): Promise<Resp
   const id = headers.get('mcp-session-id');
   if (method === 'POST') return servePost(parts, { request, sender, id });
   if (method === 'DELETE')
-    return parts.finder.end(id, sender.principal, (found) => found.handle(request, undefined));
+    return parts.finder.end(id, sender, (found) => found.handle(request, undefined));
   const found = await findSession(parts, { request, sender, id });
   return 'handle' in found ? found.handle(request, undefined) : found;
 }
 
-async function findSession(
+function findSession(
   { finder, makeSession }: HandlerParts,
   { request, sender, id }: Asked,
 ): Promise<McpSession | Response> {
-  const found = await finder.find(id, sender.principal, () =>
-    makeSession({ sender, request, era: 'legacy' }),
-  );
-  // It would act as others do.
-  return 'handle' in found && !isMadeFor(found.sourced.session, sender.actors)
-    ? refusedActors()
-    : found;
+  return finder.find(id, sender, () => makeSession({ sender, request, era: 'legacy' }));
 }
 
 async function servePost(parts: HandlerParts, asked: Asked): Promise<Response> {
@@ -158,7 +151,7 @@ async function initialize(
   let isKnown = false;
   try {
     const response = await opened.handle(request, body);
-    const refused = response.ok ? await finder.began(opened, body) : undefined;
+    const refused = response.ok ? await finder.began(opened, sender, body) : undefined;
     isKnown = response.ok && refused === undefined;
     return refused ?? response;
   } finally {

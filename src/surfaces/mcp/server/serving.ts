@@ -18,7 +18,7 @@ import type { CallContext } from './asking.ts';
 import { toCallToolResult } from './content.ts';
 import { mcpDialect } from './list.ts';
 import type { OpenCall } from './open-call.ts';
-import type { ParkedCalls } from './parked-calls.ts';
+import type { CallOwner, ParkedCalls } from './parked-calls.ts';
 import type { RpcMessage } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
 
@@ -51,7 +51,7 @@ export interface KeptCalls {
   readonly parked: ParkedCalls;
   /** Undefined if no call becomes a task. */
   readonly tasks: Tasks | undefined;
-  readonly principal: string | undefined;
+  readonly owner: CallOwner;
   /** Keeps the session open until the returned function is called. */
   hold(): () => void;
 }
@@ -80,11 +80,11 @@ export interface Tasks {
   answer(method: TaskMethod, request: TaskRequest): Promise<TaskAnswer>;
   /**
    * The tools whose calls a message asks about, or answers for. None for one that only cancels, and
-   * of a task that is not there or is another principal's.
+   * of a task that is not there or is somebody else's.
    */
   toolsOf(
     message: RpcMessage | undefined,
-    principal: string | undefined,
+    owner: CallOwner,
     session: ToolSession,
   ): Promise<readonly string[]>;
   /** Ends the calls that run here. Their tasks fail. */

@@ -21,6 +21,8 @@ export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' |
 export interface TaskRecord {
   /** Whose task it is; undefined if the server does not tell its clients apart. */
   readonly principal?: string | undefined;
+  /** The agents through which that person asked. */
+  readonly actors?: readonly string[] | undefined;
   /** What its client calls the tool. */
   readonly name: string;
   readonly createdAt: number;

@@ -9,6 +9,7 @@ import { isJsonObject, type JsonValue } from '../../../values/json/index.ts';
 import { approvalAnswer, askingClient } from './asking.ts';
 import { expectedOf, loadForms } from './form-answers.ts';
 import { OpenCall } from './open-call.ts';
+import { isSameOwner } from './parked-calls.ts';
 import { checkKnowsTasks } from './required-capabilities.ts';
 import {
   calledTool,
@@ -84,11 +85,11 @@ export function createTasks(
         );
       }
     },
-    async toolsOf(message, principal, session) {
+    async toolsOf(message, owner, session) {
       const isRead = message?.kind === 'request' && readers.has(message.method);
       const id = isRead ? (message.params as JsonObject | undefined)?.taskId : undefined;
       const record = isId(id) ? (await records.read(hashOf(id)))?.record : undefined;
-      if (record === undefined || record.principal !== principal) return [];
+      if (record === undefined || !isSameOwner(record, owner)) return [];
       return [calledTool(session, record.name), ...(record.askedAbout ?? [])];
     },
     close: () => kept.runs.close(),
@@ -110,8 +111,8 @@ async function create(
   const taskId = randomBytes(24).toString('base64url');
   const hash = hashOf(taskId);
   const now = Date.now();
-  const principal = kept?.principal;
-  const record: TaskRecord = { ...given, principal, createdAt: now, updatedAt: now };
+  const { principal, actors } = kept?.owner ?? {};
+  const record: TaskRecord = { ...given, principal, actors, createdAt: now, updatedAt: now };
   try {
     if (!(await records.hasRoom(principal))) return undefined;
     await records.create(hash, record);
@@ -127,14 +128,14 @@ function isId(id: unknown): id is string {
   return typeof id === 'string' && id !== '' && id.length <= maxIdChars;
 }
 
-/** @throws ProtocolError for a task that is not there, or is another principal's */
+/** @throws ProtocolError for a task that is not there, or is somebody else's */
 async function find(records: TaskRecords, { serving, params }: TaskRequest): Promise<NamedTask> {
   const { taskId: id } = params;
   const hash = hashOf(isId(id) ? id : '');
   const found = isId(id) ? await records.read(hash) : undefined;
   const { sdk, kept } = serving;
   // The same answer for both: nobody learns that a task of somebody else exists.
-  if (found === undefined || found.record.principal !== kept?.principal)
+  if (found === undefined || !isSameOwner(found.record, kept?.owner))
     throw new sdk.ProtocolError(
       sdk.INVALID_PARAMS,
       'There is no such task: it was forgotten, or is not yours.',

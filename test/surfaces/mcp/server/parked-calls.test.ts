@@ -13,13 +13,13 @@ test('one that nobody answers is aborted after ten minutes, and forgotten', asyn
   const call = new OpenCall(undefined);
   const asked = call.ask('elicitation/create', { message: 'Name?' });
   const failed = expect(asked).rejects.toThrow('The call has ended.');
-  const state = parked.park({ call, principal: 'ann', tool: 'asks' }) ?? '';
+  const state = parked.park({ call, owner: { principal: 'ann' }, tool: 'asks' }) ?? '';
   vi.advanceTimersByTime(599_999);
   expect(call.signal.aborted).toBe(false);
   vi.advanceTimersByTime(1);
   expect(call.signal.aborted).toBe(true);
   await failed;
-  expect(parked.take(state, 'ann', 'asks')).toBeUndefined();
+  expect(parked.take(state, { principal: 'ann' }, 'asks')).toBeUndefined();
 });
 
 test('a call may ask 100 times, and at most 100 000 characters at once', async () => {
@@ -31,4 +31,20 @@ test('a call may ask 100 times, and at most 100 000 characters at once', async (
   expect(Object.keys(call.questions())).toHaveLength(100);
   call.end();
   await Promise.all(asked);
+});
+
+test('one belongs to its person, through the same agents', () => {
+  const parked = createParkedCalls(true);
+  const call = new OpenCall(undefined);
+  const owner = { principal: 'ann', actors: ['planner'] };
+  const state = parked.park({ call, owner, tool: 'asks' }) ?? '';
+  for (const other of [
+    { principal: 'ann' },
+    { principal: 'ann', actors: ['robot'] },
+    { principal: 'ann', actors: ['planner', 'robot'] },
+    { principal: 'eve', actors: ['planner'] },
+  ])
+    expect(parked.take(state, other, 'asks')).toBeUndefined();
+  expect(parked.take(state, { ...owner }, 'asks')).toBe(call);
+  call.end();
 });
