@@ -22,10 +22,11 @@ export function isOver({ status }: TaskRecord): boolean {
 
 /** What changes when a task ends: nothing waits any more, and it is kept for a while. */
 function end(record: TaskRecord, more: Pick<TaskRecord, 'status'> & Partial<TaskRecord>) {
-  const { principal, name, askedAbout, createdAt } = record;
+  const { principal, actors, name, askedAbout, createdAt } = record;
   const now = Date.now();
   return {
     principal,
+    actors,
     name,
     askedAbout,
     createdAt,

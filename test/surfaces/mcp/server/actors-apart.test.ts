@@ -62,6 +62,9 @@ test('a task', async () => {
   expect(done.slow[0]?.signal.aborted).toBe(false);
   await (await as('planner')).cancel(taskId);
   expect(await own.get(taskId)).toMatchObject({ status: 'cancelled' });
+  // Once it has ended, too.
+  for (const token of ['none', 'robot'])
+    await expect((await as(token)).get(taskId)).rejects.toMatchObject(unknownTask);
 });
 
 test('an MCP session, here and in another process', async () => {
