@@ -87,7 +87,8 @@ export const hookInstall: Command = {
       `2. ${put} ${file}:`,
       ...(plugin ?? jsonText({ hooks: added }, 2)).split('\n').map((line) => `     ${line}`),
       `3. ${agent.setup.trust}`,
-      `4. Check that the agent runs it: \`npx host-tools hook check ${agent.name}\`.`,
+      `4. Check that the agent runs it: \`npx host-tools hook check ${agent.name}\`. ` +
+        'Do that in each project, since its settings may turn hooks off.',
     ];
     return {
       exit: 0,

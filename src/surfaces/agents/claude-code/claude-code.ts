@@ -36,7 +36,7 @@ export const claudeCode: Agent = {
     trust:
       'Claude Code runs the hook in every session that starts from now on, and ' +
       '`/hooks` lists it. `claude --bare` runs no hook, and neither does it with ' +
-      '`disableAllHooks` in its settings.',
+      "`disableAllHooks` in its settings or the project's.",
     probe: {
       kind: 'prompt',
       args: ['-p', 'host-tools hook check', '--no-session-persistence'],

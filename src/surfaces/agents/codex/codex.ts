@@ -105,7 +105,8 @@ export const codex: Agent = {
     trust:
       'Codex runs a hook only after you have reviewed it: start `codex`, type ' +
       '`/hooks`, and trust the hooks of this file. Until then it runs every call ' +
-      'without the hook and without a word. A change of the rules needs no new review.',
+      'without the hook and without a word. A change of the rules needs no new review. ' +
+      'With `hooks = false` in the settings of a trusted project it runs none.',
     probe: { kind: 'app-server', args: ['app-server'] },
   },
 };

@@ -150,7 +150,8 @@ export const geminiCli: Agent = {
     trust:
       'Gemini CLI runs hooks only in folders that it trusts: start `gemini` in the ' +
       'folder and trust it when asked, or set `GEMINI_CLI_TRUST_WORKSPACE=true`. With ' +
-      '`--skip-trust` it runs no hook.',
+      '`--skip-trust` it runs no hook, and neither does it if `hooksConfig` in the settings of ' +
+      'the folder turns them off.',
     probe: {
       kind: 'prompt',
       args: ['-p', 'host-tools hook check'],

@@ -95,7 +95,7 @@ export const qwenCode: Agent = {
     trust:
       'Qwen Code runs the hook in every session that starts from now on, and `/hooks` lists it. ' +
       '`qwen --bare` and `--safe-mode` run no hook, and neither does it with `disableAllHooks` ' +
-      'in its settings.',
+      "in its settings or the project's.",
     probe: {
       kind: 'prompt',
       args: ['-p', 'host-tools hook check', '--auth-type', 'openai'],
