@@ -317,9 +317,11 @@ function actorsIn(act: unknown, issuer: string | undefined): readonly string[] |
     const { sub, client_id: client, iss, act: before } = at as JsonObject;
     const name = textOf(sub) ?? textOf(client);
     if (name === undefined) return undefined;
-    if (iss !== undefined && textOf(iss) === undefined) return undefined;
-    // The same name at another issuer is somebody else.
-    actors.unshift(iss === undefined || iss === issuer ? name : `${iss}#${name}`);
+    // An issuer has no fragment, so the first `#` of a name ends its issuer.
+    if (iss !== undefined && textOf(iss)?.includes('#') !== false) return undefined;
+    // The same name at another issuer is somebody else, also if the name looks like that.
+    const isOwn = iss === undefined || iss === issuer;
+    actors.unshift(isOwn && !name.includes('#') ? name : `${iss ?? issuer}#${name}`);
     at = before;
   }
   return actors;

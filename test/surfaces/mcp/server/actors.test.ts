@@ -250,6 +250,7 @@ test.each([
   ['a name that is no text', { sub: 7 }],
   ['a name that is too long', { sub: 'a'.repeat(257) }],
   ['an issuer that is no text', { sub: 'planner', iss: 7 }],
+  ['an issuer with a fragment', { sub: 'b', iss: 'https://other.example#a' }],
   ['something else inside', { sub: 'planner', act: 'researcher' }],
   ['too many', act(...Array.from({ length: 65 }, (_, at) => `a${at}`))],
 ])('a token is refused whose `act` is malformed: %s', async (_what, given) => {
@@ -267,6 +268,11 @@ test('an actor of another issuer has its name with that issuer', async () => {
   const given = { sub: 'planner', iss: 'https://other.example' };
   await call('modern', await token({ act: given }), 'read');
   expect(actors[0]?.chain[0]?.agent).toBe('https://other.example#planner');
+  // One of the own issuer cannot take that name.
+  await call('modern', await token({ act: { sub: 'https://other.example#planner' } }), 'read');
+  expect(actors[1]?.chain[0]?.agent).toMatch(
+    /^http:\/\/127\.0\.0\.1:\d+#https:\/\/other\.example#planner$/,
+  );
 });
 
 test('a verifier of the host may say who acts, and a wrong answer lets nobody in', async () => {
