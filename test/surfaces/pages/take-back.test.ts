@@ -21,7 +21,7 @@ import {
   launchChromium,
   whyNot,
 } from '../../examples/chromium.ts';
-import { rowsOf, serveInspector } from '../inspector/page-kit.ts';
+import { inspectorOf, rowsOf, serveInspector } from '../inspector/page-kit.ts';
 import { violations } from './axe.ts';
 
 demandChromium();
@@ -166,6 +166,29 @@ describe('the approvals handler', () => {
     expect((await on(`${no}/undo`, 'bob')).status).toBe(404);
     expect(undone).toEqual([]);
   });
+});
+
+test('the inspector takes back the call that it shows, and no later one with its id', async () => {
+  const { registry, undone } = shop();
+  const inspector = inspectorOf(registry, true);
+  onTestFinished(() => inspector.close());
+  const session = registry.createSession({ sessionId: 's2', principal: 'ann' });
+  for (const order of ['A-1', 'A-2']) await session.call('refund', { order }, { callId: 'c1' });
+  const undo = async (n: number) => {
+    const request = new Request('http://127.0.0.1/api/undo', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${inspector.token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ n }),
+    });
+    return (await inspector.fetch(request)).status;
+  };
+  expect(await undo(1)).toBe(409);
+  expect(undone).toEqual([]);
+  expect(await undo(2)).toBe(200);
+  expect(undone).toEqual(['A-2']);
 });
 
 describe.skipIf(!chromiumAvailable)(`on the pages, in Chromium${whyNot}`, () => {
