@@ -77,8 +77,8 @@ const part = definePart({
       if (registry.names.of(name).some((one) => !takesBack(one.definition)))
         throw new MisuseError(
           'name_conflict',
-          `Tool \`${definition.name}\`: its \`revert\` needs the name \`${name}\`, which another ` +
-            'tool has. Rename one of them.',
+          `Tool \`${definition.name}\`: its \`revert\` is named \`${name}\`, as another tool is. ` +
+            'Rename one of them.',
         );
       if (session === undefined) return;
       kept.reverts = true;

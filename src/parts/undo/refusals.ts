@@ -46,8 +46,7 @@ export function changed(tool: string): ToolError {
 export function edited(): ToolError {
   return toolError(
     'invalid_input',
-    'Nothing was taken back, because the answer changed which call that is. Take it back again, ' +
-      'and allow it as it is.',
+    'The input of what takes a call back cannot be changed. Take it back again.',
     { reason: 'revert_changed' },
   );
 }

@@ -64,8 +64,8 @@ const parameters = {
 const reverts = new WeakMap<AnyTool, string>();
 
 /** Whether a definition takes back the calls of a tool. */
-export function takesBack(definition: AnyTool): boolean {
-  return reverts.has(definition);
+export function takesBack(definition: AnyTool | undefined): boolean {
+  return definition !== undefined && reverts.has(definition);
 }
 
 /** Makes the tool for a tool with `revert`. */

@@ -128,8 +128,7 @@ function takeBack(
       refused(callId, name, state === 'reverted' ? alreadyReverted(callId) : revertRan(callId)),
     );
   // Another tool can have the name.
-  const entry = session.entryOf(name);
-  if (entry === undefined || !takesBack(entry.definition))
+  if (!takesBack(session.entryOf(name)?.definition))
     return Promise.resolve(refused(callId, name, changed(tool)));
   const { surface, by } = via ?? {};
   const input = { callId, sessionId: caller.sessionId, input: shown, ...(by && { by }) };
