@@ -76,6 +76,7 @@ const uses: Readonly<Record<'read' | 'write' | 'log' | 'none', readonly OptionNa
     'client-secret',
     'head',
     'no-calls',
+    'cancel-unasked',
     'fail-on',
     'coverage',
     'fail-under',
