@@ -26,6 +26,7 @@ import { findablePort } from '../parts/discovery/session-port.ts';
 import { approvalsPort } from '../parts/durable-approvals/session-port.ts';
 import { originsPort } from '../parts/origins/session-port.ts';
 import { neededScopes } from '../parts/scopes/needed.ts';
+import { takeBackPort } from '../parts/undo/session-port.ts';
 import { type RegistryView, viewOfRegistry } from './registry-view.ts';
 
 /** What a session with discovery may show, by how a tool gets listed. */
@@ -350,7 +351,7 @@ class Inspected implements SessionView {
   reverts(tool: string): boolean {
     const { registry } = this.#state;
     return (
-      registry.ports.sessionMethods.has('revertVia') &&
+      takeBackPort.of(registry) !== undefined &&
       this.#state.entryOf(tool)?.internals.revert !== undefined
     );
   }
@@ -361,11 +362,10 @@ class Inspected implements SessionView {
     by?: string,
     approval?: string,
   ): Promise<ToolResult> {
-    const { parts, ports } = this.#state.registry;
-    const take = ports.sessionMethods.get('revertVia') as
-      | ((state: SessionState, id: string, via: object) => Promise<ToolResult>)
-      | undefined;
-    if (take === undefined) throw parts.missing('sessionMethods', 'revert', 'Taking a call back');
+    const { registry } = this.#state;
+    const take = takeBackPort.of(registry);
+    if (take === undefined)
+      throw registry.parts.missing('sessionMethods', 'revert', 'Taking a call back');
     return take(this.#state, callId, { surface, by, approval });
   }
 

@@ -13,8 +13,9 @@ import { MisuseError } from '../../values/errors/index.ts';
 import { anything } from '../../values/options/index.ts';
 import { keepLater } from './keep-call.ts';
 import { noteRest } from './rest.ts';
-import { revert, type UndoneVia } from './revert.ts';
+import { revert } from './revert.ts';
 import { claimCall, noteEnd, releaseCall, revertTool, suffix, takesBack } from './revert-tool.ts';
+import { takeBackPort } from './session-port.ts';
 import { readUndo } from './undo.ts';
 
 /**
@@ -87,12 +88,8 @@ const part = definePart({
       session.brought = new Map([...(session.brought ?? []), [tool.name, entry]]);
     });
     ports.closing.push(() => Promise.all(kept.saving.values()));
-    ports.sessionMethods
-      .set('revert', (session, callId: string) => revert(session, kept, callId))
-      // For pages of the library: hosts do not see it.
-      .set('revertVia', (session, callId: string, via: UndoneVia) =>
-        revert(session, kept, callId, via),
-      );
+    ports.sessionMethods.set('revert', (session, callId: string) => revert(session, kept, callId));
+    takeBackPort.set(registry, (session, callId, via) => revert(session, kept, callId, via));
   },
 });
 

@@ -555,7 +555,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await button(page, /^Reject.*Pay second\?/).click();
     await page.getByText('You have rejected this. The agent will be informed.').first().waitFor();
     expect(denied).toEqual([['bob', 'Not on a Friday.']]);
-    expect(await page.title()).toBe('Approvals');
+    await expect.poll(() => page.title()).toBe('Approvals');
     expect(await pending()).toEqual([]);
   });
 
