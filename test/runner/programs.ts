@@ -29,7 +29,6 @@ const entries = [
   'test/cli/worlds/stuck.ts',
   'test/cli/worlds/tools.ts',
   'test/surfaces/approvals/answering-process.ts',
-  'test/surfaces/approvals/counting-process.ts',
   'test/surfaces/audit/fixtures/ending.ts',
   'test/surfaces/audit/fixtures/store-writer.ts',
   'test/surfaces/audit/fixtures/writer.ts',

@@ -1,17 +1,20 @@
 /**
- * A process that answers suspended calls in a folder of approvals. It says when it is ready,
- * answers at once all that it is then told of, prints what came of each, and exits.
+ * A process that answers suspended calls in a folder of approvals, or in a file of SQLite, where
+ * two people have to allow each. It says when it is ready, answers at once all that it is then told
+ * of, prints what came of each, and exits.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { defineTool, HostToolRegistry } from '../../../src/index.ts';
+import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import { fileApprovals } from '../../../src/surfaces/approvals/index.ts';
 
-const [dir = '', log = '', secret = '', by = ''] = process.argv.slice(2);
+const [path = '', log = '', secret = '', by = '', rules = '[]'] = process.argv.slice(2);
 const registry: HostToolRegistry = new HostToolRegistry({
+  rules: JSON.parse(rules),
   approvals: {
     secret,
-    store: fileApprovals({ dir }),
+    store: path.endsWith('.db') ? sqliteStore({ path }) : fileApprovals({ dir: path }),
     session: ({ sessionId, principal }) =>
       registry.createSession({ sessionId, principal, approvalMode: 'suspend' }),
   },
