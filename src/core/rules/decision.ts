@@ -76,27 +76,25 @@ export function isReason(value: unknown): value is string {
   return true;
 }
 
-/** Reads own members only, so that a polluted `Object.prototype` decides nothing. */
-function ownMember(value: object, name: string): unknown {
-  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
-}
-
 /**
  * Reads the answer of a policy. The caller turns `'nonsense'`, anything that is not exactly a
  * decision, into a denial.
  */
 export function readDecision(value: unknown): Decision | 'nonsense' {
   if (typeof value !== 'object' || value === null) return 'nonsense';
-  switch (ownMember(value, 'effect')) {
+  // Own members only, so that a polluted `Object.prototype` decides nothing. Each is named where it
+  // is read: one function for all names takes several times as long.
+  const given = value as { readonly [K in 'effect' | 'prompt' | 'reason' | 'message']?: unknown };
+  switch (Object.hasOwn(given, 'effect') && given.effect) {
     case 'allow':
       return allow();
     case 'ask': {
-      const prompt = ownMember(value, 'prompt');
+      const prompt = Object.hasOwn(given, 'prompt') ? given.prompt : undefined;
       return prompt === undefined || typeof prompt === 'string' ? ask(prompt) : 'nonsense';
     }
     case 'deny': {
-      const reason = ownMember(value, 'reason');
-      const message = ownMember(value, 'message');
+      const reason = Object.hasOwn(given, 'reason') && given.reason;
+      const message = Object.hasOwn(given, 'message') ? given.message : undefined;
       return isReason(reason)
         ? deny(reason, typeof message === 'string' ? message : undefined)
         : 'nonsense';
