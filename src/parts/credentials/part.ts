@@ -5,11 +5,10 @@ import type { ToolResult } from '../../api/result.ts';
 import type { ToolGates } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
-import { internalsOf } from '../../core/tool/definition.ts';
-import type { ReadNeeds } from '../../core/tool/read-needs.ts';
 import { fn, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
 import { fileResolver, hasResolver } from './file-tokens.ts';
 import { obtain } from './obtain.ts';
+import { needsOf, type ReadNeeds } from './read-needs.ts';
 import { unavailable } from './refusals.ts';
 
 export type { TokenExchangeOptions } from './token-exchange.ts';
@@ -45,7 +44,7 @@ const part = definePart({
     const resolver = (): CredentialResolver | undefined => own ?? fileResolver(registry);
     ports.definitions.push((definition) => {
       // What is not hidden would be in the first event.
-      if (internalsOf(definition).credentials !== undefined && ports.masking === undefined)
+      if (needsOf(definition) !== undefined && ports.masking === undefined)
         throw registry.parts.missing(
           'registry',
           'redact',
@@ -56,8 +55,8 @@ const part = definePart({
       granted(state, login),
     );
     const gates = new WeakMap<ReadNeeds, ToolGates>();
-    ports.tools.push((_session, { internals }) => {
-      const needs = internals.credentials;
+    ports.tools.push((_session, { definition }) => {
+      const needs = needsOf(definition);
       if (needs === undefined) return undefined;
       let found = gates.get(needs);
       if (found === undefined) {

@@ -5,6 +5,7 @@ import { nameOf } from '../../values/text/names.ts';
 import { answersOf, attributeJudges, forgetAnswers } from './attribute-judge.ts';
 import { authorize } from './authorize.ts';
 import { explain as explainCall } from './explain.ts';
+import { attributesIn } from './read-attributes.ts';
 import { trials } from './shadow-rules.ts';
 
 /**
@@ -28,6 +29,7 @@ export function explain(): Part {
 const part = definePart({
   name: 'explain',
   install(ports) {
+    ports.definitions.push(attributesIn);
     ports.first.push(attributeJudges);
     ports.attributesOf = (call) => answersOf(call)?.answers;
     ports.again.push(forgetAnswers);

@@ -6,8 +6,11 @@ import { definePart, type Part } from '../../core/part.ts';
 import { denied } from '../../core/rules/verdict.ts';
 import { declareFacts } from '../../core/session/declared-facts.ts';
 import { Slot } from '../../core/slot.ts';
+import { asField } from '../../core/tool/config-fields.ts';
+import { internalsOf } from '../../core/tool/definition.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { hasOwn } from '../../values/json/value.ts';
+import { checkOption } from '../../values/options/index.ts';
 import { scopeFact, scopeNames } from '../../values/options/scope-names.ts';
 import { neededScopes } from './needed.ts';
 
@@ -34,6 +37,11 @@ const part = definePart({
   name: 'scopes',
   options: { session: { scopes: scopeNames }, profileTool: { scopes: scopeNames } },
   install(ports) {
+    ports.definitions.push((definition) => {
+      const { scopes } = internalsOf(definition);
+      if (scopes === undefined) return;
+      checkOption(`Tool \`${definition.name}\``, 'scopes', scopes, scopeNames, asField);
+    });
     ports.sessions.push((setup, { scopes: given }) => {
       if (given !== undefined) granted.set(setup, given as readonly string[]);
     });

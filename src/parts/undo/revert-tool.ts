@@ -78,7 +78,7 @@ export function revertTool(tool: AnyTool): AnyTool {
     parameters,
     tags: tool.tags,
     scopes,
-    credentials: credentials && Object.fromEntries(credentials),
+    credentials,
     requires,
     timeoutMs,
     exposure: 'internal',
