@@ -6,16 +6,51 @@ import type { Effect } from '../../api/decision.ts';
 import type { Policy } from '../../api/policy.ts';
 import type { HostTool } from '../../api/session.ts';
 import type { CompiledRule } from '../rules/rule.ts';
-import type { SessionState } from '../session/session-state.ts';
 import type { MadeHandler } from '../tool/definition.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { ConstantDenial } from './constant-denial.ts';
 import type { ToolCounts } from './counters.ts';
 import type { BeginGate, Masking, OverBudget, ToolGates } from './ports.ts';
+import type { CallSession } from './session-port.ts';
 import type { CallStep } from './step.ts';
 
+/** What a session answers about a tool, from which a binding is made. */
+export interface ToolStatus {
+  /** Why the tool is not effective; undefined if it is. */
+  readonly drop: string | undefined;
+  /** Registry and scope rules that apply to the tool. */
+  readonly registryRules: readonly CompiledRule[];
+  /** Profile and session rules that apply to the tool. */
+  readonly sessionRules: readonly CompiledRule[];
+  /** What parts do for calls to the tool. */
+  readonly gates: readonly ToolGates[];
+  /** The strictest of the defaults that apply. */
+  readonly default: Effect;
+  /** The profile requires approval. */
+  readonly profileAsks: boolean;
+  /** Some rule asks for approval of every call, whatever its input. */
+  readonly rulesAsk: boolean;
+  /**
+   * The default asks for approval of every call, unless one of the session's own policies allows
+   * it.
+   */
+  readonly defaultAsks: boolean;
+  /** Frozen; undefined if they are missing. */
+  readonly knobs: unknown;
+  /**
+   * No gate applies to the tool except the session's own policies: without those, every call is
+   * allowed.
+   */
+  readonly open: boolean;
+  readonly timeoutMs: number;
+  /** The smaller of the limits that the tool and the profile set. */
+  readonly maxOutputChars: number;
+  /** Undefined if calls of the tool have nothing to hide. */
+  readonly masking: Masking | undefined;
+}
+
 export class Binding {
-  readonly session: SessionState;
+  readonly session: CallSession;
   readonly entry: ToolEntry;
   /** The session's stamp for which the other fields were computed. */
   stamp = -1;
@@ -64,7 +99,7 @@ export class Binding {
   counts: ToolCounts | undefined;
 
   /** Calls in flight keep the binding of the definition on which they started. */
-  constructor(session: SessionState, entry: ToolEntry) {
+  constructor(session: CallSession, entry: ToolEntry) {
     this.session = session;
     this.entry = entry;
   }
@@ -72,7 +107,7 @@ export class Binding {
   refresh(stamp: number): void {
     const { session, entry } = this;
     const { registry, limits } = session;
-    const status = registry.toolStatusOf(session, entry);
+    const status = session.statusOf(entry);
     const asks =
       status.profileAsks ||
       status.rulesAsk ||

@@ -7,11 +7,11 @@ import type { OriginTold } from '../../api/origins.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { CallStatus } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
-import type { SessionState } from '../session/session-state.ts';
 import type { Call, FoundCall } from './call.ts';
 import { recordOf } from './observed.ts';
 import { recordStart } from './record-start.ts';
 import { reportFault } from './report-fault.ts';
+import type { CallSession } from './session-port.ts';
 import type { Step } from './step.ts';
 
 /** What an observer is told about a call. Its texts contain no secret of the call. */
@@ -102,17 +102,17 @@ export interface CallObserver {
  */
 export class CallObservers {
   #everywhere: readonly CallObserver[] = [];
-  readonly #here = new WeakMap<SessionState, readonly CallObserver[]>();
+  readonly #here = new WeakMap<CallSession, readonly CallObserver[]>();
 
   /** The observers of a session's calls, each once. */
-  of(session: SessionState): readonly CallObserver[] {
+  of(session: CallSession): readonly CallObserver[] {
     const here = this.#here.get(session);
     if (here === undefined && this.#everywhere.length < 2) return this.#everywhere;
     return [...new Set([...this.#everywhere, ...(here ?? [])])];
   }
 
   /** Adds an observer of one session, or of all. The returned function removes it. */
-  add(observer: CallObserver, session: SessionState | undefined): () => void {
+  add(observer: CallObserver, session: CallSession | undefined): () => void {
     this.#set(session, [...this.#get(session), observer]);
     let there = true;
     return () => {
@@ -143,11 +143,11 @@ export class CallObservers {
     }
   }
 
-  #get(session: SessionState | undefined): readonly CallObserver[] {
+  #get(session: CallSession | undefined): readonly CallObserver[] {
     return session === undefined ? this.#everywhere : (this.#here.get(session) ?? []);
   }
 
-  #set(session: SessionState | undefined, observers: readonly CallObserver[]): void {
+  #set(session: CallSession | undefined, observers: readonly CallObserver[]): void {
     if (session === undefined) this.#everywhere = observers;
     else if (observers.length === 0) this.#here.delete(session);
     else this.#here.set(session, observers);

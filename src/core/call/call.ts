@@ -12,12 +12,12 @@ import type { Deadline, DeadlineList } from '../../values/limits/deadlines.ts';
 import type { Holder, Waitable } from '../../values/limits/wait-graph.ts';
 import type { ReadAnswer } from '../approval/request.ts';
 import type { Details, Verdict } from '../rules/verdict.ts';
-import type { SessionState } from '../session/session-state.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { Binding } from './binding.ts';
 import { CallExtra } from './call-extra.ts';
 import type { ReadCallOptions } from './call-options.ts';
 import type { RuleCount } from './counters.ts';
+import type { CallSession } from './session-port.ts';
 
 /** What a resumed call carries over from the call that was suspended. */
 export interface Resumed {
@@ -59,7 +59,7 @@ const noInput: JsonObject = Object.freeze({});
  */
 export class Call implements Deadline, Holder, AbortEntry {
   // Arrival.
-  readonly session: SessionState;
+  readonly session: CallSession;
   readonly toolName: string;
   readonly callId: string;
   /** The input as the caller passed it. */
@@ -133,7 +133,7 @@ export class Call implements Deadline, Holder, AbortEntry {
   waitingFor: Waitable | undefined;
 
   constructor(
-    session: SessionState,
+    session: CallSession,
     toolName: string,
     callId: string,
     input: unknown,

@@ -1,7 +1,7 @@
 /** The calls in flight: their list, and their ids. */
 
-import type { SessionState } from '../session/session-state.ts';
 import type { Call } from './call.ts';
+import type { CallSession } from './session-port.ts';
 
 /** Puts a call on the registry's list of calls in flight. */
 export function link(call: Call): void {
@@ -11,7 +11,7 @@ export function link(call: Call): void {
   call.next = head;
   if (head !== undefined) head.previous = call;
   registry.calls = call;
-  for (let at: SessionState | undefined = session; at !== undefined; at = at.outer) at.inFlight++;
+  for (let at: CallSession | undefined = session; at !== undefined; at = at.outer) at.inFlight++;
 }
 
 /** Removes a call from the list, and its id from the session's ids. */
@@ -24,7 +24,7 @@ export function unlink(call: Call): void {
   call.previous = undefined;
   call.next = undefined;
   session.ids?.delete(call.callId);
-  for (let at: SessionState | undefined = session; at !== undefined; at = at.outer) {
+  for (let at: CallSession | undefined = session; at !== undefined; at = at.outer) {
     at.inFlight--;
     at.idled?.();
   }
@@ -34,7 +34,7 @@ export function unlink(call: Call): void {
  * The ids of a session's calls in flight. A session keeps them only from the moment a caller passes
  * an id of its own, so the ids that were generated before then are collected from the list.
  */
-export function idsInFlight(session: SessionState): Map<string, Call | undefined> {
+export function idsInFlight(session: CallSession): Map<string, Call | undefined> {
   const ids = new Map<string, Call | undefined>();
   if (session.inFlight > 0)
     for (let call = session.registry.calls; call !== undefined; call = call.next)
@@ -43,7 +43,7 @@ export function idsInFlight(session: SessionState): Map<string, Call | undefined
 }
 
 /** An id for a call that came without one. */
-export function newId(session: SessionState): string {
+export function newId(session: CallSession): string {
   try {
     const id: unknown = session.registry.newId();
     if (typeof id === 'string' && id !== '') return id;

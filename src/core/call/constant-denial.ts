@@ -5,10 +5,10 @@
 
 import type { CompiledRule } from '../rules/rule.ts';
 import { ownVerdict, type Verdict } from '../rules/verdict.ts';
-import type { SessionState } from '../session/session-state.ts';
 import type { Binding } from './binding.ts';
 import type { Call } from './call.ts';
 import type { RuleCount } from './counters.ts';
+import type { CallSession } from './session-port.ts';
 
 /** What every call to a tool ends with in a session. */
 export interface ConstantDenial {
@@ -51,7 +51,7 @@ function makeDenial({
 }
 
 /** Where the rules of a denial count in its session. */
-export function countsOf(denial: ConstantDenial, session: SessionState): readonly RuleCount[] {
+export function countsOf(denial: ConstantDenial, session: CallSession): readonly RuleCount[] {
   denial.counts ??= denial.rules.map((rule) => {
     rule.use.matched = true;
     return session.counters().rule(rule.id);

@@ -15,18 +15,17 @@ import { newId } from './calls-in-flight.ts';
 import { countsOf, denialOf } from './constant-denial.ts';
 import { countDenied, countEnd, countMatched, countReason, type RuleCount } from './counters.ts';
 import type { UnrecordedCall } from './judged.ts';
+import type { CallSession } from './session-port.ts';
 import { copyInput, isTooLarge } from './stages/admit.ts';
 import { judgeByRules, judgesByRules } from './stages/decide.ts';
 import { ordinary, stepsOf } from './steps.ts';
-
-type SessionState = Binding['session'];
 
 /** Thrown by what only a call with a record knows. */
 const needsRecord = Symbol('the rules look at the record of the call');
 
 /** What is known of a call that has no record yet. Rules see it as they see a call. */
 export class EarlyCall implements UnrecordedCall {
-  readonly session: SessionState;
+  readonly session: CallSession;
   readonly binding: Binding;
   /** What applied before the input was read. Reading it may run code of the host. */
   readonly stamp: number;
@@ -43,7 +42,7 @@ export class EarlyCall implements UnrecordedCall {
   matched: RuleCount[] | undefined;
   left = 0;
 
-  constructor(session: SessionState, binding: Binding, startedAt: number, input: unknown) {
+  constructor(session: CallSession, binding: Binding, startedAt: number, input: unknown) {
     this.session = session;
     this.binding = binding;
     this.stamp = binding.stamp;
@@ -94,7 +93,7 @@ export class EarlyCall implements UnrecordedCall {
  * nothing of the input was read, since the call may be watched
  */
 export function judgeEarly(
-  session: SessionState,
+  session: CallSession,
   toolName: string,
   input: unknown,
 ): ToolResult | EarlyCall | undefined {
@@ -164,7 +163,7 @@ function denied(
 }
 
 /** Whether nobody hears of a call of the session before its handler. */
-function isUnwatched(session: SessionState, nesting = 0): boolean {
+function isUnwatched(session: CallSession, nesting = 0): boolean {
   const { registry, limits } = session;
   return !(
     session.outer !== undefined ||

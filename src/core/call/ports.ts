@@ -9,11 +9,11 @@ import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { Conditioned } from '../rules/conditioned.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { Details, Verdict } from '../rules/verdict.ts';
-import type { SessionState } from '../session/session-state.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { Call, FoundCall } from './call.ts';
 import type { RuleCount } from './counters.ts';
 import type { Shaped, Shown } from './output-snapshot.ts';
+import type { CallRegistry, CallSession } from './session-port.ts';
 import type { Step } from './step.ts';
 import type { StoreGate } from './store-step.ts';
 import type { Judge, Tally } from './tally.ts';
@@ -56,7 +56,7 @@ export interface ToolGates {
   /** What a review looks at. */
   readonly conditioned?: readonly Conditioned[];
   /** The tool was bound in a session, for the first time or after a change. */
-  readonly bound?: (session: SessionState) => void;
+  readonly bound?: (session: CallSession) => void;
 }
 
 /** What happens to outputs that are over their budget, instead of a cut. */
@@ -75,7 +75,7 @@ export interface OverBudget {
     fitParts: (mark: string) => unknown,
   ): Shaped | Promise<Shaped>;
   /** Why a session shows the cut; undefined if it does not. */
-  cutReason(session: SessionState): string | undefined;
+  cutReason(session: CallSession): string | undefined;
 }
 
 export interface TriedStart {
@@ -113,10 +113,10 @@ export interface Masking {
   /** Whether calls of the tool may have values to hide. */
   concerns(entry: ToolEntry): boolean;
   /** The name that a caller gave, without values to hide. */
-  name(session: SessionState, name: string, input: unknown, parent: Call | undefined): string;
+  name(session: CallSession, name: string, input: unknown, parent: Call | undefined): string;
   /** The id that a caller gave, or a new one if it holds a value to hide. */
   id(
-    session: SessionState,
+    session: CallSession,
     id: string,
     name: string,
     input: unknown,
@@ -205,13 +205,13 @@ export interface Answers {
    * that ran here. Rejects if the store fails.
    */
   loggedIn(
-    registry: SessionState['registry'],
+    registry: CallRegistry,
     login: { readonly principal: string; readonly name: string },
   ): Promise<readonly ToolResult[]>;
   /** Why no further call can be suspended, for `explain`. Never rejects. */
   crowded(call: FoundCall): Promise<ToolError | undefined>;
   /** The suspended calls of a session. Rejects if they cannot be read. */
-  pending(session: SessionState): Promise<readonly PendingApproval[]>;
+  pending(session: CallSession): Promise<readonly PendingApproval[]>;
   /** Nobody can answer a suspended call any more. Rejects if the store fails. */
   withdraw(id: string): Promise<void>;
   /** The tool of a call was found. Why its answer does not count any more, if it was resumed. */
@@ -219,12 +219,12 @@ export interface Answers {
   /** Runs when a call uses the answer with which it was resumed. */
   resumed(call: FoundCall): void;
   /** Why an answer of this person does not count; undefined if it does. */
-  refusal(session: SessionState, by: string | undefined): AnswerRefusal | undefined;
+  refusal(session: CallSession, by: string | undefined): AnswerRefusal | undefined;
 }
 
 /** Runs a call, and publishes what has become of it. */
 export type Publish = (
-  session: SessionState,
+  session: CallSession,
   toolName: string,
   run: () => Promise<ToolResult>,
 ) => Promise<ToolResult>;

@@ -5,14 +5,14 @@
 import { createLocks, type Locks } from '../../values/limits/locks.ts';
 import { RateWindow } from '../../values/limits/rate-window.ts';
 import { Semaphore } from '../../values/limits/semaphore.ts';
-import type { SessionState } from '../session/session-state.ts';
 import type { Call, FoundCall } from './call.ts';
+import type { CallSession } from './session-port.ts';
 
 /**
  * Applies the session's limit to its slots. Slots are kept even when the limit is lifted, with
  * unlimited capacity, so that running calls count if a limit is set again.
  */
-export function boundSlots(session: SessionState): void {
+export function boundSlots(session: CallSession): void {
   const { maxConcurrentCalls } = session.limits;
   if (session.callSlots === undefined && maxConcurrentCalls === undefined) return;
   session.callSlots ??= takenSlots(session);
@@ -20,7 +20,7 @@ export function boundSlots(session: SessionState): void {
 }
 
 /** Creates slots that the session's running calls have already taken, however many there are. */
-function takenSlots(session: SessionState): Semaphore {
+function takenSlots(session: CallSession): Semaphore {
   const { registry } = session;
   const slots = new Semaphore(Number.POSITIVE_INFINITY, { waits: registry.waits });
   if (session.inFlight === 0) return slots;
@@ -37,14 +37,14 @@ function takenSlots(session: SessionState): Semaphore {
 }
 
 /** A session with those for which it acts, the outermost one first. */
-export function sessionsOf(session: SessionState): readonly SessionState[] {
+export function sessionsOf(session: CallSession): readonly CallSession[] {
   const all = [session];
   for (let at = session.outer; at !== undefined; at = at.outer) all.unshift(at);
   return all;
 }
 
 /** The slots that a call of a session needs, the outermost ones first. */
-export function slotsOf(session: SessionState): Semaphore[] {
+export function slotsOf(session: CallSession): Semaphore[] {
   return sessionsOf(session).flatMap(({ callSlots }) => callSlots ?? []);
 }
 
@@ -55,7 +55,7 @@ export function lacksSlot({ session, extra }: Call): boolean {
 }
 
 /** The locks that resource keys name: the session's own, or the registry's. */
-export function locksOf(session: SessionState): Locks {
+export function locksOf(session: CallSession): Locks {
   if (session.registry.locks !== undefined) return session.registry.locks;
   session.locks ??= createLocks(session.registry.waits);
   return session.locks;
@@ -65,7 +65,7 @@ export function locksOf(session: SessionState): Locks {
  * Counts one more call in this minute, in one session. Returns the milliseconds to wait if the
  * limit is reached.
  */
-export function admitRate(session: SessionState, now: number): number | undefined {
+export function admitRate(session: CallSession, now: number): number | undefined {
   const { callsPerMinute } = session.limits;
   if (callsPerMinute === undefined) {
     // The session may switch to a profile with a limit. The calls made until then count towards it.
@@ -78,14 +78,14 @@ export function admitRate(session: SessionState, now: number): number | undefine
 }
 
 /** The milliseconds that a call would have to wait now. Counts nothing, for `explain`. */
-export function rateWait(session: SessionState, now: number): number | undefined {
+export function rateWait(session: CallSession, now: number): number | undefined {
   const { callsPerMinute } = session.limits;
   if (callsPerMinute === undefined) return undefined;
   const wait = rateOf(session, callsPerMinute).retryAfterMs(now);
   return wait === 0 ? undefined : wait;
 }
 
-function rateOf(session: SessionState, callsPerMinute: number): RateWindow {
+function rateOf(session: CallSession, callsPerMinute: number): RateWindow {
   session.rate ??= new RateWindow(callsPerMinute);
   // Calls of the last minute count, even if the limit was different then.
   session.rate.limit = callsPerMinute;

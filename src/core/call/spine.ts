@@ -3,13 +3,13 @@
 import type { ToolResult } from '../../api/result.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { CopyOutcome } from '../../values/json/index.ts';
-import type { SessionState } from '../session/session-state.ts';
 import { logDeprecation } from '../tool/deprecation.ts';
 import { Call, type FoundCall, isFound, type Resumed } from './call.ts';
 import type { ReadCallOptions } from './call-options.ts';
 import { link, newId } from './calls-in-flight.ts';
 import { EarlyCall, judgeEarly } from './early-call.ts';
 import { failCall, failureResult } from './end-call.ts';
+import type { CallSession } from './session-port.ts';
 import { broken } from './settle.ts';
 import { admit, enter, nestingProblem, watchSignal } from './stages/admit.ts';
 import { childProblem } from './stages/child-calls.ts';
@@ -21,7 +21,7 @@ import { decideAndTell, ordinary, stepsOf } from './steps.ts';
 
 /** Calls a tool. Never throws and never rejects. */
 export function callTool(
-  session: SessionState,
+  session: CallSession,
   name: string,
   input: unknown,
   options: ReadCallOptions | undefined,
@@ -52,7 +52,7 @@ export function callTool(
 }
 
 function callWithoutTrace(
-  session: SessionState,
+  session: CallSession,
   toolName: string,
   input: unknown,
   options: ReadCallOptions | undefined,

@@ -1,36 +1,20 @@
 /** The places of one registry that its parts fill. A place that is empty costs a call nothing. */
 
-import type { ApprovalRequest } from '../../api/approval.ts';
-import type { DropNulls } from '../../api/context.ts';
-import type { DelegateOptions } from '../../api/delegation.ts';
 import type { ToolResult } from '../../api/result.ts';
-import type { ToolSession } from '../../api/session.ts';
 import type { AnyTool } from '../../api/tool.ts';
 
 import type { ToolError } from '../../values/errors/index.ts';
-import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
-import type { Binding } from '../call/binding.ts';
+import type { ToolStatus } from '../call/binding.ts';
 import type { FoundCall } from '../call/call.ts';
 import type { ReadCallOptions } from '../call/call-options.ts';
-import type {
-  Answers,
-  CallNotes,
-  Losses,
-  Masking,
-  Provenance,
-  Publish,
-  QuestionPart,
-  ToolGates,
-  Trials,
-} from '../call/ports.ts';
-import type { Judge } from '../call/tally.ts';
+import { CallPorts } from '../call/call-ports.ts';
+import type { ToolGates } from '../call/ports.ts';
 import type { Conditioned } from '../rules/conditioned.ts';
 import type { ProfileTools, ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { SessionSetup } from '../session/session-setup.ts';
 import type { SessionState } from '../session/session-state.ts';
-import type { ToolStatus } from '../session/tool-status.ts';
 import type { Listing, View } from '../session/view.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { RegistryState } from './registry-state.ts';
@@ -96,7 +80,7 @@ export interface Acting {
   narrow(session: SessionState, outer: SessionState, entry: ToolEntry, own: ToolStatus): ToolStatus;
 }
 
-export class Ports {
+export class Ports extends CallPorts {
   /** Reads options of a session into its setup. Throws a MisuseError for a wrong one. */
   readonly sessions: ((
     setup: SessionSetup,
@@ -115,23 +99,6 @@ export class Ports {
   readonly definitions: ((definition: AnyTool, session: SessionState | undefined) => void)[] = [];
   /** What the part does for a tool; undefined if nothing. */
   readonly tools: ((session: SessionState, entry: ToolEntry) => ToolGates | undefined)[] = [];
-  /** Judges of a tool in a session that are asked before all others. */
-  readonly first: ((binding: Binding) => readonly Judge[])[] = [];
-  /** What the host has said about values of the call's input. */
-  attributesOf:
-    | ((call: FoundCall) => ReadonlyMap<string, JsonValue | undefined> | undefined)
-    | undefined;
-  /** Reads JSON that the arguments contain as text, in sessions with `repair: "safe"`. */
-  repair: ((call: FoundCall, schema: JsonObject) => ToolError | undefined) | undefined;
-  /** Removes nulls that a strict dialect has made, for surfaces that do not do so themselves. */
-  dropNulls: DropNulls | undefined;
-  /** Tries rules that must not change a result. */
-  trials: Trials | undefined;
-  /**
-   * The call is judged again. Forgets what was asked before.
-   * @param isPass Nothing has changed, apart from what its gates waited for.
-   */
-  readonly again: ((call: FoundCall, isPass: boolean) => void)[] = [];
   /** Adds members to an explanation, once the input is validated. */
   readonly explained: ((call: FoundCall) => MaybePromise<object | undefined>)[] = [];
   /** The tools that parts bring. */
@@ -150,20 +117,7 @@ export class Ports {
   acting: Acting | undefined;
   /** Selects what a session lists of what it may show; undefined for all of it. */
   listing: ((session: SessionState, view: View) => Listing | undefined) | undefined;
-  /** Gives up what a call has reserved, since it goes back to an earlier step or has ended. */
-  readonly release: ((call: FoundCall) => void)[] = [];
-  /** A handler is about to call a tool. */
-  readonly children: ((parent: FoundCall) => void)[] = [];
-  /**
-   * A call in one line, for questions. Without it, that is the name of the tool.
-   * @param hidden JSON pointers of members that are left out.
-   */
-  summary: ((tool: string, input: JsonObject, hidden: readonly string[]) => string) | undefined;
-  /** Adds to the questions that people are asked. */
-  question: QuestionPart | undefined;
   programs: Programs | undefined;
-  /** Where a call stands in a program, for those who are asked about it; undefined if in none. */
-  programOf: ((call: FoundCall) => ApprovalRequest['program']) | undefined;
   /**
    * Somebody has answered a call that waits, and it is about to run. Gives why it may not. Rejects
    * if that cannot be read.
@@ -185,14 +139,6 @@ export class Ports {
         ended: ResumedCall,
       ) => Promise<{ readonly result: Promise<ToolResult> } | undefined>)
     | undefined;
-  /** What publishes calls; undefined as long as nobody listens. */
-  channel: (() => Publish | undefined) | undefined;
-  /** Hears of outputs that lose data. */
-  losses: Losses | undefined;
-  /** Adds to what listeners and observers are told about calls. */
-  notes: CallNotes | undefined;
-  /** Knows the texts of outputs. */
-  provenance: Provenance | undefined;
   /** Members of a question that show what a person agrees to, besides the call. */
   readonly details = new Set<string>();
   /**
@@ -202,7 +148,6 @@ export class Ports {
   readonly conditioned: ((
     from: RegistryState | ResolvedProfile | SessionSetup,
   ) => readonly Conditioned[])[] = [];
-  answers: Answers | undefined;
   /** Reviews whether conditions can hold. */
   review: Review | undefined;
   /** Runs once all parts have filled their places. Throws a MisuseError for a wrong option. */
@@ -211,8 +156,6 @@ export class Ports {
   usesStore = false;
   /** Saves what a part still has to, when the registry has closed. Waited for in bounded time. */
   readonly closing: (() => Promise<unknown>)[] = [];
-  /** Hides values of calls. Without it, texts and values are shown as they are. */
-  masking: Masking | undefined;
   /** Takes over the part's data for a registry that only judges. */
   readonly copies: ((from: RegistryState, to: RegistryState) => void)[] = [];
   /** Methods of registries and sessions, by name, such as `explain` or `approvals.pending`. */
@@ -220,7 +163,5 @@ export class Ports {
     string,
     (registry: RegistryState, ...args: never[]) => unknown
   >();
-  /** Makes the session of a sub-agent for a handler. */
-  delegate: ((call: FoundCall, options: DelegateOptions) => ToolSession) | undefined;
   readonly sessionMethods = new Map<string, (session: SessionState, ...args: never[]) => unknown>();
 }

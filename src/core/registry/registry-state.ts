@@ -17,6 +17,7 @@ import { createWaitGraph, type WaitGraph } from '../../values/limits/wait-graph.
 import { errorToLog, logTo } from '../../values/logging.ts';
 import { reading } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
+import type { ToolStatus } from '../call/binding.ts';
 import type { Call } from '../call/call.ts';
 import type { CallControl } from '../call/call-control.ts';
 import type { CallObservers } from '../call/call-observers.ts';
@@ -31,7 +32,7 @@ import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import { RuleLayers } from '../rules/rule-layers.ts';
 import type { SessionState } from '../session/session-state.ts';
-import { type ToolStatus, toolStatusOf } from '../session/tool-status.ts';
+import { toolStatusOf } from '../session/tool-status.ts';
 import { computeView, type SharedView, SharedViews, type View } from '../session/view.ts';
 import type { Slot } from '../slot.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';

@@ -18,7 +18,7 @@ import { type UnusedRule, unusedRules } from '../rules/rule-use.ts';
 import { closeSession } from '../session/close.ts';
 import { metricsOf } from '../session/metrics.ts';
 import { sessionOf } from '../session/session.ts';
-import type { SessionState } from '../session/session-state.ts';
+import { type SessionState, wholeSession } from '../session/session-state.ts';
 import { releaseExecutor } from '../tool/executors.ts';
 import { defineProfile } from './define-profile.ts';
 import { openSession } from './open-session.ts';
@@ -286,7 +286,8 @@ async function closeRegistry(registry: RegistryState): Promise<void> {
     const session = ref.deref();
     if (session !== undefined) open.add(session);
   }
-  for (let call = registry.calls; call !== undefined; call = call.next) open.add(call.session);
+  for (let call = registry.calls; call !== undefined; call = call.next)
+    open.add(wholeSession(call.session));
   await Promise.all([...open].map(closeSession));
   await Promise.all(registry.names.all().map((entry) => releaseExecutor(entry, registry)));
   const { ports, policyTimeoutMs } = registry;

@@ -8,7 +8,7 @@ import type { JsonSchema } from '../../values/schema/schema.ts';
 import type { Binding } from '../call/binding.ts';
 import { type ReadCallOptions, readToolOptions } from '../call/call-options.ts';
 import { shownDescription } from '../tool/deprecation.ts';
-import type { SessionState } from './session-state.ts';
+import { type SessionState, wholeSession } from './session-state.ts';
 import { listingOf } from './view.ts';
 
 /** Calls a tool of a session by name. */
@@ -23,7 +23,8 @@ type Draft = { -readonly [K in keyof HostTool]: HostTool[K] };
 
 /** Binds a tool. The object has no handler: the session looks the tool up at each call. */
 function createHostTool(binding: Binding, call: CallByName): HostTool {
-  const { session, entry } = binding;
+  const { entry } = binding;
+  const session = wholeSession(binding.session);
   const { definition, source } = entry;
   const { name, title, version, deprecated, annotations, tags, parameters, outputSchema } =
     definition;
@@ -53,8 +54,9 @@ function createHostTool(binding: Binding, call: CallByName): HostTool {
 }
 
 /** The description of a tool whose part writes another one for each session. */
-function describedIn({ session, entry }: Binding): string | undefined {
-  return session.registry.ports.ownTools.get(entry.definition)?.describe?.(session);
+function describedIn(binding: Binding): string | undefined {
+  const session = wholeSession(binding.session);
+  return session.registry.ports.ownTools.get(binding.entry.definition)?.describe?.(session);
 }
 
 /** Whether a call to the tool needs an approval, or may need one. */

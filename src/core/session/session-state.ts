@@ -17,11 +17,12 @@ import type { Semaphore } from '../../values/limits/semaphore.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import { ApprovalDesk } from '../approval/grants.ts';
 import { actorOf, noAgents } from '../call/actor.ts';
-import { Binding } from '../call/binding.ts';
+import { Binding, type ToolStatus } from '../call/binding.ts';
 import type { Call, FoundCall } from '../call/call.ts';
 import { Counters } from '../call/counters.ts';
 import { deliver, sign } from '../call/deliver.ts';
 import { boundSlots } from '../call/session-limits.ts';
+import type { CallSession } from '../call/session-port.ts';
 import { EventHub } from '../events.ts';
 import type { RegistryState } from '../registry/registry-state.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
@@ -31,7 +32,7 @@ import { releaseExecutor } from '../tool/executors.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { emitListingChange } from './listing-change.ts';
 import type { SessionSetup } from './session-setup.ts';
-import { listingOf, type SharedView } from './view.ts';
+import { listingOf, type SharedView, type View } from './view.ts';
 
 export class SessionState {
   readonly registry: RegistryState;
@@ -231,6 +232,16 @@ export class SessionState {
     return binding;
   }
 
+  /** The status of a tool, until something changes on which it depends. */
+  statusOf(entry: ToolEntry): ToolStatus {
+    return this.registry.toolStatusOf(this, entry);
+  }
+
+  /** What the session shows, until something changes on which it depends. */
+  view(): View {
+    return this.registry.viewOf(this);
+  }
+
   /** Whether the session or the registry has a listener for an event. */
   hasListener(type: EventType): boolean {
     return this.registry.hub.hasListener(type) || this.hub?.hasListener(type) === true;
@@ -320,6 +331,12 @@ export class SessionState {
   checkOpen(action: string): void {
     if (this.closed || this.registry.closed) throw sessionClosed(this.sessionId, action);
   }
+}
+
+/** All of a session, of which calls know a part. */
+export function wholeSession(session: CallSession): SessionState {
+  // Nothing else makes calls.
+  return session as SessionState;
 }
 
 /**

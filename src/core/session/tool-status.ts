@@ -5,46 +5,13 @@
 
 import type { Effect } from '../../api/decision.ts';
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import type { Masking, ToolGates } from '../call/ports.ts';
+import type { ToolStatus } from '../call/binding.ts';
+import type { ToolGates } from '../call/ports.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { dropCode } from '../toolset/effective.ts';
 import type { Block } from '../toolset/tool-spec.ts';
 import type { SessionState } from './session-state.ts';
-
-export interface ToolStatus {
-  /** Why the tool is not effective; undefined if it is. */
-  readonly drop: string | undefined;
-  /** Registry and scope rules that apply to the tool. */
-  readonly registryRules: readonly CompiledRule[];
-  /** Profile and session rules that apply to the tool. */
-  readonly sessionRules: readonly CompiledRule[];
-  /** What parts do for calls to the tool. */
-  readonly gates: readonly ToolGates[];
-  /** The strictest of the defaults that apply. */
-  readonly default: Effect;
-  /** The profile requires approval. */
-  readonly profileAsks: boolean;
-  /** Some rule asks for approval of every call, whatever its input. */
-  readonly rulesAsk: boolean;
-  /**
-   * The default asks for approval of every call, unless one of the session's own policies allows
-   * it.
-   */
-  readonly defaultAsks: boolean;
-  /** Frozen; undefined if they are missing. */
-  readonly knobs: unknown;
-  /**
-   * No gate applies to the tool except the session's own policies: without those, every call is
-   * allowed.
-   */
-  readonly open: boolean;
-  readonly timeoutMs: number;
-  /** The smaller of the limits that the tool and the profile set. */
-  readonly maxOutputChars: number;
-  /** Undefined if calls of the tool have nothing to hide. */
-  readonly masking: Masking | undefined;
-}
 
 /** Longer than 60 lines, since each value of the status is one expression over the same rules. */
 export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {

@@ -6,11 +6,11 @@
 import type { PendingApproval } from '../../api/approval.ts';
 import type { Dropped, Prerequisite } from '../../api/session.ts';
 import { canonicalJson, deepFreeze, type JsonValue } from '../../values/json/index.ts';
+import type { ToolStatus } from '../call/binding.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { effectiveSet } from '../toolset/effective.ts';
 import type { Block, ToolSpec } from '../toolset/tool-spec.ts';
 import type { SessionState } from './session-state.ts';
-import type { ToolStatus } from './tool-status.ts';
 
 export interface View {
   readonly names: readonly string[];

@@ -13,6 +13,7 @@ import type { FoundCall } from '../../core/call/call.ts';
 import type { ReadCallOptions } from '../../core/call/call-options.ts';
 import { callTool } from '../../core/call/spine.ts';
 import type { MadeCall } from '../../core/registry/ports.ts';
+import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
 import { ownMessage } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import { answerOf, programEnded, refusal, valueAnswer } from './answers.ts';
@@ -140,7 +141,7 @@ export class Program {
     if (this.#ended !== undefined) return programEnded;
     const { journal } = this.#parts;
     if (journal === undefined) return this.#noted(request, position, undefined);
-    const known = await journal.recall(request, position, this.#parts.call.session);
+    const known = await journal.recall(request, position, this.#session);
     if (known === 'diverged') {
       this.#stop('diverged');
       return programEnded;
@@ -153,9 +154,7 @@ export class Program {
     }
     const answer = await this.#noted(request, position, known?.answer);
     if (answer === 'waiting' || this.#ended !== undefined) return answer;
-    return (await journal.ended(request, position, answer, this.#parts.call.session))
-      ? answer
-      : programEnded;
+    return (await journal.ended(request, position, answer, this.#session)) ? answer : programEnded;
   }
 
   /** What an earlier run has called is as secret as if this one had called it. */
@@ -215,8 +214,12 @@ export class Program {
     return valueAnswer(null);
   }
 
+  get #session(): SessionState {
+    return wholeSession(this.#parts.call.session);
+  }
+
   async #find(query: string): Promise<CodeAnswer> {
-    const { session } = this.#parts.call;
+    const session = this.#session;
     if (!canFind(session))
       return refusal('tool_not_found', 'no_search', 'This registry cannot search for tools.');
     try {
@@ -237,7 +240,7 @@ export class Program {
     if (this.#ended !== undefined) return programEnded;
     this.#running++;
     try {
-      const claimed = await journal?.begins(request, position, this.#parts.call.session);
+      const claimed = await journal?.begins(request, position, this.#session);
       if (claimed === false) this.#stop('lost');
       if (this.#ended !== undefined) return programEnded;
       const result = await this.#start(request, position);

@@ -6,6 +6,7 @@ import { holdsFor } from '../../core/rules/conditions.ts';
 import type { Reading } from '../../core/rules/judged.ts';
 import type { Check, CompileKey } from '../../core/rules/rule-check.ts';
 import { compilePlainTest } from '../../core/rules/value-test.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
 
 const keys = ['agent', 'depth'] as const;
@@ -17,7 +18,7 @@ const keys = ['agent', 'depth'] as const;
 export const compileActor: CompileKey = (value, reading, check) => {
   const tests = readTests(value, reading, check);
   return ({ call, facts }) => {
-    const chain = (call as FoundCall | undefined)?.session.chain ?? noAgents;
+    const chain = call === undefined ? noAgents : wholeSession((call as FoundCall).session).chain;
     const actor = { agent: chain.at(-1)?.agent, depth: chain.length };
     return tests.every(([key, test]) => holdsFor(test, reading, actor[key], facts));
   };

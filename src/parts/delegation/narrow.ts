@@ -1,10 +1,10 @@
 /** What a session that was delegated to takes over from its outer session. */
 
+import type { ToolStatus } from '../../core/call/binding.ts';
 import { boundSlots } from '../../core/call/session-limits.ts';
 import type { Acting } from '../../core/registry/ports.ts';
 import { tightestLimits } from '../../core/rules/limits.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import type { ToolStatus } from '../../core/session/tool-status.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { unmetFact } from '../../core/toolset/effective.ts';
 import { mergeFacts } from '../../core/toolset/facts.ts';

@@ -12,7 +12,7 @@ import { findGrant } from '../../core/call/standing-grants.ts';
 import type { Judge, Tally } from '../../core/call/tally.ts';
 import { bothDetails, denied, makeVerdict, type Verdict } from '../../core/rules/verdict.ts';
 import { closeSession } from '../../core/session/close.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
+import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 
 /** The judges of a tool in a session: one, if the session acts for another. */
@@ -49,7 +49,7 @@ class OuterCall extends Call {
   /** The scopes of a request are those of the session that got it. */
   override get surface(): Surface | undefined {
     const { surface, session } = this.inner;
-    return surface?.scopes === undefined || session.sharesScopes
+    return surface?.scopes === undefined || wholeSession(session).sharesScopes
       ? surface
       : { ...surface, scopes: undefined };
   }
@@ -96,7 +96,7 @@ function outerCallOf(call: FoundCall, outer: SessionState): FoundCall | undefine
 }
 
 const outerJudge: Judge = (call, tally) => {
-  const { session } = call;
+  const session = wholeSession(call.session);
   const outer = session.outer as SessionState;
   // It has expired, and its timer is late.
   if (session.closed && tally.steps === undefined) {

@@ -2,6 +2,7 @@
 
 import type { DelegateOptions } from '../../api/delegation.ts';
 import { definePart, type Part } from '../../core/part.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
 import { wholeNumber, withDefault } from '../../values/options/index.ts';
 import { compileActor } from './actor-rule.ts';
 import { delegate, maxDepth } from './delegate.ts';
@@ -37,7 +38,7 @@ const part = definePart({
     ports.acting = acting;
     ports.first.push(outerJudges);
     ports.again.push(forgetOuter);
-    ports.delegate = (call, options) => delegate(call.session, options, call);
+    ports.delegate = (call, options) => delegate(wholeSession(call.session), options, call);
     ports.sessionMethods.set('delegate', (session, options: DelegateOptions) =>
       delegate(session, options),
     );

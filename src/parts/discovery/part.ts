@@ -1,8 +1,10 @@
 /** Discovery as a part of a registry: sessions find tools by what they do, and may list few. */
+
 import type { DiscoveryOptions, Embed, SearchOptions } from '../../api/discovery.ts';
 import type { ToolGates } from '../../core/call/ports.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import {
   anything,
@@ -50,7 +52,7 @@ function readGlobs(keep: unknown, where: string): readonly string[] {
 const settingsOf = new WeakMap<SessionSetup, DiscoverySettings>();
 
 const gates: ToolGates = {
-  begins: ({ session, toolName }) => discoveryOf(session)?.used(toolName),
+  begins: ({ session, toolName }) => discoveryOf(wholeSession(session))?.used(toolName),
 };
 
 /**

@@ -5,7 +5,7 @@ import type { Answerer, Approvers, GivenAnswer } from '../../api/approvers.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { type Check, isText, maxTextLength } from '../../core/rules/rule-check.ts';
 import type { Details } from '../../core/rules/verdict.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
+import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
 import { deepFreeze, isJsonObject, type JsonValue } from '../../values/json/index.ts';
 import { isName, isNamed, isSamePerson, looksLikeRole, roleIn } from './people.ts';
@@ -139,7 +139,11 @@ export const ofProfile = new Slot<readonly Approvers[]>();
 /** Those that a question about the call has now: of its verdict, and of the profiles above it. */
 export function approversOf({ verdict, session, entry }: FoundCall): readonly Approvers[] {
   const found = [...approversIn(verdict?.details)];
-  for (let one: SessionState | undefined = session; one !== undefined; one = one.outer) {
+  for (
+    let one: SessionState | undefined = wholeSession(session);
+    one !== undefined;
+    one = one.outer
+  ) {
     const { profile } = one;
     if (profile === undefined) continue;
     found.push(...(ofProfile.of(profile) ?? []));

@@ -1,11 +1,12 @@
 /** The agents of a suspended call. Only a session with the same ones resumes it. */
 
 import { jsonDigest } from '../../core/approval/grants.ts';
+import type { CallSession } from '../../core/call/session-port.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { TokenClaims } from './token.ts';
 
 /** The id of the session that a host has created, and for which the others of the chain act. */
-export function rootIdOf(session: SessionState): string {
+export function rootIdOf(session: CallSession): string {
   let root = session;
   while (root.outer !== undefined) root = root.outer;
   return root.sessionId;

@@ -5,7 +5,8 @@ import type { Store } from '../../api/store.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { registryStateOf } from '../../core/registry/state-of.ts';
-import { Slot } from '../../core/slot.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
+import { Slot, type SlotHolder } from '../../core/slot.ts';
 import { memoryStore } from '../../stores/memory/memory-store.ts';
 import { isInProcess, keeper, storeOption } from '../../stores/shared/use-store.ts';
 import { caution } from '../../values/logging.ts';
@@ -47,7 +48,7 @@ export interface DurableState {
 export const durableSlot = new Slot<DurableState>();
 
 /** The state of a registry that has the part. */
-export function durableOf(registry: RegistryState): DurableState {
+export function durableOf(registry: SlotHolder): DurableState {
   return durableSlot.of(registry) as DurableState;
 }
 
@@ -126,7 +127,7 @@ export function logUnsharedStores(call: FoundCall): void {
     if (logged.has(kind)) continue;
     logged.add(kind);
     caution(
-      registry,
+      wholeSession(session).registry,
       { sessionId, callId, toolName, ...data },
       `approvals are kept in a store that processes can share, and ${text}`,
     );

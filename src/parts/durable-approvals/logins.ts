@@ -3,6 +3,7 @@
 import type { ToolResult } from '../../api/result.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
 import { answerStored } from './answer-approval.ts';
 import { durableOf } from './durable-state.ts';
 import type { ListedApproval } from './head.ts';
@@ -20,7 +21,7 @@ export function maySuspend({ session, parent }: FoundCall): boolean {
   if (setup.approvalMode === 'suspend') return true;
   if (outer !== undefined) return false;
   // Whoever goes on with the call has to find its session.
-  suspending.add(session);
+  suspending.add(wholeSession(session));
   return true;
 }
 

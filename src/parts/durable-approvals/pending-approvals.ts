@@ -1,7 +1,7 @@
 /** The suspended calls of a session, read from an untrusted store. */
 
 import type { PendingApproval } from '../../api/approval.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
+import type { CallSession } from '../../core/call/session-port.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { createPause } from '../../values/limits/stretches.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
@@ -18,7 +18,7 @@ const everything = { principal: undefined, after: undefined, limit: Number.POSIT
  * @param most The search stops when it has found this many.
  */
 export async function pendingOf(
-  session: SessionState,
+  session: CallSession,
   most = Number.POSITIVE_INFINITY,
 ): Promise<PendingApproval[]> {
   const { registry, sessionId, principal } = session;
@@ -70,7 +70,7 @@ const maxReads = 20;
  * Counts what waits, without reading inputs.
  * @param most The search stops when it has found this many calls of the session.
  */
-export async function waitingOf(session: SessionState, most: number): Promise<Waiting> {
+export async function waitingOf(session: CallSession, most: number): Promise<Waiting> {
   const { registry, sessionId, principal = '' } = session;
   const { signer, approvals } = durableOf(registry);
   const ids = new Set<string>();

@@ -15,6 +15,7 @@ import { reportFault } from '../../core/call/report-fault.ts';
 import { shownNameOf } from '../../core/call/shown.ts';
 import type { Outcome } from '../../core/call/step.ts';
 import { joinDetails, type Verdict } from '../../core/rules/verdict.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
 import { randomUUID } from '../../values/crypto.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
@@ -200,7 +201,7 @@ async function store(
   answers: readonly GivenAnswer[] | undefined,
   own: Suspension,
 ): Promise<boolean> {
-  const { session } = call;
+  const session = wholeSession(call.session);
   const { registry, principal } = session;
   const { signer, approvals, sessionFor, suspending } = durableOf(registry);
   const digest = chainDigest(session);

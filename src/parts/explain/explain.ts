@@ -21,7 +21,7 @@ import { type CallStep, type Place, places } from '../../core/call/step.ts';
 import { stepsOf } from '../../core/call/steps.ts';
 import { deny } from '../../core/rules/decision.ts';
 import { decisionOf, type Verdict } from '../../core/rules/verdict.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
+import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
 import { listingOf } from '../../core/session/view.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
@@ -180,8 +180,9 @@ function addBudget({ session, binding, entry }: FoundCall, draft: Draft): void {
   );
 }
 
-function addRuleFaults({ session, binding }: FoundCall, draft: Draft): void {
-  const { registryRules, sessionRules, gates } = binding;
+function addRuleFaults(call: FoundCall, draft: Draft): void {
+  const session = wholeSession(call.session);
+  const { registryRules, sessionRules, gates } = call.binding;
   const conditioned = gates.flatMap((gate) => gate.conditioned ?? []);
   const faults = session.registry.ports.review?.faultsIn(session, [
     ...registryRules,

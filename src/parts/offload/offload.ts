@@ -9,9 +9,10 @@ import type { FoundCall } from '../../core/call/call.ts';
 import { type Shaped, type Shown, whole } from '../../core/call/output-snapshot.ts';
 import type { OverBudget } from '../../core/call/ports.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
+import type { CallSession } from '../../core/call/session-port.ts';
 import { markStart } from '../../core/call/stages/output-limits.ts';
 import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
 import { contentText } from '../../values/content.ts';
 import { contentParts } from '../../values/content-parts.ts';
 import { nodeCrypto, sha256 } from '../../values/crypto.ts';
@@ -113,7 +114,7 @@ function keep(
  * another place.
  */
 export function placeOf(
-  { sessionId, principal }: SessionState,
+  { sessionId, principal }: CallSession,
   handle: string,
 ): { readonly session: string; readonly key: string } {
   return {
@@ -169,7 +170,7 @@ const noOffload = 'no_offload';
  * {@link noOffload}. Undefined if it can.
  */
 export function unreadReason(
-  session: SessionState,
+  session: CallSession,
   { offload, reader }: Outputs,
 ): string | undefined {
   if (offload === undefined) return noOffload;
@@ -187,9 +188,10 @@ const told = new WeakSet<object>();
  * logged then.
  */
 function logUnread({ session, toolName, callId }: FoundCall, reason: string): void {
-  const { registry, sessionId, profileId } = session;
+  const { registry, sessionId } = session;
   const isMissing = reason === noOffload;
   if (!isMissing && reason !== 'not_in_profile') return;
+  const { profileId } = wholeSession(session);
   const place = isMissing ? registry : session;
   if (told.has(place)) return;
   told.add(place);

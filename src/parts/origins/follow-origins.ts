@@ -1,9 +1,10 @@
 /** When a session begins to remember texts. Until then, it keeps nothing. */
 
+import type { CallSession } from '../../core/call/session-port.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
+import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
 import { ofProfile, ofRegistry, ofSession } from './origin-slots.ts';
 import { remember } from './remember.ts';
 import { SessionOrigins } from './session-origins.ts';
@@ -46,17 +47,18 @@ export function followOrigins(session: SessionState): SessionOrigins | undefined
 }
 
 /** Begins to remember. */
-export function beginOrigins(session: SessionState): SessionOrigins {
+export function beginOrigins(session: CallSession): SessionOrigins {
   const known = ofSession.of(session);
   if (known !== undefined) return known;
-  const { registry, setup } = session;
+  const state = wholeSession(session);
+  const { registry, setup } = state;
   const begun = new SessionOrigins(
     ownMaxChars.get(setup) ?? ofRegistry.of(registry)?.maxChars,
-    session.counts?.haveRun === true,
+    state.counts?.haveRun === true,
   );
   ofSession.set(session, begun);
-  session.atReturn ??= [];
-  session.atReturn.push(remember);
-  session.atClosing(() => begun.free());
+  state.atReturn ??= [];
+  state.atReturn.push(remember);
+  state.atClosing(() => begun.free());
   return begun;
 }

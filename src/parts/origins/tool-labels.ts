@@ -1,8 +1,10 @@
 /**
  * What a session knows about the texts of a tool, from its definition, its schemas and the profile.
  */
+
 import type { Binding } from '../../core/call/binding.ts';
 import type { ProfileTool, ProfileTools } from '../../core/rules/profile.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
 import type { FieldLabels } from '../../core/tool/definition.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { MisuseError } from '../../values/errors/index.ts';
@@ -26,7 +28,7 @@ const made = new WeakMap<ToolEntry, WeakMap<object, ToolLabels>>();
 
 /** The labels of a bound tool. Sessions with the same profile share them. */
 export function labelsOf({ entry, session }: Binding): ToolLabels {
-  const profileTool = session.profile?.tools.get(entry.name);
+  const profileTool = wholeSession(session).profile?.tools.get(entry.name);
   const own = profileTool && labelsIn(profileTool);
   const key = own ?? entry;
   let ofTool = made.get(entry);

@@ -8,7 +8,7 @@ import { storeGates } from '../../core/call/store-step.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import type { Ports } from '../../core/registry/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
+import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
 import { memoryStore } from '../../stores/memory/memory-store.ts';
 import {
   canKeep,
@@ -128,7 +128,7 @@ function ownQuotasIn(
 ): readonly CompiledQuota[] {
   const own = quotasIn(session, all);
   if (session.outer === undefined) return own;
-  const others = sessionsOf(session.outer).flatMap((one) => quotasIn(one, all));
+  const others = sessionsOf(session.outer).flatMap((one) => quotasIn(wholeSession(one), all));
   const counted = new Set(others.map(({ key }) => key));
   return own.filter(({ by, key }) => by.includes('session') || !counted.has(key));
 }
@@ -140,7 +140,7 @@ function quotasAbove(
 ): readonly CompiledQuota[] {
   if (outer === undefined) return none;
   return sessionsOf(outer).flatMap((session) =>
-    ownQuotasIn(session, all).map((quota) => Object.freeze({ ...quota, session })),
+    ownQuotasIn(wholeSession(session), all).map((quota) => Object.freeze({ ...quota, session })),
   );
 }
 

@@ -1,8 +1,8 @@
 /** A quota as calls are counted by it. */
 
+import type { CallSession } from '../../core/call/session-port.ts';
 import type { Conditioned } from '../../core/rules/conditioned.ts';
 import type { Judged } from '../../core/rules/judged.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
 
 /** A checked quota. It is frozen and shares nothing with the host's object. */
 export interface CompiledQuota extends Conditioned {
@@ -12,7 +12,7 @@ export interface CompiledQuota extends Conditioned {
    */
   readonly key: string;
   /** The session that counts, if it is not that of the call: one for which the call's acts. */
-  readonly session?: SessionState;
+  readonly session?: CallSession;
   /** Undefined if calls are counted. */
   readonly sum: readonly string[] | undefined;
   readonly max: number;

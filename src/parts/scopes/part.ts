@@ -5,6 +5,7 @@ import type { Judge } from '../../core/call/tally.ts';
 import { definePart, type Part } from '../../core/part.ts';
 import { denied } from '../../core/rules/verdict.ts';
 import { declareFacts } from '../../core/session/declared-facts.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
 import { asField } from '../../core/tool/config-fields.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
@@ -77,7 +78,7 @@ const reason = 'scope_missing';
 function hasScope({ surface, session }: FoundCall, scope: string): boolean {
   const ofRequest = surface?.scopes;
   // The scopes of a session that was delegated to are its own: a request cannot add any.
-  const isWhole = session.outer === undefined || session.sharesScopes;
+  const isWhole = session.outer === undefined || wholeSession(session).sharesScopes;
   if (ofRequest !== undefined && (isWhole || !ofRequest.includes(scope)))
     return ofRequest.includes(scope);
   const fact = scopeFact + scope;

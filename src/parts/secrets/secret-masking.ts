@@ -6,7 +6,8 @@
 import type { Call, FoundCall } from '../../core/call/call.ts';
 import { newId } from '../../core/call/calls-in-flight.ts';
 import type { Masking, ShownInput, Unaskable } from '../../core/call/ports.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
+import type { CallSession } from '../../core/call/session-port.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
 import type { View } from '../../core/session/view.ts';
 import { Slot } from '../../core/slot.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
@@ -87,7 +88,7 @@ export class SecretMasking implements Masking {
   }
 
   /** The name of a tool that exists is not the model's text. */
-  name(session: SessionState, name: string, input: unknown, parent: Call | undefined): string {
+  name(session: CallSession, name: string, input: unknown, parent: Call | undefined): string {
     // Otherwise nothing is secret in an unknown tool, so most calls end here.
     const hides =
       this.byPath !== undefined ||
@@ -98,7 +99,7 @@ export class SecretMasking implements Masking {
   }
 
   id(
-    session: SessionState,
+    session: CallSession,
     id: string,
     name: string,
     input: unknown,
@@ -141,7 +142,7 @@ export class SecretMasking implements Masking {
    */
   hidesProgram(call: Call, source: string): boolean {
     const { session } = call;
-    const view = session.registry.viewOf(session);
+    const view = wholeSession(session).view();
     let names = this.#marked.get(view);
     if (names === undefined) {
       names = [...view.entries].flatMap(([name, entry]) => (this.of(entry).isMarked ? [name] : []));
@@ -268,7 +269,7 @@ export class SecretMasking implements Masking {
   }
 
   /** The secrets of a call before it begins. */
-  #given(session: SessionState, name: string, input: unknown, parent: Call | undefined): Secrets {
+  #given(session: CallSession, name: string, input: unknown, parent: Call | undefined): Secrets {
     const secrets = new Secrets((parent && secretsOf(parent)) ?? this.known);
     const redactor = this.#inputOf(session.entryOf(name));
     if (redactor === undefined) return secrets;

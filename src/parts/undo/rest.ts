@@ -3,6 +3,7 @@
 import type { CallLeft } from '../../api/undo.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
+import { wholeSession } from '../../core/session/session-state.ts';
 import { nameFor } from '../../stores/shared/use-store.ts';
 import { codes } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonValue } from '../../values/json/index.ts';
@@ -14,7 +15,8 @@ const maxChars = 4_000_000;
 
 /** Notes the calls of a program when it ends, or stops to wait. */
 export function noteRest(program: FoundCall, undo: Undo): void {
-  const { session, callId } = program;
+  const session = wholeSession(program.session);
+  const { callId } = program;
   const { registry } = session;
   program.onEnd(() => {
     if (!undo.reverts) return;

@@ -12,6 +12,7 @@ import { reportFault } from '../../core/call/report-fault.ts';
 import type { Next, Step } from '../../core/call/step.ts';
 import type { StoreStep } from '../../core/call/store-step.ts';
 import { fail } from '../../core/result.ts';
+import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
 import { createDefinition } from '../../core/tool/define-tool.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
@@ -142,13 +143,14 @@ function refusalOf({ session, entry }: FoundCall, { kept }: FoundKept) {
   if (state === 'reverted') return alreadyReverted(callId);
   if (state !== 'kept') return revertRan(callId);
   // Somebody may have been asked about a call of another tool.
-  return reverts.get(entry.definition) === tool && entryOf(session, kept) !== undefined
+  return reverts.get(entry.definition) === tool &&
+    entryOf(wholeSession(session), kept) !== undefined
     ? undefined
     : changed(tool);
 }
 
 /** The tool of a call, if it is still the same. It may have several versions. */
-function entryOf({ registry, own }: FoundCall['session'], kept: KeptCall): ToolEntry | undefined {
+function entryOf({ registry, own }: SessionState, kept: KeptCall): ToolEntry | undefined {
   const { tool, fingerprint } = kept;
   const ownTool = own?.get(tool);
   return [...registry.names.of(tool), ...(ownTool === undefined ? [] : [ownTool])].find(
@@ -197,7 +199,8 @@ function failed(call: FoundCall, error: unknown): void {
 /** Runs the host's `revert` with what the call had, and what it returned. */
 async function run(call: FoundCall): Promise<unknown> {
   const kept = found.of(call.more)?.kept;
-  const { input, output, revert } = (kept && entryOf(call.session, kept)?.internals) ?? {};
+  const { input, output, revert } =
+    (kept && entryOf(wholeSession(call.session), kept)?.internals) ?? {};
   if (kept === undefined || input === undefined || revert === undefined)
     return fail({ reason: 'definition_changed', message: changed(kept?.tool ?? '').message });
   // Its secrets are hidden in what this call tells, too.

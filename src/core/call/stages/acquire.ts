@@ -6,11 +6,11 @@
 import { describe, type ToolError, toolError, withCause } from '../../../values/errors/index.ts';
 import type { Semaphore } from '../../../values/limits/semaphore.ts';
 import { ignoreRejection, isThenable } from '../../../values/maybe-promise.ts';
-import type { SessionState } from '../../session/session-state.ts';
 import type { Call, FoundCall } from '../call.ts';
 import { freshParse } from '../fresh-parse.ts';
 import { reportFault } from '../report-fault.ts';
 import { giveBack, locksOf, releaseAll, sessionsOf, slotsOf } from '../session-limits.ts';
+import type { CallSession } from '../session-port.ts';
 import { shownNameOf } from '../shown.ts';
 import type { Outcome, Step } from '../step.ts';
 
@@ -135,7 +135,7 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
   return waiting;
 }
 
-function fullQueue(session: SessionState): ToolError | undefined {
+function fullQueue(session: CallSession): ToolError | undefined {
   for (const { limits, queued } of sessionsOf(session)) {
     const limit = limits.maxQueuedCalls ?? defaultMaxQueued;
     if (queued >= limit)

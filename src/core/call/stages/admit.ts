@@ -5,13 +5,13 @@
 import type { ToolEvents } from '../../../api/events.ts';
 import { describe, type ToolError, toolError } from '../../../values/errors/index.ts';
 import { type CopyOutcome, copyJson, isJsonObject } from '../../../values/json/index.ts';
-import type { SessionState } from '../../session/session-state.ts';
 import type { Call } from '../call.ts';
 import { idsInFlight } from '../calls-in-flight.ts';
 import { isDeniedAnyway } from '../constant-denial.ts';
 import { countEnd } from '../counters.ts';
 import { copyFor, deliver } from '../deliver.ts';
 import { admitRate, rateWait, sessionsOf } from '../session-limits.ts';
+import type { CallSession } from '../session-port.ts';
 import { shownInput } from '../shown.ts';
 import type { Outcome } from '../step.ts';
 
@@ -88,7 +88,7 @@ export function admit(call: Call, copy?: CopyOutcome): Outcome {
     return toolError('cancelled', 'The call was cancelled before it started.');
   // A resumed call was counted before it was suspended.
   if (call.resumed !== undefined) return undefined;
-  for (let one: SessionState | undefined = session; one !== undefined; one = one.outer) {
+  for (let one: CallSession | undefined = session; one !== undefined; one = one.outer) {
     const { limits, rate, registry } = one;
     if (limits.callsPerMinute === undefined && rate === undefined && !registry.limitsRate) continue;
     const wait = admitRate(one, call.startedAt);
@@ -106,7 +106,7 @@ export function rateProblem({ session }: Call): ToolError | undefined {
   return undefined;
 }
 
-function tooFast({ limits }: SessionState, wait: number): ToolError {
+function tooFast({ limits }: CallSession, wait: number): ToolError {
   // At most a minute.
   const seconds = Math.max(1, Math.ceil(wait / 1_000));
   return toolError(
@@ -118,7 +118,7 @@ function tooFast({ limits }: SessionState, wait: number): ToolError {
 }
 
 /** Copies an input within its bounds. Getters and proxies of it are read once. */
-export function copyInput({ limits }: SessionState, input: unknown): CopyOutcome {
+export function copyInput({ limits }: CallSession, input: unknown): CopyOutcome {
   if (input === undefined) return { ok: true, value: {}, size: 2, overflow: false, unsafe: false };
   const maxBytes = limits.maxInputBytes ?? defaultMaxBytes;
   if (typeof input === 'string' && input.length > maxBytes)
@@ -130,7 +130,7 @@ export function copyInput({ limits }: SessionState, input: unknown): CopyOutcome
 }
 
 /** Whether a copy has more bytes than the limits of its session allow. */
-export function isTooLarge({ limits }: SessionState, copy: CopyOutcome & { ok: true }): boolean {
+export function isTooLarge({ limits }: CallSession, copy: CopyOutcome & { ok: true }): boolean {
   const maxBytes = limits.maxInputBytes ?? defaultMaxBytes;
   // `size` is a lower bound: an escape or a fraction takes up to twelve bytes where `size` counts
   // one. Most inputs need no exact count.
@@ -176,7 +176,7 @@ export function readInput(
   );
 }
 
-function tooLarge({ limits: { maxInputBytes = defaultMaxBytes } }: SessionState): ToolError {
+function tooLarge({ limits: { maxInputBytes = defaultMaxBytes } }: CallSession): ToolError {
   return toolError(
     'invalid_input',
     `The arguments are larger than ${maxInputBytes} bytes. Send less.`,

@@ -85,7 +85,7 @@ function notFound(call: Call): ToolError {
 
 /** The names that a caller may have meant: for an app, the tools of its source that it may call. */
 function callable({ session, surface, parent }: Call): readonly string[] {
-  const { names } = session.registry.viewOf(session);
+  const { names } = session.view();
   if (surface?.name !== 'app' || parent !== undefined) return names;
   return names.filter((name) => {
     const entry = session.binding(name)?.entry;
@@ -95,9 +95,7 @@ function callable({ session, surface, parent }: Call): readonly string[] {
 
 function notAvailable(call: Call, drop: string): ToolError {
   const { session, toolName } = call;
-  const prerequisites = drop.startsWith('fact_unmet:')
-    ? session.registry.viewOf(session).prerequisites
-    : [];
+  const prerequisites = drop.startsWith('fact_unmet:') ? session.view().prerequisites : [];
   const error = notAvailableError(
     toolName,
     drop,
