@@ -3,7 +3,8 @@
 import type { RegistryCredentials } from '../api/credentials.ts';
 import type { Quota } from '../api/quotas.ts';
 import type { RegistryOptions } from '../api/registry.ts';
-import { type Part, PartSet } from '../core/part.ts';
+import type { Part } from '../core/part.ts';
+import { partSet, type RegistryParts } from '../core/registry/define-part.ts';
 import { Registry } from '../core/registry/registry.ts';
 import type { RegistryApprovals } from '../parts/durable-approvals/registry-approvals.ts';
 import { reading, wrongOption } from '../values/options/index.ts';
@@ -18,9 +19,9 @@ export type CoreOptions<S = unknown> = RegistryOptions<S> & {
 /** Options with parts that a host did not name. */
 export class Given {
   readonly options: object;
-  readonly parts: PartSet;
+  readonly parts: RegistryParts;
 
-  constructor(options: object, parts: PartSet) {
+  constructor(options: object, parts: RegistryParts) {
     this.options = options;
     this.parts = parts;
   }
@@ -75,16 +76,20 @@ const where = 'HostToolRegistry';
 /** Takes the parts from the options. What else is wrong with those is found when they are read. */
 function readParts(options: object): Given {
   if (typeof options !== 'object' || options === null || !Object.hasOwn(options, 'parts'))
-    return new Given(options, new PartSet([], partOf));
+    return new Given(options, partSet([], partOf));
   const given: unknown = reading(where, 'parts', () => (options as CoreOptions).parts);
   const { parts: _, ...others } = Object.getOwnPropertyDescriptors(options as CoreOptions);
   const rest = Object.defineProperties({}, others);
-  if (given === undefined) return new Given(rest, new PartSet([], partOf));
+  if (given === undefined) return new Given(rest, partSet([], partOf));
   if (!Array.isArray(given)) throw wrongOption(where, 'parts', 'a list of parts', given);
-  return new Given(rest, new PartSet([...given] as readonly Part[], partOf));
+  return new Given(rest, partSet([...given] as readonly Part[], partOf));
 }
 
 /** Makes an empty registry with the parts of another one, to try things. */
-export function registryBeside({ parts }: { readonly parts: PartSet }): HostToolRegistry<never> {
+export function registryBeside({
+  parts,
+}: {
+  readonly parts: RegistryParts;
+}): HostToolRegistry<never> {
   return new HostToolRegistry<never>(new Given({}, parts) as RegistryOptions<never>);
 }

@@ -1,7 +1,8 @@
 /** The registry with all parts. */
 
 import type { RegistryOptions } from '../api/registry.ts';
-import { type Part, PartSet } from '../core/part.ts';
+import type { Part } from '../core/part.ts';
+import { partSet } from '../core/registry/define-part.ts';
 import { codeMode } from '../parts/code/part.ts';
 import { credentials } from '../parts/credentials/part.ts';
 import { delegation } from '../parts/delegation/part.ts';
@@ -44,7 +45,7 @@ const all: readonly Part[] = [
   credentials(),
 ];
 /** No part is absent, but methods of parts are defined by the table. */
-export const everything = new PartSet(all, partOf);
+export const everything = partSet(all, partOf);
 
 /**
  * Holds definitions, rules and profiles, and creates sessions over them. An application makes one;

@@ -1,15 +1,12 @@
 /**
  * Parts: what a registry can do without. A part adds options, methods and gates to a registry. The
- * core knows no part, only the places that parts fill.
+ * core knows no part, only the places that parts fill. `registry/define-part.ts` makes them.
  */
 
-import { describe, MisuseError } from '../values/errors/index.ts';
+import { MisuseError } from '../values/errors/index.ts';
 import type { Kind, OptionTable } from '../values/options/index.ts';
 import type { SchemaEngine } from '../values/schema/bind.ts';
-import type { Ports } from './registry/ports.ts';
-import type { RegistryState } from './registry/registry-state.ts';
-import type { CompileKey, ReadAskKey } from './rules/rule-check.ts';
-import type { CompilePart } from './rules/scalar-tests.ts';
+import type { RuleWords } from './rules/rule-check.ts';
 
 /** A part, as a host passes it to a registry. */
 export interface Part {
@@ -39,7 +36,15 @@ export type Place =
   | 'ruleKeys'
   | 'askKeys';
 
-/** What makes a part. */
+/** What parts know by a name: words of rules, kinds of schemas, and marks in them. */
+interface PartWords extends RuleWords {
+  readonly schemas: SchemaEngine;
+  readonly marks: true;
+}
+
+type Words<P extends keyof PartWords> = Readonly<Record<string, PartWords[P]>>;
+
+/** What a part adds to options, schemas and rules. */
 export interface PartSpec {
   readonly name: string;
   /** Parts of a lower rank fill their places, and are asked, before others. @default 0 */
@@ -47,21 +52,15 @@ export interface PartSpec {
   /** The options that it adds. */
   readonly options?: Readonly<Partial<Record<OptionPlace, OptionTable>>>;
   /** Runs schemas, by their kinds. */
-  readonly schemas?: Readonly<Record<string, SchemaEngine>>;
+  readonly schemas?: Words<'schemas'>;
   /** Compiles tests of rules, by their names. */
-  readonly tests?: Readonly<Record<string, CompilePart>>;
+  readonly tests?: Words<'tests'>;
   /** Compiles further conditions of rules, by their keys. */
-  readonly ruleKeys?: Readonly<Record<string, CompileKey>>;
+  readonly ruleKeys?: Words<'ruleKeys'>;
   /** Reads what questions of rules that ask show besides, by their keys. */
-  readonly askKeys?: Readonly<Record<string, ReadAskKey>>;
+  readonly askKeys?: Words<'askKeys'>;
   /** The marks of schemas that it acts upon: each with its name, and with `x-` before it. */
-  readonly marks?: Readonly<Record<string, true>>;
-  /**
-   * Fills its places in a new registry.
-   * @param options Those of the registry, checked by the table.
-   * @throws MisuseError for an option that is wrong inside.
-   */
-  install?(ports: Ports, registry: RegistryState, options: Readonly<Record<string, unknown>>): void;
+  readonly marks?: Words<'marks'>;
 }
 
 /** What an absent part would have read, and how to add it. */
@@ -74,28 +73,18 @@ export interface AbsentPart {
 /** Finds the part of an option, a method or a mark. Undefined for what no part has. */
 export type PartOf = (place: Place, name: string) => AbsentPart | undefined;
 
-const specs = new WeakMap<object, PartSpec>();
-
-/** Makes the function's value for hosts. */
-export function definePart(spec: PartSpec): Part {
-  const part: Part = Object.freeze({ name: spec.name });
-  // Own members only: an `options` on `Object.prototype` is none of the part's.
-  specs.set(part, { __proto__: null, ...spec } as PartSpec);
-  return part;
-}
-
 /** The parts of a registry. Registries with the same parts share it. */
-export class PartSet {
+export class PartSet<S extends PartSpec = PartSpec> {
   /** @internal */
-  specs: readonly PartSpec[];
+  specs: readonly S[];
   /** Undefined if no part is absent. */
   readonly partOf: PartOf | undefined;
   /** @internal */
   readonly tables = new Map<OptionTable, OptionTable>();
 
-  /** @throws MisuseError `invalid_option`, for what is no part, or is given twice. */
-  constructor(parts: readonly Part[], partOf?: PartOf) {
-    this.specs = byRank(parts.map(specOf));
+  /** @throws MisuseError `invalid_option`, for what is given twice. */
+  constructor(specs: readonly S[], partOf?: PartOf) {
+    this.specs = byRank(specs);
     this.partOf = partOf;
     const names = this.specs.map(({ name }) => name);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -104,6 +93,15 @@ export class PartSet {
         'invalid_option',
         `HostToolRegistry: expected \`parts\` to have each part once, got \`${twice}\` twice.`,
       );
+  }
+
+  /**
+   * Adds a part that is not there yet.
+   * @internal
+   */
+  add(spec: S): void {
+    this.specs = byRank([...this.specs, spec]);
+    this.tables.clear();
   }
 
   /** Whether the parts include one, by its name. */
@@ -133,15 +131,10 @@ export class PartSet {
    * @throws MisuseError `missing_part`.
    * @internal
    */
-  find<P extends 'schemas' | 'tests' | 'marks' | 'ruleKeys' | 'askKeys'>(
-    place: P,
-    name: string,
-    what: string,
-  ): NonNullable<PartSpec[P]>[string] {
+  find<P extends keyof PartWords>(place: P, name: string, what: string): PartWords[P] {
     for (const spec of this.specs) {
       const all = spec[place];
-      if (all !== undefined && Object.hasOwn(all, name))
-        return all[name] as NonNullable<PartSpec[P]>[string];
+      if (all !== undefined && Object.hasOwn(all, name)) return all[name] as PartWords[P];
     }
     throw this.missing(place, name, what);
   }
@@ -158,7 +151,7 @@ export class PartSet {
    * The names that the parts have.
    * @internal
    */
-  namesOf(place: 'tests' | 'ruleKeys' | 'askKeys'): readonly string[] {
+  namesOf(place: keyof RuleWords): readonly string[] {
     return this.specs.flatMap((spec) => Object.keys(spec[place] ?? {}));
   }
 
@@ -166,7 +159,7 @@ export class PartSet {
    * Whether some part has a name, also an absent one.
    * @internal
    */
-  knows(place: 'tests' | 'ruleKeys' | 'askKeys', name: string): boolean {
+  knows(place: keyof RuleWords, name: string): boolean {
     return this.namesOf(place).includes(name) || this.partOf?.(place, name) !== undefined;
   }
 
@@ -211,16 +204,8 @@ export class PartSet {
   }
 }
 
-/** Adds a part that a set does not have yet. */
-export function addTo(parts: PartSet, part: Part): PartSpec {
-  const spec = specOf(part);
-  parts.specs = byRank([...parts.specs, spec]);
-  parts.tables.clear();
-  return spec;
-}
-
-function byRank(specs: PartSpec[]): PartSpec[] {
-  return specs.sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
+function byRank<S extends PartSpec>(specs: readonly S[]): readonly S[] {
+  return [...specs].sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
 }
 
 const noOptions: OptionTable = Object.freeze({});
@@ -230,17 +215,6 @@ export function optionsIn({ options }: PartSpec, place: OptionPlace): OptionTabl
   return options !== undefined && Object.hasOwn(options, place)
     ? (options[place] ?? noOptions)
     : noOptions;
-}
-
-function specOf(part: unknown): PartSpec {
-  const spec = typeof part === 'object' && part !== null ? specs.get(part) : undefined;
-  if (spec === undefined)
-    throw new MisuseError(
-      'invalid_option',
-      'HostToolRegistry: expected `parts` to be parts of this copy of host-tools, each made by ' +
-        `the function of its subpath, got ${describe(part)}.`,
-    );
-  return spec;
 }
 
 /** @param what What was used, such as ``createSession: `name` ``. */

@@ -184,11 +184,10 @@ class Inspected implements RegistryView {
   }
 
   taken(name: string): string | undefined {
-    const { ports } = this.#state;
+    const { reserved } = this.#state.places.tools;
     const skeleton = nameSkeleton(name);
     return (
-      this.#state.twinOf(name) ??
-      [...ports.reserved.keys()].find((one) => nameSkeleton(one) === skeleton)
+      this.#state.twinOf(name) ?? [...reserved.keys()].find((one) => nameSkeleton(one) === skeleton)
     );
   }
 

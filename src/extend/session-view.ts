@@ -3,6 +3,7 @@
 import { takeAnswer } from '../core/approval/wrong-answer.ts';
 import { idsInFlight, newId } from '../core/call/calls-in-flight.ts';
 import { callTool } from '../core/call/spine.ts';
+import { wholeRegistry } from '../core/registry/registry-state.ts';
 import { hostToolOf } from '../core/session/bind-host-tool.ts';
 import { declareFacts } from '../core/session/declared-facts.ts';
 import { stateOf } from '../core/session/session.ts';
@@ -196,7 +197,7 @@ class Inspected implements SessionView {
   }
 
   get registry(): RegistryView {
-    return viewOfRegistry(this.#state.registry);
+    return viewOfRegistry(wholeRegistry(this.#state.registry));
   }
 
   get closed(): boolean {

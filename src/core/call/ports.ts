@@ -13,7 +13,7 @@ import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { Call, FoundCall } from './call.ts';
 import type { RuleCount } from './counters.ts';
 import type { Shaped, Shown } from './output-snapshot.ts';
-import type { CallRegistry, CallSession } from './session-port.ts';
+import type { CallSession } from './session-port.ts';
 import type { Step } from './step.ts';
 import type { StoreGate } from './store-step.ts';
 import type { Judge, Tally } from './tally.ts';
@@ -200,14 +200,6 @@ export interface Answers {
   approvers(call: FoundCall): readonly Approvers[];
   /** Whether a call can be suspended for a login, also in a session that asks at once. */
   maySuspend(call: FoundCall): boolean;
-  /**
-   * Tries the calls again that wait for a login of a principal, and returns the results of those
-   * that ran here. Rejects if the store fails.
-   */
-  loggedIn(
-    registry: CallRegistry,
-    login: { readonly principal: string; readonly name: string },
-  ): Promise<readonly ToolResult[]>;
   /** Why no further call can be suspended, for `explain`. Never rejects. */
   crowded(call: FoundCall): Promise<ToolError | undefined>;
   /** The suspended calls of a session. Rejects if they cannot be read. */

@@ -23,7 +23,7 @@ export interface Gathered {
 export function together<T>(registry: RegistryState, run: () => T): T {
   if (registry.gathered !== undefined) return run();
   const gathered = createGathered();
-  const { review } = registry.ports;
+  const { review } = registry.places;
   registry.gathered = gathered;
   review?.wait();
   try {

@@ -17,12 +17,12 @@ const ofSession = new Slot<readonly Gate[]>();
 /** Adds the gates of a registry and its sessions to the ports, as the last ones for tools. */
 export function installGates(ports: Ports, given: unknown): void {
   const ofRegistry = given === undefined ? none : checkGates(where, given);
-  ports.sessions.push((setup: SessionSetup, { gates }, place) => {
+  ports.sessions.options.push((setup: SessionSetup, { gates }, place) => {
     if (gates === undefined) return;
     const list = checkGates(place, gates);
     if (list.length > 0) ofSession.set(setup, list);
   });
-  ports.tools.push((session, { summary }) => {
+  ports.tools.gates.push((session, { summary }) => {
     const own = gatesOf(session);
     if (ofRegistry.length === 0 && own.length === 0) return undefined;
     const all = [...layered(ofRegistry, 'registry', summary), ...layered(own, 'session', summary)];

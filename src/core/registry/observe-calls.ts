@@ -1,4 +1,5 @@
 /** Watches the calls of a registry or a session. */
+
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import {
   checkOption,
@@ -8,6 +9,7 @@ import {
 } from '../../values/options/index.ts';
 import { type CallObserver, CallObservers } from '../call/call-observers.ts';
 import { stateOf } from '../session/session.ts';
+import { wholeRegistry } from './registry-state.ts';
 import { registryStateOf } from './state-of.ts';
 
 /** An observer that was added. */
@@ -84,7 +86,7 @@ function statesOf(
     () => ({ registry: registryStateOf(target), session: undefined }),
     () => {
       const session = stateOf(target);
-      return { registry: session.registry, session };
+      return { registry: wholeRegistry(session.registry), session };
     },
   ];
   for (const states of read) {

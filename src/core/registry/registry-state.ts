@@ -24,8 +24,8 @@ import type { CallObservers } from '../call/call-observers.ts';
 import type { CallTracers } from '../call/call-tracers.ts';
 import { createIds } from '../call/calls-in-flight.ts';
 import { Counters } from '../call/counters.ts';
+import type { CallRegistry } from '../call/session-port.ts';
 import { EventHub } from '../events.ts';
-import type { PartSet } from '../part.ts';
 import { tightestLimits } from '../rules/limits.ts';
 import type { KnownProfile } from '../rules/lineage.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
@@ -36,6 +36,7 @@ import { toolStatusOf } from '../session/tool-status.ts';
 import { computeView, type SharedView, SharedViews, type View } from '../session/view.ts';
 import type { Slot } from '../slot.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
+import type { RegistryParts } from './define-part.ts';
 import type { Gathered, ToolsChange } from './gathered-changes.ts';
 import { installGates } from './install-gates.ts';
 import { type NameTable, SingleNames } from './name-table.ts';
@@ -48,8 +49,11 @@ const none: readonly never[] = Object.freeze([]);
 const maxRemoved = 10_000;
 
 export class RegistryState {
-  readonly parts: PartSet;
-  readonly ports = new Ports();
+  readonly parts: RegistryParts;
+  /** The places that parts fill. */
+  readonly places = new Ports();
+  /** Those for calls. */
+  readonly ports = this.places.calls;
   /** What parts keep. */
   slots: Map<Slot<unknown>, unknown> | undefined;
   /** For each name, the tool that is shown. */
@@ -119,7 +123,7 @@ export class RegistryState {
   calls: Call | undefined;
   readonly spine: CallControl;
 
-  constructor(options: RegistryOptions<never>, spine: CallControl, parts: PartSet) {
+  constructor(options: RegistryOptions<never>, spine: CallControl, parts: RegistryParts) {
     this.spine = spine;
     this.parts = parts;
     this.names = new SingleNames(this.tools, parts);
@@ -136,10 +140,10 @@ export class RegistryState {
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules, parts));
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
-    for (const part of parts.specs) part.install?.(this.ports, this, given);
-    for (const check of this.ports.installed) check();
+    for (const part of parts.specs) part.install?.(this.places, this, given);
+    for (const check of this.places.installed) check();
     // Last, so that a gate before the handler comes after what parts reserve.
-    installGates(this.ports, given.gates);
+    installGates(this.places, given.gates);
   }
 
   /** The rules that apply to tools of this source. */
@@ -155,7 +159,7 @@ export class RegistryState {
   /** Adds rules after the existing ones. The returned function removes them. */
   addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
     return this.added(
-      this.rules.add(rules, layer, source, (added) => this.ports.review?.added(added)),
+      this.rules.add(rules, layer, source, (added) => this.places.review?.added(added)),
     );
   }
 
@@ -284,4 +288,10 @@ export class RegistryState {
     if (this.logger !== undefined)
       logTo(this.logger, 'error', { err: errorOf(thrown), ...where }, message);
   }
+}
+
+/** All of a registry, of which calls and sessions know a part. */
+export function wholeRegistry(registry: CallRegistry): RegistryState {
+  // Nothing else has sessions.
+  return registry as RegistryState;
 }

@@ -43,7 +43,7 @@ export class RegistryTools {
     const list = readDefinitions(definitions);
     const skeletons = this.#checkNew(list, owner);
     const entries = list.map((definition) => new ToolEntry(definition, owner, state.waits));
-    state.ports.review?.registering(entries);
+    state.places.review?.registering(entries);
     for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
     const added = new Set<string>();
     const modified = new Set<string>();
@@ -79,7 +79,7 @@ export class RegistryTools {
       );
     this.#checkPages([definition], owner, before);
     const entry = new ToolEntry(definition, owner, state.waits);
-    state.ports.review?.registering([entry], before);
+    state.places.review?.registering([entry], before);
     this.#put(before, entry);
     this.#register(entry);
     return true;
@@ -125,7 +125,7 @@ export class RegistryTools {
       checkDefinition(definition, state);
       showDefinition(definition, state);
       const { name } = definition;
-      if (!state.ports.ownTools.has(definition)) checkReserved(state, name);
+      if (!state.places.tools.own.has(definition)) checkReserved(state, name);
       const skeleton = nameSkeleton(name);
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
       const own = besideOf(definition, owner);
@@ -170,7 +170,7 @@ export class RegistryTools {
   }
 
   #registered(entries: readonly ToolEntry[]): void {
-    for (const tell of this.#state.ports.registered)
+    for (const tell of this.#state.places.tools.registered)
       tell(entries, (tool) => this.add([tool], host));
   }
 
@@ -184,8 +184,8 @@ export class RegistryTools {
 }
 
 /** @throws MisuseError `name_conflict` for a tool that a part has added. */
-function checkReserved({ ports }: RegistryState, name: string): void {
-  const why = ports.reserved.get(name);
+function checkReserved({ places }: RegistryState, name: string): void {
+  const why = places.tools.reserved.get(name);
   if (why !== undefined)
     throw new MisuseError('name_conflict', `The name \`${name}\` is reserved: ${why}`);
 }

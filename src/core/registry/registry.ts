@@ -13,13 +13,14 @@ import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { checkOption, reading, readOptions } from '../../values/options/index.ts';
 import { exemplars } from '../call/handler-context.ts';
 import { interrupts } from '../call/interrupt.ts';
-import { defineMethods, type PartSet } from '../part.ts';
+import { defineMethods } from '../part.ts';
 import { type UnusedRule, unusedRules } from '../rules/rule-use.ts';
 import { closeSession } from '../session/close.ts';
 import { metricsOf } from '../session/metrics.ts';
 import { sessionOf } from '../session/session.ts';
 import { type SessionState, wholeSession } from '../session/session-state.ts';
 import { releaseExecutor } from '../tool/executors.ts';
+import type { RegistryParts } from './define-part.ts';
 import { defineProfile } from './define-profile.ts';
 import { openSession } from './open-session.ts';
 import { RegistryState } from './registry-state.ts';
@@ -54,7 +55,7 @@ export class Registry<S = unknown> {
     readState = (registry) => (#state in registry ? registry.#state : undefined);
   }
 
-  constructor(options: RegistryOptions<S>, parts: PartSet) {
+  constructor(options: RegistryOptions<S>, parts: RegistryParts) {
     const state = new RegistryState(options as RegistryOptions<never>, interrupts, parts);
     state.exemplars = exemplars();
     this.#state = state;
@@ -274,7 +275,7 @@ export class Registry<S = unknown> {
 export function defineRegistryMethods(names: Iterable<string>): void {
   defineMethods(Registry.prototype, 'registry', names, (registry) => {
     const state = readState(registry) as RegistryState;
-    return { state, methods: state.ports.registryMethods, parts: state.parts };
+    return { state, methods: state.places.methods, parts: state.parts };
   });
 }
 
@@ -290,7 +291,7 @@ async function closeRegistry(registry: RegistryState): Promise<void> {
     open.add(wholeSession(call.session));
   await Promise.all([...open].map(closeSession));
   await Promise.all(registry.names.all().map((entry) => releaseExecutor(entry, registry)));
-  const { ports, policyTimeoutMs } = registry;
-  const saved = Promise.all(ports.closing.map((save) => save()));
+  const { places, policyTimeoutMs } = registry;
+  const saved = Promise.all(places.closing.map((save) => save()));
   await withDeadline<unknown, void>(saved, policyTimeoutMs, () => undefined);
 }

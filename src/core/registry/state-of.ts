@@ -3,9 +3,10 @@
 import type { ToolSession } from '../../api/session.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { readOptions } from '../../values/options/index.ts';
-import { addTo, optionsIn, type Part } from '../part.ts';
+import { optionsIn, type Part } from '../part.ts';
 import { sessionOf } from '../session/session.ts';
 import type { SessionState } from '../session/session-state.ts';
+import { specOf } from './define-part.ts';
 import { readState } from './registry.ts';
 import type { RegistryState } from './registry-state.ts';
 
@@ -58,15 +59,20 @@ export function openSessions(registry: RegistryState): OpenSession[] {
  * session was opened. False if it is there already, or too late.
  */
 export function addPart(registry: RegistryState, part: Part): boolean {
-  const { hasOpened, parts, ports, names } = registry;
+  const { hasOpened, parts, places, names } = registry;
   if (hasOpened || parts.has(part.name)) return false;
-  const spec = addTo(parts, part);
-  const before = ports.definitions.length;
+  const spec = specOf(part);
+  parts.add(spec);
+  const before = places.tools.definitions.length;
   // The gates of the host stay the last ones.
-  const gates = ports.tools.splice(-1);
-  spec.install?.(ports, registry, readOptions('HostToolRegistry', {}, optionsIn(spec, 'registry')));
-  ports.tools.push(...gates);
+  const gates = places.tools.gates.splice(-1);
+  spec.install?.(
+    places,
+    registry,
+    readOptions('HostToolRegistry', {}, optionsIn(spec, 'registry')),
+  );
+  places.tools.gates.push(...gates);
   for (const { definition } of names.all())
-    for (const look of ports.definitions.slice(before)) look(definition, undefined);
+    for (const look of places.tools.definitions.slice(before)) look(definition, undefined);
   return true;
 }

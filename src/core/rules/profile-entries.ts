@@ -12,22 +12,24 @@ import {
   wrongOption,
 } from '../../values/options/index.ts';
 import type { VersionRange } from '../../values/text/versions.ts';
-import type { PartSet } from '../part.ts';
 import { least1 } from './limits.ts';
 import type { ProfileTools, ResolvedProfile } from './profile.ts';
+import type { RuleParts } from './rule-check.ts';
 
 const asField = { noun: 'field' };
 
 /** What reads the keys of a profile. */
 export interface ProfileReaders {
-  readonly parts: PartSet;
-  readonly ports: {
-    readonly profileTools: readonly ProfileTools[];
-    readonly profiles: readonly ((
-      profile: ResolvedProfile,
-      options: Readonly<Record<string, unknown>>,
-      parents: readonly ResolvedProfile[],
-    ) => void)[];
+  readonly parts: RuleParts;
+  readonly places: {
+    readonly profiles: {
+      readonly tools: readonly ProfileTools[];
+      readonly options: readonly ((
+        profile: ResolvedProfile,
+        options: Readonly<Record<string, unknown>>,
+        parents: readonly ResolvedProfile[],
+      ) => void)[];
+    };
   };
   readonly names: { rangeIn(name: string, text: string): VersionRange | undefined };
 }
@@ -78,7 +80,7 @@ const toolTable = {
 export function readTools(
   value: readonly unknown[],
   where: string,
-  { parts, ports, names: named }: ProfileReaders,
+  { parts, places, names: named }: ProfileReaders,
 ): readonly ProfileEntry[] {
   const table = parts.tableOf('profileTool', toolTable);
   const names = new Set<string>();
@@ -99,7 +101,8 @@ export function readTools(
       throw wrongOption(where, path, 'a tool that the list names once', name);
     names.add(chosen.name);
     const more = othersIn(read);
-    if (more !== undefined) for (const reader of ports.profileTools) reader.read(more, where, path);
+    if (more !== undefined)
+      for (const reader of places.profiles.tools) reader.read(more, where, path);
     return { ...read, name: chosen.name, range: chosen.range, more };
   });
 }

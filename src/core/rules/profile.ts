@@ -17,7 +17,6 @@ import {
   withDefault,
 } from '../../values/options/index.ts';
 import type { VersionRange } from '../../values/text/versions.ts';
-import type { PartSet } from '../part.ts';
 import type { SlotHolder } from '../slot.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { checkLimits, tightestLimits } from './limits.ts';
@@ -29,6 +28,7 @@ import {
   readTools,
 } from './profile-entries.ts';
 import type { CompiledRule } from './rule.ts';
+import type { RuleParts } from './rule-check.ts';
 import { compileRules } from './rules.ts';
 
 /** One tool of a resolved profile. */
@@ -93,7 +93,7 @@ export function resolveProfile(
   lookup: (id: string) => ResolvedProfile | undefined,
   readers: ProfileReaders,
 ): ResolvedProfile {
-  const { parts, ports } = readers;
+  const { parts, places } = readers;
   const { where, source } = readProfile(profile, parts);
   const { id } = source;
   const parents = readParents(source.extends, id, where).map((parentId) => {
@@ -126,7 +126,7 @@ export function resolveProfile(
     ),
     default: source.default ?? strictest(parents.map((parent) => parent.default)),
   };
-  for (const read of ports.profiles) read(resolved, source, parents);
+  for (const read of places.profiles.options) read(resolved, source, parents);
   return Object.freeze(resolved);
 }
 
@@ -137,7 +137,7 @@ interface ReadProfile {
 }
 
 /** Copies a profile and checks its fields. */
-function readProfile(profile: Profile, parts: PartSet): ReadProfile {
+function readProfile(profile: Profile, parts: RuleParts): ReadProfile {
   const copied = copyJson(profile, { maxDepth: 72, maxValues: 500_000 });
   if (!copied.ok)
     throw new MisuseError(

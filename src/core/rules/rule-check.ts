@@ -4,9 +4,35 @@
  */
 import { describe, type MisuseCode, MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
-import type { PartSet } from '../part.ts';
+import type { Kind, OptionTable } from '../../values/options/index.ts';
 import type { Judged, Reading } from './judged.ts';
 import type { CompilePart } from './scalar-tests.ts';
+
+/** The words that parts add to rules, by where they stand. */
+export interface RuleWords {
+  readonly tests: CompilePart;
+  readonly ruleKeys: CompileKey;
+  readonly askKeys: ReadAskKey;
+}
+
+/** What rules and profiles ask of the parts of a registry. */
+export interface RuleParts {
+  /** What a part has for a word. @throws MisuseError `missing_part` */
+  find<P extends keyof RuleWords>(place: P, name: string, what: string): RuleWords[P];
+  /** The words that the parts have. */
+  namesOf(place: keyof RuleWords): readonly string[];
+  /** Whether some part has a word, also an absent one. */
+  knows(place: keyof RuleWords, name: string): boolean;
+  /** The core's table of options with those of the parts. */
+  tableOf<T extends OptionTable>(
+    place: 'profile' | 'profileTool',
+    core: T,
+  ): T & Readonly<Record<string, Kind<unknown>>>;
+  /** Refuses options of absent parts. @throws MisuseError `missing_part` */
+  checkKeys<T>(place: 'profile' | 'profileTool', where: string, options: T): T;
+  /** Refuses what only absent parts do with a rule. @throws MisuseError `missing_part` */
+  checkFields(place: 'rule', where: string, fields: object): void;
+}
 
 /** Reads one rule, or one entry of a part's list. */
 export interface Check {
@@ -15,7 +41,7 @@ export interface Check {
   /** Compiles a test of a part. @throws MisuseError `missing_part` */
   readonly testOf: (name: string, field: string) => CompilePart;
   /** The parts that know further words of a rule. */
-  readonly parts: PartSet;
+  readonly parts: RuleParts;
 }
 
 /**
@@ -38,7 +64,7 @@ export type ReadAskKey = (value: JsonValue, check: Check) => object;
 export const maxTextLength = 1024;
 
 /** @throws MisuseError */
-export function checkOf(where: string, parts: PartSet, code: MisuseCode = 'invalid_rule'): Check {
+export function checkOf(where: string, parts: RuleParts, code: MisuseCode = 'invalid_rule'): Check {
   const check = (passed: boolean, field: string, expected: string, got: unknown): void => {
     if (!passed)
       throw new MisuseError(

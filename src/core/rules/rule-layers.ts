@@ -1,8 +1,8 @@
 /** The rules of a registry and its scopes, in the order in which they were added. */
 
 import type { Rule } from '../../api/rule.ts';
-import type { PartSet } from '../part.ts';
 import type { CompiledRule } from './rule.ts';
+import type { RuleParts } from './rule-check.ts';
 import { keepUse, unusedCopies } from './rule-use.ts';
 import { compileRules } from './rules.ts';
 
@@ -21,9 +21,9 @@ export class RuleLayers {
   denies = false;
   /** Numbers the rules without an id. A number is never reused. */
   #count: number;
-  readonly parts: PartSet;
+  readonly parts: RuleParts;
 
-  constructor(rules: readonly Rule[], parts: PartSet) {
+  constructor(rules: readonly Rule[], parts: RuleParts) {
     this.parts = parts;
     this.layers = [{ rules: compileRules(rules, 'registry', parts), source: undefined }];
     this.#count = rules.length;

@@ -14,11 +14,11 @@ import {
 import { unknownOption } from '../../values/options/index.ts';
 import { globTest, literalsIn } from '../../values/text/glob.ts';
 import { latinForm } from '../../values/text/look-alikes.ts';
-import type { PartSet } from '../part.ts';
 import { holds, holdsFor } from './conditions.ts';
 import { isReason } from './decision.ts';
 import type { Reading } from './judged.ts';
 import type { CompiledRule } from './rule.ts';
+import type { RuleParts } from './rule-check.ts';
 import { type Check, checkOf, isText, maxTextLength, placeOf } from './rule-check.ts';
 import { compilePlainTest } from './value-test.ts';
 import { attributesOf, comparisonOf, compileWhen } from './when.ts';
@@ -43,7 +43,7 @@ const annotationKeys = [
 export function compileRules(
   rules: readonly Rule[],
   layer: string,
-  parts: PartSet,
+  parts: RuleParts,
   before = 0,
 ): readonly CompiledRule[] {
   if (!Array.isArray(rules))
@@ -59,7 +59,7 @@ export function compileRules(
 /** What was compiled of rules that were tried. They are plain data that no code changes. */
 const tried = new WeakMap<
   object,
-  { readonly id: string | undefined; readonly rule: CompiledRule; readonly parts: PartSet }
+  { readonly id: string | undefined; readonly rule: CompiledRule; readonly parts: RuleParts }
 >();
 
 /**
@@ -67,7 +67,7 @@ const tried = new WeakMap<
  * no other code can change.
  * @throws MisuseError `invalid_rule`, as {@link compileRules} for a list of this rule
  */
-export function tryRule(rule: Rule, layer: string, parts: PartSet): void {
+export function tryRule(rule: Rule, layer: string, parts: RuleParts): void {
   const [compiled] = compileRules([rule], layer, parts) as readonly [CompiledRule];
   tried.set(rule, { id: rule.id, rule: compiled, parts });
 }
@@ -76,7 +76,7 @@ export function tryRule(rule: Rule, layer: string, parts: PartSet): void {
 function takeTried(
   source: unknown,
   layer: string,
-  parts: PartSet,
+  parts: RuleParts,
   index: number,
   before: number,
 ): CompiledRule | undefined {
@@ -91,7 +91,7 @@ function takeTried(
 function compileRule(
   source: unknown,
   layer: string,
-  parts: PartSet,
+  parts: RuleParts,
   index: number,
   before: number,
 ): CompiledRule {
@@ -226,7 +226,7 @@ function readingOf(effect: Effect): Reading {
 function readRule(
   source: unknown,
   where: string,
-  parts: PartSet,
+  parts: RuleParts,
 ): { readonly rule: Partial<JsonObject>; readonly where: string } {
   const copy = copyJson(source, { maxDepth: 32, maxValues: 100_000 });
   if (!copy.ok)

@@ -34,6 +34,7 @@ import { compileRules } from '../rules/rules.ts';
 import { mergeFacts } from '../toolset/facts.ts';
 import { unknownProfile } from '../toolset/unknown-profile.ts';
 import { readHook } from './read-hook.ts';
+import type { SessionPorts } from './session-ports.ts';
 import type { SessionSetup } from './session-setup.ts';
 
 const where = 'createSession';
@@ -74,12 +75,8 @@ interface OptionReaders {
   readonly ports: {
     readonly answers: object | undefined;
     readonly repair: object | undefined;
-    readonly sessions: readonly ((
-      setup: SessionSetup,
-      options: Readonly<Record<string, unknown>>,
-      where: string,
-    ) => void)[];
   };
+  readonly places: { readonly sessions: Pick<SessionPorts, 'options'> };
   readonly profiles: ReadonlyMap<string, unknown>;
 }
 
@@ -140,7 +137,7 @@ export function readSessionOptions(
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };
-  for (const read of registry.ports.sessions) read(setup, given, where);
+  for (const read of registry.places.sessions.options) read(setup, given, where);
   return setup;
 }
 

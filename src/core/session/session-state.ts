@@ -24,18 +24,18 @@ import { deliver, sign } from '../call/deliver.ts';
 import { boundSlots } from '../call/session-limits.ts';
 import type { CallSession } from '../call/session-port.ts';
 import { EventHub } from '../events.ts';
-import type { RegistryState } from '../registry/registry-state.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { Slot } from '../slot.ts';
 import { releaseExecutor } from '../tool/executors.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import { emitListingChange } from './listing-change.ts';
+import type { SessionRegistry } from './registry-port.ts';
 import type { SessionSetup } from './session-setup.ts';
 import { listingOf, type SharedView, type View } from './view.ts';
 
 export class SessionState {
-  readonly registry: RegistryState;
+  readonly registry: SessionRegistry;
   readonly setup: SessionSetup;
   facts: JsonObject;
   /** The keys of the facts that another party has declared. The others are the host's. */
@@ -113,7 +113,7 @@ export class SessionState {
   /** Functions that run when the session closes. */
   atClose: (() => void | Promise<void>)[] | undefined;
 
-  constructor(registry: RegistryState, setup: SessionSetup) {
+  constructor(registry: SessionRegistry, setup: SessionSetup) {
     this.registry = registry;
     this.setup = setup;
     this.facts = setup.facts;
@@ -164,7 +164,7 @@ export class SessionState {
     if (this.outer !== undefined && this.outerStamp !== this.outer.current()) {
       this.outerStamp = this.outer.stamp;
       this.stamp++;
-      this.registry.ports.acting?.follow(this, this.outer);
+      this.registry.places.sessions.acting?.follow(this, this.outer);
     }
     return this.stamp;
   }

@@ -77,7 +77,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     masking: registry.ports.masking?.concerns(entry) === true ? registry.ports.masking : undefined,
   };
   const { outer } = session;
-  const { acting } = registry.ports;
+  const { acting } = registry.places.sessions;
   return outer === undefined || acting === undefined
     ? status
     : acting.narrow(session, outer, entry, status);
@@ -87,7 +87,7 @@ const none: readonly never[] = Object.freeze([]);
 
 function gatesFor(session: SessionState, entry: ToolEntry): readonly ToolGates[] {
   let found: ToolGates[] | undefined;
-  for (const gatesOf of session.registry.ports.tools) {
+  for (const gatesOf of session.registry.places.tools.gates) {
     const gates = gatesOf(session, entry);
     if (gates === undefined) continue;
     found ??= [];

@@ -3,7 +3,6 @@
 import type { AnyTool } from '../../api/tool.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { schemasByName } from '../../values/schema/without-defaults.ts';
-import type { PartSet } from '../part.ts';
 import { internalsOf } from './definition.ts';
 
 /** Keywords whose value is data and not a schema. */
@@ -37,8 +36,13 @@ export function partsOf(schema: JsonObject, one: string, other: string): readonl
 /** Marks that parts act upon. Without its part, a mark would have no effect. */
 const marks = ['secret'];
 
+/** Finds what a part does with a mark. @throws MisuseError `missing_part` */
+interface MarkParts {
+  find(place: 'marks', name: string, what: string): unknown;
+}
+
 /** @throws MisuseError `missing_part`, if a schema has a mark whose part is absent. */
-export function checkMarkParts(definition: AnyTool, parts: PartSet): void {
+export function checkMarkParts(definition: AnyTool, parts: MarkParts): void {
   const { input, output, knobs } = internalsOf(definition);
   for (const [name, schema] of Object.entries({ parameters: input, outputSchema: output, knobs }))
     for (const mark of marks) {

@@ -26,7 +26,7 @@ interface Host {
 const usersOf = new WeakMap<Executor, Users>();
 
 /** Adds an entry that was put into a table. */
-export function retainExecutor(entry: ToolEntry, { isTrial }: { isTrial: boolean }): void {
+export function retainExecutor(entry: ToolEntry, { isTrial }: { readonly isTrial: boolean }): void {
   const { executor } = entry.internals;
   if (executor?.dispose === undefined || isTrial) return;
   const users = usersOf.get(executor) ?? { entries: new WeakSet(), count: 0, disposal: undefined };

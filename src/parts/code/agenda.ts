@@ -53,7 +53,7 @@ export class Agenda {
     this.#isAlone = isAlone;
     this.#registry = registry;
     this.#lookAt = lookAt;
-    registry.ports.closing.push(async () => clearTimeout(this.#timer));
+    registry.places.closing.push(async () => clearTimeout(this.#timer));
   }
 
   /** Programs of this session can go on in this process. */

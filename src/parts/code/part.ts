@@ -4,7 +4,8 @@ import type { CodeOptions, CodeRunner } from '../../api/code.ts';
 import type { ApprovalOutcome } from '../../api/session-approvals.ts';
 import type { Store } from '../../api/store.ts';
 import type { Answers } from '../../core/call/ports.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import type { Ports } from '../../core/registry/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
@@ -94,10 +95,10 @@ function partWith(runner: CodeRunner): Part {
     install(ports, registry, { store }) {
       expectUse(ports, store);
       const kept = keptIn(registry, store as Store | undefined);
-      const select: Select = ports.listing;
-      ports.listing = (session, view) =>
+      const select: Select = ports.sessions.listing;
+      ports.sessions.listing = (session, view) =>
         listings.get(session)?.of(session, view) ?? select?.(session, view);
-      ports.sessions.push((setup, { code }, where) => {
+      ports.sessions.options.push((setup, { code }, where) => {
         const given = code as CodeOptions | boolean | undefined;
         const settings =
           given === undefined ? sharedCode(registry)?.settings : readCode(given, where);
@@ -106,7 +107,7 @@ function partWith(runner: CodeRunner): Part {
         settingsSlot.set(setup, settings);
       });
       const names = takeNames(ports);
-      ports.opened.push((session) => {
+      ports.sessions.opened.push((session) => {
         // A session that acts for another runs programs as that one does.
         const settings = settingsSlot.of((session.outer ?? session).setup);
         if (settings === undefined) return settingsSlot.delete(session.setup);
@@ -123,7 +124,7 @@ function partWith(runner: CodeRunner): Part {
         registry,
         (session, found) => listings.get(session)?.findable(session, found) ?? found,
       );
-      ports.programOf = ({ parent, callId }) =>
+      ports.calls.programOf = ({ parent, callId }) =>
         parent?.extra === undefined ? undefined : placeSlot.of(parent.extra)?.get(callId);
       ports.programs = {
         made: ({ extra }) => [...((extra && madeSlot.of(extra))?.values() ?? [])],
@@ -133,7 +134,7 @@ function partWith(runner: CodeRunner): Part {
           return (await journals?.isOpen({ sessionId, principal, runId })) === true;
         },
       };
-      ports.sessionMethods.set('declarations', declarationsOf);
+      ports.sessions.methods.set('declarations', declarationsOf);
       goesOn(ports, kept);
     },
   });
@@ -148,9 +149,9 @@ function goesOn(ports: Ports, kept: Kept): void {
     if (journals === undefined) return undefined;
     return (await import('./continue.ts')).continueProgram(session, journals, ended);
   };
-  const method = ports.sessionMethods.get('approvals.outcome') as OutcomeMethod | undefined;
+  const method = ports.sessions.methods.get('approvals.outcome') as OutcomeMethod | undefined;
   if (method !== undefined)
-    ports.sessionMethods.set('approvals.outcome', async (session, id: string) => {
+    ports.sessions.methods.set('approvals.outcome', async (session, id: string) => {
       const outcome = await method(session, id);
       if (outcome.status !== 'unknown' || typeof id !== 'string') return outcome;
       return (await (await kept(session))?.outcome(session, id)) ?? outcome;
@@ -175,7 +176,7 @@ type OutcomeMethod = (session: SessionState, id: string) => Promise<ApprovalOutc
  */
 function keptIn(registry: RegistryState, store: Store | undefined): Kept {
   const shared = store !== undefined && canKeep(store, journalUse) ? store : undefined;
-  if (shared !== undefined) registry.ports.usesStore = true;
+  if (shared !== undefined) registry.places.usesStore = true;
   let journals: Promise<Journals> | undefined;
   const open = async (): Promise<Journals> => {
     const { Journals } = await import('./journals.ts');
@@ -215,7 +216,7 @@ function openCode(
   entry.isProgram = true;
   const listing = new CodeListing(settings, entry, select);
   // Code mode lists its tool itself.
-  registry.ports.ownTools.set(definition, {
+  registry.places.tools.own.set(definition, {
     isListed: () => false,
     describe: (one) => listing.describe(one),
   });
@@ -227,7 +228,7 @@ function openCode(
 /** What programs mean by a name must not change under them. @returns the names of their tools */
 function takeNames(ports: Ports): Set<string> {
   const names = new Set<string>();
-  ports.definitions.push(({ name }, session) => {
+  ports.tools.definitions.push(({ name }, session) => {
     const isTaken =
       session === undefined
         ? names.has(nameSkeleton(name)) || (names.size > 0 && takenNames.includes(name))

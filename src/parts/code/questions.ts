@@ -10,8 +10,8 @@ import { expired } from './refusals.ts';
 type OutcomeMethod = (session: SessionState, id: string) => Promise<ApprovalOutcome>;
 
 export async function outcomeOf(session: SessionState, id: string): Promise<ApprovalOutcome> {
-  const { sessionMethods } = session.registry.ports;
-  const method = sessionMethods.get('approvals.outcome') as OutcomeMethod | undefined;
+  const { methods } = session.registry.places.sessions;
+  const method = methods.get('approvals.outcome') as OutcomeMethod | undefined;
   return (await method?.(session, id)) ?? { status: 'unknown' };
 }
 

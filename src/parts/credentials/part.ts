@@ -3,7 +3,8 @@
 import type { CredentialResolver } from '../../api/credentials.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { ToolGates } from '../../core/call/ports.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { fn, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
 import { fileResolver, hasResolver } from './file-tokens.ts';
@@ -42,20 +43,18 @@ const part = definePart({
     const own = given as CredentialResolver | undefined;
     hasResolver.set(registry, own !== undefined);
     const resolver = (): CredentialResolver | undefined => own ?? fileResolver(registry);
-    ports.definitions.push((definition) => {
+    ports.tools.definitions.push((definition) => {
       // What is not hidden would be in the first event.
-      if (needsOf(definition) !== undefined && ports.masking === undefined)
+      if (needsOf(definition) !== undefined && ports.calls.masking === undefined)
         throw registry.parts.missing(
           'registry',
           'redact',
           `Tool \`${definition.name}\`: \`credentials\``,
         );
     });
-    ports.registryMethods.set('credentials.granted', (state, login: Login) =>
-      granted(state, login),
-    );
+    ports.methods.set('credentials.granted', (state, login: Login) => granted(state, login));
     const gates = new WeakMap<ReadNeeds, ToolGates>();
-    ports.tools.push((_session, { definition }) => {
+    ports.tools.gates.push((_session, { definition }) => {
       const needs = needsOf(definition);
       if (needs === undefined) return undefined;
       let found = gates.get(needs);
@@ -82,9 +81,9 @@ const loginTable = {
 async function granted(registry: RegistryState, given: Login): Promise<readonly ToolResult[]> {
   const where = 'credentials.granted';
   const login = readOptions(where, given, loginTable);
-  const { answers } = registry.ports;
-  if (answers === undefined) throw registry.parts.missing('registry', 'approvals', `${where}()`);
-  return answers.loggedIn(registry, login);
+  const { loggedIn } = registry.places;
+  if (loggedIn === undefined) throw registry.parts.missing('registry', 'approvals', `${where}()`);
+  return loggedIn(registry, login);
 }
 
 function gatesFor(needs: ReadNeeds, resolver: () => CredentialResolver | undefined): ToolGates {

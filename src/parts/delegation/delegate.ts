@@ -6,6 +6,7 @@ import type { Quota } from '../../api/quotas.ts';
 import type { ToolSession } from '../../api/session.ts';
 import type { SessionOptions } from '../../api/session-options.ts';
 import { openSession } from '../../core/registry/open-session.ts';
+import { wholeRegistry } from '../../core/registry/registry-state.ts';
 import { closeSession } from '../../core/session/close.ts';
 import { sessionOf } from '../../core/session/session.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
@@ -90,7 +91,7 @@ export function delegate(
     ...(quotas === undefined ? {} : { quotas }),
     ...(scopes === undefined ? {} : { scopes }),
   };
-  const session = openSession(registry, taken as SessionOptions<never>, (state) => {
+  const session = openSession(wholeRegistry(registry), taken as SessionOptions<never>, (state) => {
     delegated.set(state.setup, own);
     state.outer = outer;
     state.within = within;

@@ -2,8 +2,8 @@
 
 import type { ToolStatus } from '../../core/call/binding.ts';
 import { boundSlots } from '../../core/call/session-limits.ts';
-import type { Acting } from '../../core/registry/ports.ts';
 import { tightestLimits } from '../../core/rules/limits.ts';
+import type { Acting } from '../../core/session/session-ports.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { unmetFact } from '../../core/toolset/effective.ts';

@@ -1,7 +1,8 @@
 /** Delegation as a part of a registry: sessions for sub-agents, and rules about who acts. */
 
 import type { DelegateOptions } from '../../api/delegation.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { wholeSession } from '../../core/session/session-state.ts';
 import { wholeNumber, withDefault } from '../../values/options/index.ts';
 import { compileActor } from './actor-rule.ts';
@@ -35,11 +36,11 @@ const part = definePart({
   ruleKeys: { actor: compileActor },
   install(ports, registry, { maxDelegationDepth }) {
     maxDepth.set(registry, maxDelegationDepth as number);
-    ports.acting = acting;
-    ports.first.push(outerJudges);
-    ports.again.push(forgetOuter);
-    ports.delegate = (call, options) => delegate(wholeSession(call.session), options, call);
-    ports.sessionMethods.set('delegate', (session, options: DelegateOptions) =>
+    ports.sessions.acting = acting;
+    ports.calls.first.push(outerJudges);
+    ports.calls.again.push(forgetOuter);
+    ports.calls.delegate = (call, options) => delegate(wholeSession(call.session), options, call);
+    ports.sessions.methods.set('delegate', (session, options: DelegateOptions) =>
       delegate(session, options),
     );
   },

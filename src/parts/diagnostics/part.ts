@@ -1,6 +1,7 @@
 /** What tells a host what its calls do, beside events and logs, as a part of a registry. */
 
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { subscribedChannel } from './call-channel.ts';
 import { createLosses } from './tell-lost.ts';
 
@@ -23,7 +24,7 @@ export function diagnostics(): Part {
 const part = definePart({
   name: 'diagnostics',
   install(ports) {
-    ports.channel = subscribedChannel;
-    ports.losses = createLosses();
+    ports.calls.channel = subscribedChannel;
+    ports.calls.losses = createLosses();
   },
 });

@@ -4,7 +4,7 @@
  */
 
 import type { Embed } from '../../api/discovery.ts';
-import type { RegistryState } from '../../core/registry/registry-state.ts';
+import type { SessionRegistry } from '../../core/session/registry-port.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { Listing, View } from '../../core/session/view.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
@@ -193,8 +193,8 @@ function keptIn(discovery: Discovery, view: View, isOwn: IsOwn): (name: string) 
 
 type IsOwn = (entry: ToolEntry) => boolean;
 
-function ownIn({ ports }: RegistryState): IsOwn {
-  return ({ definition }) => ports.ownTools.has(definition);
+function ownIn({ places }: SessionRegistry): IsOwn {
+  return ({ definition }) => places.tools.own.has(definition);
 }
 
 /** A host's tool with this name replaces it. */

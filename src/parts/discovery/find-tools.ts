@@ -4,6 +4,7 @@ import type { FoundTool, SearchOptions } from '../../api/discovery.ts';
 import type { AnyTool } from '../../api/tool.ts';
 import { idsInFlight } from '../../core/call/calls-in-flight.ts';
 import { shownNameOf } from '../../core/call/shown.ts';
+import { wholeRegistry } from '../../core/registry/registry-state.ts';
 import { asksFor } from '../../core/session/bind-host-tool.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { defineTool } from '../../core/tool/define-tool.ts';
@@ -104,13 +105,13 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
     handler: (input: unknown, { callId }) => find(session, discovery, input as Asked, callId),
   });
   // Discovery lists its tool itself, even if an imported tool has the same name.
-  session.registry.ports.ownTools.set(definition as AnyTool, { isListed: () => false });
+  session.registry.places.tools.own.set(definition as AnyTool, { isListed: () => false });
   const entry: ToolEntry = new ToolEntry(definition as AnyTool, 'host', session.registry.waits);
   const discovery: Discovery = new Discovery(settings, entry);
   beginDiscovery(session, discovery);
   session.stamp++;
   // Otherwise the first question would wait for this.
-  void readTools(session.registry);
+  void readTools(wholeRegistry(session.registry));
 }
 
 interface Asked {
@@ -174,7 +175,7 @@ async function find(
   const call = idsInFlight(session).get(callId);
   const { embed, maxTokens, limit: most } = discovery.settings;
   const wanted = Math.min(limit ?? most, most);
-  const reading = readTools(session.registry);
+  const reading = readTools(wholeRegistry(session.registry));
   if (reading !== undefined) await reading;
   const hits =
     embed === undefined

@@ -1,7 +1,7 @@
 /** Finds the tools of a session by what they do. */
 
 import type { Embed } from '../../api/discovery.ts';
-import type { RegistryState } from '../../core/registry/registry-state.ts';
+import { type RegistryState, wholeRegistry } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { View } from '../../core/session/view.ts';
 import { Slot } from '../../core/slot.ts';
@@ -54,7 +54,7 @@ export async function findByMeaning(
   embed: Embed,
 ): Promise<readonly Hit<ToolEntry>[]> {
   const scope = currentScope(session);
-  const { meanings } = finderOf(session.registry);
+  const { meanings } = finderOf(wholeRegistry(session.registry));
   const byWords = rankTools(scope, query);
   let ranked = byWords;
   try {
@@ -112,7 +112,7 @@ async function readInStretches(registry: RegistryState, finder: Finder): Promise
  * their own index, which ends with the session.
  */
 function currentScope(session: SessionState): Scope<ToolEntry> {
-  const { registry } = session;
+  const registry = wholeRegistry(session.registry);
   const finder = finderOf(registry);
   holdTools(registry, finder);
   const view = registry.viewOf(session);

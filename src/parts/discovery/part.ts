@@ -2,7 +2,9 @@
 
 import type { DiscoveryOptions, Embed, SearchOptions } from '../../api/discovery.ts';
 import type { ToolGates } from '../../core/call/ports.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
+import { wholeRegistry } from '../../core/registry/registry-state.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
 import { wholeSession } from '../../core/session/session-state.ts';
 import { MisuseError } from '../../values/errors/index.ts';
@@ -77,19 +79,19 @@ const part = definePart({
   options: { session: { discovery: anything<DiscoveryOptions>() } },
   install(ports, registry) {
     findablePort.set(registry, findableIn);
-    ports.sessions.push((setup, { discovery: given }, where) => {
+    ports.sessions.options.push((setup, { discovery: given }, where) => {
       if (given !== undefined)
         settingsOf.set(setup, readDiscovery(given as DiscoveryOptions, where));
     });
-    ports.opened.push((session) => {
+    ports.sessions.opened.push((session) => {
       const settings = settingsOf.get((session.outer ?? session).setup);
       if (settings !== undefined) settingsOf.set(session.setup, settings);
-      if (settings === undefined) readManyTools(session.registry);
+      if (settings === undefined) readManyTools(wholeRegistry(session.registry));
       else discover(session, settings);
     });
-    ports.listing = listingIn;
-    ports.tools.push((session) => (discoveryOf(session) === undefined ? undefined : gates));
-    ports.sessionMethods.set(
+    ports.sessions.listing = listingIn;
+    ports.tools.gates.push((session) => (discoveryOf(session) === undefined ? undefined : gates));
+    ports.sessions.methods.set(
       'search',
       (session, query: unknown, options: SearchOptions | undefined) =>
         searchTools(session, query, options),

@@ -3,7 +3,8 @@
 import type { ApprovalAnswer } from '../../api/approval.ts';
 import type { RegistryOptions } from '../../api/registry.ts';
 import type { Store } from '../../api/store.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import type { Ports } from '../../core/registry/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { checkOf } from '../../core/rules/rule-check.ts';
@@ -84,13 +85,14 @@ const part = definePart({
       needed: (session) => state.suspending.needed(session),
       session: (sessionId, principal) => state.suspending.find(sessionId, principal),
     });
-    ports.sessions.push((setup) => checkSuspension(setup, state));
-    ports.opened.push((session) => {
+    ports.sessions.options.push((setup) => checkSuspension(setup, state));
+    ports.sessions.opened.push((session) => {
       if (session.setup.approvalMode === 'suspend') state.suspending.add(session);
     });
-    ports.summary = callSummary;
+    ports.calls.summary = callSummary;
     readWhoMayAnswer(ports, registry);
-    ports.answers = {
+    ports.loggedIn = loggedIn;
+    ports.calls.answers = {
       store: () => state.store,
       details({ approvers: named }) {
         try {
@@ -105,7 +107,6 @@ const part = definePart({
       approvers: approversOf,
       suspend,
       maySuspend,
-      loggedIn,
       crowded,
       pending: (session) => pendingOf(session),
       async withdraw(id) {
@@ -117,8 +118,8 @@ const part = definePart({
         state.fourEyes && isOwnAnswer(principal, by) ? ownAnswer : undefined,
     };
     for (const [name, method] of Object.entries(registryApprovals))
-      ports.registryMethods.set(`approvals.${name}`, method);
-    ports.sessionMethods
+      ports.methods.set(`approvals.${name}`, method);
+    ports.sessions.methods
       .set('approvals.pending', questionsOf)
       .set('approvals.resume', (session, token: string, answer: ApprovalAnswer) =>
         resumeCall(session, token, answer, 'host'),
@@ -137,13 +138,13 @@ function madeBy({ brought }: SessionState, claims: TokenClaims | undefined) {
 /** Reads `approvers` of profiles and of tools; those of rules are read with them. */
 function readWhoMayAnswer(ports: Ports, { parts }: RegistryState): void {
   ports.details.add('approvers');
-  ports.profiles.push((profile, { approvers: given }, parents) => {
+  ports.profiles.options.push((profile, { approvers: given }, parents) => {
     const check = checkOf(`profile \`${profile.id}\``, parts, 'invalid_option');
     const own = given === undefined ? [] : [readApprovers(given, check)];
     const all = [...parents.flatMap((parent) => ofProfile.of(parent) ?? []), ...own];
     if (all.length > 0) ofProfile.set(profile, Object.freeze(distinct(all)));
   });
-  ports.profileTools.push({
+  ports.profiles.tools.push({
     read(keys, where, path) {
       if (keys.approvers === undefined) return;
       const check = checkOf(where, parts, 'invalid_option');
@@ -153,7 +154,7 @@ function readWhoMayAnswer(ports: Ports, { parts }: RegistryState): void {
     },
     check() {},
   });
-  ports.definitions.push((definition) => {
+  ports.tools.definitions.push((definition) => {
     const { requiresApproval } = internalsOf(definition);
     if (typeof requiresApproval !== 'object' || requiresApproval.approvers === undefined) return;
     const check = checkOf(`Tool \`${definition.name}\``, parts, 'invalid_definition');

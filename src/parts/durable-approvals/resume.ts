@@ -17,6 +17,7 @@ import { countDenied, countEnd, countReason } from '../../core/call/counters.ts'
 import { failureResult } from '../../core/call/end-call.ts';
 import { callTool } from '../../core/call/spine.ts';
 import type { ResumedCall } from '../../core/registry/ports.ts';
+import { wholeRegistry } from '../../core/registry/registry-state.ts';
 import type { Details } from '../../core/rules/verdict.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
@@ -49,7 +50,7 @@ export async function resumeCall(
   options?: Pick<CallOptions, 'signal' | 'surface'>,
   isFollowed = true,
 ): Promise<ToolResult> {
-  const { registry } = session;
+  const registry = wholeRegistry(session.registry);
   const durable = durableSlot.of(registry);
   const signer = durable?.signer;
   const given = readCallOptions(options);
@@ -76,7 +77,7 @@ export async function resumeCall(
   const { said, counted } = answerFor(request, { ...weighing.read, answers: taken.answers });
   const release = keepLease(registry, claims);
   const answered = keepOutcome(registry, claims, said, undefined);
-  const details = detailsIn(request, registry.ports.details);
+  const details = detailsIn(request, registry.places.details);
   const { id: approvalId, tool, fingerprint, source, callId } = claims;
   const result = await callTool(
     session,
@@ -131,14 +132,14 @@ async function programOf(
   ended: ResumedCall,
   isFollowed: boolean,
 ): Promise<ToolResult | undefined> {
-  const { registry } = session;
+  const registry = wholeRegistry(session.registry);
   const failed = (error: unknown): undefined => {
     registry.hostFault(error, { source: 'code' }, 'a program could not go on');
   };
   // The session is needed until the program has ended, or waits for its next question.
   const release = (): void => durableOf(registry).suspending.release(ended.approvalId);
   try {
-    const program = await registry.ports.resumed?.(session, ended);
+    const program = await registry.places.resumed?.(session, ended);
     const going = (program?.result ?? Promise.resolve(undefined)).catch(failed).finally(release);
     return isFollowed ? await going : undefined;
   } catch (error) {
@@ -176,14 +177,14 @@ async function takeRecord(
   | { readonly problem: ToolError }
   | { readonly missing: number }
 > {
-  const { registry } = session;
+  const registry = wholeRegistry(session.registry);
   const { claims, token } = given;
   let weighed: Weighed = {};
   const { approvals, leaseMs } = durableOf(registry);
   let record: unknown;
   try {
     // This process may die once it has taken the call.
-    const over = await registry.ports.resuming?.(session, claims.callId, claims.id);
+    const over = await registry.places.resuming?.(session, claims.callId, claims.id);
     if (over !== undefined) return { problem: over };
     record = await withDeadline(
       startOperation(() =>

@@ -3,9 +3,9 @@ import type { ToolResult } from '../../api/result.ts';
 import type { ApprovalOutcome } from '../../api/session-approvals.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
 import { choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
+import type { CallSession } from '../../core/call/session-port.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { registryStateOf } from '../../core/registry/state-of.ts';
-import type { SessionState } from '../../core/session/session-state.ts';
 import { markContent } from '../../values/content.ts';
 import { contentParts } from '../../values/content-parts.ts';
 import { MisuseError, toolError } from '../../values/errors/index.ts';
@@ -103,7 +103,7 @@ export function keepLease(registry: RegistryState, { id, sessionId }: TokenClaim
 }
 
 /** The session and principal whose approvals are looked for. */
-type Asker = Pick<SessionState, 'desk' | 'registry' | 'sessionId' | 'principal'>;
+type Asker = Pick<CallSession, 'desk' | 'registry' | 'sessionId' | 'principal'>;
 
 /**
  * Reads outcomes from the store of a registry.

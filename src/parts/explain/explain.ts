@@ -1,4 +1,5 @@
 /** Explains what would happen to a call, using the code that decides calls, and runs nothing. */
+
 import type { Decision } from '../../api/decision.ts';
 import type { Explanation, RuleFault } from '../../api/explanation.ts';
 import { rejection, tooManyApprovals } from '../../core/call/approval-outcome.ts';
@@ -19,6 +20,7 @@ import { validate } from '../../core/call/stages/validate.ts';
 import { findGrant } from '../../core/call/standing-grants.ts';
 import { type CallStep, type Place, places } from '../../core/call/step.ts';
 import { stepsOf } from '../../core/call/steps.ts';
+import { wholeRegistry } from '../../core/registry/registry-state.ts';
 import { deny } from '../../core/rules/decision.ts';
 import { decisionOf, type Verdict } from '../../core/rules/verdict.ts';
 import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
@@ -43,7 +45,7 @@ export async function explain(
   const draft: Draft = { visible: false, steps };
   // What only the library calls is judged as if it did.
   const own = session.binding(name)?.entry.definition;
-  const inside = own !== undefined && session.registry.ports.ownTools.has(own) ? true : undefined;
+  const inside = own !== undefined && session.registry.places.tools.own.has(own) ? true : undefined;
   const options = { ...optionsVia(surface, 'explained'), inside } as ReadCallOptions;
   const call = new Call(session, name, 'explain', input, options, undefined, undefined);
   session.registry.ports.masking?.begin(call);
@@ -75,7 +77,8 @@ export async function explain(
   const trial: Trial = { call, draft, steps, asksPerson: false };
   for (const place of Object.values(places)) {
     if (place === places.loopGuard && input !== undefined)
-      for (const more of session.registry.ports.explained) Object.assign(draft, await more(call));
+      for (const more of wholeRegistry(session.registry).places.explained)
+        Object.assign(draft, await more(call));
     // The list may have changed while an earlier step had to be waited for.
     for (const step of stepsOf(call.binding).filter((one) => one.place === place))
       if ((await attempts[place]?.(trial, step)) === 'stop') return Object.freeze(draft);
@@ -184,7 +187,7 @@ function addRuleFaults(call: FoundCall, draft: Draft): void {
   const session = wholeSession(call.session);
   const { registryRules, sessionRules, gates } = call.binding;
   const conditioned = gates.flatMap((gate) => gate.conditioned ?? []);
-  const faults = session.registry.ports.review?.faultsIn(session, [
+  const faults = session.registry.places.review?.faultsIn(session, [
     ...registryRules,
     ...sessionRules,
     ...conditioned,

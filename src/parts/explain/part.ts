@@ -1,6 +1,7 @@
 /** Explanations, permissions, attributes and shadow rules as a part of a registry. */
 
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { nameOf } from '../../values/text/names.ts';
 import { answersOf, attributeJudges, forgetAnswers } from './attribute-judge.ts';
 import { authorize } from './authorize.ts';
@@ -29,15 +30,15 @@ export function explain(): Part {
 const part = definePart({
   name: 'explain',
   install(ports) {
-    ports.definitions.push(attributesIn);
-    ports.first.push(attributeJudges);
-    ports.attributesOf = (call) => answersOf(call)?.answers;
-    ports.again.push(forgetAnswers);
-    ports.trials = trials;
-    ports.sessionMethods.set('explain', (session, tool: unknown, input: unknown) =>
+    ports.tools.definitions.push(attributesIn);
+    ports.calls.first.push(attributeJudges);
+    ports.calls.attributesOf = (call) => answersOf(call)?.answers;
+    ports.calls.again.push(forgetAnswers);
+    ports.calls.trials = trials;
+    ports.sessions.methods.set('explain', (session, tool: unknown, input: unknown) =>
       explainCall(session, nameOf(tool), input),
     );
-    ports.sessionMethods.set('authorize', (session, tool: unknown, input: unknown, options) =>
+    ports.sessions.methods.set('authorize', (session, tool: unknown, input: unknown, options) =>
       authorize(session, nameOf(tool), input, options),
     );
   },

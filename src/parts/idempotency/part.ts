@@ -4,7 +4,8 @@ import type { IdempotencyOptions } from '../../api/idempotency.ts';
 import type { Store } from '../../api/store.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { storeGates } from '../../core/call/store-step.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { expectUse, isInProcess, storeOption } from '../../stores/shared/use-store.ts';
 import { anything } from '../../values/options/index.ts';
 import { claimOrReplay } from './claim-or-replay.ts';
@@ -47,8 +48,8 @@ const part = definePart({
         ? ({ options }) => (options?.idempotencyKey === undefined ? undefined : unshared)
         : undefined,
     };
-    ports.tools.push((_session, { definition }) =>
-      ports.ownTools.has(definition) ? undefined : gates,
+    ports.tools.gates.push((_session, { definition }) =>
+      ports.tools.own.has(definition) ? undefined : gates,
     );
     // A host that ends its process after closing would otherwise lose the last outcomes.
     ports.closing.push(() => Promise.all(kept.saving));

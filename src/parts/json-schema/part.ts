@@ -1,5 +1,6 @@
 /** Plain JSON Schemas as a part of a registry, with the engine for their patterns. */
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { type Check, isText } from '../../core/rules/rule-check.ts';
 import { type CompilePart, globCost, onText } from '../../core/rules/scalar-tests.ts';
 import { schemaEngine } from '../../values/json-schema/engine.ts';
@@ -65,7 +66,7 @@ const part = definePart({
   schemas: { json: schemaEngine },
   tests: { matches: compileMatches },
   install(ports) {
-    ports.repair = repair;
-    ports.dropNulls = withoutStrictNulls;
+    ports.calls.repair = repair;
+    ports.calls.dropNulls = withoutStrictNulls;
   },
 });

@@ -1,5 +1,6 @@
 /** The test of look-alike texts as a part of a registry, with the table of Unicode. */
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { type Check, isText, maxTextLength } from '../../core/rules/rule-check.ts';
 import {
   absent,

@@ -3,7 +3,8 @@
 import type { OffloadOptions } from '../../api/offload.ts';
 import type { Store } from '../../api/store.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { expectUse, isInProcess, storeOption } from '../../stores/shared/use-store.ts';
 import { anything } from '../../values/options/index.ts';
@@ -48,10 +49,10 @@ const part = definePart({
       },
       unshared: ({ toolName }) => unshared(outputs, toolName),
     };
-    ports.tools.push((_session, { internals }) =>
+    ports.tools.gates.push((_session, { internals }) =>
       internals.outputStrategy === 'offload' ? gates : undefined,
     );
-    ports.registered.push((entries, add) => {
+    ports.tools.registered.push((entries, add) => {
       const { onDemand } = outputs;
       if (outputs.reader !== undefined) return;
       if (outputs.offload === undefined) {
@@ -62,8 +63,8 @@ const part = definePart({
         outputs.offload = read(onDemand);
       }
       outputs.reader = outputReader(outputs.offload);
-      ports.ownTools.set(outputs.reader, { isListed: offloads });
-      ports.reserved.set(readerName, whyReserved);
+      ports.tools.own.set(outputs.reader, { isListed: offloads });
+      ports.tools.reserved.set(readerName, whyReserved);
       add(outputs.reader);
     });
   },

@@ -1,7 +1,7 @@
 /** When a session begins to remember texts. Until then, it keeps nothing. */
 
 import type { CallSession } from '../../core/call/session-port.ts';
-import type { RegistryState } from '../../core/registry/registry-state.ts';
+import { type RegistryState, wholeRegistry } from '../../core/registry/registry-state.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
 import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
@@ -34,7 +34,7 @@ export function isTestedIn(registry: RegistryState): boolean {
 /** Whether the session has a rule about origins or a label. */
 export function usesOrigins({ registry, profile, rules }: SessionState): boolean {
   return (
-    isTestedIn(registry) ||
+    isTestedIn(wholeRegistry(registry)) ||
     ofRegistry.of(registry)?.isLabelled === true ||
     (profile !== undefined && ofProfile.of(profile) === true) ||
     rules.some(testsOrigins)

@@ -3,7 +3,8 @@
 import type { OriginOptions } from '../../api/origins.ts';
 import type { ToolGates } from '../../core/call/ports.ts';
 import type { Judge } from '../../core/call/tally.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import {
   anything,
   type OptionValues,
@@ -74,32 +75,32 @@ const part = definePart({
       seen: rememberSeen,
       approved: (session, value, by) => followOrigins(session)?.approved(value, by),
     });
-    ports.sessions.push((setup, { origins: added }, where) => {
+    ports.sessions.options.push((setup, { origins: added }, where) => {
       if (added === undefined) return;
       const { maxChars: most } = readOriginOptions(added as OriginOptions, where);
       if (most !== undefined) ownMaxChars.set(setup, most);
     });
-    ports.profileTools.push(profileTools);
-    ports.profiles.push((profile) => {
+    ports.profiles.tools.push(profileTools);
+    ports.profiles.options.push((profile) => {
       const tools = [...profile.tools.values()];
       if (profile.rules.some(testsOrigins) || tools.some(labelsIn)) ofProfile.set(profile, true);
     });
-    ports.definitions.push((definition, session) => {
+    ports.tools.definitions.push((definition, session) => {
       if (!isLabelled(definition)) return;
       if (session === undefined) own.isLabelled = true;
       else beginOrigins(session);
     });
-    ports.tools.push((session) => (usesOrigins(session) ? remembering : undefined));
-    ports.first.push(({ registryRules, sessionRules }) =>
+    ports.tools.gates.push((session) => (usesOrigins(session) ? remembering : undefined));
+    ports.calls.first.push(({ registryRules, sessionRules }) =>
       [...registryRules, ...sessionRules].some(testsOrigins) ? [textsSettled] : none,
     );
-    ports.children.push(observeChild);
-    ports.question = question;
-    ports.notes = notes;
-    ports.provenance = provenance;
+    ports.calls.children.push(observeChild);
+    ports.calls.question = question;
+    ports.calls.notes = notes;
+    ports.calls.provenance = provenance;
     ports.explained.push(originsInExplanation);
-    ports.sessionMethods.set('said', said);
-    ports.sessionMethods.set('originOf', (session, tool: unknown, input: unknown) =>
+    ports.sessions.methods.set('said', said);
+    ports.sessions.methods.set('originOf', (session, tool: unknown, input: unknown) =>
       originOf(session, nameOf(tool), input),
     );
   },

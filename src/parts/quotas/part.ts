@@ -5,7 +5,8 @@ import type { FoundCall } from '../../core/call/call.ts';
 import type { ToolGates, TriedStart, Unshared } from '../../core/call/ports.ts';
 import { sessionsOf } from '../../core/call/session-limits.ts';
 import { storeGates } from '../../core/call/store-step.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import type { Ports } from '../../core/registry/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
@@ -74,7 +75,7 @@ const part = definePart({
     const { store, counting } = storeOf(given as Stores, registry, ports);
     counting(list);
     registryQuotas.set(registry, { layers, store });
-    ports.sessions.push((setup, { quotas: added }, place) => {
+    ports.sessions.options.push((setup, { quotas: added }, place) => {
       if (added === undefined) return;
       const compiled = reading(place, 'quotas', () =>
         compileQuotas(added as readonly Quota[], 'session', parts),
@@ -82,27 +83,27 @@ const part = definePart({
       counting(compiled);
       if (compiled.length > 0) ownQuotas.set(setup, compiled);
     });
-    ports.profiles.push((profile, { quotas: added }, parents) => {
+    ports.profiles.options.push((profile, { quotas: added }, parents) => {
       const compiled = compileQuotas(added as readonly Quota[], `profile:${profile.id}`, parts);
       counting(compiled);
       // A quota that two parents share is one quota.
       const all = new Set([...parents.flatMap((parent) => quotasOf(parent)), ...compiled]);
       if (all.size > 0) ownQuotas.set(profile, Object.freeze([...all]));
     });
-    ports.tools.push((session, { name }) => {
+    ports.tools.gates.push((session, { name }) => {
       const applies = (quota: CompiledQuota): boolean => quota.appliesTo({ name });
       const own = ownQuotasIn(session, layers.all).filter(applies);
       const above = quotasAbove(session, layers.all).filter(applies);
       return own.length + above.length === 0 ? undefined : gatesOf(own, above, store);
     });
-    ports.release.push(giveBackQuota);
+    ports.calls.release.push(giveBackQuota);
     ports.details.add('quotas');
     ports.conditioned.push((from) => ('hub' in from ? everyQuota(from) : quotasOf(from)));
     ports.copies.push((from) => {
       const taken = registryQuotas.of(from);
       if (taken !== undefined) layers.takeOver(taken.layers);
     });
-    ports.registryMethods.set('addQuotas', (state, added: readonly Quota[]) =>
+    ports.methods.set('addQuotas', (state, added: readonly Quota[]) =>
       state.added(
         layers.add(added, (compiled) => {
           counting(compiled);

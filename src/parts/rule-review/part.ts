@@ -1,6 +1,7 @@
 /** The review of rules as a part of a registry. */
 
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { flag, withDefault } from '../../values/options/index.ts';
 import { reviewSlot } from './review-of.ts';
 import { RuleReview } from './rule-review.ts';

@@ -8,11 +8,11 @@
  */
 
 import type { RuleFault } from '../../api/explanation.ts';
-import type { Review } from '../../core/registry/ports.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { Conditioned } from '../../core/rules/conditioned.ts';
 import type { CompiledRule } from '../../core/rules/rule.ts';
 import { everyRule, scopeOf } from '../../core/rules/rule-use.ts';
+import type { Review } from '../../core/session/session-ports.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { type MisuseCode, MisuseError } from '../../values/errors/index.ts';
@@ -142,7 +142,7 @@ export class RuleReview implements Review {
   #all(session?: SessionState): readonly Reviewed[] {
     const registry = this.#registry;
     const all: Reviewed[] = [...everyRule(registry), ...(session?.rules ?? [])];
-    for (const conditioned of registry.ports.conditioned) {
+    for (const conditioned of registry.places.conditioned) {
       all.push(...conditioned(registry));
       if (session !== undefined) all.push(...conditioned(session.setup));
     }
@@ -187,7 +187,7 @@ export class RuleReview implements Review {
     // A tool that is still missing may have what the rule looks for.
     if (one.names !== undefined) return one.names.every((name) => table.named(name).length > 0);
     // Tools that parts bring say nothing about those of the host.
-    const { ownTools } = this.#registry.ports;
+    const { own: ownTools } = this.#registry.places.tools;
     return isAny(this.#toolsOf(one, table), ({ definition }) => !ownTools.has(definition));
   }
 

@@ -2,7 +2,8 @@
 
 import type { FoundCall } from '../../core/call/call.ts';
 import type { Judge } from '../../core/call/tally.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { denied } from '../../core/rules/verdict.ts';
 import { declareFacts } from '../../core/session/declared-facts.ts';
 import { wholeSession } from '../../core/session/session-state.ts';
@@ -38,20 +39,20 @@ const part = definePart({
   name: 'scopes',
   options: { session: { scopes: scopeNames }, profileTool: { scopes: scopeNames } },
   install(ports) {
-    ports.definitions.push((definition) => {
+    ports.tools.definitions.push((definition) => {
       const { scopes } = internalsOf(definition);
       if (scopes === undefined) return;
       checkOption(`Tool \`${definition.name}\``, 'scopes', scopes, scopeNames, asField);
     });
-    ports.sessions.push((setup, { scopes: given }) => {
+    ports.sessions.options.push((setup, { scopes: given }) => {
       if (given !== undefined) granted.set(setup, given as readonly string[]);
     });
     // Declared, so that a surface can replace them by those of the token that it sees next.
-    ports.opened.push((session) => {
+    ports.sessions.opened.push((session) => {
       const given = granted.of(session.setup);
       if (given !== undefined) declareFacts(session, scopeFacts(given));
     });
-    ports.tools.push((session, entry) => {
+    ports.tools.gates.push((session, entry) => {
       const needed = neededScopes(session, entry);
       return needed.length === 0 ? undefined : { judges: [scopeJudge(needed)] };
     });

@@ -1,15 +1,14 @@
 /** How a registry hides secrets, without the code that does. */
 
-import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { registryStateOf } from '../../core/registry/state-of.ts';
-import { Slot } from '../../core/slot.ts';
+import { Slot, type SlotHolder } from '../../core/slot.ts';
 import type { Secrets } from '../../values/redaction/secrets.ts';
 import type { SecretMasking } from './secret-masking.ts';
 
 export const maskingSlot = new Slot<SecretMasking>();
 
 /** Undefined without the part. */
-export function maskingOf(registry: RegistryState): SecretMasking | undefined {
+export function maskingOf(registry: SlotHolder): SecretMasking | undefined {
   return maskingSlot.of(registry);
 }
 

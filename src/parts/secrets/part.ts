@@ -1,6 +1,7 @@
 /** Secrets as a part of a registry: what schemas and paths mark as secret is hidden. */
 
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { arrayOf, reading, text, withDefault } from '../../values/options/index.ts';
 import { maskingOf, maskingSlot } from './masking-of.ts';
 import { SecretMasking } from './secret-masking.ts';
@@ -40,7 +41,7 @@ const part = definePart({
     const masking = new SecretMasking();
     reading('HostToolRegistry', 'redact', () => masking.use(redact as readonly string[]));
     maskingSlot.set(registry, masking);
-    ports.masking = masking;
+    ports.calls.masking = masking;
     ports.copies.push((from) => masking.use(maskingOf(from)?.paths ?? []));
   },
 });

@@ -4,7 +4,8 @@ import type { Store } from '../../api/store.ts';
 import type { UndoOptions } from '../../api/undo.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { storeGates } from '../../core/call/store-step.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { host } from '../../core/registry/scope.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
 import { ToolEntry } from '../../core/tool/tool-entry.ts';
@@ -53,18 +54,18 @@ const part = definePart({
       begins: (call) => noteEnd(call, kept),
     };
     const ofPrograms: ToolGates = { begins: (call) => noteRest(call, kept) };
-    ports.tools.push((_session, { definition, internals, isProgram }) => {
+    ports.tools.gates.push((_session, { definition, internals, isProgram }) => {
       if (isProgram) return ofPrograms;
       if (takesBack(definition)) return reverting;
       return internals.revert === undefined ? undefined : gates;
     });
-    ports.release.push((call) => releaseCall(call, kept));
-    ports.registered.push((entries, add) => {
+    ports.calls.release.push((call) => releaseCall(call, kept));
+    ports.tools.registered.push((entries, add) => {
       for (const { definition, internals } of entries) {
         if (internals.revert === undefined) continue;
         kept.reverts = true;
         const tool = revertTool(definition);
-        ports.ownTools.set(tool, { isListed: () => false });
+        ports.tools.own.set(tool, { isListed: () => false });
         const known = registry.names.of(tool.name)[0];
         if (known === undefined) add(tool);
         // Its tool was replaced, and may need other scopes now.
@@ -72,7 +73,7 @@ const part = definePart({
           registry.names.swap(known, new ToolEntry(tool, host, registry.waits));
       }
     });
-    ports.definitions.push((definition, session) => {
+    ports.tools.definitions.push((definition, session) => {
       if (internalsOf(definition).revert === undefined) return;
       const name = `${definition.name}${suffix}`;
       if (registry.names.of(name).some((one) => !takesBack(one.definition)))
@@ -88,7 +89,9 @@ const part = definePart({
       session.brought = new Map([...(session.brought ?? []), [tool.name, entry]]);
     });
     ports.closing.push(() => Promise.all(kept.saving.values()));
-    ports.sessionMethods.set('revert', (session, callId: string) => revert(session, kept, callId));
+    ports.sessions.methods.set('revert', (session, callId: string) =>
+      revert(session, kept, callId),
+    );
     takeBackPort.set(registry, (session, callId, via) => revert(session, kept, callId, via));
   },
 });

@@ -3,6 +3,7 @@
 import type { CallLeft } from '../../api/undo.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
+import { wholeRegistry } from '../../core/registry/registry-state.ts';
 import { wholeSession } from '../../core/session/session-state.ts';
 import { nameFor } from '../../stores/shared/use-store.ts';
 import { codes } from '../../values/errors/index.ts';
@@ -20,7 +21,7 @@ export function noteRest(program: FoundCall, undo: Undo): void {
   const { registry } = session;
   program.onEnd(() => {
     if (!undo.reverts) return;
-    const rest = (registry.ports.programs?.made(program) ?? []).flatMap(
+    const rest = (wholeRegistry(registry).places.programs?.made(program) ?? []).flatMap(
       ({ callId: id, toolName, code }): CallLeft[] => {
         const entry = session.entryOf(toolName);
         const hasRun = code === undefined || statusOf(code) !== 'rejected';

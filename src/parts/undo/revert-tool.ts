@@ -11,6 +11,7 @@ import { callOf, HandlerContext } from '../../core/call/handler-context.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import type { Next, Step } from '../../core/call/step.ts';
 import type { StoreStep } from '../../core/call/store-step.ts';
+import { wholeRegistry } from '../../core/registry/registry-state.ts';
 import { fail } from '../../core/result.ts';
 import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
@@ -153,9 +154,10 @@ function refusalOf({ session, entry }: FoundCall, { kept }: FoundKept) {
 function entryOf({ registry, own }: SessionState, kept: KeptCall): ToolEntry | undefined {
   const { tool, fingerprint } = kept;
   const ownTool = own?.get(tool);
-  return [...registry.names.of(tool), ...(ownTool === undefined ? [] : [ownTool])].find(
-    (entry) => entry.fingerprint === fingerprint && entry.internals.revert !== undefined,
-  );
+  return [
+    ...wholeRegistry(registry).names.of(tool),
+    ...(ownTool === undefined ? [] : [ownTool]),
+  ].find((entry) => entry.fingerprint === fingerprint && entry.internals.revert !== undefined);
 }
 
 /** The call goes back to an earlier step, or has ended before its handler began. */

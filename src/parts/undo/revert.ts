@@ -4,6 +4,7 @@ import type { ToolResult } from '../../api/result.ts';
 import type { CallLeft, RevertedCalls } from '../../api/undo.ts';
 import { noOptions } from '../../core/call/call-options.ts';
 import { callTool } from '../../core/call/spine.ts';
+import { wholeRegistry } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { codes, type ToolError } from '../../values/errors/index.ts';
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
@@ -105,7 +106,7 @@ async function madeBy(
   caller: Caller,
   callId: string,
 ): Promise<Made & { readonly isOpen: boolean }> {
-  const { programs } = asking.registry.ports;
+  const { programs } = wholeRegistry(asking.registry).places;
   const { sessionId } = caller;
   const isOpen = (await programs?.isOpen(asking, { sessionId, runId: callId })) === true;
   if (isOpen) return { made: [], rest: [], isOpen };

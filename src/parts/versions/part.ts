@@ -1,7 +1,8 @@
 /** Versions as a part of a registry: several versions of one name side by side. */
 
 import type { AnyTool } from '../../api/tool.ts';
-import { definePart, type Part } from '../../core/part.ts';
+import type { Part } from '../../core/part.ts';
+import { definePart } from '../../core/registry/define-part.ts';
 import { maxShown } from '../../core/registry/define-profile.ts';
 import {
   alreadyRegistered,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { wholeRegistry } from '../../../src/core/registry/registry-state.ts';
 import { stateOf } from '../../../src/core/session/session.ts';
 import type { Store } from '../../../src/extend.ts';
 import {
@@ -842,7 +843,7 @@ describe('a store', () => {
     expect(closed).toBe(false);
     saved.open(true);
     await closing;
-    const { closing: savers } = stateOf(w.session).registry.ports;
+    const { closing: savers } = wholeRegistry(stateOf(w.session).registry).places;
     expect((await Promise.all(savers.map((save) => save()))).flat()).toEqual([]);
   });
 });

@@ -1,0 +1,61 @@
+/** What a session knows of its registry. The registry knows more. */
+
+import type { Effect } from '../../api/decision.ts';
+import type { Limits } from '../../api/profile.ts';
+import type { Logger } from '../../api/registry.ts';
+import type { VersionRange } from '../../values/text/versions.ts';
+import type { ToolStatus } from '../call/binding.ts';
+import type { Counters } from '../call/counters.ts';
+import type { CallRegistry } from '../call/session-port.ts';
+import type { PartSet } from '../part.ts';
+import type { KnownProfile } from '../rules/lineage.ts';
+import type { ResolvedProfile } from '../rules/profile.ts';
+import type { CompiledRule } from '../rules/rule.ts';
+import type { ToolEntry } from '../tool/tool-entry.ts';
+import type { Review, SessionPorts, ToolPorts } from './session-ports.ts';
+import type { SessionState } from './session-state.ts';
+import type { View } from './view.ts';
+
+export interface SessionRegistry extends CallRegistry {
+  readonly parts: PartSet;
+  readonly places: {
+    readonly sessions: SessionPorts;
+    readonly tools: ToolPorts;
+    readonly review: Review | undefined;
+  };
+  readonly default: Effect;
+  readonly defaultTimeoutMs: number;
+  /** The counts of all its sessions, closed ones too. */
+  readonly counts: Counters;
+  /** Grows with every change to tools, rules or profiles that may change a verdict or a listing. */
+  readonly epoch: number;
+  /** Grows with every change to the tools. Public. */
+  readonly revision: number;
+  /** For each name, the tool that is shown. */
+  readonly tools: ReadonlyMap<string, ToolEntry>;
+  /** All tools. */
+  readonly names: { pick(name: string, range: VersionRange | undefined): ToolEntry | undefined };
+  readonly skeletons: ReadonlyMap<string, string>;
+  /** Removed tools with the epoch of their removal. */
+  readonly removed: ReadonlyMap<string, number>;
+  /** The registered name that could be confused with this name. */
+  twinOf(name: string): string | undefined;
+  readonly profiles: ReadonlyMap<string, KnownProfile>;
+  /** A session's limits combined with its profile's: the tightest of each. */
+  limitsOf(own: Limits, profile: ResolvedProfile | undefined): Limits;
+  readonly rules: { readonly denies: boolean; readonly testsPrincipal: boolean };
+  /** The rules that apply to tools of this source. */
+  rulesFor(source: string): readonly CompiledRule[];
+  /** What a session shows. Cached until something that it depends on changes. */
+  viewOf(session: SessionState): View;
+  /** The status of a tool in a session. Cached like {@link viewOf}. */
+  toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus;
+  /** Sessions that must learn of changes and of closing. */
+  readonly watchers: Set<WeakRef<SessionState>>;
+  /** Sessions that hold something that closing must dispose. */
+  readonly held: Set<SessionState>;
+  /** It only tries definitions and runs no calls. */
+  readonly isTrial: boolean;
+  readonly logger: Logger | undefined;
+  listenerFailed(error: unknown, type: string): void;
+}
