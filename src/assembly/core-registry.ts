@@ -4,7 +4,7 @@ import type { RegistryCredentials } from '../api/credentials.ts';
 import type { Quota } from '../api/quotas.ts';
 import type { RegistryOptions } from '../api/registry.ts';
 import type { Part } from '../core/part.ts';
-import { partSet, type RegistryParts } from '../core/registry/define-part.ts';
+import { RegistryParts } from '../core/registry/define-part.ts';
 import { Registry } from '../core/registry/registry.ts';
 import type { RegistryApprovals } from '../parts/durable-approvals/registry-approvals.ts';
 import { reading, wrongOption } from '../values/options/index.ts';
@@ -76,13 +76,13 @@ const where = 'HostToolRegistry';
 /** Takes the parts from the options. What else is wrong with those is found when they are read. */
 function readParts(options: object): Given {
   if (typeof options !== 'object' || options === null || !Object.hasOwn(options, 'parts'))
-    return new Given(options, partSet([], partOf));
+    return new Given(options, new RegistryParts([], partOf));
   const given: unknown = reading(where, 'parts', () => (options as CoreOptions).parts);
   const { parts: _, ...others } = Object.getOwnPropertyDescriptors(options as CoreOptions);
   const rest = Object.defineProperties({}, others);
-  if (given === undefined) return new Given(rest, partSet([], partOf));
+  if (given === undefined) return new Given(rest, new RegistryParts([], partOf));
   if (!Array.isArray(given)) throw wrongOption(where, 'parts', 'a list of parts', given);
-  return new Given(rest, partSet([...given] as readonly Part[], partOf));
+  return new Given(rest, new RegistryParts([...given] as readonly Part[], partOf));
 }
 
 /** Makes an empty registry with the parts of another one, to try things. */

@@ -2,7 +2,7 @@
 
 import type { RegistryOptions } from '../api/registry.ts';
 import type { Part } from '../core/part.ts';
-import { partSet } from '../core/registry/define-part.ts';
+import { RegistryParts } from '../core/registry/define-part.ts';
 import { codeMode } from '../parts/code/part.ts';
 import { credentials } from '../parts/credentials/part.ts';
 import { delegation } from '../parts/delegation/part.ts';
@@ -45,7 +45,7 @@ const all: readonly Part[] = [
   credentials(),
 ];
 /** No part is absent, but methods of parts are defined by the table. */
-export const everything = partSet(all, partOf);
+export const everything = new RegistryParts(all, partOf);
 
 /**
  * Holds definitions, rules and profiles, and creates sessions over them. An application makes one;

@@ -73,8 +73,8 @@ export interface AbsentPart {
 /** Finds the part of an option, a method or a mark. Undefined for what no part has. */
 export type PartOf = (place: Place, name: string) => AbsentPart | undefined;
 
-/** The parts of a registry. Registries with the same parts share it. */
-export class PartSet<S extends PartSpec = PartSpec> {
+/** What a registry knows of its parts by their names and options. */
+export abstract class PartSet<S extends PartSpec = PartSpec> {
   /** @internal */
   specs: readonly S[];
   /** Undefined if no part is absent. */

@@ -1,7 +1,7 @@
 /** A tool as surfaces and executors see it. */
 
 import type { ToolUi } from '../api/tool-fields.ts';
-import { partSet } from '../core/registry/define-part.ts';
+import { RegistryParts } from '../core/registry/define-part.ts';
 import { internalsOf, type OutsideOrigin } from '../core/tool/definition.ts';
 import { shownDescription } from '../core/tool/deprecation.ts';
 import type { AnyTool, Executor, JsonObject, Part, ToolContext } from '../core.ts';
@@ -106,7 +106,7 @@ class Inspected implements ToolView {
     const { handler, executor, input: schema } = this.#own;
     const run = handler ?? executor?.execute.bind(executor as Executor);
     if (run === undefined) return undefined;
-    const set = partSet(parts);
+    const set = new RegistryParts(parts);
     schema.prepare((what) => set.find('schemas', schema.kind, what));
     return async (input, context) => {
       // The defaults are already in the input, since the host has filled them in.

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { partOf, partTable } from '../../src/assembly/part-table.ts';
-import { PartSet } from '../../src/core/part.ts';
+import { RegistryParts } from '../../src/core/registry/define-part.ts';
 import { Registry } from '../../src/core/registry/registry.ts';
 import {
   defineTool,
@@ -22,7 +22,7 @@ import { createApprovalsHandler } from '../../src/surfaces/approvals/index.ts';
 import { mockTool } from '../../src/surfaces/testing/index.ts';
 import { withoutStrictNulls } from '../../src/values/schema/strict-nulls.ts';
 
-const none = new PartSet([], partOf);
+const none = new RegistryParts([], partOf);
 const bare = () => new Registry({}, none);
 
 function thrownBy(run: () => unknown): MisuseError {
@@ -71,7 +71,7 @@ function placesOfRule(rule: Rule): (() => unknown)[] {
 /** Every place in which rules and quotas with a test are written. */
 function placesOf(name: string): (() => unknown)[] {
   const quota: Quota = { id: 'q', max: 1, per: 'day', by: 'session', when: { a: { [name]: 'x' } } };
-  const counted = () => new Registry({}, new PartSet([quotas()], partOf));
+  const counted = () => new Registry({}, new RegistryParts([quotas()], partOf));
   const written: readonly Rule[] = [
     { effect: 'deny', when: { a: { not: { [name]: 'x' } } } },
     { effect: 'deny', when: [{ path: ['a'], size: { [name]: 'x' } }] },
@@ -81,7 +81,7 @@ function placesOf(name: string): (() => unknown)[] {
   ];
   return [
     ...written.flatMap(placesOfRule),
-    () => new Registry({ quotas: [quota] }, new PartSet([quotas()], partOf)),
+    () => new Registry({ quotas: [quota] }, new RegistryParts([quotas()], partOf)),
     () => counted().createSession({ sessionId: 's', quotas: [quota] }),
     () => counted().defineProfile({ id: 'p', tools: [], quotas: [quota] }),
   ];
@@ -255,7 +255,7 @@ const pay = () => {
 };
 
 test('offloading needs no other part: its own tool brings what checks its arguments', async () => {
-  const registry = new Registry({ offload: {} } as object, new PartSet([offload()], partOf));
+  const registry = new Registry({ offload: {} } as object, new RegistryParts([offload()], partOf));
   registry.register(
     defineTool({
       name: 'list',
@@ -296,7 +296,7 @@ describe('idempotency', () => {
     async (...row) => {
       const registry = new Registry(
         { idempotency: {}, quotas: [{ id: 'one', max: 1, per: 'day', by: 'session' }] } as object,
-        new PartSet(row[1](), partOf),
+        new RegistryParts(row[1](), partOf),
       );
       const { tool, runs } = pay();
       registry.register(tool);

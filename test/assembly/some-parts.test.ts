@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { partOf, partTable } from '../../src/assembly/part-table.ts';
-import { type Part, PartSet } from '../../src/core/part.ts';
+import type { Part } from '../../src/core/part.ts';
+import { RegistryParts } from '../../src/core/registry/define-part.ts';
 import { Registry } from '../../src/core/registry/registry.ts';
 import { defineTool, type RegistryOptions, type ToolResult } from '../../src/index.ts';
 import { codeMode } from '../../src/parts/code/part.ts';
@@ -27,7 +28,7 @@ import { undo } from '../../src/parts/undo/part.ts';
 import { versions } from '../../src/parts/versions/part.ts';
 
 const withParts = (parts: readonly Part[], options: RegistryOptions = {}): Registry =>
-  new Registry(options, new PartSet(parts, partOf));
+  new Registry(options, new RegistryParts(parts, partOf));
 
 const tool = (name: string, description: string, more: object = {}) =>
   defineTool({

@@ -15,9 +15,6 @@ export interface RegistryPart extends PartSpec {
   install?(ports: Ports, registry: RegistryState, options: Readonly<Record<string, unknown>>): void;
 }
 
-/** The parts of a registry. Registries with the same parts share it. */
-export type RegistryParts = PartSet<RegistryPart>;
-
 const specs = new WeakMap<object, RegistryPart>();
 
 /** Makes the function's value for hosts. */
@@ -28,9 +25,12 @@ export function definePart(spec: RegistryPart): Part {
   return part;
 }
 
-/** @throws MisuseError `invalid_option`, for what is no part, or is given twice. */
-export function partSet(parts: readonly Part[], partOf?: PartOf): RegistryParts {
-  return new PartSet(parts.map(specOf), partOf);
+/** The parts of a registry. Registries with the same parts share it. */
+export class RegistryParts extends PartSet<RegistryPart> {
+  /** @throws MisuseError `invalid_option`, for what is no part, or is given twice. */
+  constructor(parts: readonly Part[], partOf?: PartOf) {
+    super(parts.map(specOf), partOf);
+  }
 }
 
 /** @throws MisuseError `invalid_option`, for what is no part. */

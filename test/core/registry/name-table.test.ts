@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PartSet } from '../../../src/core/part.ts';
+import { RegistryParts } from '../../../src/core/registry/define-part.ts';
 import { SingleNames } from '../../../src/core/registry/name-table.ts';
 import { parseRange } from '../../../src/values/text/versions.ts';
 
 /** Without the part, what looks like a range is refused. */
 function looksLikeRange(text: string): boolean {
   try {
-    return new SingleNames(new Map(), new PartSet([])).rangeIn('git', text) !== undefined;
+    return new SingleNames(new Map(), new RegistryParts([])).rangeIn('git', text) !== undefined;
   } catch {
     return true;
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { AnyTool } from '../../../src/api/tool.ts';
 import { partOf } from '../../../src/assembly/part-table.ts';
-import { PartSet } from '../../../src/core/part.ts';
+import { RegistryParts } from '../../../src/core/registry/define-part.ts';
 import { Registry } from '../../../src/core/registry/registry.ts';
 import { createDefinition, defineTool } from '../../../src/core/tool/define-tool.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../../src/core/tool/definition.ts';
 import { jsonSchemas } from '../../../src/parts/json-schema/part.ts';
 
-const only = new PartSet([jsonSchemas()]);
+const only = new RegistryParts([jsonSchemas()]);
 
 describe('a registry with this part alone', () => {
   test('runs regular expressions in rules', async () => {
@@ -46,7 +46,7 @@ describe('a tool with a plain schema', () => {
     },
     handler: (input) => JSON.stringify(input),
   });
-  const none = new PartSet([], partOf);
+  const none = new RegistryParts([], partOf);
 
   test('can be defined and read without a registry', () => {
     expect(tool.parameters).toMatchObject({ required: ['name'] });
@@ -126,7 +126,7 @@ test('a definition from outside that replaces another one runs', async () => {
 
 test('without a table of parts, the refusal names no part', () => {
   const rules = [{ effect: 'deny', when: { a: { matches: 'x' } } }] as const;
-  expect(() => new Registry({ rules }, new PartSet([]))).toThrow(
+  expect(() => new Registry({ rules }, new RegistryParts([]))).toThrow(
     expect.objectContaining({
       code: 'missing_part',
       part: undefined,

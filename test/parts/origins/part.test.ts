@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { tryRule } from '../../../src/assembly/compile.ts';
 import { partOf } from '../../../src/assembly/part-table.ts';
-import { type Part, PartSet } from '../../../src/core/part.ts';
+import type { Part } from '../../../src/core/part.ts';
+import { RegistryParts } from '../../../src/core/registry/define-part.ts';
 import { Registry } from '../../../src/core/registry/registry.ts';
 import { stateOf } from '../../../src/core/session/session.ts';
 import { defineTool, memoryOffload, type Rule, type ToolSession } from '../../../src/index.ts';
@@ -34,7 +35,7 @@ const tools = [
 const rule: Rule = { effect: 'deny', tools: 'pay', origins: 'untrusted' };
 
 test('a registry with this part alone judges values by the outputs that they came from', async () => {
-  const registry = new Registry({ rules: [rule] }, new PartSet([origins()]));
+  const registry = new Registry({ rules: [rule] }, new RegistryParts([origins()]));
   registry.registerAll(tools);
   const session = registry.createSession({ sessionId: 's' });
   session.said('Pay my rent to DE02120300000000202051.');
@@ -50,14 +51,14 @@ test('a registry with this part alone judges values by the outputs that they cam
 
 test('without it, a rule that was tried with all parts is refused as well', () => {
   tryRule(rule, 'registry');
-  const registry = new Registry({}, new PartSet([], partOf));
+  const registry = new Registry({}, new RegistryParts([], partOf));
   expect(() => registry.addRules([rule])).toThrow(
     expect.objectContaining({ code: 'missing_part', part: 'origins' }),
   );
 });
 
 test('without it, labels of tools need no part, and nothing is remembered', async () => {
-  const registry = new Registry({}, new PartSet([], partOf));
+  const registry = new Registry({}, new RegistryParts([], partOf));
   registry.registerAll(tools);
   const session = registry.createSession({ sessionId: 's' });
   session.register(
@@ -77,8 +78,8 @@ test('without it, labels of tools need no part, and nothing is remembered', asyn
 });
 
 test('a session without such rules and labels remembers nothing, and its calls pay nothing', async () => {
-  const registry = new Registry({ rules: [rule] }, new PartSet([origins()]));
-  const plain = new Registry({}, new PartSet([origins()]));
+  const registry = new Registry({ rules: [rule] }, new RegistryParts([origins()]));
+  const plain = new Registry({}, new RegistryParts([origins()]));
   for (const [one, isRemembered] of [
     [registry, true],
     [plain, false],
@@ -113,7 +114,7 @@ test('an output that was kept without it is untrusted when it is read back with 
   });
   const readBackBy = async (kept: readonly Part[], read: readonly Part[]) => {
     const [keeping, reading] = [kept, read].map((parts) => {
-      const all = new PartSet([offload(), ...parts], partOf);
+      const all = new RegistryParts([offload(), ...parts], partOf);
       const registry = new Registry({ offload: { store } }, all);
       registry.registerAll([...tools, long]);
       return registry.createSession({ sessionId: 's' });

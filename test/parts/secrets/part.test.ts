@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { partOf } from '../../../src/assembly/part-table.ts';
-import { PartSet } from '../../../src/core/part.ts';
+import { RegistryParts } from '../../../src/core/registry/define-part.ts';
 import { Registry } from '../../../src/core/registry/registry.ts';
 import { createDefinition } from '../../../src/core/tool/define-tool.ts';
 import {
@@ -17,7 +17,7 @@ import { jsonSchemas } from '../../../src/parts/json-schema/part.ts';
 import { secrets } from '../../../src/parts/secrets/part.ts';
 
 const bare = (options: RegistryOptions = {}): Registry =>
-  new Registry(options, new PartSet([jsonSchemas()], partOf));
+  new Registry(options, new RegistryParts([jsonSchemas()], partOf));
 const text = { type: 'string' } as const;
 const marked = { type: 'string', secret: true } as const;
 
@@ -89,7 +89,7 @@ describe('without the part', () => {
     expect(() => registry.registerAll([definition])).toThrow(expect.objectContaining(refused));
     expect(() => registry.registerOrReplace(definition)).toThrow(expect.objectContaining(refused));
     expect(() => session.register(definition)).toThrow(expect.objectContaining(refused));
-    new Registry({}, new PartSet([jsonSchemas(), secrets()], partOf)).register(definition);
+    new Registry({}, new RegistryParts([jsonSchemas(), secrets()], partOf)).register(definition);
     new HostToolRegistry().register(definition);
   });
 
