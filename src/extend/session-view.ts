@@ -346,7 +346,8 @@ class Inspected implements SessionView {
   }
 
   shareScopes(): void {
-    this.#state.sharesScopes = true;
+    const { acting } = this.#state;
+    if (acting !== undefined) acting.sharesScopes = true;
   }
 
   reverts(tool: string): boolean {

@@ -96,13 +96,13 @@ export async function mount<S>(
       over = true;
       if (facts !== undefined)
         declareFacts(state, Object.fromEntries(Object.keys(facts).map((key) => [key, null])));
-      state.followers?.delete(follower);
+      state.listing.followers?.delete(follower);
       state.release();
     }
     return refresh();
   };
-  state.followers ??= new Set();
-  state.followers.add(follower);
+  state.listing.followers ??= new Set();
+  state.listing.followers.add(follower);
   state.retain();
   state.watch();
   state.atClosing(unmount);

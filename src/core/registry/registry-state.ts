@@ -214,11 +214,12 @@ export class RegistryState {
 
   #sharedViewOf(session: SessionState): SharedView {
     const stamp = session.current();
-    if (session.sharedView === undefined || session.sharedViewStamp !== stamp) {
-      session.sharedView = this.#sharedViews.get(session);
-      session.sharedViewStamp = stamp;
+    const { listing } = session;
+    if (listing.shared === undefined || listing.sharedStamp !== stamp) {
+      listing.shared = this.#sharedViews.get(session);
+      listing.sharedStamp = stamp;
     }
-    return session.sharedView;
+    return listing.shared;
   }
 
   /** A session's limits combined with its profile's: the tightest of each. */

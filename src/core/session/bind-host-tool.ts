@@ -76,22 +76,23 @@ export function hostToolOf(binding: Binding, call: CallByName): HostTool {
 /** The effective tools of a session, in effective order. */
 export function boundTools(state: SessionState, call: CallByName): readonly HostTool[] {
   const stamp = state.current();
-  if (state.hostTools === undefined || state.hostToolsStamp !== stamp) {
+  const { listing } = state;
+  if (listing.hostTools === undefined || listing.hostToolsStamp !== stamp) {
     const tools: HostTool[] = [];
     for (const name of listingOf(state).names) {
       const binding = state.binding(name);
       if (binding !== undefined) tools.push(hostToolOf(binding, call));
     }
     // An unchanged list stays the same object, so that a caller can compare.
-    const before = state.hostTools;
+    const before = listing.hostTools;
     const isSame =
       before !== undefined &&
       before.length === tools.length &&
       tools.every((tool, index) => tool === before[index]);
-    state.hostTools = isSame ? before : Object.freeze(tools);
-    state.hostToolsStamp = stamp;
+    listing.hostTools = isSame ? before : Object.freeze(tools);
+    listing.hostToolsStamp = stamp;
   }
-  return state.hostTools;
+  return listing.hostTools;
 }
 
 /** Arguments as runtimes pass them to a bound tool. */

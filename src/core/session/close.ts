@@ -9,14 +9,27 @@ import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { releaseExecutor } from '../tool/executors.ts';
 import type { SessionState } from './session-state.ts';
 
+/** What keeps a session alive, and what happens when it closes. */
+export class SessionLife {
+  /** The registry informs it of changes and of closing. */
+  watched = false;
+  /** How many things it holds that closing must dispose. */
+  holds = 0;
+  /** Functions that run when it closes. */
+  atClose: (() => void | Promise<void>)[] | undefined;
+  /** Resolves when closing is done. */
+  closing: Promise<void> | undefined;
+}
+
 export function closeSession(state: SessionState): Promise<void> {
-  if (state.closing !== undefined) return state.closing;
+  const { registry, life } = state;
+  if (life.closing !== undefined) return life.closing;
   state.closed = true;
-  const { registry } = state;
   let resolve: () => void = () => {};
-  state.closing = new Promise((settle) => {
+  const closing = new Promise<void>((settle) => {
     resolve = settle;
   });
+  life.closing = closing;
   if (state.inFlight > 0) {
     for (let call = registry.calls; call !== undefined; ) {
       const { next } = call;
@@ -31,7 +44,7 @@ export function closeSession(state: SessionState): Promise<void> {
   if (state.outer === undefined)
     for (const entry of state.own?.values() ?? []) disposals.push(releaseExecutor(entry, registry));
   registry.held.delete(state);
-  for (const cleanup of state.atClose ?? []) {
+  for (const cleanup of life.atClose ?? []) {
     try {
       disposals.push(cleanup());
     } catch (error) {
@@ -42,8 +55,8 @@ export function closeSession(state: SessionState): Promise<void> {
       );
     }
   }
-  state.atClose = undefined;
-  state.followers = undefined;
+  life.atClose = undefined;
+  state.listing.followers = undefined;
   if (state.hasListener('session:end')) state.emit('session:end', {});
   const disposed = Promise.allSettled(disposals);
   // Host code that never returns must not block the closing.
@@ -52,5 +65,5 @@ export function closeSession(state: SessionState): Promise<void> {
       registry.warn({ session: state.sessionId }, 'closing a session: a clean-up took too long'),
     ).then(() => resolve());
   else resolve();
-  return state.closing;
+  return closing;
 }

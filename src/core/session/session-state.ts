@@ -1,13 +1,12 @@
 /** The state of one session. Most parts are created on first use, so an idle session is small. */
 
 import type { Approver } from '../../api/context.ts';
-import type { Actor } from '../../api/delegation.ts';
+import type { Actor, DelegatedAgent } from '../../api/delegation.ts';
 import type { ChangeReason, EventType } from '../../api/events.ts';
 import type { Hook } from '../../api/hook.ts';
 import type { Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
 import type { ToolResult } from '../../api/result.ts';
-import type { HostTool } from '../../api/session.ts';
 import type { Overrides } from '../../api/session-options.ts';
 import { sessionClosed } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
@@ -29,10 +28,23 @@ import type { CompiledRule } from '../rules/rule.ts';
 import type { Slot } from '../slot.ts';
 import { releaseExecutor } from '../tool/executors.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
-import { emitListingChange } from './listing-change.ts';
+import { SessionLife } from './close.ts';
+import { emitListingChange, ListingCache } from './listing-change.ts';
 import type { SessionRegistry } from './registry-port.ts';
 import type { SessionSetup } from './session-setup.ts';
-import { listingOf, type SharedView, type View } from './view.ts';
+import { listingOf, type View } from './view.ts';
+
+/** How a session acts for another one. */
+export interface Acting {
+  /** The call whose handler made the session. It makes all calls of the session. */
+  readonly within: FoundCall | undefined;
+  /** The agents for which the session acts. */
+  readonly chain: readonly DelegatedAgent[];
+  /** Its requests are made to its outer session, so their scopes count there too. */
+  sharesScopes: boolean;
+  /** The stamp of the outer session whose changes were taken over. */
+  outerStamp: number;
+}
 
 export class SessionState {
   readonly registry: SessionRegistry;
@@ -44,15 +56,9 @@ export class SessionState {
   lentApprover: Approver | undefined;
   /** The session for which this one acts; undefined for a session that a host has created. */
   outer: SessionState | undefined;
-  /** The call whose handler made the session. It makes all calls of the session. */
-  within: FoundCall | undefined;
-  /** Its requests are made to its outer session, so their scopes count there too. */
-  sharesScopes = false;
-  /** The agents for which the session acts. */
-  chain = noAgents;
+  /** How it acts for the outer session; undefined if there is none. */
+  acting: Acting | undefined;
   #actor: Actor | undefined;
-  /** The stamp of the outer session whose changes were taken over. */
-  outerStamp = -1;
   profile: ResolvedProfile | undefined;
   profileId: string | undefined;
   overrides: Overrides | undefined;
@@ -69,8 +75,6 @@ export class SessionState {
   /** The last announced call and its time, which later events can reuse. */
   toldOf: Call | undefined;
   lastAnnouncedAt = 0;
-  /** Resolves when closing is done. */
-  closing: Promise<void> | undefined;
   seq = 0;
   inFlight = 0;
   bindings: Map<string, Binding> | undefined;
@@ -82,17 +86,13 @@ export class SessionState {
   batched: Set<string> | undefined;
   hub: EventHub | undefined;
   desk: ApprovalDesk | undefined;
-  sharedView: SharedView | undefined;
-  sharedViewStamp = -1;
+  readonly listing = new ListingCache();
+  readonly life = new SessionLife();
   /** Tools that parts bring to this session. */
   brought: ReadonlyMap<string, ToolEntry> | undefined;
-  hostTools: readonly HostTool[] | undefined;
-  hostToolsStamp = -1;
   rate: RateWindow | undefined;
   callSlots: Semaphore | undefined;
   queued = 0;
-  watched = false;
-  holds = 0;
   /** Numbers the ids that replace those of a failing `newId`. */
   fallbackIds = 0;
   /** Runs after each call has ended, for sessions that close when idle. */
@@ -104,14 +104,6 @@ export class SessionState {
   slots: Map<Slot<unknown>, unknown> | undefined;
   /** Functions that get the result of each call whose handler has run. They do not throw. */
   atReturn: ((call: Call, result: ToolResult) => void)[] | undefined;
-  /**
-   * Functions that run when the session's listing may have changed. Mounts and surfaces add them.
-   */
-  followers: Set<() => void> | undefined;
-  /** The last listing, with which `tools:changed` compares. */
-  shown: ReadonlyMap<string, ToolEntry> | undefined;
-  /** Functions that run when the session closes. */
-  atClose: (() => void | Promise<void>)[] | undefined;
 
   constructor(registry: SessionRegistry, setup: SessionSetup) {
     this.registry = registry;
@@ -148,6 +140,14 @@ export class SessionState {
     this.#actor ??= actorOf(principal, this.chain, labels);
     return this.#actor;
   }
+  /** The agents for which it acts. */
+  get chain(): readonly DelegatedAgent[] {
+    return this.acting?.chain ?? noAgents;
+  }
+  /** The call whose handler made the session. It makes all calls of the session. */
+  get within(): FoundCall | undefined {
+    return this.acting?.within;
+  }
   get services(): unknown {
     return this.setup.services;
   }
@@ -161,10 +161,11 @@ export class SessionState {
   /** The stamp, after taking over changes of the registry. */
   current(): number {
     if (this.#epoch !== this.registry.epoch) this.#follow();
-    if (this.outer !== undefined && this.outerStamp !== this.outer.current()) {
-      this.outerStamp = this.outer.stamp;
+    const { outer, acting } = this;
+    if (outer !== undefined && acting !== undefined && acting.outerStamp !== outer.current()) {
+      acting.outerStamp = outer.stamp;
       this.stamp++;
-      this.registry.places.sessions.acting?.follow(this, this.outer);
+      this.registry.places.sessions.acting?.follow(this, outer);
     }
     return this.stamp;
   }
@@ -266,7 +267,8 @@ export class SessionState {
       (error, type) => this.registry.listenerFailed(error, type),
       (type) => {
         this.watch();
-        if (type === '*' || type === 'tools:changed') this.shown ??= listingOf(this).entries;
+        if (type === '*' || type === 'tools:changed')
+          this.listing.shown ??= listingOf(this).entries;
       },
     );
     return this.hub;
@@ -274,8 +276,8 @@ export class SessionState {
 
   /** Lets the registry inform this session of changes and of closing, without keeping it alive. */
   watch(): void {
-    if (this.watched) return;
-    this.watched = true;
+    if (this.life.watched) return;
+    this.life.watched = true;
     const ref = new WeakRef(this);
     this.registry.watchers.add(ref);
     this.atClosing(() => {
@@ -285,33 +287,33 @@ export class SessionState {
 
   /** Makes the registry keep this session alive: it holds something that closing must dispose. */
   retain(): void {
-    this.holds++;
+    this.life.holds++;
     this.registry.held.add(this);
   }
 
   /** Undoes one {@link retain}. */
   release(): void {
-    if (--this.holds <= 0) this.registry.held.delete(this);
+    if (--this.life.holds <= 0) this.registry.held.delete(this);
   }
 
   /** Runs `cleanup` when the session closes. */
   atClosing(cleanup: () => void | Promise<void>): void {
-    this.atClose ??= [];
-    this.atClose.push(cleanup);
+    this.life.atClose ??= [];
+    this.life.atClose.push(cleanup);
   }
 
   /** Notes a change that was made in this session. */
   touch(reason: ChangeReason): void {
     this.stamp++;
     // What the outer session limits is applied again.
-    this.outerStamp = -1;
+    if (this.acting !== undefined) this.acting.outerStamp = -1;
     this.changed(reason);
   }
 
   /** Takes over a change, and emits `tools:changed` if the listing differs from the last one. */
   changed(reason: ChangeReason): void {
     this.current();
-    if (this.holds > 0) retireHandlers(this);
+    if (this.life.holds > 0) retireHandlers(this);
     emitListingChange(this, reason);
   }
 

@@ -94,8 +94,8 @@ export function delegate(
   const session = openSession(wholeRegistry(registry), taken as SessionOptions<never>, (state) => {
     delegated.set(state.setup, own);
     state.outer = outer;
-    state.within = within;
-    state.chain = Object.freeze([...before, Object.freeze<DelegatedAgent>({ agent, sessionId })]);
+    const chain = Object.freeze([...before, Object.freeze<DelegatedAgent>({ agent, sessionId })]);
+    state.acting = { within, chain, sharesScopes: false, outerStamp: -1 };
     state.declared = outer.declared === undefined ? undefined : new Set(outer.declared);
     addHooks(state, outer);
     endWith(state, outer, expiresAt);
@@ -176,7 +176,7 @@ function endWith(session: SessionState, outer: SessionState, expiresAt: number |
   const timer: Deadline = {
     expire() {
       const state = ref.deref();
-      if (state === undefined || state.closing !== undefined) return;
+      if (state === undefined || state.life.closing !== undefined) return;
       if (registry.now() < expiresAt) arm();
       else void closeSession(state);
     },
@@ -198,8 +198,8 @@ function lead(outer: SessionState): Inner {
       if (inner === undefined) open.delete(one);
       return inner === undefined ? undefined : run(inner);
     });
-  outer.followers ??= new Set();
-  outer.followers.add(() => void each((inner) => inner.changed('session')));
+  outer.listing.followers ??= new Set();
+  outer.listing.followers.add(() => void each((inner) => inner.changed('session')));
   outer.watch();
   outer.atClosing(async () => {
     await Promise.all(each(closeSession));

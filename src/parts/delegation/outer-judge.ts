@@ -49,7 +49,7 @@ class OuterCall extends Call {
   /** The scopes of a request are those of the session that got it. */
   override get surface(): Surface | undefined {
     const { surface, session } = this.inner;
-    return surface?.scopes === undefined || wholeSession(session).sharesScopes
+    return surface?.scopes === undefined || wholeSession(session).acting?.sharesScopes === true
       ? surface
       : { ...surface, scopes: undefined };
   }

@@ -79,7 +79,8 @@ const reason = 'scope_missing';
 function hasScope({ surface, session }: FoundCall, scope: string): boolean {
   const ofRequest = surface?.scopes;
   // The scopes of a session that was delegated to are its own: a request cannot add any.
-  const isWhole = session.outer === undefined || wholeSession(session).sharesScopes;
+  const isWhole =
+    session.outer === undefined || wholeSession(session).acting?.sharesScopes === true;
   if (ofRequest !== undefined && (isWhole || !ofRequest.includes(scope)))
     return ofRequest.includes(scope);
   const fact = scopeFact + scope;

@@ -119,7 +119,7 @@ test('a session that delegates again and again keeps nothing of those that have 
   const session = sessionOf();
   for (let count = 0; count < 20; count++) await session.delegate({ agent: 'a' }).close();
   const state = stateOf(session);
-  expect(state.followers?.size).toBe(1);
+  expect(state.listing.followers?.size).toBe(1);
   // One of them is that of the registry.
-  expect(state.atClose?.length).toBe(2);
+  expect(state.life.atClose?.length).toBe(2);
 });

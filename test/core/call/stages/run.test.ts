@@ -61,10 +61,10 @@ describe('a session-scoped handler', () => {
       code: 'handler_error',
       cause: { message: 'no connection' },
     });
-    expect(stateOf(w.session).holds).toBe(0);
+    expect(stateOf(w.session).life.holds).toBe(0);
     expect(outcome(await w.session.call('a'))).toBe(2);
     expect(outcome(await w.session.call('a'))).toBe(2);
-    expect(stateOf(w.session).holds).toBe(1);
+    expect(stateOf(w.session).life.holds).toBe(1);
   });
 
   test('that failed, and whose tool was removed meanwhile, releases its hold once', async () => {
@@ -79,14 +79,14 @@ describe('a session-scoped handler', () => {
     const controller = new AbortController();
     const calling = w.session.call('a', {}, { signal: controller.signal });
     await turns();
-    expect(stateOf(w.session).holds).toBe(2);
+    expect(stateOf(w.session).life.holds).toBe(2);
     controller.abort();
     await calling;
     w.registry.unregister('a');
     await turns();
     making.fail(new Error('no connection'));
     await turns();
-    expect(stateOf(w.session).holds).toBe(1);
+    expect(stateOf(w.session).life.holds).toBe(1);
     await w.registry.close();
     expect(dispose).toHaveBeenCalledTimes(1);
   });
