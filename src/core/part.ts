@@ -4,7 +4,12 @@
  */
 
 import { MisuseError } from '../values/errors/index.ts';
-import type { Kind, OptionTable } from '../values/options/index.ts';
+import {
+  type OptionsWording,
+  type OptionTable,
+  type OptionValues,
+  readOptions,
+} from '../values/options/index.ts';
 import type { SchemaEngine } from '../values/schema/bind.ts';
 import type { RuleWords } from './rules/rule-check.ts';
 
@@ -110,22 +115,6 @@ export abstract class PartSet<S extends PartSpec = PartSpec> {
   }
 
   /**
-   * The core's table of options with those of the parts.
-   * @internal
-   */
-  tableOf<T extends OptionTable>(
-    place: OptionPlace,
-    core: T,
-  ): T & Readonly<Record<string, Kind<unknown>>> {
-    let table = this.tables.get(core);
-    if (table === undefined) {
-      table = Object.assign({}, core, ...this.specs.map((spec) => optionsIn(spec, place)));
-      this.tables.set(core, table as OptionTable);
-    }
-    return table as T & Readonly<Record<string, Kind<unknown>>>;
-  }
-
-  /**
    * What a part has for a name.
    * @param what What needs it, such as ``registry rule 0: `when["a"].matches` ``.
    * @throws MisuseError `missing_part`.
@@ -164,26 +153,28 @@ export abstract class PartSet<S extends PartSpec = PartSpec> {
   }
 
   /**
-   * Refuses options of absent parts, which would be unknown otherwise. Returns the others: one that
-   * is undefined is not used, as anywhere.
-   * @throws MisuseError `missing_part`.
+   * Reads options by the core's table and those of the parts.
+   * @throws MisuseError `missing_part` for one of an absent part, and for what else is wrong.
    */
-  checkKeys<T>(place: OptionPlace, where: string, options: T): T {
-    if (this.partOf === undefined || typeof options !== 'object' || options === null)
-      return options;
-    let others = options;
-    for (const key of Object.keys(options)) {
-      if (this.specs.some((spec) => Object.hasOwn(optionsIn(spec, place), key))) continue;
-      const absent = this.partOf(place, key);
-      if (absent === undefined) continue;
-      const { [key]: one, ...rest } = Object.getOwnPropertyDescriptors(others) as {
-        readonly [name: string]: PropertyDescriptor;
-      };
-      if (one?.value !== undefined || one?.get !== undefined)
-        throw missingPart(`${where}: \`${key}\``, absent);
-      others = Object.create(Object.getPrototypeOf(options), rest) as T & object;
+  readOptions<T extends OptionTable>(
+    place: OptionPlace,
+    where: string,
+    options: object,
+    core: T,
+    wording?: OptionsWording,
+  ): OptionValues<T> & Readonly<Record<string, unknown>> {
+    let table = this.tables.get(core);
+    if (table === undefined) {
+      table = Object.assign({}, core, ...this.specs.map((spec) => optionsIn(spec, place)));
+      this.tables.set(core, table as OptionTable);
     }
-    return others;
+    return readOptions(where, options, table as T, {
+      ...wording,
+      missing: (name, what) => {
+        const absent = this.partOf?.(place, name);
+        return absent && missingPart(what, absent);
+      },
+    });
   }
 
   /**

@@ -88,22 +88,8 @@ export function readAnswer(answer: unknown, maxInputChars?: number): ReadAnswer 
   }
 }
 
-function read(answer: unknown, maxInputChars = 1_048_576): ReadAnswer | undefined {
-  if (typeof answer === 'string') {
-    const choice = choices.get(answer);
-    return (
-      choice && {
-        ...choice,
-        by: undefined,
-        roles: undefined,
-        message: undefined,
-        input: undefined,
-        grant: choice.always
-          ? { match: 'input', uses: undefined, expiresInMs: undefined }
-          : undefined,
-      }
-    );
-  }
+function read(given: unknown, maxInputChars = 1_048_576): ReadAnswer | undefined {
+  const answer = typeof given === 'string' ? { decision: given } : given;
   if (typeof answer !== 'object' || answer === null || misspeltIn(answer, nothing) !== undefined)
     return undefined;
   // Own members only: a member of `Object.prototype` is not an answer.

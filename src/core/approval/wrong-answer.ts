@@ -28,6 +28,9 @@ export function takeAnswer(where: string, answer: unknown, maxInputChars?: numbe
   );
 }
 
+/** The members that can be wrong, in the order in which they are looked at. */
+const noMembers = { decision: undefined, roles: undefined, grant: undefined, input: undefined };
+
 /** Describes an invalid answer, by its first wrong field if it has fields. */
 export function describeReceived(answer: unknown): string {
   try {
@@ -35,19 +38,11 @@ export function describeReceived(answer: unknown): string {
       return describe(answer);
     const misspelt = misspeltAnswer(answer);
     if (misspelt !== undefined) return `the unknown member \`${misspelt.slice(0, 60)}\``;
-    const { decision, roles, input, grant } = {
-      decision: undefined,
-      roles: undefined,
-      input: undefined,
-      grant: undefined,
-      ...answer,
-    };
-    if (readAnswer({ decision }) === undefined) return `\`decision\`: ${describe(decision)}`;
-    if (readAnswer({ decision, roles }) === undefined) return `\`roles\`: ${describe(roles)}`;
-    if (readAnswer({ decision, grant }) === undefined) return `\`grant\`: ${describe(grant)}`;
-    return readAnswer({ decision, input }) === undefined
-      ? `\`input\`: ${describe(input)}`
-      : wrongInput;
+    const own: Record<string, unknown> = { ...noMembers, ...answer };
+    const wrong = Object.keys(noMembers).find(
+      (name) => readAnswer({ decision: own.decision, [name]: own[name] }) === undefined,
+    );
+    return wrong === undefined ? wrongInput : `\`${wrong}\`: ${describe(own[wrong])}`;
   } catch {
     return 'an object that cannot be read';
   }

@@ -10,7 +10,6 @@ import {
   fn,
   type OptionValues,
   oneOf,
-  readOptions,
   type TableOf,
   withDefault,
   withMethods,
@@ -42,8 +41,7 @@ export function readRegistryOptions(
   options: RegistryOptions<never>,
   parts: PartSet,
 ): ReadRegistryOptions {
-  const own = parts.checkKeys('registry', where, options);
-  const given = readOptions(where, own, parts.tableOf('registry', registryTable));
+  const given = parts.readOptions('registry', where, options, registryTable);
   return {
     ...given,
     policies: checkPolicies(given.policies, where),

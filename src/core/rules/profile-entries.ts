@@ -7,7 +7,6 @@ import {
   flag,
   object,
   oneOf,
-  readOptions,
   withDefault,
   wrongOption,
 } from '../../values/options/index.ts';
@@ -82,15 +81,13 @@ export function readTools(
   where: string,
   { parts, places, names: named }: ProfileReaders,
 ): readonly ProfileEntry[] {
-  const table = parts.tableOf('profileTool', toolTable);
   const names = new Set<string>();
   return value.map((item, index) => {
     const path = `tools[${index}]`;
     if (typeof item !== 'string' && !isJsonObject(item))
       throw wrongOption(where, path, 'a name or an object with `name`', item);
     const tool = typeof item === 'string' ? { name: item } : item;
-    parts.checkKeys('profileTool', `${where}, \`${path}\``, tool);
-    const read = readOptions(where, tool, table, { ...asField, path });
+    const read = parts.readOptions('profileTool', where, tool, toolTable, { ...asField, path });
     const { name } = read;
     if (typeof name !== 'string' || name.trim() === '') {
       const field = typeof item === 'string' ? path : `${path}.name`;

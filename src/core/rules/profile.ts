@@ -11,7 +11,6 @@ import {
   kind,
   type OptionValues,
   oneOf,
-  readOptions,
   required,
   type TableOf,
   withDefault,
@@ -153,9 +152,10 @@ function readProfile(profile: Profile, parts: RuleParts): ReadProfile {
     );
   const id = Object.hasOwn(value, 'id') ? value.id : undefined;
   const where = typeof id === 'string' && id.length <= 256 ? `profile \`${id}\`` : 'defineProfile';
-  parts.checkKeys('profile', where, value);
-  const table = parts.tableOf('profile', profileTable);
-  return { where, source: readOptions(where, value, table, { noun: 'field' }) };
+  return {
+    where,
+    source: parts.readOptions('profile', where, value, profileTable, { noun: 'field' }),
+  };
 }
 
 function mergeTools(

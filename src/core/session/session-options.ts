@@ -89,8 +89,7 @@ export function readSessionOptions(
   registry: OptionReaders,
 ): SessionSetup {
   const { parts } = registry;
-  const own = parts.checkKeys('session', where, options);
-  const given = readOptions(where, own, parts.tableOf('session', sessionTable));
+  const given = parts.readOptions('session', where, options, sessionTable);
   const { environment, metadata, profile, facts, overrides, rules, policies, hooks, limits } =
     given;
   const { answers, repair } = registry.ports;

@@ -31,6 +31,8 @@ export interface OptionsWording {
    * for one that restricts calls. @default false
    */
   readonly refusesInherited?: boolean | undefined;
+  /** The error for an option that could be added. It is thrown unless the option is undefined. */
+  readonly missing?: ((name: string, what: string) => MisuseError | undefined) | undefined;
 }
 
 /**
@@ -57,13 +59,16 @@ export function readOptions<T extends OptionTable>(
       if (typeof options !== 'object' || options === null || Array.isArray(options))
         throw notAnObject(where, options, wording);
       const keys = Object.keys(options);
+      const { missing } = wording;
       for (const key of keys)
-        if (!Object.hasOwn(table, key))
+        if (!Object.hasOwn(table, key) && missing?.(key, where) === undefined)
           throw unknownOption(where, key, Object.keys(table), wording);
       if (wording.refusesInherited === true) refuseInherited(where, options, table, wording);
       for (reading of keys) {
         const given: unknown = (options as Record<string, unknown>)[reading];
         if (given === undefined) continue;
+        if (!Object.hasOwn(table, reading))
+          throw missing?.(reading, `${where}: \`${inside(wording.path, reading)}\``);
         // Each item is read once, like each option, and a hole is an item that is undefined.
         const value = lists.has(reading) && Array.isArray(given) ? [...given] : given;
         checkOption(where, reading, value, table[reading] as Kind<unknown>, wording);
