@@ -3,9 +3,15 @@
 import { namesIn } from '../assembly/part-table.ts';
 import { registryTable } from '../core/registry/registry-options.ts';
 import { sessionTable } from '../core/session/session-options.ts';
+import { checkMarkParts } from '../core/tool/check-marks.ts';
 import { toolTable } from '../core/tool/config-fields.ts';
 import { createDefinition as create } from '../core/tool/define-tool.ts';
-import type { OutsideOrigin } from '../core/tool/definition.ts';
+import {
+  type Later,
+  type OutsideOrigin,
+  patchDefinition,
+  renameDefinition,
+} from '../core/tool/definition.ts';
 import type { AnyTool } from '../core.ts';
 import { readMembers } from '../values/options/index.ts';
 
@@ -43,8 +49,28 @@ interface DefinitionExtras {
  */
 export function createDefinition(config: object, extras: DefinitionExtras = {}): AnyTool {
   const { from, members } = readMembers('createDefinition', extras, ['from', 'members']);
-  return create(config as Parameters<typeof create>[0], members, from);
+  return create(config as Parameters<typeof create>[0], members, from, laterDefinition);
 }
+
+/** A later definition must not undo the host's own settings. One that needs a part disables. */
+const laterDefinition: Later = (definition, { name, source, internals }, registry) => {
+  try {
+    checkMarkParts(definition, registry.parts);
+  } catch (error) {
+    registry.hostFault(
+      error,
+      { toolName: name, source },
+      'a new definition from outside was refused, so its tool is disabled',
+    );
+    return undefined;
+  }
+  const { timeoutMs, requiresApproval } = internals;
+  const renamed = definition.name === name ? definition : renameDefinition(definition, name);
+  return patchDefinition(renamed, {
+    timeoutMs,
+    ...(typeof requiresApproval === 'boolean' ? { requiresApproval } : {}),
+  });
+};
 
 /**
  * The names of the fields of a tool and of the options of registries and sessions, with those of

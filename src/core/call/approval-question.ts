@@ -64,7 +64,7 @@ export function requestFor(
     ...(risk === undefined ? {} : { risk }),
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
     source: verdict.source as string,
-    ...programIn(call),
+    ...registry.ports.programOf?.(call),
     ...verdict.details,
     ...added?.members,
     // Whole milliseconds, since inboxes page by these times and stores keep whole numbers.
@@ -73,16 +73,6 @@ export function requestFor(
     hiddenFields: shown.fields,
   });
   return { askable: true, request };
-}
-
-/** Where the call stands in a program, whose source is left out if it may hold a secret. */
-function programIn(call: FoundCall): Pick<ApprovalRequest, 'program'> {
-  const { programOf, masking } = call.session.registry.ports;
-  const program = programOf?.(call) ?? call.resumed?.place?.program;
-  if (program === undefined) return {};
-  const { source, line } = program;
-  const isShown = source !== undefined && masking?.hidesProgram(call, source) !== true;
-  return { program: isShown ? { source, line } : { line } };
 }
 
 function summaryOf(call: FoundCall, input: JsonObject, hidden: readonly string[]): string {
@@ -124,7 +114,7 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
   const members = JSON.parse(JSON.stringify(added?.members ?? {})) as JsonObject;
   const published = {
     ...(JSON.parse(JSON.stringify(rest)) as JsonObject),
-    ...programIn(call),
+    ...ports.programOf?.(call),
     ...(shownJson(call, members) as JsonObject),
     input,
     title: shownText(call, title),

@@ -51,8 +51,8 @@ export class CallPorts {
   /** Adds to the questions that people are asked. */
   question: QuestionPart | undefined;
   answers: Answers | undefined;
-  /** Where a call stands in a program, for those who are asked about it; undefined if in none. */
-  programOf: ((call: FoundCall) => ApprovalRequest['program']) | undefined;
+  /** Where a call stands in a program, for those who are asked about it; nothing if in none. */
+  programOf: ((call: FoundCall) => Pick<ApprovalRequest, 'program'>) | undefined;
   /** What publishes calls; undefined as long as nobody listens. */
   channel: (() => Publish | undefined) | undefined;
   /** Hides values of calls. Without it, texts and values are shown as they are. */

@@ -59,11 +59,6 @@ export class ToolCounts {
   }
 }
 
-/** Whether a call has ended other than by a refusal. */
-function hasRun({ succeeded, failed, cancelled }: ToolCounts): boolean {
-  return succeeded + failed + cancelled > 0;
-}
-
 /** How many calls a rule has matched. */
 export class RuleCount {
   matched = 0;
@@ -97,15 +92,6 @@ export class Counters {
   get others(): ToolCounts {
     this.#others ??= new ToolCounts(this, this.up?.others, undefined);
     return this.#others;
-  }
-
-  /** Whether a handler has run, so that the model may have been shown an output. */
-  get haveRun(): boolean {
-    if (this.#others !== undefined && hasRun(this.#others)) return true;
-    for (const counts of this.byTool?.values() ?? [])
-      for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.twin)
-        if (hasRun(one)) return true;
-    return false;
   }
 
   /** The counts of a tool. */

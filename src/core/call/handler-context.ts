@@ -12,7 +12,6 @@ import type {
 import type { Credential } from '../../api/credentials.ts';
 import type { DelegateOptions } from '../../api/delegation.ts';
 import type { ToolSession } from '../../api/session.ts';
-import { MisuseError } from '../../values/errors/index.ts';
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { shortened } from '../../values/text/characters.ts';
 import { Call, type FoundCall } from './call.ts';
@@ -116,11 +115,6 @@ export class HandlerContext implements ToolContext<unknown, unknown, string> {
       const { parts, ports } = call.session.registry;
       if (ports.delegate === undefined)
         throw parts.missing('sessionMethods', 'delegate', 'context.delegate()');
-      if (call.state !== 'running')
-        throw new MisuseError(
-          'closed',
-          'context.delegate: expected the call to run, got one that has ended.',
-        );
       return ports.delegate(call, options);
     };
   }

@@ -4,7 +4,7 @@
  */
 import { describe, type MisuseCode, MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
-import type { Kind, OptionTable } from '../../values/options/index.ts';
+import type { OptionsWording, OptionTable, OptionValues } from '../../values/options/index.ts';
 import type { Judged, Reading } from './judged.ts';
 import type { CompilePart } from './scalar-tests.ts';
 
@@ -23,13 +23,14 @@ export interface RuleParts {
   namesOf(place: keyof RuleWords): readonly string[];
   /** Whether some part has a word, also an absent one. */
   knows(place: keyof RuleWords, name: string): boolean;
-  /** The core's table of options with those of the parts. */
-  tableOf<T extends OptionTable>(
+  /** Reads options by the core's table and those of the parts. @throws MisuseError */
+  readOptions<T extends OptionTable>(
     place: 'profile' | 'profileTool',
+    where: string,
+    options: object,
     core: T,
-  ): T & Readonly<Record<string, Kind<unknown>>>;
-  /** Refuses options of absent parts. @throws MisuseError `missing_part` */
-  checkKeys<T>(place: 'profile' | 'profileTool', where: string, options: T): T;
+    wording?: OptionsWording,
+  ): OptionValues<T> & Readonly<Record<string, unknown>>;
   /** Refuses what only absent parts do with a rule. @throws MisuseError `missing_part` */
   checkFields(place: 'rule', where: string, fields: object): void;
 }

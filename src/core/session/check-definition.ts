@@ -10,10 +10,7 @@ import type { SessionState } from './session-state.ts';
  * Converts and checks the schemas now, so that nothing fails at listing.
  * @throws MisuseError for a foreign or unusable definition, or for a schema of an absent part.
  */
-export function checkDefinition(
-  definition: AnyTool,
-  registry: { readonly parts: PartSet; warn(data: object, message: string): void },
-): void {
+export function checkDefinition(definition: AnyTool, registry: { readonly parts: PartSet }): void {
   const fields = internalsOf(definition);
   const where = `Tool \`${definition.name}\``;
   registry.parts.checkFields('tool', where, fields);
@@ -22,14 +19,7 @@ export function checkDefinition(
   if (typeof requiresApproval === 'object' && requiresApproval.approvers !== undefined)
     registry.parts.checkFields('tool', where, { 'requiresApproval.approvers': true });
   prepareSchemas(fields, registry.parts);
-  const { input, output, knobs } = fields;
-  const native = [...input.check(), ...(output?.check() ?? []), ...(knobs?.check() ?? [])];
-  if (native.length > 0)
-    registry.warn(
-      { tool: definition.name, patterns: native },
-      'patterns that RE2 cannot express run on the native engine, which a hostile input can ' +
-        'hang; rewrite them without lookaround and backreferences',
-    );
+  for (const schema of [fields.input, fields.output, fields.knobs]) schema?.check();
   checkMarkParts(definition, registry.parts);
 }
 

@@ -4,13 +4,7 @@ import type { DefinitionPatch, ToolRegistration } from '../../api/registry.ts';
 import type { AnyTool } from '../../api/tool.ts';
 import type { WaitGraph } from '../../values/limits/wait-graph.ts';
 import type { PartSet } from '../part.ts';
-import { checkMarkParts } from '../tool/check-marks.ts';
-import {
-  internalsOf,
-  type OutsidePlace,
-  patchDefinition,
-  renameDefinition,
-} from '../tool/definition.ts';
+import { internalsOf, type OutsidePlace, patchDefinition } from '../tool/definition.ts';
 import { ToolEntry } from '../tool/tool-entry.ts';
 import { prepareSchemas } from './check-definition.ts';
 
@@ -54,28 +48,9 @@ export class Registration implements ToolRegistration, OutsidePlace {
   /** Part of {@link OutsidePlace}. */
   replace(definition: AnyTool): void {
     if (!this.#isCurrent()) return;
-    const { name, source, internals } = this.#mine;
-    const { registry } = this.#table;
-    try {
-      checkMarkParts(definition, registry.parts);
-    } catch (error) {
-      this.disable();
-      registry.hostFault(
-        error,
-        { toolName: name, source },
-        'a new definition from outside was refused, so its tool is disabled',
-      );
-      return;
-    }
-    const { timeoutMs, requiresApproval } = internals;
-    const renamed = definition.name === name ? definition : renameDefinition(definition, name);
-    // A new definition from outside must not undo the host's own settings.
-    this.#replaceWith(
-      patchDefinition(renamed, {
-        timeoutMs,
-        ...(typeof requiresApproval === 'boolean' ? { requiresApproval } : {}),
-      }),
-    );
+    const later = this.#mine.internals.later?.(definition, this.#mine, this.#table.registry);
+    if (later === undefined) this.disable();
+    else this.#replaceWith(later);
   }
 
   /** Part of {@link OutsidePlace}. */

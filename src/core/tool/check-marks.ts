@@ -37,7 +37,7 @@ export function partsOf(schema: JsonObject, one: string, other: string): readonl
 const marks = ['secret'];
 
 /** Finds what a part does with a mark. @throws MisuseError `missing_part` */
-interface MarkParts {
+export interface MarkParts {
   find(place: 'marks', name: string, what: string): unknown;
 }
 

@@ -21,7 +21,7 @@ import {
   toolTable,
 } from './config-fields.ts';
 import { checkRunner } from './config-runner.ts';
-import { type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
+import { type Later, type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
 import { readDeprecation } from './deprecation.ts';
 import { readUi } from './read-ui.ts';
 import { runsIn } from './runs-in.ts';
@@ -33,17 +33,14 @@ import { spelling, withOwnNames } from './spellings.ts';
  * @param from `true` for a definition of the host. `false`, or where it came from, for a
  * definition from outside: RE2 must be able to run its patterns, and it cannot mark fields as
  * secret to hide them from people.
+ * @param later for a definition from outside that may be replaced
  */
 export function createDefinition(
   given: LooseConfig,
   extras?: PropertyDescriptorMap,
   from: boolean | OutsideOrigin = true,
+  later?: Later,
 ): AnyTool {
-  if (typeof given !== 'object' || given === null)
-    throw new MisuseError(
-      'invalid_definition',
-      `Expected defineTool() to be given an object, got ${describe(given)}.`,
-    );
   const name = checkToolName(nameIn(given));
   const where = `Tool \`${name}\``;
   const read = readOptions(where, given, toolTable, asField);
@@ -89,6 +86,7 @@ export function createDefinition(
     task: config.task,
     internal: config.exposure === 'internal',
     outside: typeof from === 'boolean' ? undefined : from,
+    later,
     ui: readUi(config.ui, where),
   };
   return seal(face, internals, extras);
@@ -96,6 +94,11 @@ export function createDefinition(
 
 /** Throws as reading any other option does. */
 function nameIn(given: LooseConfig): unknown {
+  if (typeof given !== 'object' || given === null)
+    throw new MisuseError(
+      'invalid_definition',
+      `Expected defineTool() to be given an object, got ${describe(given)}.`,
+    );
   try {
     return Object.hasOwn(given, 'name') ? given.name : undefined;
   } catch (error) {

@@ -19,6 +19,7 @@ import type { BoundSchema } from '../../values/schema/bind.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
 import { shownSchema } from '../../values/schema/to-json-schema.ts';
 import { checkToolName } from '../../values/text/names.ts';
+import type { MarkParts } from './check-marks.ts';
 import { digestOf } from './fingerprint.ts';
 import type { ReadUi } from './read-ui.ts';
 
@@ -42,6 +43,16 @@ export interface OutsidePlace {
    */
   replace(definition: AnyTool): void;
 }
+
+/** What a later definition from outside becomes in the place of a tool; undefined to disable it. */
+export type Later = (
+  definition: AnyTool,
+  entry: { readonly name: string; readonly source: string; readonly internals: ToolInternals },
+  registry: {
+    readonly parts: MarkParts;
+    hostFault(thrown: unknown, where: object, message: string): void;
+  },
+) => AnyTool | undefined;
 
 /** Labels of fields by dotted path. */
 export interface FieldLabels {
@@ -120,6 +131,7 @@ export interface ToolInternals {
   readonly internal: boolean;
   /** Present for definitions from outside. */
   readonly outside: OutsideOrigin | undefined;
+  readonly later: Later | undefined;
   readonly ui: ReadUi | undefined;
 }
 

@@ -1,8 +1,10 @@
 /** Code mode as a part of a registry: sessions run programs that call their tools. */
 
+import type { ApprovalRequest } from '../../api/approval.ts';
 import type { CodeOptions, CodeRunner } from '../../api/code.ts';
 import type { ApprovalOutcome } from '../../api/session-approvals.ts';
 import type { Store } from '../../api/store.ts';
+import type { FoundCall } from '../../core/call/call.ts';
 import type { Answers } from '../../core/call/ports.ts';
 import type { Part } from '../../core/part.ts';
 import { definePart } from '../../core/registry/define-part.ts';
@@ -124,8 +126,7 @@ function partWith(runner: CodeRunner): Part {
         registry,
         (session, found) => listings.get(session)?.findable(session, found) ?? found,
       );
-      ports.calls.programOf = ({ parent, callId }) =>
-        parent?.extra === undefined ? undefined : placeSlot.of(parent.extra)?.get(callId);
+      ports.calls.programOf = (call) => programOf(call, ports.calls.masking);
       ports.programs = {
         made: ({ extra }) => [...((extra && madeSlot.of(extra))?.values() ?? [])],
         isOpen: async (session, { sessionId, runId }) => {
@@ -259,3 +260,17 @@ function declarationsOf(session: SessionState): string {
 }
 
 const usual = partWith(lazyRunner);
+
+/** Where a call stands in a program, whose source is left out if it may hold a secret. */
+function programOf(
+  call: FoundCall,
+  masking: Ports['calls']['masking'],
+): Pick<ApprovalRequest, 'program'> {
+  const { parent, callId, resumed } = call;
+  const place = parent?.extra && placeSlot.of(parent.extra)?.get(callId);
+  const program = place ?? resumed?.place?.program;
+  if (program === undefined) return {};
+  const { source, line } = program;
+  const isShown = source !== undefined && masking?.hidesProgram(call, source) !== true;
+  return { program: isShown ? { source, line } : { line } };
+}

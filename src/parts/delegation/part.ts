@@ -4,6 +4,7 @@ import type { DelegateOptions } from '../../api/delegation.ts';
 import type { Part } from '../../core/part.ts';
 import { definePart } from '../../core/registry/define-part.ts';
 import { wholeSession } from '../../core/session/session-state.ts';
+import { MisuseError } from '../../values/errors/index.ts';
 import { wholeNumber, withDefault } from '../../values/options/index.ts';
 import { compileActor } from './actor-rule.ts';
 import { delegate, maxDepth } from './delegate.ts';
@@ -39,7 +40,14 @@ const part = definePart({
     ports.sessions.acting = acting;
     ports.calls.first.push(outerJudges);
     ports.calls.again.push(forgetOuter);
-    ports.calls.delegate = (call, options) => delegate(wholeSession(call.session), options, call);
+    ports.calls.delegate = (call, options) => {
+      if (call.state !== 'running')
+        throw new MisuseError(
+          'closed',
+          'context.delegate: expected the call to run, got one that has ended.',
+        );
+      return delegate(wholeSession(call.session), options, call);
+    };
     ports.sessions.methods.set('delegate', (session, options: DelegateOptions) =>
       delegate(session, options),
     );

@@ -3,6 +3,7 @@ import type { Part } from '../../core/part.ts';
 import { definePart } from '../../core/registry/define-part.ts';
 import { type Check, isText } from '../../core/rules/rule-check.ts';
 import { type CompilePart, globCost, onText } from '../../core/rules/scalar-tests.ts';
+import { internalsOf } from '../../core/tool/definition.ts';
 import { schemaEngine } from '../../values/json-schema/engine.ts';
 import { withoutStrictNulls } from '../../values/schema/strict-nulls.ts';
 import { compilePattern } from '../../values/text/regex.ts';
@@ -65,7 +66,17 @@ const part = definePart({
   name: 'jsonSchemas',
   schemas: { json: schemaEngine },
   tests: { matches: compileMatches },
-  install(ports) {
+  install(ports, registry) {
+    ports.tools.definitions.push((definition) => {
+      const { input, output, knobs } = internalsOf(definition);
+      const native = [input, output, knobs].flatMap((schema) => schema?.check() ?? []);
+      if (native.length === 0) return;
+      registry.warn(
+        { tool: definition.name, patterns: native },
+        'patterns that RE2 cannot express run on the native engine, which a hostile input can ' +
+          'hang; rewrite them without lookaround and backreferences',
+      );
+    });
     ports.calls.repair = repair;
     ports.calls.dropNulls = withoutStrictNulls;
   },

@@ -46,6 +46,15 @@ export function followOrigins(session: SessionState): SessionOrigins | undefined
   return usesOrigins(session) ? beginOrigins(session) : ofSession.of(session);
 }
 
+/** Whether a handler has run, so that the model may have been shown an output. */
+function haveRun(counters: SessionState['counts']): boolean {
+  if (counters === undefined) return false;
+  for (const counts of [counters.others, ...(counters.byTool?.values() ?? [])])
+    for (let one: typeof counts | undefined = counts; one !== undefined; one = one.twin)
+      if (one.succeeded + one.failed + one.cancelled > 0) return true;
+  return false;
+}
+
 /** Begins to remember. */
 export function beginOrigins(session: CallSession): SessionOrigins {
   const known = ofSession.of(session);
@@ -54,7 +63,7 @@ export function beginOrigins(session: CallSession): SessionOrigins {
   const { registry, setup } = state;
   const begun = new SessionOrigins(
     ownMaxChars.get(setup) ?? ofRegistry.of(registry)?.maxChars,
-    state.counts?.haveRun === true,
+    haveRun(state.counts),
   );
   ofSession.set(session, begun);
   state.atReturn ??= [];

@@ -18,6 +18,7 @@ class PlainSchema implements RawValidator {
   readonly #json: JsonObject;
   readonly #options: BindOptions;
   #compiled: CompiledSchema | undefined;
+  #nativePatterns: readonly string[] | undefined;
 
   constructor(json: JsonObject, options: BindOptions) {
     this.#json = json;
@@ -27,7 +28,8 @@ class PlainSchema implements RawValidator {
   check(): readonly string[] {
     const { trusted, where } = this.#options;
     try {
-      return checkSchema(this.#json, { trusted }).nativePatterns;
+      this.#nativePatterns ??= checkSchema(this.#json, { trusted }).nativePatterns;
+      return this.#nativePatterns;
     } catch (error) {
       if (error instanceof MisuseError)
         throw new MisuseError(error.code, `${where}: ${error.message}`, { cause: error });

@@ -5,12 +5,13 @@ import type { AnyTool } from '../../../src/api/tool.ts';
 import { partOf } from '../../../src/assembly/part-table.ts';
 import { RegistryParts } from '../../../src/core/registry/define-part.ts';
 import { Registry } from '../../../src/core/registry/registry.ts';
-import { createDefinition, defineTool } from '../../../src/core/tool/define-tool.ts';
+import { defineTool } from '../../../src/core/tool/define-tool.ts';
 import {
   internalsOf,
   type OutsidePlace,
   renameDefinition,
 } from '../../../src/core/tool/definition.ts';
+import { createDefinition } from '../../../src/extend.ts';
 import { jsonSchemas } from '../../../src/parts/json-schema/part.ts';
 
 const only = new RegistryParts([jsonSchemas()]);
@@ -111,8 +112,13 @@ test('a definition from outside that replaces another one runs', async () => {
         parameters: { type: 'object', properties: { a: { type } } },
         handler: () => 'done',
       },
-      undefined,
-      { source: 'far', withdrawn: () => undefined, onRegistered: (place) => places.push(place) },
+      {
+        from: {
+          source: 'far',
+          withdrawn: () => undefined,
+          onRegistered: (place) => places.push(place),
+        },
+      },
     ) as AnyTool<unknown>;
   const registry = new Registry({}, only);
   const session = registry.createSession({ sessionId: 's' });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { partOf } from '../../../src/assembly/part-table.ts';
 import { RegistryParts } from '../../../src/core/registry/define-part.ts';
 import { Registry } from '../../../src/core/registry/registry.ts';
-import { createDefinition } from '../../../src/core/tool/define-tool.ts';
+import { createDefinition } from '../../../src/extend.ts';
 import {
   type AnyTool,
   type ApprovalRequest,
@@ -120,11 +120,12 @@ describe('without the part', () => {
           parameters: jsonSchema(inObject(pin) as never),
           handler: () => 1,
         },
-        undefined,
         {
-          source: 'mcp:x',
-          withdrawn: () => undefined,
-          onRegistered: (place) => void places.push(place),
+          from: {
+            source: 'mcp:x',
+            withdrawn: () => undefined,
+            onRegistered: (place) => void places.push(place),
+          },
         },
       ) as AnyTool<unknown>;
     registry.register(outside(text));
