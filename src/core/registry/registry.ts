@@ -55,6 +55,7 @@ export class Registry<S = unknown> {
     readState = (registry) => (#state in registry ? registry.#state : undefined);
   }
 
+  /** @internal Left out of the declarations, which would have the whole inside otherwise. */
   constructor(options: RegistryOptions<S>, parts: RegistryParts) {
     const state = new RegistryState(options as RegistryOptions<never>, interrupts, parts);
     state.exemplars = exemplars();
