@@ -16,7 +16,7 @@ import { callSummary } from '../../values/text/call-summary.ts';
 import { shownOrigins } from '../../values/text/told-origins.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/build-page.ts';
-import { answeredBy, schemaOfAsked } from '../shared/answered.ts';
+import { answeredBy, mayEdit, schemaOfAsked } from '../shared/answered.ts';
 import { idIn, maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
 import { createInboxUndo } from './handler-undo.ts';
 import { sentRequest } from './webhook-message.ts';
@@ -229,8 +229,7 @@ function viewOf(asked: PendingApproval | ListedApproval, allowEdits: boolean): V
     summary: asked.summary ?? callSummary(asked.tool.name, asked.input ?? {}, asked.hiddenFields),
     leftOut: leftOutOf(asked),
     originWords: shownOrigins(asked).origins,
-    // Hidden fields are not in the input that was shown, so an edit of it would lose them.
-    editable: allowEdits && asked.hiddenFields.length === 0,
+    editable: allowEdits && mayEdit(asked),
   };
 }
 

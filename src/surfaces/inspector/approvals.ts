@@ -20,7 +20,7 @@ import { toldApprovers } from '../../values/text/told-approvers.ts';
 import { shownOrigins } from '../../values/text/told-origins.ts';
 import type { AnswerRequest, QuestionSchema } from '../pages/inspector-session-wire.ts';
 import type { ApprovalLine } from '../pages/inspector-wire.ts';
-import { answeredBy, schemaOfAsked } from '../shared/answered.ts';
+import { answeredBy, mayEdit, schemaOfAsked } from '../shared/answered.ts';
 
 /** Most questions that are shown. */
 const maxShown = 100;
@@ -77,8 +77,7 @@ export function createQuestions(registry: HostToolRegistry<never>, allowEdits: b
   const hasInbox = durable !== undefined;
   const source = hasInbox ? fromInbox(registry) : fromSessions(registry);
   // Without an inbox, an edit that does not fit would end the call.
-  const canEdit = ({ hiddenFields }: PendingApproval): boolean =>
-    allowEdits && hasInbox && hiddenFields.length === 0;
+  const canEdit = (asked: PendingApproval): boolean => allowEdits && hasInbox && mayEdit(asked);
   const editable = async (
     id: string,
   ): Promise<{ readonly asked: PendingApproval } | typeof over | typeof noEdits> => {

@@ -92,6 +92,14 @@ function refusalOf(result: ToolResult): string | undefined {
 const maxChars = 60_000;
 
 /**
+ * Whether a person may change the input of a call that is asked about. Hidden fields are not in the
+ * input that was shown, so an edit would lose them. What takes a call back would take back another.
+ */
+export function mayEdit({ hiddenFields, tool }: Pick<ApprovalRequest, 'hiddenFields' | 'tool'>) {
+  return hiddenFields.length === 0 && !tool.name.endsWith('.revert');
+}
+
+/**
  * The JSON schema of the input of the tool that a person is asked about. Undefined if this registry
  * does not have exactly this tool, so that an edit would not be accepted, or if the schema is long.
  */

@@ -151,6 +151,20 @@ describe('the approvals handler', () => {
     expect(undone).toEqual([]);
   });
 
+  test('lets nobody edit what takes a call back: another input would take back another call', async () => {
+    const { registry, session } = shop({ rules: [{ effect: 'ask', tools: 'refund.revert' }] });
+    const handler = createApprovalsHandler(registry, {
+      authenticate: () => 'bob',
+      allowEdits: true,
+    });
+    await session.call('refund', { order: 'A-1' }, { callId: 'c1' });
+    const id = idOf(await session.revert('c1'));
+    const response = await handler.fetch(new Request(`http://127.0.0.1/api/approvals/${id}`));
+    const asked = await response.json();
+    expect(asked).toMatchObject({ tool: { name: 'refund.revert' }, editable: false });
+    expect(asked).not.toHaveProperty('schema');
+  });
+
   test('offers it only with `allowUndo`, and only for what can be taken back', async () => {
     const { registry, session, undone } = shop(asking);
     const off = desk(registry);
