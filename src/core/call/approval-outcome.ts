@@ -154,8 +154,8 @@ export function invalidAnswer(
   const fault = wrongAnswer(came);
   reportFault(call, fault, 'approver', 'an approver returned something that is not an answer');
   const message =
-    "the host's approver answered in a wrong form, so the answer could not be read. No person " +
-    'refused the call. Do not retry it; say what happened.';
+    "the host's approver answered in a wrong form. No person refused the call. Do not retry it; " +
+    'say what happened.';
   return withCause(rejected(call, approvalId, 'invalid_answer', by, message), fault);
 }
 

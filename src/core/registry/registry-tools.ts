@@ -138,9 +138,8 @@ export class RegistryTools {
       if (taken !== undefined && taken !== name)
         throw new MisuseError(
           'name_conflict',
-          `Tool \`${name}\` could be mistaken for \`${taken}\`, which is already registered ` +
-            '(names must differ in more than case, `-` and `_`, or look-alike letters). Choose ' +
-            'another name.',
+          `Tool \`${name}\` could be mistaken for \`${taken}\`, which is already registered. ` +
+            'Choose a name that differs in more than case, `-` and `_`, or look-alike letters.',
         );
       skeletons.set(skeleton, name);
     }

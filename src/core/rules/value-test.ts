@@ -18,7 +18,7 @@ import {
 
 /** What is expected where `alike` would help a call to pass. */
 export const withoutAlike =
-  'a test without `alike`: that two texts look alike may only stop a call, in a `deny` or `ask`';
+  'a test without `alike`, which may only stop a call, in a `deny` or `ask`';
 
 /** A compiled scalar or object of tests. */
 export interface ValueTest extends Part {

@@ -26,7 +26,7 @@ export function checkPages(
         'invalid_definition',
         `Tool \`${definition.name}\`: expected \`ui.html\` to be the page that ` +
           `\`${before.name}\` has at \`${resourceUri}\`, got another one. Leave out \`html\` to ` +
-          'share that page, or choose another `ui.resourceUri`.',
+          'share it, or choose another address.',
       );
     pages.set(resourceUri, definition);
   }

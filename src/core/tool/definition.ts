@@ -215,8 +215,7 @@ export function internalsOf(definition: unknown): ToolInternals {
     throw new MisuseError(
       'foreign_definition',
       `The definition of \`${String((definition as { name?: unknown }).name)}\` was made by ` +
-        'another installed copy of host-tools. Deduplicate the dependency, so that defineTool ' +
-        'and the registry come from one copy.',
+        'another installed copy of host-tools. Deduplicate the dependency.',
     );
   }
   throw new MisuseError(

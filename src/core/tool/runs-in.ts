@@ -1,12 +1,11 @@
 /** Says where the calls of a tool run. */
-import { MisuseError } from '../../values/errors/index.ts';
 import { reading, wrongOption } from '../../values/options/index.ts';
 import type { ToolFields } from './config-fields.ts';
 
 /** The name for an executor that gives none. */
 const unsaid = 'custom';
 /** The names for tools without an executor. */
-const taken: readonly unknown[] = ['inline', 'external'];
+const taken = ['inline', 'external'];
 
 const word = /^[a-z][a-z0-9_-]{0,31}$/;
 
@@ -21,14 +20,9 @@ export function runsIn({ executor, external }: ToolFields, where: string): strin
   const read = (): unknown => (Object.hasOwn(executor, 'kind') ? executor.kind : undefined);
   const kind = reading(where, 'kind', read, wording);
   if (kind === undefined) return unsaid;
-  if (taken.includes(kind))
-    throw new MisuseError(
-      'invalid_definition',
-      `${where}: expected \`executor.kind\` to be a word for where the executor runs calls, got ` +
-        `"${kind}", which stands for tools without an executor.`,
-    );
-  if (typeof kind === 'string' && word.test(kind)) return kind;
+  if (typeof kind === 'string' && word.test(kind) && !taken.includes(kind)) return kind;
   const expected =
-    'a word of 1 to 32 lower-case letters, digits, `-` and `_` that begins with a letter';
+    'a word of 1 to 32 lower-case letters, digits, `-` and `_` that begins with a letter, other ' +
+    'than `inline` and `external`';
   throw wrongOption(where, 'kind', expected, kind, wording);
 }

@@ -40,8 +40,8 @@ export function withOwnNames<T extends Readonly<Record<string, unknown>>>(
     if (config[name] !== undefined)
       throw new MisuseError(
         'invalid_definition',
-        `${where}: expected one of \`${path}${name}\` and \`${path}${other}\`, got both. They ` +
-          'are two names of the same field; leave one of them out.',
+        `${where}: expected one of \`${path}${name}\` and \`${path}${other}\`, got both, ` +
+          'two names of one field. Leave one of them out.',
       );
     own[name] = config[other];
     own[other] = undefined;

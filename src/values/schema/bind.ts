@@ -310,7 +310,6 @@ function asObjectSchema(schema: JsonObject, where: string): JsonObject {
   throw new MisuseError(
     'invalid_schema',
     `${where}: expected a schema of an object (type "object"), got type ` +
-      `${JSON.stringify(type)}. A tool's arguments are named: wrap the value in an object with ` +
-      'one property.',
+      `${JSON.stringify(type)}. Give the value a name: wrap the value in an object.`,
   );
 }

@@ -237,8 +237,7 @@ function zod3Converter(): Zod3Converter {
       'missing_dependency',
       'The package `zod-to-json-schema`, which converts zod 3 schemas, could not be loaded: ' +
         `${messageOf(error).split('\n', 1)[0]}. If the application is bundled, install it next ` +
-        'to the bundle. In a runtime that cannot look packages up, use zod 4, or convert the ' +
-        'schema beforehand and pass the JSON Schema.',
+        'to the bundle. Where packages cannot be looked up, use zod 4 or pass a JSON Schema.',
       { cause: error },
     );
   }
@@ -265,7 +264,7 @@ function refuseShape(schema: object, where: string): void {
       throw new MisuseError(
         'invalid_schema',
         `${where}: expected a schema, got an object whose member \`${key}\` is one. Wrap it: ` +
-          `\`z.object({ … })\` or what your library calls it.`,
+          '`z.object({ … })`.',
       );
   }
 }

@@ -276,9 +276,8 @@ describe('ask: a person answers before the call runs', () => {
         code: 'approval_denied',
         reason: 'invalid_answer',
         message:
-          "The call to `pay` was not approved: the host's approver answered in a wrong form, " +
-          'so the answer could not be read. No person refused the call. Do not retry it; say ' +
-          'what happened.',
+          "The call to `pay` was not approved: the host's approver answered in a wrong form. " +
+          'No person refused the call. Do not retry it; say what happened.',
       });
       expect(error?.cause).toMatchObject({
         name: 'MisuseError',

@@ -54,8 +54,8 @@ test('a copy of a definition keeps it, and an unknown tool has none', async () =
 test.each([
   [
     1,
-    'a word of 1 to 32 lower-case letters, digits, `-` and `_` that begins with a letter, got ' +
-      '`1` (number).',
+    'a word of 1 to 32 lower-case letters, digits, `-` and `_` that begins with a letter, other ' +
+      'than `inline` and `external`, got `1` (number).',
   ],
   ['', 'a word of 1 to 32 lower-case letters'],
   ['Thread', 'a word of 1 to 32 lower-case letters'],
@@ -70,8 +70,7 @@ test.each([
 
 test.each(['inline', 'external'])('%s is not for an executor to say', (kind) => {
   expect(() => define('t', { executor: { kind, execute } })).toThrow(
-    'Tool `t`: expected `executor.kind` to be a word for where the executor runs calls, got ' +
-      `"${kind}", which stands for tools without an executor.`,
+    `with a letter, other than \`inline\` and \`external\`, got \`${kind}\` (string).`,
   );
 });
 

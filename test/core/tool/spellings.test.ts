@@ -118,8 +118,8 @@ describe('both names of a field are refused, whatever their values are', () => {
     const { code, message } = faultOf(() => make(config));
     expect(code).toBe('invalid_definition');
     expect(message).toBe(
-      `Tool \`send\`: expected one of \`${name}\` and \`${other}\`, got both. They are two names of ` +
-        'the same field; leave one of them out.',
+      `Tool \`send\`: expected one of \`${name}\` and \`${other}\`, got both, two names of one ` +
+        'field. Leave one of them out.',
     );
   });
   test.each(Object.entries(hints))('the hints %s and %s', (name, other) => {
