@@ -24,7 +24,7 @@ interface Row {
  */
 const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
   'host-tools': { limit: 270 },
-  'host-tools/core': { limit: 75, goal: 60 },
+  'host-tools/core': { limit: 74, goal: 60 },
 };
 
 /** What the other entries are measured beside, since a host that uses them has it anyway. */
@@ -59,7 +59,7 @@ const parts: Readonly<Record<string, number>> = {
  * from options of all parts (docs/decisions/0142).
  */
 const limits: Readonly<Record<string, number>> = {
-  testing: 225,
+  testing: 226,
   amplifier: 80,
   workflow: 15,
   config: 46,
@@ -72,7 +72,7 @@ const limits: Readonly<Record<string, number>> = {
   langchain: 13,
   acp: 25,
   'claude-agent': 70,
-  relay: 245,
+  relay: 246,
   'relay/client': 14,
   redis: 13,
   postgres: 14,
@@ -85,7 +85,7 @@ const limits: Readonly<Record<string, number>> = {
   otel: 7,
   prometheus: 4,
   sandbox: 20,
-  bullmq: 81,
+  bullmq: 82,
   approvals: 38,
   offload: 78,
 };
