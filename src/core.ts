@@ -38,6 +38,7 @@ export {
 
 // Registry and sessions
 
+export type { Approvals } from './api/answers.ts';
 export type { BatchOptions, BatchPlan, BatchResult, PlannedCall, ToolCall } from './api/batch.ts';
 export type { Authorization, Explanation, ExternalOutcome, RuleFault } from './api/explanation.ts';
 export type {
@@ -51,7 +52,6 @@ export type {
 export type { OriginOptions, SaidOptions } from './api/origins.ts';
 export type { Logger, RegistryOptions, SessionFor, ToolRegistration } from './api/registry.ts';
 export type { Dropped, EffectiveTools, Prerequisite, ToolSession } from './api/session.ts';
-export type { Approvals } from './api/session-approvals.ts';
 export type { Overrides, SessionOptions } from './api/session-options.ts';
 export type { CoreOptions } from './assembly/core-registry.ts';
 export { HostToolRegistry } from './assembly/core-registry.ts';
@@ -73,7 +73,7 @@ export type {
   SurfaceClient,
   ToolContext,
 } from './api/context.ts';
-export type { BeforeAnswer, Hook, HookCall } from './api/hook.ts';
+export type { BeforeAnswer, Hook, HookCall } from './api/policy.ts';
 export type {
   Fail,
   Failure,
@@ -106,7 +106,6 @@ export type {
 
 // Policy
 
-export type { Allow, Ask, Decision, Deny, Effect } from './api/decision.ts';
 export type { Actor, DelegatedAgent, DelegateOptions } from './api/delegation.ts';
 export type {
   CallGate,
@@ -118,7 +117,7 @@ export type {
   OutputGate,
   OutputGateCall,
 } from './api/gate.ts';
-export type { Policy, PolicySubject } from './api/policy.ts';
+export type { Allow, Ask, Decision, Deny, Effect, Policy, PolicySubject } from './api/policy.ts';
 export type { Limits, Profile } from './api/profile.ts';
 export type { Quota, QuotaSubject } from './api/quotas.ts';
 export type { Glob, Rule, RuleOrigins, RuleTest, WhenTest } from './api/rule.ts';
@@ -145,18 +144,19 @@ export type { QuotaLevel } from './api/quotas.ts';
 
 // Idempotency
 
-export type { IdempotencyOptions } from './api/idempotency.ts';
+export type { IdempotencyOptions } from './api/part-options.ts';
 
 // Offloading outputs
 
-export type { OffloadOptions } from './api/offload.ts';
+export type { OffloadOptions } from './api/part-options.ts';
 
 // Undo
 
-export type { CallLeft, RevertedCalls, UndoOptions } from './api/undo.ts';
+export type { CallLeft, RevertedCalls, UndoOptions } from './api/part-options.ts';
 
 // Approvals
 
+export type { Answerer, ApprovalOutcome, Approvers, GivenAnswer } from './api/answers.ts';
 export type {
   ApprovalAnswer,
   ApprovalChoice,
@@ -167,7 +167,6 @@ export type {
   PendingApproval,
 } from './api/approval.ts';
 export type { SuspendedApproval } from './api/approval-store.ts';
-export type { Answerer, Approvers, GivenAnswer } from './api/approvers.ts';
 export type {
   CodeAnswer,
   CodeError,
@@ -179,8 +178,7 @@ export type {
   CodeRequest,
   CodeRunner,
 } from './api/code.ts';
-export type { DiscoveryOptions, Embed, FoundTool, SearchOptions } from './api/discovery.ts';
-export type { ApprovalOutcome } from './api/session-approvals.ts';
+export type { DiscoveryOptions, Embed, FoundTool, SearchOptions } from './api/part-options.ts';
 export type { ListedApproval } from './parts/durable-approvals/head.ts';
 export type {
   NamedAnswer,

@@ -12,8 +12,7 @@ export { PolicyFault } from './core/rules/policies.ts';
 
 export type { CallObserver, CallRecord } from './core/call/call-observers.ts';
 export type { CallEnd, CallStart, CallTrace, CallTracer } from './core/call/call-tracers.ts';
-export { type Observing, observeCalls } from './core/registry/observe-calls.ts';
-export { traceCalls } from './core/registry/trace-calls.ts';
+export { type Observing, observeCalls, traceCalls } from './core/registry/observe-calls.ts';
 
 // Adapters
 

@@ -1,6 +1,6 @@
 /** What a profile and its limits may hold at most, and which of several parents holds. */
 import { describe, expect, test } from 'vitest';
-import type { Effect } from '../src/api/decision.ts';
+import type { Effect } from '../src/api/policy.ts';
 import type { Limits, Profile } from '../src/api/profile.ts';
 import { registryStateOf } from '../src/core/registry/state-of.ts';
 import { checkLimits, tightestLimits } from '../src/core/rules/limits.ts';

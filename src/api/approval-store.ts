@@ -1,8 +1,8 @@
 /** What is kept of suspended calls. */
 
 import type { JsonObject } from '../values/json/index.ts';
+import type { GivenAnswer } from './answers.ts';
 import type { ApprovalRequest } from './approval.ts';
-import type { GivenAnswer } from './approvers.ts';
 import type { Actor } from './delegation.ts';
 
 /** A suspended call as a store keeps it. Plain JSON. */

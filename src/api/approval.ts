@@ -1,7 +1,7 @@
 /** The question for a person, and the possible answers. */
 
 import type { JsonObject } from '../values/json/index.ts';
-import type { Approvers, GivenAnswer } from './approvers.ts';
+import type { Approvers, GivenAnswer } from './answers.ts';
 import type { Actor } from './delegation.ts';
 import type { JudgedOrigin } from './origins.ts';
 import type { QuotaLevel } from './quotas.ts';

@@ -2,11 +2,11 @@
 
 import type { ToolError } from '../values/errors/index.ts';
 import type { JsonValue } from '../values/json/index.ts';
+import type { GivenAnswer } from './answers.ts';
 import type { ApprovalRequest, ApprovalSettled } from './approval.ts';
-import type { GivenAnswer } from './approvers.ts';
-import type { Effect } from './decision.ts';
 import type { Actor } from './delegation.ts';
 import type { OriginTold } from './origins.ts';
+import type { Effect } from './policy.ts';
 
 /** The members of every event of a session. */
 export interface EventBase {

@@ -2,9 +2,9 @@
 
 import type { ErrorCode } from '../values/errors/index.ts';
 import type { JsonObject } from '../values/json/index.ts';
-import type { Approvers } from './approvers.ts';
-import type { Decision } from './decision.ts';
+import type { Approvers } from './answers.ts';
 import type { JudgedOrigin } from './origins.ts';
+import type { Decision } from './policy.ts';
 import type { QuotaLevel } from './quotas.ts';
 import type { ToolResult } from './result.ts';
 import type { Deprecation } from './tool.ts';

@@ -1,9 +1,9 @@
 /** Profiles: named, ordered sets of tools with their knobs, rules and limits. */
 
 import type { JsonObject } from '../values/json/index.ts';
-import type { Approvers } from './approvers.ts';
-import type { Effect } from './decision.ts';
+import type { Approvers } from './answers.ts';
 import type { OutputOrigin, Role } from './origins.ts';
+import type { Effect } from './policy.ts';
 import type { Quota } from './quotas.ts';
 import type { Rule } from './rule.ts';
 

@@ -3,16 +3,13 @@
 import type { MaybePromise } from '../values/maybe-promise.ts';
 import type { Key, SuspendedApproval } from './approval-store.ts';
 import type { CredentialResolver } from './credentials.ts';
-import type { Effect } from './decision.ts';
 import type { Gate } from './gate.ts';
-import type { IdempotencyOptions } from './idempotency.ts';
-import type { OffloadOptions } from './offload.ts';
 import type { OriginOptions } from './origins.ts';
-import type { Policy } from './policy.ts';
+import type { IdempotencyOptions, OffloadOptions, UndoOptions } from './part-options.ts';
+import type { Effect, Policy } from './policy.ts';
 import type { Quota } from './quotas.ts';
 import type { Rule } from './rule.ts';
 import type { Store } from './store.ts';
-import type { UndoOptions } from './undo.ts';
 
 /**
  * A logger with pino's signatures. It gets messages that the host should know and that no result

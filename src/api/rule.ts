@@ -1,9 +1,9 @@
 /** The definition of a rule, as a host writes it. */
 
 import type { JsonPrimitive } from '../values/json/index.ts';
-import type { Approvers } from './approvers.ts';
-import type { Effect } from './decision.ts';
+import type { Approvers } from './answers.ts';
 import type { KnownContainers, Origin } from './origins.ts';
+import type { Effect } from './policy.ts';
 import type { ToolAnnotations } from './tool.ts';
 
 /**

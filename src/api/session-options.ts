@@ -3,11 +3,10 @@
 import type { JsonObject } from '../values/json/index.ts';
 import type { CodeOptions } from './code.ts';
 import type { Approver } from './context.ts';
-import type { DiscoveryOptions } from './discovery.ts';
 import type { Gate } from './gate.ts';
-import type { Hook } from './hook.ts';
 import type { OriginOptions } from './origins.ts';
-import type { Policy } from './policy.ts';
+import type { DiscoveryOptions } from './part-options.ts';
+import type { Hook, Policy } from './policy.ts';
 import type { Limits } from './profile.ts';
 import type { Quota } from './quotas.ts';
 import type { Rule } from './rule.ts';

@@ -2,18 +2,18 @@
 
 import type { JsonObject } from '../values/json/index.ts';
 import type { JsonSchema } from '../values/schema/schema.ts';
+import type { Approvals } from './answers.ts';
 import type { BatchOptions, BatchPlan, BatchResult, ToolCall } from './batch.ts';
 import type { CallOptions, CallTool } from './context.ts';
 import type { DelegateOptions } from './delegation.ts';
-import type { FoundTool, SearchOptions } from './discovery.ts';
 import type { Emitter, ToolEvents } from './events.ts';
 import type { Authorization, Explanation } from './explanation.ts';
-import type { Hook } from './hook.ts';
 import type { CallMetrics } from './metrics.ts';
 import type { JudgedOrigin, SaidOptions } from './origins.ts';
+import type { FoundTool, SearchOptions } from './part-options.ts';
+import type { Hook } from './policy.ts';
 import type { ToolRegistration } from './registry.ts';
 import type { ToolResult } from './result.ts';
-import type { Approvals } from './session-approvals.ts';
 import type { Overrides } from './session-options.ts';
 import type { AnyTool, Deprecation, ToolAnnotations, ToolRef } from './tool.ts';
 

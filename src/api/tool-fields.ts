@@ -5,8 +5,8 @@ import type { MaybePromise } from '../values/maybe-promise.ts';
 import type { ParsedOf, Schema } from '../values/schema/schema.ts';
 import type { ApprovalPrompt } from './approval.ts';
 import type { CallInfo } from './context.ts';
-import type { Allow, Ask, Decision, Deny } from './decision.ts';
 import type { OutputOrigin } from './origins.ts';
+import type { Allow, Ask, Decision, Deny } from './policy.ts';
 import type { Deprecation, FactRule, ToolAnnotations, ToolRef } from './tool.ts';
 
 /** The type of a tool's parsed knobs. An empty object if it declares none. */

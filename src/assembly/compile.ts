@@ -4,7 +4,7 @@ import type { Quota } from '../api/quotas.ts';
 import type { Rule } from '../api/rule.ts';
 import type { CompiledRule } from '../core/rules/rule.ts';
 import { compileRules as compileRulesWith, tryRule as tryRuleWith } from '../core/rules/rules.ts';
-import type { CompiledQuota } from '../parts/quotas/quota.ts';
+import type { CompiledQuota } from '../parts/quotas/quota-layers.ts';
 import { compileQuotas as compileQuotasWith } from '../parts/quotas/quotas.ts';
 import { everything } from './full-registry.ts';
 

@@ -1,6 +1,6 @@
 /** A call as its executor sees it, beside the context that handlers get. */
 
-import { type RemoteCall, remoteCall } from '../core/call/remote-call.ts';
+import { HandlerContext } from '../core/call/handler-context.ts';
 import { type Stop, stopOf } from '../core/call/stop-of.ts';
 import { traceContextOf } from '../core/call/traced.ts';
 import type { ToolContext, TraceContext } from '../core.ts';
@@ -90,4 +90,30 @@ class ContextCall implements RunningCall {
   get trace(): TraceContext | undefined {
     return traceContextOf(this.#context as ToolContext);
   }
+}
+
+/** The call as another machine needs to know it. */
+export interface RemoteCall {
+  /** The fingerprint of the definition for which the call was judged. */
+  readonly fingerprint: string;
+  /** Whether the call may run again if its outcome is unknown. */
+  readonly idempotent: boolean;
+  /** Milliseconds until the call times out. */
+  readonly leftMs: number;
+  /** Characters of the output that a model may get; Infinity without a budget. */
+  readonly maxOutputChars: number;
+}
+
+/** Undefined if the context is not one that the library gave to a handler. */
+function remoteCall(context: ToolContext): RemoteCall | undefined {
+  const call = HandlerContext.callOf(context);
+  if (call === undefined) return undefined;
+  const { definition } = call.binding.entry.internals;
+  return {
+    fingerprint: definition.fingerprint,
+    idempotent: definition.annotations.idempotent === true,
+    leftMs:
+      context.deadline === undefined ? Infinity : context.deadline - call.session.registry.now(),
+    maxOutputChars: call.binding.maxOutputChars,
+  };
 }

@@ -1,7 +1,7 @@
 /** Reads the texts of a question. */
 
+import type { Approvers } from '../../api/answers.ts';
 import type { ApprovalPrompt } from '../../api/approval.ts';
-import type { Approvers } from '../../api/approvers.ts';
 import { copyJson, deepFreeze } from '../../values/json/index.ts';
 import { misspeltIn } from './request.ts';
 

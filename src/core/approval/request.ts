@@ -1,7 +1,7 @@
 /** Reads the answers of people to questions about calls. */
 
+import type { GivenAnswer } from '../../api/answers.ts';
 import type { ApprovalChoice } from '../../api/approval.ts';
-import type { GivenAnswer } from '../../api/approvers.ts';
 import { copyJson, isJsonObject, type JsonObject } from '../../values/json/index.ts';
 import { probablyMeant } from '../../values/options/index.ts';
 

@@ -1,7 +1,7 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
 
+import type { GivenAnswer } from '../../api/answers.ts';
 import type { ApprovalChoice, PendingApproval } from '../../api/approval.ts';
-import type { GivenAnswer } from '../../api/approvers.ts';
 import { type ToolError, toolError, withCause } from '../../values/errors/index.ts';
 import { choiceOf, type ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';

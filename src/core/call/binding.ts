@@ -2,8 +2,7 @@
  * What applies to one tool in one session. It is computed on first use, and again after a change.
  */
 
-import type { Effect } from '../../api/decision.ts';
-import type { Policy } from '../../api/policy.ts';
+import type { Effect, Policy } from '../../api/policy.ts';
 import type { HostTool } from '../../api/session.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { MadeHandler } from '../tool/definition.ts';

@@ -1,7 +1,7 @@
 /** The port behind audit logs: observers are told of every call. */
 
+import type { GivenAnswer } from '../../api/answers.ts';
 import type { ApprovalChoice } from '../../api/approval.ts';
-import type { GivenAnswer } from '../../api/approvers.ts';
 import type { Actor } from '../../api/delegation.ts';
 import type { OriginTold } from '../../api/origins.ts';
 import type { ToolResult } from '../../api/result.ts';

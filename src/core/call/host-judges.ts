@@ -5,8 +5,7 @@
 
 import type { ApprovalPrompt } from '../../api/approval.ts';
 import type { CallInfo } from '../../api/context.ts';
-import type { Decision } from '../../api/decision.ts';
-import type { Policy, PolicySubject } from '../../api/policy.ts';
+import type { Decision, Policy, PolicySubject } from '../../api/policy.ts';
 import type { ToolSummary } from '../../api/tool.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { readPrompt } from '../approval/read-prompt.ts';

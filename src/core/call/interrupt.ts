@@ -4,8 +4,8 @@ import { type ToolError, toolError } from '../../values/errors/index.ts';
 import { inScope } from '../../values/limits/async-scope.ts';
 import type { Call } from './call.ts';
 import { callChild } from './call-child.ts';
-import type { CallControl } from './call-control.ts';
 import { failCall } from './end-call.ts';
+import type { CallControl } from './session-port.ts';
 import { shownNameOf } from './shown.ts';
 
 /**

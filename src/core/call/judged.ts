@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../values/json/index.ts';
 import { declaresPath } from '../../values/schema/local-reference.ts';
-import type { Judged } from '../rules/judged.ts';
+import type { Judged } from '../rules/rule.ts';
 import type { Binding } from './binding.ts';
 import type { FoundCall } from './call.ts';
 import type { RuleCount } from './counters.ts';

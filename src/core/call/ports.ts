@@ -1,7 +1,7 @@
 /** What parts do for calls. A call asks for nothing that no part does. */
 
+import type { Approvers } from '../../api/answers.ts';
 import type { ApprovalRequest, PendingApproval } from '../../api/approval.ts';
-import type { Approvers } from '../../api/approvers.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { Store } from '../../api/store.ts';
 import type { ToolError } from '../../values/errors/index.ts';

@@ -3,11 +3,10 @@
  * knows of them only what stands here.
  */
 
-import type { Approver } from '../../api/context.ts';
+import type { Approver, CallOptions } from '../../api/context.ts';
 import type { Actor } from '../../api/delegation.ts';
 import type { EventType } from '../../api/events.ts';
-import type { Hook } from '../../api/hook.ts';
-import type { Policy } from '../../api/policy.ts';
+import type { Hook, Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { Prerequisite } from '../../api/session.ts';
@@ -27,7 +26,6 @@ import type { SlotHolder } from '../slot.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { Binding, ToolStatus } from './binding.ts';
 import type { Call, FoundCall } from './call.ts';
-import type { CallControl } from './call-control.ts';
 import type { CallObservers } from './call-observers.ts';
 import type { CallPorts } from './call-ports.ts';
 import type { CallTracers } from './call-tracers.ts';
@@ -161,4 +159,17 @@ export interface CallRegistry extends SlotHolder {
     message: string,
     errorOf?: (thrown: unknown) => unknown,
   ): void;
+}
+
+export interface CallControl {
+  /** @param idleMs Given if the idle timeout expired, and not that of the call. */
+  expired(call: Call, idleMs?: number): void;
+  cancelled(call: Call, reason: unknown): void;
+  closed(call: Call): void;
+  callChild(
+    parent: FoundCall,
+    tool: unknown,
+    input: unknown,
+    options: CallOptions | undefined,
+  ): Promise<ToolResult>;
 }

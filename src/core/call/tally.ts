@@ -1,6 +1,6 @@
 /** What the gates have decided about one call so far. */
 import type { JsonObject } from '../../values/json/index.ts';
-import { maxRuleSteps } from '../rules/judged.ts';
+import { maxRuleSteps } from '../rules/rule.ts';
 import type { Verdict } from '../rules/verdict.ts';
 import type { FoundCall } from './call.ts';
 

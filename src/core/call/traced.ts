@@ -8,21 +8,21 @@ import type { ToolResult } from '../../api/result.ts';
 import type { TraceContext } from '../../api/trace-context.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import { type Call, isFound } from './call.ts';
-import type {
-  CallEnd,
-  CallTrace,
-  CallTracer,
-  CallTracers,
-  CallTraces,
-  Phase,
-  Told,
+import {
+  type CallEnd,
+  type CallTrace,
+  type CallTracer,
+  type CallTracers,
+  type CallTraces,
+  type Phase,
+  type Told,
+  takeTraceContext,
 } from './call-tracers.ts';
 import { HandlerContext } from './handler-context.ts';
 import { postedResult } from './posted-result.ts';
 import { reportFault } from './report-fault.ts';
 import { shownInput, shownText } from './shown.ts';
 import { GoTo, type Next, type Step } from './step.ts';
-import { takeTraceContext } from './trace-context.ts';
 
 /** The tracers of a registry. */
 export class Tracers implements CallTracers {

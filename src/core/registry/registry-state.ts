@@ -1,8 +1,7 @@
 /** What the sessions of a registry share: tools, rules, profiles, clocks, timers and events. */
 
-import type { Effect } from '../../api/decision.ts';
 import type { ChangeReason } from '../../api/events.ts';
-import type { Policy } from '../../api/policy.ts';
+import type { Effect, Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
 import type { Logger, RegistryOptions } from '../../api/registry.ts';
 import type { Rule } from '../../api/rule.ts';
@@ -19,12 +18,11 @@ import { reading } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import type { ToolStatus } from '../call/binding.ts';
 import type { Call } from '../call/call.ts';
-import type { CallControl } from '../call/call-control.ts';
 import type { CallObservers } from '../call/call-observers.ts';
 import type { CallTracers } from '../call/call-tracers.ts';
 import { createIds } from '../call/calls-in-flight.ts';
 import { Counters } from '../call/counters.ts';
-import type { CallRegistry } from '../call/session-port.ts';
+import type { CallControl, CallRegistry } from '../call/session-port.ts';
 import { EventHub } from '../events.ts';
 import { tightestLimits } from '../rules/limits.ts';
 import type { KnownProfile } from '../rules/lineage.ts';

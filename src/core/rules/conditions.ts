@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
-import { type Judged, maxRuleSteps, overBudget, type Reading } from './judged.ts';
+import { type Judged, maxRuleSteps, overBudget, type Reading } from './rule.ts';
 import type { Check } from './rule-check.ts';
 import type { ValueTest } from './value-test.ts';
 import { allOf, allReadings, anyOf, passesAt, type Walk } from './walk.ts';

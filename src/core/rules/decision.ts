@@ -1,6 +1,6 @@
 /** Makes the three outcomes of every gate, and reads those of host code. */
 
-import type { Allow, Ask, Decision, Deny } from '../../api/decision.ts';
+import type { Allow, Ask, Decision, Deny } from '../../api/policy.ts';
 
 /**
  * Allows a call that only a default would refuse. It never overrides an ask or a deny.

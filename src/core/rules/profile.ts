@@ -1,6 +1,6 @@
 /** Reads profiles, and merges in what they extend. */
 
-import type { Effect } from '../../api/decision.ts';
+import type { Effect } from '../../api/policy.ts';
 import type { Limits, Profile } from '../../api/profile.ts';
 import type { Rule } from '../../api/rule.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';

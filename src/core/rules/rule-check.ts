@@ -1,12 +1,12 @@
 /**
  * How a malformed rule is refused: the layer, the index, the id, the field, what was expected, what
- * came. Parts use it for lists of their own.
+ * came. Parts use it for lists of their own. And what parts add to rules.
  */
 import { describe, type MisuseCode, MisuseError } from '../../values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { OptionsWording, OptionTable, OptionValues } from '../../values/options/index.ts';
-import type { Judged, Reading } from './judged.ts';
-import type { CompilePart } from './scalar-tests.ts';
+import type { SlotHolder } from '../slot.ts';
+import type { Judged, Reading } from './rule.ts';
 
 /** The words that parts add to rules, by where they stand. */
 export interface RuleWords {
@@ -34,6 +34,53 @@ export interface RuleParts {
   /** Refuses what only absent parts do with a rule. @throws MisuseError `missing_part` */
   checkFields(place: 'rule', where: string, fields: object): void;
 }
+
+/**
+ * How a value is compared. A `deny` or `ask` compares loosely: numbers and booleans also by their
+ * JSON text, and a text that is a number also as that number. An `allow` compares strictly. Inside
+ * `not`, it is the reverse, so that a doubtful value never helps a call to pass.
+ */
+export type Comparison = 'loose' | 'strict';
+
+/** A place of the input whose values are tested, with what parts find out about it. */
+export interface TestedPlace extends SlotHolder {
+  readonly path: readonly string[];
+  readonly judged: Judged;
+}
+
+/** One compiled test. */
+export interface Part {
+  /**
+   * Whether the test holds for a value. Undefined if that depends on an element of an empty array.
+   * @param value a scalar, an object, `absent` or `noElement`
+   * @param whole the array that the value is an element of; otherwise the value itself
+   * @param facts the facts of the session
+   * @param place where the value is, for tests that only arguments can pass
+   */
+  readonly judge: (
+    value: unknown,
+    whole: unknown,
+    facts: JsonObject,
+    place?: TestedPlace,
+  ) => boolean | undefined;
+  /** Steps that the test takes for each character of a text. */
+  readonly cost: number;
+  /** Steps that the test takes for each value, in addition to those for its characters. */
+  readonly steps: number;
+  /** Whether the test writes numbers as texts, which costs more than looking at them. */
+  readonly writesNumbers: boolean;
+  /** The names of tests in it that only arguments can pass; undefined if there are none. */
+  readonly ofArguments?: readonly string[] | undefined;
+  /** Whether the test may only stop calls, so that it has no place in an `allow` or below `not`. */
+  readonly onlyStops?: boolean;
+}
+
+export type CompilePart = (
+  operand: JsonValue,
+  field: string,
+  comparison: Comparison,
+  check: Check,
+) => Part;
 
 /** Reads one rule, or one entry of a part's list. */
 export interface Check {

@@ -1,6 +1,6 @@
 /** Checks and compiles rules, once, when the host passes them. */
 
-import type { Effect } from '../../api/decision.ts';
+import type { Effect } from '../../api/policy.ts';
 import type { Rule } from '../../api/rule.ts';
 import type { ToolAnnotations } from '../../api/tool.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
@@ -16,8 +16,7 @@ import { globTest, literalsIn } from '../../values/text/glob.ts';
 import { latinForm } from '../../values/text/look-alikes.ts';
 import { holds, holdsFor } from './conditions.ts';
 import { isReason } from './decision.ts';
-import type { Reading } from './judged.ts';
-import type { CompiledRule } from './rule.ts';
+import type { CompiledRule, Reading } from './rule.ts';
 import type { RuleParts } from './rule-check.ts';
 import { type Check, checkOf, isText, maxTextLength, placeOf } from './rule-check.ts';
 import { compilePlainTest } from './value-test.ts';

@@ -7,62 +7,20 @@ import {
   type JsonValue,
 } from '../../values/json/index.ts';
 import { globTest } from '../../values/text/glob.ts';
-import type { SlotHolder } from '../slot.ts';
-import type { Judged } from './judged.ts';
-import { type Check, isText, maxTextLength } from './rule-check.ts';
+import {
+  type Check,
+  type Comparison,
+  type CompilePart,
+  isText,
+  maxTextLength,
+  type Part,
+} from './rule-check.ts';
 
 /** The value of a path that leads nowhere. */
 export const absent = Symbol('absent');
 
 /** The value for an element of an empty array. */
 export const noElement = Symbol('no element');
-
-/**
- * How a value is compared. A `deny` or `ask` compares loosely: numbers and booleans also by their
- * JSON text, and a text that is a number also as that number. An `allow` compares strictly. Inside
- * `not`, it is the reverse, so that a doubtful value never helps a call to pass.
- */
-export type Comparison = 'loose' | 'strict';
-
-/** A place of the input whose values are tested, with what parts find out about it. */
-export interface TestedPlace extends SlotHolder {
-  readonly path: readonly string[];
-  readonly judged: Judged;
-}
-
-/** One compiled test. */
-export interface Part {
-  /**
-   * Whether the test holds for a value. Undefined if that depends on an element of an empty array.
-   * @param value a scalar, an object, {@link absent} or {@link noElement}
-   * @param whole the array that the value is an element of; otherwise the value itself
-   * @param facts the facts of the session
-   * @param place where the value is, for tests that only arguments can pass
-   */
-  readonly judge: (
-    value: unknown,
-    whole: unknown,
-    facts: JsonObject,
-    place?: TestedPlace,
-  ) => boolean | undefined;
-  /** Steps that the test takes for each character of a text. */
-  readonly cost: number;
-  /** Steps that the test takes for each value, in addition to those for its characters. */
-  readonly steps: number;
-  /** Whether the test writes numbers as texts, which costs more than looking at them. */
-  readonly writesNumbers: boolean;
-  /** The names of tests in it that only arguments can pass; undefined if there are none. */
-  readonly ofArguments?: readonly string[] | undefined;
-  /** Whether the test may only stop calls, so that it has no place in an `allow` or below `not`. */
-  readonly onlyStops?: boolean;
-}
-
-export type CompilePart = (
-  operand: JsonValue,
-  field: string,
-  comparison: Comparison,
-  check: Check,
-) => Part;
 
 export function isScalar(value: unknown): value is JsonPrimitive {
   return (

@@ -4,17 +4,8 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
-import type { Check } from './rule-check.ts';
-import {
-  absent,
-  type Comparison,
-  type CompilePart,
-  compareCost,
-  equalTo,
-  isScalar,
-  type Part,
-  scalarTests,
-} from './scalar-tests.ts';
+import type { Check, Comparison, CompilePart, Part } from './rule-check.ts';
+import { absent, compareCost, equalTo, isScalar, scalarTests } from './scalar-tests.ts';
 
 /** What is expected where `alike` would help a call to pass. */
 export const withoutAlike =

@@ -1,7 +1,7 @@
 /** The decision of all gates together. `call` and `explain` use the same code to reach it. */
 
 import type { ApprovalPrompt } from '../../api/approval.ts';
-import type { Decision } from '../../api/decision.ts';
+import type { Decision } from '../../api/policy.ts';
 import { deniedError, type ToolError, withCause } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { allow, ask, deny } from './decision.ts';

@@ -1,8 +1,9 @@
 /** Finds the values that a path leads to, and judges them by a test. */
 
 import { isJsonObject, type JsonObject } from '../../values/json/index.ts';
-import { type Judged, takeSteps } from './judged.ts';
-import { isScalar, noElement, type TestedPlace } from './scalar-tests.ts';
+import { type Judged, takeSteps } from './rule.ts';
+import type { TestedPlace } from './rule-check.ts';
+import { isScalar, noElement } from './scalar-tests.ts';
 import type { ValueTest } from './value-test.ts';
 
 /** The deepest nesting that is followed. Inputs have at most 64 levels; others may have more. */

@@ -1,10 +1,10 @@
 /** Compiles the `when` of a rule: each path with the test of the values that it leads to. */
 
-import type { Effect } from '../../api/decision.ts';
+import type { Effect } from '../../api/policy.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { Condition, WrittenCondition } from './conditions.ts';
+import type { Comparison } from './rule-check.ts';
 import { type Check, maxTextLength } from './rule-check.ts';
-import type { Comparison } from './scalar-tests.ts';
 import { compileTest } from './value-test.ts';
 
 const maxSegments = 64;

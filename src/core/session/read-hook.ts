@@ -1,6 +1,6 @@
 /** Reads a hook that a host adds to a session. */
 
-import type { Hook } from '../../api/hook.ts';
+import type { Hook } from '../../api/policy.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { checkSpelling } from '../../values/options/index.ts';
 

@@ -1,6 +1,6 @@
 /** What a session knows of its registry. The registry knows more. */
 
-import type { Effect } from '../../api/decision.ts';
+import type { Effect } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
 import type { Logger } from '../../api/registry.ts';
 import type { VersionRange } from '../../values/text/versions.ts';

@@ -2,8 +2,7 @@
 
 import type { Approver } from '../../api/context.ts';
 import type { Gate } from '../../api/gate.ts';
-import type { Hook } from '../../api/hook.ts';
-import type { Policy } from '../../api/policy.ts';
+import type { Hook, Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
 import type { Rule } from '../../api/rule.ts';
 import type { Overrides, SessionOptions } from '../../api/session-options.ts';

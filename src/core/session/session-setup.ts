@@ -1,8 +1,7 @@
 /** The options of a session, checked and copied. */
 
 import type { Approver } from '../../api/context.ts';
-import type { Hook } from '../../api/hook.ts';
-import type { Policy } from '../../api/policy.ts';
+import type { Hook, Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
 import type { Overrides } from '../../api/session-options.ts';
 import type { JsonObject } from '../../values/json/index.ts';

@@ -3,8 +3,7 @@
 import type { Approver } from '../../api/context.ts';
 import type { Actor, DelegatedAgent } from '../../api/delegation.ts';
 import type { ChangeReason, EventType } from '../../api/events.ts';
-import type { Hook } from '../../api/hook.ts';
-import type { Policy } from '../../api/policy.ts';
+import type { Hook, Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { Overrides } from '../../api/session-options.ts';

@@ -3,15 +3,15 @@
  * create, because a tool is bound on first use.
  */
 
+import type { Approvals } from '../../api/answers.ts';
 import type { ApprovalAnswer } from '../../api/approval.ts';
 import type { BatchOptions, BatchPlan, BatchResult, ToolCall } from '../../api/batch.ts';
 import type { CallOptions, CallTool } from '../../api/context.ts';
 import type { Emitter, ToolEvents } from '../../api/events.ts';
-import type { Hook } from '../../api/hook.ts';
 import type { CallMetrics } from '../../api/metrics.ts';
+import type { Hook } from '../../api/policy.ts';
 import type { ToolRegistration } from '../../api/registry.ts';
 import type { CoreSession, EffectiveTools, HostTool, ToolSession } from '../../api/session.ts';
-import type { Approvals } from '../../api/session-approvals.ts';
 import type { Overrides } from '../../api/session-options.ts';
 import type { AnyTool } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';

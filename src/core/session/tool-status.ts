@@ -3,7 +3,7 @@
  * tools share it, so it is computed once for all of them.
  */
 
-import type { Effect } from '../../api/decision.ts';
+import type { Effect } from '../../api/policy.ts';
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { ToolStatus } from '../call/binding.ts';
 import type { ToolGates } from '../call/ports.ts';

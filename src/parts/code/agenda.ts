@@ -6,8 +6,7 @@
 import type { Store } from '../../api/store.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import type { BoundedStore } from '../../stores/shared/bounded-store.ts';
-import { nameFor } from '../../stores/shared/use-store.ts';
+import { type BoundedStore, nameFor } from '../../stores/shared/use-store.ts';
 
 /** Milliseconds for which a run has its journal, unless it renews that. */
 export const leaseMs = 15_000;

@@ -3,8 +3,8 @@
 import type { ToolResult } from '../../api/result.ts';
 import type { Resumed } from '../../core/call/call.ts';
 import { type ReadCallOptions, withSurface } from '../../core/call/call-options.ts';
+import { takeTraceContext } from '../../core/call/call-tracers.ts';
 import { callTool } from '../../core/call/spine.ts';
-import { takeTraceContext } from '../../core/call/trace-context.ts';
 import type { ResumedCall } from '../../core/registry/ports.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { keptScopes } from '../../values/options/scope-names.ts';

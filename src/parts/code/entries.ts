@@ -3,7 +3,7 @@
 import type { PendingApproval } from '../../api/approval.ts';
 import type { CodeAnswer, CodeRequest } from '../../api/code.ts';
 import type { Store } from '../../api/store.ts';
-import type { BoundedStore } from '../../stores/shared/bounded-store.ts';
+import type { BoundedStore } from '../../stores/shared/use-store.ts';
 import { sha256 } from '../../values/crypto.ts';
 import { toolError } from '../../values/errors/index.ts';
 import { errorAnswer } from './answers.ts';

@@ -4,8 +4,7 @@ import type { Store } from '../../api/store.ts';
 import type { TraceContext } from '../../api/trace-context.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import type { BoundedStore } from '../../stores/shared/bounded-store.ts';
-import { nameFor } from '../../stores/shared/use-store.ts';
+import { type BoundedStore, nameFor } from '../../stores/shared/use-store.ts';
 
 /** What a program is bound to, and how it goes on. */
 export interface Head {

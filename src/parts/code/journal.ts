@@ -7,7 +7,7 @@ import type { PendingApproval } from '../../api/approval.ts';
 import type { CodeAnswer, CodeRequest } from '../../api/code.ts';
 import type { Store } from '../../api/store.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import type { BoundedStore } from '../../stores/shared/bounded-store.ts';
+import type { BoundedStore } from '../../stores/shared/use-store.ts';
 import { type Look, leaseMs, type Program } from './agenda.ts';
 import { type Entry, type Known, lostAnswer, requestDigest, setEntry } from './entries.ts';
 import { questionsOf, settled } from './questions.ts';

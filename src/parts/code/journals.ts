@@ -1,15 +1,14 @@
 /** The journals of a registry, in its store: one space for each program. */
 
+import type { ApprovalOutcome } from '../../api/answers.ts';
 import type { PendingApproval } from '../../api/approval.ts';
 import type { CodeAnswer } from '../../api/code.ts';
 import type { ToolResult } from '../../api/result.ts';
-import type { ApprovalOutcome } from '../../api/session-approvals.ts';
 import type { Store } from '../../api/store.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
-import { type BoundedStore, bounded } from '../../stores/shared/bounded-store.ts';
-import { isInProcess } from '../../stores/shared/use-store.ts';
+import { type BoundedStore, bounded, isInProcess } from '../../stores/shared/use-store.ts';
 import { sha256 } from '../../values/crypto.ts';
 import { type ToolError, withCause } from '../../values/errors/index.ts';
 import { Agenda, type Look, leaseMs, type Program } from './agenda.ts';

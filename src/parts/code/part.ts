@@ -1,8 +1,8 @@
 /** Code mode as a part of a registry: sessions run programs that call their tools. */
 
+import type { ApprovalOutcome } from '../../api/answers.ts';
 import type { ApprovalRequest } from '../../api/approval.ts';
 import type { CodeOptions, CodeRunner } from '../../api/code.ts';
-import type { ApprovalOutcome } from '../../api/session-approvals.ts';
 import type { Store } from '../../api/store.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { Answers } from '../../core/call/ports.ts';
@@ -19,9 +19,8 @@ import { anything, readOptions, type TableOf, withMethods } from '../../values/o
 import { nameSkeleton } from '../../values/text/names.ts';
 import type { Journals } from './journals.ts';
 import { CodeListing, type Select } from './listing.ts';
-import { madeSlot, placeSlot } from './place.ts';
 import { type CodeTools, codeTool } from './run-code.ts';
-import { inCodePort } from './session-port.ts';
+import { inCodePort, madeSlot, placeSlot } from './session-port.ts';
 import { type CodeSettings, readCode, sharedCode, takenNames } from './settings.ts';
 
 /** Options of {@link codeMode}. */

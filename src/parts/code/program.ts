@@ -21,8 +21,8 @@ import { Clock } from './clock.ts';
 import { canFind, findDeclarations } from './declarations.ts';
 import type { Known } from './entries.ts';
 import type { Journal } from './journal.ts';
-import { madeSlot, type Place, placeSlot } from './place.ts';
 import { maxLogChars } from './prelude.ts';
+import { madeSlot, type Place, placeSlot } from './session-port.ts';
 import type { CodeSettings } from './settings.ts';
 
 /** What a program is run with. */

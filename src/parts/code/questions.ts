@@ -1,7 +1,7 @@
 /** The questions of a program that wait for people, and what became of them. */
 
+import type { ApprovalOutcome } from '../../api/answers.ts';
 import type { PendingApproval } from '../../api/approval.ts';
-import type { ApprovalOutcome } from '../../api/session-approvals.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { answerOf } from './answers.ts';
 import { type Entry, type Known, lostAnswer } from './entries.ts';

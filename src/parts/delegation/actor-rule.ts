@@ -3,7 +3,7 @@
 import { noAgents } from '../../core/call/actor.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { holdsFor } from '../../core/rules/conditions.ts';
-import type { Reading } from '../../core/rules/judged.ts';
+import type { Reading } from '../../core/rules/rule.ts';
 import type { Check, CompileKey } from '../../core/rules/rule-check.ts';
 import { compilePlainTest } from '../../core/rules/value-test.ts';
 import { wholeSession } from '../../core/session/session-state.ts';

@@ -1,7 +1,7 @@
 /** Makes the session of a sub-agent. */
 
 import type { DelegatedAgent, DelegateOptions } from '../../api/delegation.ts';
-import type { Hook } from '../../api/hook.ts';
+import type { Hook } from '../../api/policy.ts';
 import type { Quota } from '../../api/quotas.ts';
 import type { ToolSession } from '../../api/session.ts';
 import type { SessionOptions } from '../../api/session-options.ts';
@@ -27,7 +27,7 @@ import {
   wrongOption,
 } from '../../values/options/index.ts';
 import { scopeFact } from '../../values/options/scope-names.ts';
-import { type Delegated, delegated } from './delegated.ts';
+import { type Delegated, delegated } from './narrow.ts';
 
 const where = 'delegate';
 const names = arrayOf(text(1, 1_024), 'tool names');

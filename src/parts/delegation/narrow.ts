@@ -5,12 +5,25 @@ import { boundSlots } from '../../core/call/session-limits.ts';
 import { tightestLimits } from '../../core/rules/limits.ts';
 import type { Acting } from '../../core/session/session-ports.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
+import { Slot } from '../../core/slot.ts';
 import type { ToolEntry } from '../../core/tool/tool-entry.ts';
 import { unmetFact } from '../../core/toolset/effective.ts';
 import { mergeFacts } from '../../core/toolset/facts.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { scopeFact } from '../../values/options/scope-names.ts';
-import { type Delegated, delegated } from './delegated.ts';
+
+/** What a session that was delegated to may use. */
+export interface Delegated {
+  /** The tools that it may use; undefined for those of its outer session. */
+  readonly tools: ReadonlySet<string> | undefined;
+  /** Its scopes are its own, so those of the outer session do not follow. */
+  readonly hasScopes: boolean;
+  /** The facts of the outer session that were taken over. */
+  facts: JsonObject;
+}
+
+/** Kept in the setup, so that the session shares no view with others. */
+export const delegated = new Slot<Delegated>();
 
 export const acting: Acting = { follow, narrow };
 

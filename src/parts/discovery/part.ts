@@ -1,6 +1,6 @@
 /** Discovery as a part of a registry: sessions find tools by what they do, and may list few. */
 
-import type { DiscoveryOptions, Embed, SearchOptions } from '../../api/discovery.ts';
+import type { DiscoveryOptions, Embed, SearchOptions } from '../../api/part-options.ts';
 import type { ToolGates } from '../../core/call/ports.ts';
 import type { Part } from '../../core/part.ts';
 import { definePart } from '../../core/registry/define-part.ts';

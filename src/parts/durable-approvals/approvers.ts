@@ -1,7 +1,7 @@
 /** Who may answer a question: reads it, and compares it with those who do. */
 
+import type { Answerer, Approvers, GivenAnswer } from '../../api/answers.ts';
 import type { ApprovalRequest } from '../../api/approval.ts';
-import type { Answerer, Approvers, GivenAnswer } from '../../api/approvers.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { type Check, isText, maxTextLength } from '../../core/rules/rule-check.ts';
 import type { Details } from '../../core/rules/verdict.ts';

@@ -1,5 +1,5 @@
 /** Names of people, as texts that come from outside. */
-import type { Answerer } from '../../api/approvers.ts';
+import type { Answerer } from '../../api/answers.ts';
 import { isRoles } from '../../core/approval/request.ts';
 import { latinForm } from '../../values/text/look-alikes.ts';
 

@@ -1,12 +1,12 @@
 /** The record of a suspended call. It is verified when it is read back. */
 
+import type { GivenAnswer } from '../../api/answers.ts';
 import type { PendingApproval } from '../../api/approval.ts';
 import type { SuspendedApproval } from '../../api/approval-store.ts';
-import type { GivenAnswer } from '../../api/approvers.ts';
 import type { Actor } from '../../api/delegation.ts';
 import type { TraceContext } from '../../api/trace-context.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
-import { takeTraceContext } from '../../core/call/trace-context.ts';
+import { takeTraceContext } from '../../core/call/call-tracers.ts';
 import {
   canonicalJson,
   copyJson,

@@ -1,7 +1,7 @@
 /** The approvals of all sessions: an inbox over the store and the calls that wait here. */
 
+import type { Answerer } from '../../api/answers.ts';
 import type { ApprovalAnswer, ApprovalRequest, PendingApproval } from '../../api/approval.ts';
-import type { Answerer } from '../../api/approvers.ts';
 import type { ToolResult } from '../../api/result.ts';
 import { choiceOf, isRoles, type ReadAnswer } from '../../core/approval/request.ts';
 import { takeAnswer } from '../../core/approval/wrong-answer.ts';

@@ -1,6 +1,7 @@
 /** How a suspended call ended. The store keeps it, and the session that made the call reads it. */
+
+import type { ApprovalOutcome } from '../../api/answers.ts';
 import type { ToolResult } from '../../api/result.ts';
-import type { ApprovalOutcome } from '../../api/session-approvals.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
 import { choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
 import type { CallSession } from '../../core/call/session-port.ts';

@@ -1,7 +1,7 @@
 /** What is kept of approvals, and how those who need it ask for it. */
 
+import type { GivenAnswer } from '../../api/answers.ts';
 import type { ApprovalChoice } from '../../api/approval.ts';
-import type { GivenAnswer } from '../../api/approvers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 

@@ -1,7 +1,7 @@
 /** Suspends a call until a person answers. Another process may then resume it. */
 
+import type { GivenAnswer } from '../../api/answers.ts';
 import type { ApprovalRequest } from '../../api/approval.ts';
-import type { GivenAnswer } from '../../api/approvers.ts';
 import {
   attachPending,
   rejected,

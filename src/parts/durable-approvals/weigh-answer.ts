@@ -1,7 +1,7 @@
 /** What an answer does to a question that only certain people may answer. */
 
+import type { Answerer, GivenAnswer } from '../../api/answers.ts';
 import type { ApprovalRequest } from '../../api/approval.ts';
-import type { Answerer, GivenAnswer } from '../../api/approvers.ts';
 import { choiceOf, type ReadAnswer } from '../../core/approval/request.ts';
 import { type ToolError, toolError } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';

@@ -1,7 +1,7 @@
 /** Explains what would happen to a call, using the code that decides calls, and runs nothing. */
 
-import type { Decision } from '../../api/decision.ts';
 import type { Explanation, RuleFault } from '../../api/explanation.ts';
+import type { Decision } from '../../api/policy.ts';
 import { rejection, tooManyApprovals } from '../../core/call/approval-outcome.ts';
 import { requestFor } from '../../core/call/approval-question.ts';
 import { defaultMaxPending } from '../../core/call/ask-approver.ts';

@@ -3,8 +3,8 @@
  * the call's registry, which is a copy made for this purpose (`state/judging-copy.ts`).
  */
 
-import type { Approvers } from '../../api/approvers.ts';
-import type { Effect } from '../../api/decision.ts';
+import type { Approvers } from '../../api/answers.ts';
+import type { Effect } from '../../api/policy.ts';
 import { Call, type FoundCall, isFound } from '../../core/call/call.ts';
 import { optionsVia } from '../../core/call/call-options.ts';
 import { countMatched, countShadow } from '../../core/call/counters.ts';

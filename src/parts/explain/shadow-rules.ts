@@ -3,15 +3,14 @@
  * their own budget, and cannot change a verdict.
  */
 
-import type { Effect } from '../../api/decision.ts';
+import type { Effect } from '../../api/policy.ts';
 import type { Call, FoundCall } from '../../core/call/call.ts';
 import { countShadow, type RuleCount } from '../../core/call/counters.ts';
 import { JudgedCall } from '../../core/call/judged.ts';
 import type { Trials } from '../../core/call/ports.ts';
 import { noteMatch } from '../../core/call/stages/decide.ts';
 import type { Tally } from '../../core/call/tally.ts';
-import { maxFurtherSteps } from '../../core/rules/judged.ts';
-import type { CompiledRule } from '../../core/rules/rule.ts';
+import { type CompiledRule, maxFurtherSteps } from '../../core/rules/rule.ts';
 import type { Verdict } from '../../core/rules/verdict.ts';
 import { Slot } from '../../core/slot.ts';
 import type { JsonValue } from '../../values/json/index.ts';

@@ -1,8 +1,8 @@
 /** Plain JSON Schemas as a part of a registry, with the engine for their patterns. */
 import type { Part } from '../../core/part.ts';
 import { definePart } from '../../core/registry/define-part.ts';
-import { type Check, isText } from '../../core/rules/rule-check.ts';
-import { type CompilePart, globCost, onText } from '../../core/rules/scalar-tests.ts';
+import { type Check, type CompilePart, isText } from '../../core/rules/rule-check.ts';
+import { globCost, onText } from '../../core/rules/scalar-tests.ts';
 import { internalsOf } from '../../core/tool/definition.ts';
 import { schemaEngine } from '../../values/json-schema/engine.ts';
 import { withoutStrictNulls } from '../../values/schema/strict-nulls.ts';

@@ -1,14 +1,13 @@
 /** The test of look-alike texts as a part of a registry, with the table of Unicode. */
 import type { Part } from '../../core/part.ts';
 import { definePart } from '../../core/registry/define-part.ts';
-import { type Check, isText, maxTextLength } from '../../core/rules/rule-check.ts';
 import {
-  absent,
+  type Check,
   type CompilePart,
-  factIn,
-  isScalar,
-  noElement,
-} from '../../core/rules/scalar-tests.ts';
+  isText,
+  maxTextLength,
+} from '../../core/rules/rule-check.ts';
+import { absent, factIn, isScalar, noElement } from '../../core/rules/scalar-tests.ts';
 import { withoutAlike } from '../../core/rules/value-test.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { looksOf, seen } from '../../values/text/skeleton.ts';

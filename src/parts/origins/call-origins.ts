@@ -7,10 +7,9 @@ import { Slot } from '../../core/slot.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../../values/json/index.ts';
 import { unreadValue } from './judge.ts';
 import type { LabelNode } from './labels.ts';
-
-import { ofSession } from './origin-slots.ts';
 import { type InputRoles, isContentName, isFixed } from './roles.ts';
 import type { SessionOrigins } from './session-origins.ts';
+import { ofSession } from './session-port.ts';
 import { labelsOf } from './tool-labels.ts';
 
 /**

@@ -5,9 +5,9 @@ import { type RegistryState, wholeRegistry } from '../../core/registry/registry-
 import type { CompiledRule } from '../../core/rules/rule.ts';
 import type { SessionSetup } from '../../core/session/session-setup.ts';
 import { type SessionState, wholeSession } from '../../core/session/session-state.ts';
-import { ofProfile, ofRegistry, ofSession } from './origin-slots.ts';
 import { remember } from './remember.ts';
 import { SessionOrigins } from './session-origins.ts';
+import { ofProfile, ofRegistry, ofSession } from './session-port.ts';
 
 /** The own limits of sessions. With a slot in its setup instead, one would share no view. */
 export const ownMaxChars = new WeakMap<SessionSetup, number>();

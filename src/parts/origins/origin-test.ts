@@ -2,14 +2,9 @@
 
 import type { JudgedOrigin, KnownContainers, Origin } from '../../api/origins.ts';
 import type { FoundCall } from '../../core/call/call.ts';
-import { type Judged, type Reading, takeSteps } from '../../core/rules/judged.ts';
-import type { Check, CompileKey } from '../../core/rules/rule-check.ts';
-import {
-  absent,
-  type CompilePart,
-  noElement,
-  type TestedPlace,
-} from '../../core/rules/scalar-tests.ts';
+import { type Judged, type Reading, takeSteps } from '../../core/rules/rule.ts';
+import type { Check, CompileKey, CompilePart, TestedPlace } from '../../core/rules/rule-check.ts';
+import { absent, noElement } from '../../core/rules/scalar-tests.ts';
 import { Slot } from '../../core/slot.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 import { type OriginJudge, type OriginsOf, originsOf } from './call-origins.ts';

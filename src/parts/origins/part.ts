@@ -22,7 +22,6 @@ import {
   testsOrigins,
   usesOrigins,
 } from './follow-origins.ts';
-import { ofProfile, ofRegistry, ofSession, type RegistryOrigins } from './origin-slots.ts';
 import { compileOrigin, compileOrigins } from './origin-test.ts';
 import { overheard, rememberSeen } from './overhear.ts';
 import { isLabelled } from './profile-labels.ts';
@@ -30,7 +29,13 @@ import { provenance } from './provenance.ts';
 import { notes, question } from './question.ts';
 import { observeChild } from './remember.ts';
 import { originOf, originsInExplanation, said } from './report-texts.ts';
-import { originsPort } from './session-port.ts';
+import {
+  ofProfile,
+  ofRegistry,
+  ofSession,
+  originsPort,
+  type RegistryOrigins,
+} from './session-port.ts';
 import { labelsIn, profileTools } from './tool-labels.ts';
 
 const options = { origins: anything<OriginOptions>() };

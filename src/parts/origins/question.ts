@@ -7,8 +7,8 @@ import type { CallNotes, QuestionPart } from '../../core/call/ports.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
 import { shownOrigins } from '../../values/text/told-origins.ts';
 import { knownOrigins, originsOf } from './call-origins.ts';
-import { ofSession } from './origin-slots.ts';
 import { originsTold } from './report-texts.ts';
+import { ofSession } from './session-port.ts';
 import { originSentence } from './words.ts';
 
 // The origins of a call's values, as people and events see them.

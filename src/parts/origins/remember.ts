@@ -8,9 +8,9 @@ import { contentParts } from '../../values/content-parts.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import { EchoFilter } from './echo-filter.ts';
 import type { Given } from './echoes.ts';
-import { ofSession } from './origin-slots.ts';
 import type { OutputLabels } from './output-labels.ts';
 import type { SessionOrigins } from './session-origins.ts';
+import { ofSession } from './session-port.ts';
 import { readBackBy, shownTexts, textsAlongside, wholeTexts } from './shown-texts.ts';
 import { labelsOf } from './tool-labels.ts';
 

@@ -12,8 +12,8 @@ import { oneOf, readOptions, type TableOf, withDefault } from '../../values/opti
 import { didYouMean, nearestNames } from '../../values/text/names.ts';
 import { CallOrigins, knownOrigins, originsOf } from './call-origins.ts';
 import { beginOrigins } from './follow-origins.ts';
-import { ofSession } from './origin-slots.ts';
 import { SessionOrigins } from './session-origins.ts';
+import { ofSession } from './session-port.ts';
 
 const table = {
   origin: withDefault(oneOf('user', 'trusted'), 'user'),

@@ -9,7 +9,7 @@ import type { Judge, Tally } from '../../core/call/tally.ts';
 import { joinDetails, makeVerdict, type Verdict } from '../../core/rules/verdict.ts';
 import { hasOwn } from '../../values/json/value.ts';
 import { callEnded, type Looked, lookAll } from './ask-quota-store.ts';
-import type { CompiledQuota } from './quota.ts';
+import type { CompiledQuota } from './quota-layers.ts';
 import {
   type Compared,
   compare,

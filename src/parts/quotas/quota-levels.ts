@@ -5,7 +5,7 @@ import type { Store } from '../../api/store.ts';
 import { deniedError, type ToolError, withCause } from '../../values/errors/index.ts';
 import { waitText } from '../../values/text/duration.ts';
 import { isOver, type NoAnswer } from './ask-quota-store.ts';
-import type { CompiledQuota } from './quota.ts';
+import type { CompiledQuota } from './quota-layers.ts';
 import { maxValues } from './quota-reader.ts';
 import type { Spending, UnreadableQuota } from './quota-spending.ts';
 import { numberOf } from './units.ts';

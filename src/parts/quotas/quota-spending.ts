@@ -3,9 +3,9 @@
 import type { QuotaLevel } from '../../api/quotas.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { JudgedCall } from '../../core/call/judged.ts';
-import { type Judged, maxFurtherSteps } from '../../core/rules/judged.ts';
+import { type Judged, maxFurtherSteps } from '../../core/rules/rule.ts';
 import { hasOwn } from '../../values/json/value.ts';
-import type { CompiledQuota } from './quota.ts';
+import type { CompiledQuota } from './quota-layers.ts';
 import { maxSpendings, maxValues, QuotaReader } from './quota-reader.ts';
 import { readQuota } from './quota-state.ts';
 import { unreadable } from './quota-values.ts';

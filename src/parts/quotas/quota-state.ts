@@ -4,8 +4,7 @@ import type { Store } from '../../api/store.ts';
 import type { Call } from '../../core/call/call.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { Slot, type SlotHolder } from '../../core/slot.ts';
-import type { CompiledQuota } from './quota.ts';
-import type { QuotaLayers } from './quota-layers.ts';
+import type { CompiledQuota, QuotaLayers } from './quota-layers.ts';
 import type { QuotaReader } from './quota-reader.ts';
 import type { QuotaSpend, Reservation } from './quotas-in.ts';
 

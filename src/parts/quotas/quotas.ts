@@ -24,7 +24,7 @@ import { readMembers } from '../../values/options/index.ts';
 import { windowText } from '../../values/text/duration.ts';
 import { globTest, literalsIn } from '../../values/text/glob.ts';
 import { latinForm } from '../../values/text/look-alikes.ts';
-import type { CompiledQuota } from './quota.ts';
+import type { CompiledQuota } from './quota-layers.ts';
 import { maxMax, unitsOf } from './units.ts';
 
 const quotaKeys = ['id', 'tools', 'when', 'sum', 'max', 'per', 'by', 'over', 'reason'];

@@ -18,8 +18,8 @@ import {
   storeFailed,
   usesIn,
 } from './ask-quota-store.ts';
-import type { CompiledQuota } from './quota.ts';
 import { askBeyond } from './quota-judge.ts';
+import type { CompiledQuota } from './quota-layers.ts';
 import { compare, exceededError, unavailableError, unreadableError } from './quota-levels.ts';
 import { type Spending, spendingsOf } from './quota-spending.ts';
 import { reservedQuota } from './quota-state.ts';

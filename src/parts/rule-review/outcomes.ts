@@ -1,7 +1,7 @@
 /** Which answers a test of a rule can give for the values of a schema. */
 
-import type { Check } from '../../core/rules/rule-check.ts';
-import { type Comparison, isScalar, noElement } from '../../core/rules/scalar-tests.ts';
+import type { Check, Comparison } from '../../core/rules/rule-check.ts';
+import { isScalar, noElement } from '../../core/rules/scalar-tests.ts';
 import { compileTest } from '../../core/rules/value-test.ts';
 import { isJsonObject, type JsonPrimitive, type JsonValue } from '../../values/json/index.ts';
 import { type Cell, cellsOf, namedIn, numberCells } from './cells.ts';

@@ -1,11 +1,16 @@
 /** The option `undo` of registries, and what a registry shares for it. */
 
+import type { UndoOptions } from '../../api/part-options.ts';
 import type { Store } from '../../api/store.ts';
-import type { UndoOptions } from '../../api/undo.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { memoryStore } from '../../stores/memory/memory-store.ts';
-import { type BoundedStore, bounded } from '../../stores/shared/bounded-store.ts';
-import { canKeep, keeper, storeOption } from '../../stores/shared/use-store.ts';
+import {
+  type BoundedStore,
+  bounded,
+  canKeep,
+  keeper,
+  storeOption,
+} from '../../stores/shared/use-store.ts';
 import { duration, readOptions, type TableOf, withDefault } from '../../values/options/index.ts';
 import { undoUse } from './undone-in.ts';
 

@@ -1,8 +1,7 @@
 /** The calls that can be taken back, as they are in a store. */
 
 import type { Store } from '../../api/store.ts';
-import type { BoundedStore } from '../../stores/shared/bounded-store.ts';
-import { nameFor, type Use } from '../../stores/shared/use-store.ts';
+import { type BoundedStore, nameFor, type Use } from '../../stores/shared/use-store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../values/json/index.ts';
 
 export const undoUse: Use = { what: 'calls that can be taken back', needs: ['get', 'set', 'list'] };

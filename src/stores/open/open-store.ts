@@ -71,7 +71,7 @@ async function driver(
   note: (line: string) => void,
 ): Promise<Opened> {
   if (kind === 'SQLite') {
-    const { sqliteStore } = await import('../sqlite/sqlite-store.ts');
+    const { sqliteStore } = await import('../sqlite/index.ts');
     const store = sqliteStore({ path: target });
     return { store, close: () => store.close() };
   }

@@ -5,13 +5,13 @@
 
 // The client
 export type { RedisClient, RedisEvents, RedisNode, RedisSubscriber } from './client.ts';
+export type { RedisOptions } from './options.ts';
 // Stores
 export {
   redisApprovals,
   redisIdempotency,
   redisOffload,
   redisQuotas,
-} from './named-stores.ts';
-export type { RedisOptions } from './options.ts';
-export { redisStore } from './redis-store.ts';
+  redisStore,
+} from './redis-store.ts';
 export type { RedisUnreachable } from './unreachable.ts';

@@ -1,7 +1,9 @@
 /** How features use the one store: whether a value is one, what it must have, and names in it. */
+
 import type { Store } from '../../api/store.ts';
 import { sha256 } from '../../values/crypto.ts';
 import { MisuseError } from '../../values/errors/index.ts';
+import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { type Kind, kind, withMethods, wrongOption } from '../../values/options/index.ts';
 
 const methods = ['apply', 'schedule', 'due', 'listen', 'ping', 'close'] as const;
@@ -113,4 +115,18 @@ export function inProcess<T extends object>(store: T): T {
 /** Whether a store is one of this process. Stores of a host count as shared. */
 export function isInProcess(store: object): boolean {
   return stores.has(store);
+}
+
+/** What is used of a store. */
+export type BoundedStore = Pick<Store, 'apply'>;
+
+/** @param ms Milliseconds for each step. */
+export function bounded(store: Store, ms: number): BoundedStore {
+  return {
+    apply: (space, operations) =>
+      withDeadline(
+        Promise.resolve().then(() => store.apply(space, operations)),
+        ms,
+      ),
+  };
 }

@@ -1,6 +1,6 @@
 /** The answers of the approvals handler to a person who has signed in. */
 
-import type { Answerer } from '../../api/approvers.ts';
+import type { Answerer } from '../../api/answers.ts';
 import type { ToolResult } from '../../api/result.ts';
 import {
   type HostToolRegistry,

@@ -1,6 +1,6 @@
 /** Calls that were allowed at the handler, and can be taken back there. */
 
-import type { Answerer } from '../../api/approvers.ts';
+import type { Answerer } from '../../api/answers.ts';
 import type { HostToolRegistry, PendingApproval, ToolSession } from '../../core.ts';
 import { inspectRegistry, inspectSession } from '../../extend.ts';
 import { maySee } from '../../parts/durable-approvals/weigh-answer.ts';

@@ -1,6 +1,6 @@
 /** Answers requests about the approvals of a registry: with a page, and for programs. */
 
-import type { Answerer } from '../../api/approvers.ts';
+import type { Answerer } from '../../api/answers.ts';
 import type { HostToolRegistry, MaybePromise } from '../../core.ts';
 import { inspectRegistry, type RegistryView } from '../../extend.ts';
 import { longestName, personIn } from '../../parts/durable-approvals/people.ts';

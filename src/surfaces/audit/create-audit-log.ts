@@ -21,8 +21,8 @@ import {
 import { type AuditLog, startLog } from './audit-log.ts';
 import { argumentsBy, type Content, type Key, type LineHash, lineHash } from './line.ts';
 import { logBeside } from './log-files.ts';
-import { fileChain, storeChain } from './next-line.ts';
-import { type Opened, openLog } from './open-log.ts';
+import { fileChain, type Opened, storeChain } from './next-line.ts';
+import { openLog } from './open-log.ts';
 import { storeWriter } from './store-writer.ts';
 import { fileWriter, sinkWriter } from './writers.ts';
 

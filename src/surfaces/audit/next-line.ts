@@ -1,6 +1,20 @@
 /** The lines of a log in their order: where each stands, and which begins a new file. */
 import { type AuditHead, type LineHash, type NewMembers, renderBody, renderLine } from './line.ts';
-import type { Opened } from './open-log.ts';
+
+/** The state of a log when it is opened. */
+export interface Opened {
+  readonly head: AuditHead;
+  /** Bytes in the newest file; 0 if the next line is its first. */
+  readonly size: number;
+  /** The number of the newest file since the log began, from 1. */
+  readonly file: number;
+  /** When the first line of the newest file was written; undefined if it has none. */
+  readonly since: number | undefined;
+  /**
+   * Whether the newest file can be truncated and moved, which is impossible for devices and pipes.
+   */
+  readonly regular: boolean;
+}
 
 /** A line that could be the next one. */
 export interface NextLine {

@@ -14,6 +14,7 @@ import { MisuseError } from '../../values/errors/index.ts';
 import { shortened } from '../../values/text/characters.ts';
 import { type AuditHead, type LineHash, readLine, renderLine } from './line.ts';
 import { olderFile, olderNumbers } from './log-files.ts';
+import type { Opened } from './next-line.ts';
 
 /** Longest line that is searched for, in bytes. */
 const maxLineBytes = 64 * 1_048_576;
@@ -21,21 +22,6 @@ const maxLineBytes = 64 * 1_048_576;
 const maxTornChars = 4_096;
 const chunkBytes = 65_536;
 const newline = 0x0a;
-
-/** The state of a log when it is opened. */
-export interface Opened {
-  readonly head: AuditHead;
-  /** Bytes in the newest file; 0 if the next line is its first. */
-  readonly size: number;
-  /** The number of the newest file since the log began, from 1. */
-  readonly file: number;
-  /** When the first line of the newest file was written; undefined if it has none. */
-  readonly since: number | undefined;
-  /**
-   * Whether the newest file can be truncated and moved, which is impossible for devices and pipes.
-   */
-  readonly regular: boolean;
-}
 
 /**
  * Opens a log, and creates its file if there is none. If an earlier process ended without closing

@@ -8,8 +8,8 @@ import {
   setFileTokens,
   tokenIn,
 } from '../../parts/credentials/file-tokens.ts';
-import type { CredentialsEntry } from './credentials-format.ts';
 import { behind } from './loaded-files.ts';
+import type { CredentialsEntry } from './single-sections.ts';
 
 /**
  * Reads the tokens that this file gives, from the environment of the process.

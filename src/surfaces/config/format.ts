@@ -4,7 +4,6 @@
  */
 import * as z from 'zod';
 import { codeEntry } from './code-format.ts';
-import { credentialsEntry } from './credentials-format.ts';
 import { openApiEntry } from './openapi-format.ts';
 import { profileEntry } from './profile-format.ts';
 import { approversEntry, quotaEntry, ruleEntry } from './rule-format.ts';
@@ -16,6 +15,7 @@ import {
   serverEntry,
   storeEntry,
 } from './server-format.ts';
+import { credentialsEntry } from './single-sections.ts';
 import {
   count,
   exactlyOne,

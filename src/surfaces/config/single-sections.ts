@@ -1,11 +1,25 @@
 /** The sections of a file that are one value, which the host of the file uses. */
-import type { z } from 'zod';
+
+import * as z from 'zod';
 import { codeEntry } from './code-format.ts';
-import { credentialsEntry } from './credentials-format.ts';
 import { openApiEntry } from './openapi-format.ts';
 import type { FileSection } from './report.ts';
 import { approvalsEntry, auditEntry, authorizationEntry, storeEntry } from './server-format.ts';
-import { networkEntry } from './value-formats.ts';
+import { networkEntry, strict, text } from './value-formats.ts';
+
+export const credentialsEntry = z.record(
+  z
+    .string()
+    .regex(
+      /^[A-Za-z][\w-]{0,63}$/,
+      'expected a name of at most 64 letters, digits, `_` and `-` that begins with a letter',
+    ),
+  strict({
+    env: text.describe('The variable of the environment that holds the token.'),
+  }),
+);
+
+export type CredentialsEntry = z.infer<typeof credentialsEntry>;
 
 export type SingleSection = Exclude<
   FileSection,

@@ -6,8 +6,8 @@ import {
   type JsonObject,
   type ToolContext,
 } from '../../core.ts';
-import { noticeClosed } from '../../values/http/notice-closed.ts';
 import { wellFormedJson } from '../../values/json/index.ts';
+import { noticeClosed } from '../../values/limits/stretches.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { connectionFault, withdrawnFault } from '../shared/executor-fault.ts';
 import { authorizationOf } from '../shared/one-credential.ts';

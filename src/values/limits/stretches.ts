@@ -37,3 +37,13 @@ export function inNextTurn(run: () => void): void {
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void soon(resolve));
 }
+
+/**
+ * Lets Node read from its sockets once, so that a connection which the server has closed is not
+ * used for the request. Such a request would fail as if the server might have read it. The first
+ * turn may already have begun, so there are two.
+ */
+export async function noticeClosed(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+}

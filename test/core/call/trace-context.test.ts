@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { takeTraceContext } from '../../../src/core/call/trace-context.ts';
+import { takeTraceContext } from '../../../src/core/call/call-tracers.ts';
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, test, vi } from 'vitest';
 import type { CallStart, CallTracer } from '../../../src/core/call/call-tracers.ts';
-import { traceCalls } from '../../../src/core/registry/trace-calls.ts';
+import { traceCalls } from '../../../src/core/registry/observe-calls.ts';
 import type { RegistryOptions, SessionOptions, ToolContext } from '../../../src/index.ts';
 import { define, setup } from './define.ts';
 import { gate } from './world.ts';

@@ -1,16 +1,16 @@
 /** What a condition finds in a value, how far it looks, and what looking costs. */
 import { describe, expect, test } from 'vitest';
-import type { Effect } from '../../../src/api/decision.ts';
+import type { Effect } from '../../../src/api/policy.ts';
 import type { Rule } from '../../../src/api/rule.ts';
 import { compileRules } from '../../../src/assembly/compile.ts';
 import { type Condition, holds } from '../../../src/core/rules/conditions.ts';
 import {
+  type CompiledRule,
   type Judged,
   maxRuleSteps,
   overBudget,
   type Reading,
-} from '../../../src/core/rules/judged.ts';
-import type { CompiledRule } from '../../../src/core/rules/rule.ts';
+} from '../../../src/core/rules/rule.ts';
 import { isScalar } from '../../../src/core/rules/scalar-tests.ts';
 import type { ValueTest } from '../../../src/core/rules/value-test.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../../../src/values/json/index.ts';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { compileRules } from '../../../src/assembly/compile.ts';
-import { maxRuleSteps } from '../../../src/core/rules/judged.ts';
+import { maxRuleSteps } from '../../../src/core/rules/rule.ts';
 import {
   defineTool,
   type Effect,

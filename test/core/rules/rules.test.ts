@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Effect } from '../../../src/api/decision.ts';
+import type { Effect } from '../../../src/api/policy.ts';
 import type { Rule } from '../../../src/api/rule.ts';
 import type { ToolSummary } from '../../../src/api/tool.ts';
 import { compileRules, tryRule } from '../../../src/assembly/compile.ts';
-import { type Judged, maxRuleSteps } from '../../../src/core/rules/judged.ts';
-import type { CompiledRule } from '../../../src/core/rules/rule.ts';
+import { type CompiledRule, type Judged, maxRuleSteps } from '../../../src/core/rules/rule.ts';
 import { MisuseError } from '../../../src/values/errors/index.ts';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
 import { charactersRead } from '../../values/text/character-reads.ts';

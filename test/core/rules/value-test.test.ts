@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RuleTest } from '../../../src/api/rule.ts';
 import { compileRules } from '../../../src/assembly/compile.ts';
-import { type Judged, maxRuleSteps } from '../../../src/core/rules/judged.ts';
+import { type Judged, maxRuleSteps } from '../../../src/core/rules/rule.ts';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
 
 const missing: unique symbol = Symbol('missing');

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RuleTest } from '../../../src/api/rule.ts';
 import { compileQuotas, compileRules } from '../../../src/assembly/compile.ts';
-import { type Judged, maxRuleSteps, overBudget } from '../../../src/core/rules/judged.ts';
+import { type Judged, maxRuleSteps, overBudget } from '../../../src/core/rules/rule.ts';
 import type { Quota, Rule } from '../../../src/index.ts';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
 import { cpuMs } from '../../runner/cpu-time.ts';

@@ -5,10 +5,10 @@ import {
   type OriginJudge,
   ofCall,
 } from '../../../src/parts/origins/call-origins.ts';
-import { ofSession } from '../../../src/parts/origins/origin-slots.ts';
 import { outputLabels } from '../../../src/parts/origins/output-labels.ts';
 import { createOriginRecord, type OriginRecord } from '../../../src/parts/origins/record.ts';
 import { SessionOrigins } from '../../../src/parts/origins/session-origins.ts';
+import { ofSession } from '../../../src/parts/origins/session-port.ts';
 import type { JsonObject, JsonValue } from '../../../src/values/json/index.ts';
 
 /** A call whose rules ask this judge where its values came from. */

@@ -1,8 +1,12 @@
 /** How rules that ask for origins are checked, and what they match. */
 import { describe, expect, test } from 'vitest';
 import { compileQuotas, compileRules } from '../../../src/assembly/compile.ts';
-import { type Judged, maxRuleSteps, overBudget } from '../../../src/core/rules/judged.ts';
-import type { CompiledRule } from '../../../src/core/rules/rule.ts';
+import {
+  type CompiledRule,
+  type Judged,
+  maxRuleSteps,
+  overBudget,
+} from '../../../src/core/rules/rule.ts';
 import type { Effect, JudgedOrigin, Origin, Quota, Rule } from '../../../src/index.ts';
 import type { OriginJudge } from '../../../src/parts/origins/call-origins.ts';
 import { testsOrigins } from '../../../src/parts/origins/follow-origins.ts';

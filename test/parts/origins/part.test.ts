@@ -10,9 +10,9 @@ import { stateOf } from '../../../src/core/session/session.ts';
 import { defineTool, memoryOffload, type Rule, type ToolSession } from '../../../src/index.ts';
 import { offload } from '../../../src/parts/offload/part.ts';
 import { followOrigins } from '../../../src/parts/origins/follow-origins.ts';
-import { ofSession } from '../../../src/parts/origins/origin-slots.ts';
 import { overheard } from '../../../src/parts/origins/overhear.ts';
 import { origins } from '../../../src/parts/origins/part.ts';
+import { ofSession } from '../../../src/parts/origins/session-port.ts';
 
 const tools = [
   defineTool({

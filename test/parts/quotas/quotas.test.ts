@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileQuotas } from '../../../src/assembly/compile.ts';
-import { maxRuleSteps } from '../../../src/core/rules/judged.ts';
+import { maxRuleSteps } from '../../../src/core/rules/rule.ts';
 import { MisuseError, type Quota } from '../../../src/index.ts';
 import { subjectKey } from '../../../src/parts/quotas/quotas.ts';
 

@@ -6,7 +6,7 @@ import { compileQuotas, compileRules } from '../../../src/assembly/compile.ts';
 import type { CompiledRule } from '../../../src/core/rules/rule.ts';
 import { internalsOf } from '../../../src/core/tool/definition.ts';
 import { defineTool, type Quota, type Rule } from '../../../src/index.ts';
-import type { CompiledQuota } from '../../../src/parts/quotas/quota.ts';
+import type { CompiledQuota } from '../../../src/parts/quotas/quota-layers.ts';
 import type { LookedAtTool } from '../../../src/parts/rule-review/condition.ts';
 import { ruleFaults } from '../../../src/parts/rule-review/rule-faults.ts';
 

@@ -7,7 +7,7 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../../src/api/store.ts';
 import type { SqliteDatabase } from '../../../src/stores/sqlite/database.ts';
 import { expire } from '../../../src/stores/sqlite/expiry.ts';
-import { sqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import { preparedSql } from '../../../src/stores/sqlite/step.ts';
 import { storeConformance } from '../../../src/surfaces/testing/conformance/store-conformance.ts';
 import { featureRules } from '../shared/feature-rules.ts';

@@ -1,6 +1,6 @@
 /** After hooks: host code that may replace a call's result. A hook that fails changes nothing. */
 
-import type { Hook } from '../../../api/hook.ts';
+import type { Hook } from '../../../api/policy.ts';
 import type { ToolResult } from '../../../api/result.ts';
 import { contentOutputs, markAs } from '../../../values/content-parts.ts';
 import { codes, type ToolError, toolError } from '../../../values/errors/index.ts';

@@ -3,7 +3,7 @@
  * is refused.
  */
 
-import type { BeforeAnswer, Hook } from '../../../api/hook.ts';
+import type { BeforeAnswer, Hook } from '../../../api/policy.ts';
 import {
   describe,
   MisuseError,

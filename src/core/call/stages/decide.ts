@@ -5,8 +5,7 @@
 
 import type { ToolEvents } from '../../../api/events.ts';
 import type { JsonObject } from '../../../values/json/index.ts';
-import { type Judged, overBudget } from '../../rules/judged.ts';
-import type { CompiledRule } from '../../rules/rule.ts';
+import { type CompiledRule, type Judged, overBudget } from '../../rules/rule.ts';
 import {
   bothDetails,
   errorOf,

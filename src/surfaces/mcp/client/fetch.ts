@@ -1,8 +1,8 @@
 /** HTTP with responses that are bounded as they arrive, because the SDK reads them whole. */
 
-import { noticeClosed } from '../../../values/http/notice-closed.ts';
 import { webAddress } from '../../../values/http/web-address.ts';
 import { isJsonObject } from '../../../values/json/index.ts';
+import { noticeClosed } from '../../../values/limits/stretches.ts';
 import type { JsonBounds } from '../../../values/text/json-bounds.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import {

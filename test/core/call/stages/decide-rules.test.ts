@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { matchOf } from '../../../../src/core/call/stages/decide.ts';
-import type { Judged } from '../../../../src/core/rules/judged.ts';
-import type { CompiledRule } from '../../../../src/core/rules/rule.ts';
+import type { CompiledRule, Judged } from '../../../../src/core/rules/rule.ts';
 import type { JsonObject, Rule } from '../../../../src/index.ts';
 import { define, setup } from '../define.ts';
 
