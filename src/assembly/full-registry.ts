@@ -22,7 +22,6 @@ import { secrets } from '../parts/secrets/part.ts';
 import { undo } from '../parts/undo/part.ts';
 import { versions } from '../parts/versions/part.ts';
 import { HostToolRegistry as CoreRegistry, Given } from './core-registry.ts';
-import { partOf } from './part-table.ts';
 
 const all: readonly Part[] = [
   jsonSchemas(),
@@ -44,8 +43,8 @@ const all: readonly Part[] = [
   delegation(),
   credentials(),
 ];
-/** No part is absent, but methods of parts are defined by the table. */
-export const everything = new RegistryParts(all, partOf);
+/** No part is absent, so nothing is looked up in the table of those that may be. */
+export const everything = new RegistryParts(all);
 
 /**
  * Holds definitions, rules and profiles, and creates sessions over them. An application makes one;

@@ -20,7 +20,8 @@ export function checkDefinition(definition: AnyTool, registry: { readonly parts:
     registry.parts.checkFields('tool', where, { 'requiresApproval.approvers': true });
   prepareSchemas(fields, registry.parts);
   for (const schema of [fields.input, fields.output, fields.knobs]) schema?.check();
-  checkMarkParts(definition, registry.parts);
+  // Looking for marks takes longer than the rest.
+  if (registry.parts.partOf !== undefined) checkMarkParts(definition, registry.parts);
 }
 
 type Look = (definition: AnyTool, session: SessionState | undefined) => void;
