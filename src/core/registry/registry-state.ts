@@ -29,6 +29,7 @@ import type { KnownProfile } from '../rules/lineage.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import { RuleLayers } from '../rules/rule-layers.ts';
+import { KnownSessions } from '../session/known-sessions.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { toolStatusOf } from '../session/tool-status.ts';
 import { computeView, type SharedView, SharedViews, type View } from '../session/view.ts';
@@ -106,12 +107,7 @@ export class RegistryState {
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;
-  /** Sessions that must learn of changes and of closing. */
-  readonly watchers = new Set<WeakRef<SessionState>>();
-  /**
-   * Sessions that hold something that closing must dispose, so they must not be garbage-collected.
-   */
-  readonly held = new Set<SessionState>();
+  readonly sessions = new KnownSessions();
   readonly #sharedViews = new SharedViews();
   /** The changes so far, while several become one; see `together`. */
   gathered: Gathered | undefined;
@@ -182,12 +178,7 @@ export class RegistryState {
   /** Lets watched sessions compare their listings with the previous ones. */
   followChange(reason: ChangeReason): void {
     if (this.gathered !== undefined) return this.gathered.note(reason);
-    for (const session of this.held) session.changed(reason);
-    for (const ref of this.watchers) {
-      const session = ref.deref();
-      if (session === undefined) this.watchers.delete(ref);
-      else if (!this.held.has(session)) session.changed(reason);
-    }
+    this.sessions.each((session) => session.changed(reason));
   }
 
   /** What a session shows. Cached until something that it depends on changes. */

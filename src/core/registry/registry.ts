@@ -283,11 +283,8 @@ export function defineRegistryMethods(names: Iterable<string>): void {
 /** Closes the open sessions of a registry, which accepts no more, and disposes its executors. */
 async function closeRegistry(registry: RegistryState): Promise<void> {
   registry.closed = true;
-  const open = new Set<SessionState>(registry.held);
-  for (const ref of registry.watchers) {
-    const session = ref.deref();
-    if (session !== undefined) open.add(session);
-  }
+  const open = new Set<SessionState>();
+  registry.sessions.each((session) => open.add(session));
   for (let call = registry.calls; call !== undefined; call = call.next)
     open.add(wholeSession(call.session));
   await Promise.all([...open].map(closeSession));

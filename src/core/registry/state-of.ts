@@ -44,12 +44,9 @@ export interface OpenSession {
  * `session:start` or `session:end`, and those that hold something. It keeps none of them alive.
  */
 export function openSessions(registry: RegistryState): OpenSession[] {
-  const states = new Set(registry.held);
-  for (const ref of registry.watchers) {
-    const state = ref.deref();
-    if (state !== undefined) states.add(state);
-  }
-  return [...states]
+  const states: SessionState[] = [];
+  registry.sessions.each((state) => states.push(state));
+  return states
     .filter(({ closed }) => !closed)
     .map((state) => ({ state, session: sessionOf(state) }));
 }

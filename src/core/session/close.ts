@@ -43,7 +43,7 @@ export function closeSession(state: SessionState): Promise<void> {
   // The tools of a session that acts for another are the other one's.
   if (state.outer === undefined)
     for (const entry of state.own?.values() ?? []) disposals.push(releaseExecutor(entry, registry));
-  registry.held.delete(state);
+  registry.sessions.held.delete(state);
   for (const cleanup of life.atClose ?? []) {
     try {
       disposals.push(cleanup());

@@ -12,6 +12,7 @@ import type { KnownProfile } from '../rules/lineage.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
+import type { KnownSessions } from './known-sessions.ts';
 import type { Review, SessionPorts, ToolPorts } from './session-ports.ts';
 import type { SessionState } from './session-state.ts';
 import type { View } from './view.ts';
@@ -50,10 +51,7 @@ export interface SessionRegistry extends CallRegistry {
   viewOf(session: SessionState): View;
   /** The status of a tool in a session. Cached like {@link viewOf}. */
   toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus;
-  /** Sessions that must learn of changes and of closing. */
-  readonly watchers: Set<WeakRef<SessionState>>;
-  /** Sessions that hold something that closing must dispose. */
-  readonly held: Set<SessionState>;
+  readonly sessions: KnownSessions;
   /** It only tries definitions and runs no calls. */
   readonly isTrial: boolean;
   readonly logger: Logger | undefined;

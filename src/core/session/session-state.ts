@@ -278,21 +278,21 @@ export class SessionState {
     if (this.life.watched) return;
     this.life.watched = true;
     const ref = new WeakRef(this);
-    this.registry.watchers.add(ref);
+    this.registry.sessions.watchers.add(ref);
     this.atClosing(() => {
-      this.registry.watchers.delete(ref);
+      this.registry.sessions.watchers.delete(ref);
     });
   }
 
   /** Makes the registry keep this session alive: it holds something that closing must dispose. */
   retain(): void {
     this.life.holds++;
-    this.registry.held.add(this);
+    this.registry.sessions.held.add(this);
   }
 
   /** Undoes one {@link retain}. */
   release(): void {
-    if (--this.life.holds <= 0) this.registry.held.delete(this);
+    if (--this.life.holds <= 0) this.registry.sessions.held.delete(this);
   }
 
   /** Runs `cleanup` when the session closes. */

@@ -47,7 +47,7 @@ describe('createSession: options are checked at once, naming the field', () => {
         message: expect.stringMatching(new RegExp(field, 'i')),
       }),
     );
-    expect(stateOf(registry.createSession({ sessionId: 's' })).registry.held.size).toBe(0);
+    expect(stateOf(registry.createSession({ sessionId: 's' })).registry.sessions.held.size).toBe(0);
   });
 
   test('suspend mode without a key throws', () => {
@@ -409,11 +409,11 @@ describe('many sessions', () => {
       if (count % 10 === 0) await session.call('a');
     }
     const { registry: state } = stateOf(registry.createSession({ sessionId: 'last' }));
-    expect([state.held.size, state.watchers.size, state.deadlines.size, state.calls]).toEqual([
-      0,
-      0,
-      0,
-      undefined,
-    ]);
+    expect([
+      state.sessions.held.size,
+      state.sessions.watchers.size,
+      state.deadlines.size,
+      state.calls,
+    ]).toEqual([0, 0, 0, undefined]);
   });
 });

@@ -264,7 +264,7 @@ describe('tools', () => {
     registry.createSession({ sessionId: 'dropped', profile: 'reader' });
     for (const session of [before, kept, ...twins]) await session.call('read', { path: 'a' });
     // What the collector does with objects that no one has any more.
-    const { watchers } = registryStateOf(registry);
+    const { watchers } = registryStateOf(registry).sessions;
     let twin = 0;
     for (const ref of watchers) {
       const id = ref.deref()?.sessionId;

@@ -180,7 +180,7 @@ describe.skipIf(!chromiumAvailable)(`what the page says, in Chromium${whyNot}`, 
 
   test('a session that was dropped is told as such, in the list and in its pane', async () => {
     registry.createSession({ sessionId: 'forgotten' });
-    const { watchers } = registryStateOf(registry);
+    const { watchers } = registryStateOf(registry).sessions;
     for (const ref of watchers) if (ref.deref()?.sessionId === 'forgotten') watchers.delete(ref);
     const page = await served.open(browser);
     await tabOf(page, 'Sessions and tools').click();
