@@ -1,4 +1,4 @@
-/** The sessions that a registry knows of. The others need nothing from it when something changes. */
+/** The sessions that a registry knows of. No others need anything of it when something changes. */
 
 import type { SessionState } from './session-state.ts';
 
