@@ -85,7 +85,7 @@ const limits: Readonly<Record<string, number>> = {
   otel: 7,
   prometheus: 4,
   sandbox: 20,
-  bullmq: 82,
+  bullmq: 22,
   approvals: 38,
   offload: 78,
 };

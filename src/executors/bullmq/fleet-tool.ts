@@ -1,7 +1,6 @@
 /** The tools that a worker serves, and how it runs them. */
-import type { AnyTool, JsonObject, ToolContext, TraceContext } from '../../core.ts';
+import type { AnyTool, JsonObject, Part, ToolContext, TraceContext } from '../../core.ts';
 import { inspectTool, type ToolView } from '../../extend.ts';
-import { jsonSchemas } from '../../parts/json-schema/part.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 
 /** A tool of a worker. */
@@ -16,17 +15,23 @@ export interface FleetTool {
  * @throws MisuseError `invalid_option` for a definition that a worker cannot run, and for two
  * definitions with the same name
  */
-export function fleetTools(where: string, tools: readonly AnyTool[]): Map<string, FleetTool> {
+export async function fleetTools(
+  where: string,
+  tools: readonly AnyTool[],
+): Promise<Map<string, FleetTool>> {
   const table = new Map<string, FleetTool>();
   const refuse = (what: string): MisuseError =>
     new MisuseError('invalid_option', `${where}: ${what}`);
   if (tools.length === 0)
     throw refuse('expected `tools` to have a definition, got an empty array.');
-  for (const tool of tools) {
+  const given = [...tools];
+  // Only workers need what runs plain schemas, and hosts import this entry, too.
+  const { jsonSchemas } = await import('../../parts/json-schema/part.ts');
+  for (const tool of given) {
     const { name } = tool;
     if (table.has(name))
       throw refuse(`expected \`tools\` to have one definition of \`${name}\`, got two.`);
-    table.set(name, fleetTool(tool, refuse));
+    table.set(name, fleetTool(tool, [jsonSchemas()], refuse));
   }
   return table;
 }
@@ -43,11 +48,15 @@ function faultOf({ runsIn, isCreated }: ToolView): string | undefined {
   return runsIn === 'external' ? 'somebody else runs it' : undefined;
 }
 
-function fleetTool(tool: AnyTool, refuse: (what: string) => MisuseError): FleetTool {
+function fleetTool(
+  tool: AnyTool,
+  parts: readonly Part[],
+  refuse: (what: string) => MisuseError,
+): FleetTool {
   const view = inspectTool(tool);
   const { name, fingerprint } = tool;
   const fault = faultOf(view);
-  const run = view.runner([jsonSchemas()]);
+  const run = view.runner(parts);
   if (fault !== undefined || run === undefined)
     throw refuse(`expected definitions that a worker can run, got \`${name}\`: ${fault}.`);
   return { fingerprint, run };

@@ -95,7 +95,11 @@ export async function serveFleet(options: ServeFleetOptions): Promise<FleetServi
       // The host's own function failed. There is no one else to report that to.
     }
   };
-  const worker = new FleetWorker({ ...given, onError: tell, tools: fleetTools(where, tools) });
+  const worker = new FleetWorker({
+    ...given,
+    onError: tell,
+    tools: await fleetTools(where, tools),
+  });
   await worker.start();
   return Object.freeze({
     get running() {
