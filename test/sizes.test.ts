@@ -24,7 +24,7 @@ interface Row {
  */
 const programs: Readonly<Record<string, Pick<Row, 'limit' | 'goal'>>> = {
   'host-tools': { limit: 270 },
-  'host-tools/core': { limit: 74, goal: 60 },
+  'host-tools/core': { limit: 75, goal: 60 },
 };
 
 /** What the other entries are measured beside, since a host that uses them has it anyway. */

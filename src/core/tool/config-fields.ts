@@ -29,6 +29,7 @@ import {
   withMethods,
   wrongOption,
 } from '../../values/options/index.ts';
+import { scopeNames } from '../../values/options/scope-names.ts';
 import { readPrompt } from '../approval/read-prompt.ts';
 import { isDefinition, type RawHandler, type Revert, type ToolInternals } from './definition.ts';
 import { otherHints, withOwnNames } from './spellings.ts';
@@ -83,7 +84,7 @@ export const toolTable = {
   maxConcurrency: count,
   uses: array('an array of tool names or definitions'),
   events: texts,
-  scopes: array<string>('an array of scopes'),
+  scopes: scopeNames,
   credentials: object<CredentialNeeds>(),
   revert: fn<Revert>(),
   task: oneOf('optional', 'required'),

@@ -9,6 +9,7 @@ import { describe, MisuseError } from '../../values/errors/index.ts';
 import { readOptions, unreadable } from '../../values/options/index.ts';
 import { bindSchema } from '../../values/schema/bind.ts';
 import { checkToolName } from '../../values/text/names.ts';
+import { readAttributes } from './attributes.ts';
 import {
   asField,
   type LooseConfig,
@@ -23,6 +24,7 @@ import {
 import { checkRunner } from './config-runner.ts';
 import { type Later, type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
 import { readDeprecation } from './deprecation.ts';
+import { readNeeds } from './read-needs.ts';
 import { readUi } from './read-ui.ts';
 import { runsIn } from './runs-in.ts';
 import { spelling, withOwnNames } from './spellings.ts';
@@ -65,7 +67,7 @@ export function createDefinition(
     executor: config.executor,
     runsIn: runsIn(config, where),
     requiresApproval: readApproval(config.requiresApproval, where, asksBy),
-    attributes: config.attributes,
+    attributes: readAttributes(config.attributes, where),
     timeoutMs: config.timeoutMs,
     idleTimeoutMs: config.idleTimeoutMs,
     requires: readFactRules(config.requires, where),
@@ -81,7 +83,7 @@ export function createDefinition(
     uses: readUses(config.uses, where),
     events: Object.freeze(config.events),
     scopes: config.scopes,
-    credentials: config.credentials,
+    credentials: readNeeds(config, where, from === true),
     revert: config.revert,
     task: config.task,
     internal: config.exposure === 'internal',

@@ -5,7 +5,6 @@
 
 import type { ApprovalPrompt } from '../../api/approval.ts';
 import type { CallInfo, ToolContext } from '../../api/context.ts';
-import type { CredentialNeeds } from '../../api/credentials.ts';
 import type { OutputOrigin, Role } from '../../api/origins.ts';
 import type { DefinitionPatch } from '../../api/registry.ts';
 import type { AnyTool, Deprecation, FactRule, ToolAnnotations } from '../../api/tool.ts';
@@ -19,8 +18,10 @@ import type { BoundSchema } from '../../values/schema/bind.ts';
 import type { JsonSchema } from '../../values/schema/schema.ts';
 import { shownSchema } from '../../values/schema/to-json-schema.ts';
 import { checkToolName } from '../../values/text/names.ts';
+import type { ReadAttributes } from './attributes.ts';
 import type { MarkParts } from './check-marks.ts';
 import { digestOf } from './fingerprint.ts';
+import type { ReadNeeds } from './read-needs.ts';
 import type { ReadUi } from './read-ui.ts';
 
 /** A handler as the library calls it. */
@@ -103,8 +104,7 @@ export interface ToolInternals {
     | boolean
     | ApprovalPrompt
     | ((input: unknown, context: CallInfo) => unknown);
-  /** As given. Their part reads them, as it does the following ones. */
-  readonly attributes: object | undefined;
+  readonly attributes: ReadAttributes | undefined;
   readonly timeoutMs: number | undefined;
   readonly idleTimeoutMs: number | undefined;
   readonly requires: readonly FactRule[];
@@ -123,7 +123,7 @@ export interface ToolInternals {
   /** What the caller's token must grant; undefined for nothing. */
   readonly scopes: readonly string[] | undefined;
   /** The credentials that it needs, by name; undefined for none. */
-  readonly credentials: CredentialNeeds | undefined;
+  readonly credentials: ReadNeeds | undefined;
   /** Takes a call back, given its output and its input. */
   readonly revert: Revert | undefined;
   /** Whether its calls may, or must, outlive the request of a client; undefined for neither. */

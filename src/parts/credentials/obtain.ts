@@ -5,12 +5,12 @@ import type { FoundCall } from '../../core/call/call.ts';
 import type { Next, Step } from '../../core/call/step.ts';
 import { answerInTime, tooLate } from '../../core/call/with-deadline.ts';
 import { Slot } from '../../core/slot.ts';
+import type { ReadNeeds } from '../../core/tool/read-needs.ts';
 import { heldCredential } from '../../values/credential.ts';
 import { errorName, type ToolError } from '../../values/errors/index.ts';
 import { type Login, type ReadAnswer, readAnswer } from './answer.ts';
 import { keepOut } from './cleaning.ts';
 import { isSafe } from './fault.ts';
-import type { ReadNeeds } from './read-needs.ts';
 import { unavailable } from './refusals.ts';
 import { waitForLogin } from './wait-for-login.ts';
 

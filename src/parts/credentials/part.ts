@@ -6,10 +6,11 @@ import type { ToolGates } from '../../core/call/ports.ts';
 import type { Part } from '../../core/part.ts';
 import { definePart } from '../../core/registry/define-part.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
+import { internalsOf } from '../../core/tool/definition.ts';
+import type { ReadNeeds } from '../../core/tool/read-needs.ts';
 import { fn, readOptions, required, type TableOf, text } from '../../values/options/index.ts';
 import { fileResolver, hasResolver } from './file-tokens.ts';
 import { obtain } from './obtain.ts';
-import { needsOf, type ReadNeeds } from './read-needs.ts';
 import { unavailable } from './refusals.ts';
 
 export type { TokenExchangeOptions } from './token-exchange.ts';
@@ -45,7 +46,7 @@ const part = definePart({
     const resolver = (): CredentialResolver | undefined => own ?? fileResolver(registry);
     ports.tools.definitions.push((definition) => {
       // What is not hidden would be in the first event.
-      if (needsOf(definition) !== undefined && ports.calls.masking === undefined)
+      if (internalsOf(definition).credentials !== undefined && ports.calls.masking === undefined)
         throw registry.parts.missing(
           'registry',
           'redact',
@@ -54,8 +55,8 @@ const part = definePart({
     });
     ports.methods.set('credentials.granted', (state, login: Login) => granted(state, login));
     const gates = new WeakMap<ReadNeeds, ToolGates>();
-    ports.tools.gates.push((_session, { definition }) => {
-      const needs = needsOf(definition);
+    ports.tools.gates.push((_session, { internals }) => {
+      const needs = internals.credentials;
       if (needs === undefined) return undefined;
       let found = gates.get(needs);
       if (found === undefined) {

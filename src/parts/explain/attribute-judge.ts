@@ -10,6 +10,7 @@ import { guarded, nonsense } from '../../core/call/guarded.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import { emptyTally, type Gate, type Judge, type Tally } from '../../core/call/tally.ts';
 import { Slot } from '../../core/slot.ts';
+import type { ReadAttributes } from '../../core/tool/attributes.ts';
 import {
   copyJson,
   deepFreeze,
@@ -18,7 +19,6 @@ import {
   type JsonValue,
 } from '../../values/json/index.ts';
 import { isThenable } from '../../values/maybe-promise.ts';
-import { attributesIn, type ReadAttributes } from './read-attributes.ts';
 
 const gate: Gate = { source: 'tool', what: 'attributes', id: undefined, allowed: undefined };
 const trialGate: Gate = { ...gate, trial: true };
@@ -37,7 +37,7 @@ export function attributeJudges({
   sessionRules,
   gates,
 }: Binding): readonly Judge[] {
-  const attributes = attributesIn(entry.definition);
+  const { attributes } = entry.internals;
   if (attributes === undefined) return [];
   if (policies.length > 0 || sessionPolicies.length > 0) return [attributeJudge(attributes)];
   const rules = [...registryRules, ...sessionRules];
@@ -234,8 +234,8 @@ export function answersOf({ extra }: Call): KnownAttributes | undefined {
 
 /** Whether the attributes that a rule reads have been asked, as far as the tool declares them. */
 export function hasAttributes(call: FoundCall, paths: readonly string[]): boolean {
-  if (paths.length === 0) return true;
-  const attributes = attributesIn(call.entry.definition);
+  const { attributes } = call.entry.internals;
+  if (attributes === undefined || paths.length === 0) return true;
   const answers = answersOf(call)?.answers;
-  return paths.every((path) => attributes?.has(path) !== true || answers?.has(path) === true);
+  return paths.every((path) => !attributes.has(path) || answers?.has(path) === true);
 }

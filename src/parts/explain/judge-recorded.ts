@@ -61,7 +61,7 @@ export async function judgeRecorded(
     if (!redacted || call.unsafe) return 'invalid';
     // The rules see the text that replaces the secret. No attribute is asked about it.
     call.parsed = undefined;
-    const paths = Object.keys(call.entry.internals.attributes ?? {});
+    const paths = [...(call.entry.internals.attributes?.keys() ?? [])];
     const answers = new Map(paths.map((path) => [path, undefined]));
     const later = new Set(paths);
     knownAttributes.set(call.more, { input: call.canonical, answers, later, parse: undefined });

@@ -6,7 +6,6 @@ import { nameOf } from '../../values/text/names.ts';
 import { answersOf, attributeJudges, forgetAnswers } from './attribute-judge.ts';
 import { authorize } from './authorize.ts';
 import { explain as explainCall } from './explain.ts';
-import { attributesIn } from './read-attributes.ts';
 import { trials } from './shadow-rules.ts';
 
 /**
@@ -30,7 +29,6 @@ export function explain(): Part {
 const part = definePart({
   name: 'explain',
   install(ports) {
-    ports.tools.definitions.push(attributesIn);
     ports.calls.first.push(attributeJudges);
     ports.calls.attributesOf = (call) => answersOf(call)?.answers;
     ports.calls.again.push(forgetAnswers);

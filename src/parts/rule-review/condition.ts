@@ -14,7 +14,7 @@ export interface LookedAtTool {
   readonly summary: ToolSummary;
   readonly internals: {
     readonly input: BoundSchema;
-    readonly attributes: object | undefined;
+    readonly attributes: ReadonlyMap<string, unknown> | undefined;
   };
 }
 
@@ -55,7 +55,7 @@ function judge(
 ): Verdict {
   const test = preparedTest(condition, reading);
   const { attribute, path } = condition;
-  if (attribute !== undefined && Object.hasOwn(tool.internals.attributes ?? {}, attribute.of)) {
+  if (attribute !== undefined && tool.internals.attributes?.has(attribute.of) === true) {
     // What the host answers may be anything. It is not asked about a value that is not there.
     const asked = routesOf(tool, attribute.of.split('.'), 'wide', steps);
     if (!asked.some((route) => reaches(route, () => true))) return missing(test);

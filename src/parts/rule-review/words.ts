@@ -83,7 +83,7 @@ export function unknownText(
 ): string {
   if (attribute === undefined) return unknownPathText(path, tools, reading);
   const { of } = attribute;
-  const declared = new Set(tools.flatMap((tool) => Object.keys(tool.internals.attributes ?? {})));
+  const declared = new Set(tools.flatMap((tool) => [...(tool.internals.attributes?.keys() ?? [])]));
   // The host is not asked about a member that the input does not have.
   if (declared.has(of)) return unknownPathText(of.split('.'), tools, 'wide');
   const near = nearestNames(of, declared).map((name) => `${name}@${attribute.path.join('.')}`);

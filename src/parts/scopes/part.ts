@@ -8,11 +8,8 @@ import { denied } from '../../core/rules/verdict.ts';
 import { declareFacts } from '../../core/session/declared-facts.ts';
 import { wholeSession } from '../../core/session/session-state.ts';
 import { Slot } from '../../core/slot.ts';
-import { asField } from '../../core/tool/config-fields.ts';
-import { internalsOf } from '../../core/tool/definition.ts';
 import type { JsonObject } from '../../values/json/index.ts';
 import { hasOwn } from '../../values/json/value.ts';
-import { checkOption } from '../../values/options/index.ts';
 import { scopeFact, scopeNames } from '../../values/options/scope-names.ts';
 import { neededScopes } from './needed.ts';
 
@@ -39,11 +36,6 @@ const part = definePart({
   name: 'scopes',
   options: { session: { scopes: scopeNames }, profileTool: { scopes: scopeNames } },
   install(ports) {
-    ports.tools.definitions.push((definition) => {
-      const { scopes } = internalsOf(definition);
-      if (scopes === undefined) return;
-      checkOption(`Tool \`${definition.name}\``, 'scopes', scopes, scopeNames, asField);
-    });
     ports.sessions.options.push((setup, { scopes: given }) => {
       if (given !== undefined) granted.set(setup, given as readonly string[]);
     });

@@ -80,7 +80,7 @@ export function revertTool(tool: AnyTool): AnyTool {
     parameters,
     tags: tool.tags,
     scopes,
-    credentials,
+    credentials: credentials && Object.fromEntries(credentials),
     requires,
     timeoutMs,
     exposure: 'internal',

@@ -396,13 +396,14 @@ test.each([
   [{ 'a..b': () => 1 }, /attributes\["a..b"\]/],
   [{ 'a@b': () => 1 }, /attributes\["a@b"\]/],
   [{ a: true }, /attributes\["a"\].*function/],
-])('%o is refused where the tool is registered', (attributes, message) => {
-  const pay = defineTool({
-    name: 'pay',
-    description: 'Pays.',
-    parameters: z.object({}),
-    attributes: attributes as never,
-    handler: () => 1,
-  });
-  expect(() => new HostToolRegistry().register(pay)).toThrow(message);
+])('%o is refused where it is written', (attributes, message) => {
+  expect(() =>
+    defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      parameters: z.object({}),
+      attributes: attributes as never,
+      handler: () => 1,
+    }),
+  ).toThrow(message);
 });

@@ -35,12 +35,6 @@ test('a call by a caller without one of the scopes is denied, and nothing runs',
   expect(session.tools().map(({ name }) => name)).toEqual(['pay']);
 });
 
-test('a scope that no token can grant is refused when its tool is registered', () => {
-  expect(() => registryWith('pay read')).toThrow(
-    'Tool `pay`: expected `scopes` to be an array of scopes of 1 to 256 printable ASCII characters',
-  );
-});
-
 test('with all of them, it runs', async () => {
   const { registry } = registryWith('a', 'b');
   const session = registry.createSession({ sessionId: 's', scopes: ['b', 'c', 'a'] });

@@ -1,10 +1,9 @@
-/** Reads which credentials a definition says that its tool needs. */
+/** Reads which credentials a config says that its tool needs. */
 import type { CredentialNeed } from '../../api/credentials.ts';
-import type { AnyTool } from '../../api/tool.ts';
-import { asField } from '../../core/tool/config-fields.ts';
-import { internalsOf } from '../../core/tool/definition.ts';
 import { readOptions, text, wrongOption } from '../../values/options/index.ts';
 import { scopeNames } from '../../values/options/scope-names.ts';
+import { asField, type ToolFields } from './config-fields.ts';
+import { runsIn } from './runs-in.ts';
 
 /** What a tool needs, by name. */
 export type ReadNeeds = ReadonlyMap<string, CredentialNeed>;
@@ -14,28 +13,14 @@ const needName = /^[A-Za-z][\w-]{0,63}$/;
 const mostNeeds = 16;
 const elsewhere = ['external', 'fleet', 'remote'];
 
-const known = new WeakMap<object, ReadNeeds>();
-
-/**
- * What a definition needs, read when it is first registered; undefined if that is nothing.
- * @throws MisuseError `invalid_definition`
- */
-export function needsOf(definition: AnyTool): ReadNeeds | undefined {
-  const { credentials, input, runsIn } = internalsOf(definition);
+/** @param isOurs Not of an import, whose executor sends the token itself. */
+export function readNeeds(config: ToolFields, where: string, isOurs: boolean) {
+  const { credentials } = config;
   if (credentials === undefined) return undefined;
-  const where = `Tool \`${definition.name}\``;
-  // An import sends the token itself.
-  const place = input.trusted && elsewhere.includes(runsIn) ? runsIn : undefined;
-  const read = known.get(credentials) ?? readNeeds(credentials, where, place);
-  known.set(credentials, read);
-  return read;
-}
-
-/** @param place Where the calls run, if no token is sent there. */
-function readNeeds(credentials: object, where: string, place: string | undefined): ReadNeeds {
   const names = Object.keys(credentials);
+  const place = runsIn(config, where);
   const expected =
-    place !== undefined
+    isOurs && elsewhere.includes(place)
       ? `left out for a tool whose calls run elsewhere (\`${place}\`), to which no token is sent`
       : names.length === 0 || names.length > mostNeeds
         ? `1 to ${mostNeeds} of them`

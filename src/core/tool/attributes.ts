@@ -1,9 +1,6 @@
 /** `attributes`: facts about values of a tool's input that only the host knows. */
 
 import type { CallInfo } from '../../api/context.ts';
-import type { AnyTool } from '../../api/tool.ts';
-import { asField } from '../../core/tool/config-fields.ts';
-import { internalsOf } from '../../core/tool/definition.ts';
 import { wrongOption } from '../../values/options/index.ts';
 
 /** The functions of `attributes`, by path. */
@@ -17,22 +14,15 @@ export type ReadAttributes = ReadonlyMap<
 
 /** Most characters of a path. */
 const maxPathLength = 1_024;
-const known = new WeakMap<object, ReadAttributes>();
+const asField = { code: 'invalid_definition', noun: 'field' } as const;
 
-/**
- * Those of a definition, read when it is first registered; undefined if it has none.
- * @throws MisuseError `invalid_definition`, which names the tool and the path
- */
-export function attributesIn(definition: AnyTool): ReadAttributes | undefined {
-  const { attributes } = internalsOf(definition);
-  if (attributes === undefined) return undefined;
-  const read = known.get(attributes) ?? readAttributes(attributes, `Tool \`${definition.name}\``);
-  known.set(attributes, read);
-  return read.size === 0 ? undefined : read;
-}
-
-function readAttributes(value: object, where: string): ReadAttributes {
-  return new Map(
+/** @throws MisuseError `invalid_definition`, which names the tool and the path */
+export function readAttributes(
+  value: object | undefined,
+  where: string,
+): ReadAttributes | undefined {
+  if (value === undefined) return undefined;
+  const attributes = new Map(
     Object.entries(value).map(([path, ask]) => {
       const segments = path.split('.');
       const field = `attributes[${JSON.stringify(path)}]`;
@@ -49,4 +39,5 @@ function readAttributes(value: object, where: string): ReadAttributes {
       return [path, { segments, ask: ask as (value: unknown, context: CallInfo) => unknown }];
     }),
   );
+  return attributes.size === 0 ? undefined : attributes;
 }
