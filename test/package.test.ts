@@ -501,7 +501,8 @@ describe('in an empty project', () => {
     );
     const trace = await run(project, 'node', ['--enable-source-maps', 'throws.js']);
     const frames = [
-      ...trace.matchAll(/ at (?:new )?([\w.]+) \(.*[\\/](src[\\/][^:]+):(\d+):\d+\)$/gm),
+      // Of a method, its own name, without that of its class.
+      ...trace.matchAll(/ at (?:new )?(?:\w+\.)*(\w+) \(.*[\\/](src[\\/][^:]+):(\d+):\d+\)$/gm),
     ].map(([, name = '', file = '', line]) => ({
       name,
       text: readFileSync(join(root, file), 'utf8').split('\n')[Number(line) - 1],
