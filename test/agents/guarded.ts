@@ -84,7 +84,8 @@ export const kinds: Readonly<Record<ProgramName, Kind>> = {
     mcpTool: (server, name) => ({ namespace: `mcp__${server}`, name }),
     server: (name, [command, ...args]) => [
       '.codex/config.toml',
-      `\n[mcp_servers.${name}]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`,
+      // Codex begins without a server that is slow to start, unless it is required.
+      `\n[mcp_servers.${name}]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\nrequired = true\nstartup_timeout_sec = 120\n`,
     ],
     args: ['-s', 'danger-full-access'],
   },
