@@ -55,6 +55,8 @@ const claude: Kind = {
     { mcpServers: { [name]: { type: 'stdio', command, args } } },
   ],
   args: ['--permission-mode', 'bypassPermissions'],
+  // By default it begins after five seconds, with the servers that are there by then.
+  env: { MCP_CONNECTION_NONBLOCKING: '0', MCP_CONNECT_TIMEOUT_MS: '120000' },
 };
 
 export const kinds: Readonly<Record<ProgramName, Kind>> = {
