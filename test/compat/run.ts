@@ -10,7 +10,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Check } from './check.ts';
-import { node, npm } from './exec.ts';
+import { npm } from './exec.ts';
 import { prepare, root, type Subject, tools } from './subject.ts';
 
 /** Checks that run at once. */
@@ -18,8 +18,7 @@ const width = 2;
 
 const words = process.argv.slice(2).filter((word) => word !== '--built');
 await installTools();
-if (!process.argv.includes('--built'))
-  await node(root, join(root, 'node_modules/tsup/dist/cli-default.js'), '--silent');
+if (!process.argv.includes('--built')) await npm(root, 'run', 'build');
 const work = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-compat-')));
 try {
   const checks = (await allChecks(await prepare(work))).filter(

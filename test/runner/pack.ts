@@ -42,7 +42,6 @@ const settings = [
   'tsconfig.json',
   'tsconfig.build.json',
   'tsup.config.ts',
-  'tsup.build.config.ts',
   'tsup.chunks.ts',
 ];
 /** What is packed beside the build. */
@@ -98,10 +97,7 @@ async function buildOnce(built: string): Promise<void> {
   // As `npm run build`, without what npm prints.
   const tool = (path: string): string => join(root, 'node_modules', path);
   await node(built, tool('typescript/bin/tsc'), '-p', 'tsconfig.build.json');
-  await node(
-    built,
-    ...[tool('tsup/dist/cli-default.js'), '--config', 'tsup.build.config.ts', '--silent'],
-  );
+  await node(built, tool('tsup/dist/cli-default.js'), '--silent');
   rmSync(cache, { recursive: true, force: true });
   const draft = `${kept}.${process.pid}`;
   cpSync(dist, draft, { recursive: true });

@@ -104,7 +104,7 @@ export class RegistryState {
   observers: CallObservers | undefined;
   /** The tracers of calls. Absent if there are none. */
   tracers: CallTracers | undefined;
-  /** Keeps the shapes of a call known to the engine; see `exemplars` in `call/handler-context.ts`. */
+  /** Keep a call's shapes known to the engine; see `exemplars` in `call/handler-context.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;
   readonly sessions = new KnownSessions();
