@@ -45,7 +45,15 @@ export const auditReport: Command = {
   wording: storeWording,
   operands: ['[FILE]'],
   many: true,
-  async run({ io, screen, options: { store, html, keyFile }, operands }) {
+  async run({
+    io,
+    screen,
+    options: {
+      store,
+      log: { html, keyFile },
+    },
+    operands,
+  }) {
     checkPlace('audit report', store, operands);
     const key = await readKey(keyFile, io);
     const report =

@@ -40,7 +40,15 @@ export const auditVerify: Command = {
   wording: storeWording,
   operands: ['[FILE]'],
   many: true,
-  async run({ io, screen, options: { store, heads, keyFile }, operands }) {
+  async run({
+    io,
+    screen,
+    options: {
+      store,
+      log: { heads, keyFile },
+    },
+    operands,
+  }) {
     const wrong = heads.find((head) => !/^[0-9a-f]{64}$/.test(head));
     if (wrong !== undefined)
       throw usageFault(

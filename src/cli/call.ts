@@ -28,7 +28,7 @@ export const call: Command = {
     const input = await readInput(options.input, io);
     const loaded = await world();
     loaded.requireRules();
-    const usedStdin = options.input === '-' || options.facts === '-';
+    const usedStdin = options.input === '-' || options.session.facts === '-';
     const approver = usedStdin ? undefined : terminalApprover(io, screen);
     const session = loaded.session({ approver });
     watch(session, screen, approver !== undefined, usedStdin);

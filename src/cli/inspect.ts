@@ -42,10 +42,10 @@ export const inspect: Command = {
     // Slow requests are not waited for. Streams have no end.
     const server = createServer({ headersTimeout: 10_000 }, toNodeListener(inspector));
     try {
-      const { port } = await listen(server, host, options.port ?? defaultPort);
+      const { port } = await listen(server, host, options.listen.port ?? defaultPort);
       const url = `http://${host}:${port}/#token=${inspector.token}`;
       screen.note('The inspector is at the address below. Whoever has it sees all calls.');
-      await writeOut(io.stdout, `${options.json ? jsonText({ url, port }) : url}\n`);
+      await writeOut(io.stdout, `${options.output.json ? jsonText({ url, port }) : url}\n`);
       await untilAborted(io.signal);
       return done;
     } finally {

@@ -39,7 +39,9 @@ export const mcpPin: Command = {
   packages: () => ['@modelcontextprotocol/client'],
   many: true,
   async run({ io, screen, options, operands }) {
-    const { pins: path, accept, yes } = options;
+    const {
+      mcp: { pins: path, accept, yes },
+    } = options;
     if (path === undefined) throw usageFault('`mcp pin` needs `--pins FILE`.');
     if (yes && accept.length === 0)
       throw usageFault('`--yes` accepts nothing by itself. Name each tool with `--accept NAME`.');
@@ -56,7 +58,7 @@ export const mcpPin: Command = {
 
 function connectionOf(
   [first = '', ...rest]: readonly string[],
-  { env, header }: Options,
+  { mcp: { env, header } }: Options,
   io: CliIo,
 ): McpConnection {
   const variableOf = (variable: string): string => {
@@ -95,7 +97,7 @@ function connectionOf(
 async function open(
   connection: McpConnection,
   before: ReadonlyMap<string, PinnedTool>,
-  { prefix }: Options,
+  { mcp: { prefix } }: Options,
   { signal }: CliIo,
 ): Promise<ImportedMcpTools> {
   const { importMcpTools } = await import('../surfaces/mcp/index.ts');
@@ -136,16 +138,16 @@ async function review(
     found: foundOf(name),
   }));
   const names = new Set(changes.map(({ change }) => change.name));
-  const unknown = options.accept.find((name) => !names.has(name) && !before.has(name));
+  const unknown = options.mcp.accept.find((name) => !names.has(name) && !before.has(name));
   if (unknown !== undefined)
     throw usageFault(`The server has no tool \`${unknown}\`, so it cannot be accepted.`);
   const pins = new Map(before);
   const accepted: string[] = [];
   const left: Change[] = [];
   for (const { change, found } of changes) {
-    const named = options.accept.includes(change.name);
-    const asks = options.accept.length === 0 || named;
-    if (!((named && options.yes) || (asks && (await agrees(change, io, screen))))) {
+    const named = options.mcp.accept.includes(change.name);
+    const asks = options.mcp.accept.length === 0 || named;
+    if (!((named && options.mcp.yes) || (asks && (await agrees(change, io, screen))))) {
       left.push(change);
       continue;
     }

@@ -13,46 +13,37 @@ export interface Source {
   readonly name: string;
 }
 
-/** The values of the options. */
-export interface Options {
-  readonly sources: readonly Source[];
-  readonly profile: string | undefined;
-  /** JSON text, `@file` or `-`. */
-  readonly facts: string | undefined;
-  /** JSON text, `@file` or `-`. */
-  readonly input: string | undefined;
-  /** JSON text, `@file` or `-`. */
-  readonly config: string | undefined;
-  /** Milliseconds. */
-  readonly timeoutMs: number | undefined;
-  /** A path. */
-  readonly audit: string | undefined;
+/** Where a server listens, and whom it lets in. */
+export interface ListenOptions {
   /** `port`, or `host:port`. */
   readonly http: string | undefined;
-  /** Who issues the tokens of clients. */
-  readonly issuer: string | undefined;
-  readonly audience: string | undefined;
-  readonly jwksUrl: string | undefined;
-  /** Separated by commas. */
-  readonly scopes: string | undefined;
-  readonly metrics: boolean;
   readonly port: number | undefined;
   readonly host: string | undefined;
-  readonly allowCalls: boolean;
-  /** A `redis:` or `rediss:` URL. */
-  readonly redis: string | undefined;
-  /** The address of a store, or the name of a variable that has one. */
-  readonly store: string | undefined;
-  /** The name of a queue. */
-  readonly queue: string | undefined;
-  readonly concurrency: number | undefined;
-  /** The name of an environment variable. */
-  readonly hostKey: string | undefined;
   /** Those of `--allowed-origin`, then those of `--allow-origin`. */
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
   /** The number of proxies. */
   readonly trustProxy: number | undefined;
+  readonly maxConnections: number | undefined;
+  readonly metrics: boolean;
+}
+
+/** Tokens that a server asks of its clients, and the client with which one logs in elsewhere. */
+export interface OAuthOptions {
+  /** Who issues the tokens. */
+  readonly issuer: string | undefined;
+  readonly audience: string | undefined;
+  readonly jwksUrl: string | undefined;
+  /** Separated by commas. */
+  readonly scopes: string | undefined;
+  readonly clientId: string | undefined;
+  /** The name of an environment variable. */
+  readonly clientSecret: string | undefined;
+}
+
+export interface RelayOptions {
+  /** The name of an environment variable. */
+  readonly hostKey: string | undefined;
   /** Seconds. */
   readonly ttl: number | undefined;
   readonly maxTtl: number | undefined;
@@ -62,45 +53,83 @@ export interface Options {
   readonly requestTimeout: number | undefined;
   /** `NAME=N`. */
   readonly limits: readonly string[];
-  readonly maxConnections: number | undefined;
   readonly pairing: boolean;
+}
+
+/** An MCP server, and the file that pins its tools. */
+export interface McpOptions {
   /** A path. */
   readonly pins: string | undefined;
+  readonly pin: boolean;
   /** Names of tools. */
   readonly accept: readonly string[];
   readonly yes: boolean;
-  readonly pin: boolean;
-  readonly principal: string | undefined;
   readonly prefix: string | undefined;
   /** Names of environment variables. */
   readonly env: readonly string[];
   /** `NAME=VARIABLE`. */
   readonly header: readonly string[];
-  readonly clientId: string | undefined;
-  /** The name of an environment variable. */
-  readonly clientSecret: string | undefined;
-  /** Each of 64 hex digits. */
-  readonly heads: readonly string[];
+}
+
+/** The values of the options, grouped by what they are about. */
+export interface Options {
+  readonly sources: readonly Source[];
+  /** The session in which a command calls tools. */
+  readonly session: {
+    readonly profile: string | undefined;
+    /** JSON text, `@file` or `-`. */
+    readonly facts: string | undefined;
+    readonly principal: string | undefined;
+  };
+  /** JSON text, `@file` or `-`. */
+  readonly input: string | undefined;
+  /** JSON text, `@file` or `-`. */
+  readonly config: string | undefined;
+  /** Milliseconds. */
+  readonly timeoutMs: number | undefined;
   /** A path. */
-  readonly keyFile: string | undefined;
-  /** A path. */
-  readonly html: string | undefined;
+  readonly audit: string | undefined;
+  readonly listen: ListenOptions;
+  readonly oauth: OAuthOptions;
+  readonly allowCalls: boolean;
+  /** A `redis:` or `rediss:` URL. */
+  readonly redis: string | undefined;
+  /** The address of a store, or the name of a variable that has one. */
+  readonly store: string | undefined;
+  readonly worker: {
+    /** The name of a queue. */
+    readonly queue: string | undefined;
+    readonly concurrency: number | undefined;
+  };
+  readonly relay: RelayOptions;
+  readonly mcp: McpOptions;
+  /** An audit log that is read. */
+  readonly log: {
+    /** Each of 64 hex digits. */
+    readonly heads: readonly string[];
+    /** A path. */
+    readonly keyFile: string | undefined;
+    /** A path. */
+    readonly html: string | undefined;
+  };
   /** False with `--no-calls`. */
   readonly calls: boolean;
-  /** A path, or `-`. */
-  readonly from: string | undefined;
   /** A path. */
   readonly rules: string | undefined;
   readonly print: boolean;
   readonly cancelUnasked: boolean;
-  readonly failOn: Effect | undefined;
-  readonly coverage: boolean;
-  /** Per cent. */
-  readonly failUnder: number | undefined;
+  /** Tests and backtests of rules. */
+  readonly policy: {
+    /** A path, or `-`. */
+    readonly from: string | undefined;
+    readonly failOn: Effect | undefined;
+    readonly coverage: boolean;
+    /** Per cent. */
+    readonly failUnder: number | undefined;
+  };
   /** The most tools of a search. */
   readonly top: number | undefined;
-  readonly verbose: boolean;
-  readonly json: boolean;
+  readonly output: { readonly verbose: boolean; readonly json: boolean };
   readonly help: boolean;
   readonly version: boolean;
 }
@@ -202,61 +231,92 @@ function optionsOf(
     values.get(name) === '' ? alone : values.get(name);
   return {
     sources,
-    profile: values.get('profile'),
-    facts: values.get('facts'),
+    session: {
+      profile: values.get('profile'),
+      facts: values.get('facts'),
+      principal: values.get('principal'),
+    },
     input: values.get('input'),
     config: values.get('config'),
     timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimerMs),
     audit: values.get('audit'),
-    http: values.get('http'),
-    issuer: values.get('issuer'),
-    audience: values.get('audience'),
-    jwksUrl: values.get('jwks-url'),
-    scopes: values.get('scopes'),
-    metrics: values.has('metrics'),
-    port: readNumber('port', values.get('port'), 0, 65_535),
-    host: values.get('host'),
+    listen: {
+      http: values.get('http'),
+      port: readNumber('port', values.get('port'), 0, 65_535),
+      host: values.get('host'),
+      allowedOrigins: [
+        ...(lists.get('allowed-origin') ?? []),
+        ...(lists.get('allow-origin') ?? []),
+      ],
+      allowedHosts: lists.get('allowed-host') ?? [],
+      // The switch alone means one proxy.
+      trustProxy: readNumber('trust-proxy', given('trust-proxy', '1'), 1, 16),
+      maxConnections: readNumber(
+        'max-connections',
+        values.get('max-connections'),
+        1,
+        longestTimerMs,
+      ),
+      metrics: values.has('metrics'),
+    },
+    oauth: {
+      issuer: values.get('issuer'),
+      audience: values.get('audience'),
+      jwksUrl: values.get('jwks-url'),
+      scopes: values.get('scopes'),
+      clientId: values.get('client-id'),
+      clientSecret: values.get('client-secret'),
+    },
     allowCalls: values.has('allow-calls'),
     redis: values.get('redis'),
     store: values.get('store'),
-    queue: values.get('queue'),
-    concurrency: readNumber('concurrency', values.get('concurrency'), 1, 10_000),
-    hostKey: values.get('host-key'),
-    allowedOrigins: [...(lists.get('allowed-origin') ?? []), ...(lists.get('allow-origin') ?? [])],
-    allowedHosts: lists.get('allowed-host') ?? [],
-    // The switch alone means one proxy.
-    trustProxy: readNumber('trust-proxy', given('trust-proxy', '1'), 1, 16),
-    ttl: readNumber('ttl', values.get('ttl'), 1, 2_000_000),
-    maxTtl: readNumber('max-ttl', values.get('max-ttl'), 1, 2_000_000),
-    lease: readNumber('lease', values.get('lease'), 1, longestTimerMs),
-    requestTimeout: readNumber('request-timeout', values.get('request-timeout'), 1, longestTimerMs),
-    limits: lists.get('limit') ?? [],
-    maxConnections: readNumber('max-connections', values.get('max-connections'), 1, longestTimerMs),
-    pairing: values.has('pairing'),
-    pins: values.get('pins'),
-    accept: lists.get('accept') ?? [],
-    yes: values.has('yes'),
-    pin: values.has('pin'),
-    principal: values.get('principal'),
-    prefix: values.get('prefix'),
-    env: lists.get('env') ?? [],
-    header: lists.get('header') ?? [],
-    clientId: values.get('client-id'),
-    clientSecret: values.get('client-secret'),
-    heads: lists.get('head') ?? [],
-    keyFile: values.get('key-file'),
-    html: values.get('html'),
+    worker: {
+      queue: values.get('queue'),
+      concurrency: readNumber('concurrency', values.get('concurrency'), 1, 10_000),
+    },
+    relay: {
+      hostKey: values.get('host-key'),
+      ttl: readNumber('ttl', values.get('ttl'), 1, 2_000_000),
+      maxTtl: readNumber('max-ttl', values.get('max-ttl'), 1, 2_000_000),
+      lease: readNumber('lease', values.get('lease'), 1, longestTimerMs),
+      requestTimeout: readNumber(
+        'request-timeout',
+        values.get('request-timeout'),
+        1,
+        longestTimerMs,
+      ),
+      limits: lists.get('limit') ?? [],
+      pairing: values.has('pairing'),
+    },
+    mcp: {
+      pins: values.get('pins'),
+      pin: values.has('pin'),
+      accept: lists.get('accept') ?? [],
+      yes: values.has('yes'),
+      prefix: values.get('prefix'),
+      env: lists.get('env') ?? [],
+      header: lists.get('header') ?? [],
+    },
+    log: {
+      heads: lists.get('head') ?? [],
+      keyFile: values.get('key-file'),
+      html: values.get('html'),
+    },
     calls: !values.has('no-calls'),
-    from: values.get('from'),
     rules: values.get('rules'),
-    cancelUnasked: values.has('cancel-unasked'),
-    failOn: readEffect('fail-on', values.get('fail-on')),
     print: values.has('print'),
-    coverage: values.has('coverage'),
-    failUnder: readNumber('fail-under', values.get('fail-under'), 0, 100),
+    cancelUnasked: values.has('cancel-unasked'),
+    policy: {
+      from: values.get('from'),
+      failOn: readEffect('fail-on', values.get('fail-on')),
+      coverage: values.has('coverage'),
+      failUnder: readNumber('fail-under', values.get('fail-under'), 0, 100),
+    },
     top: readNumber('top', values.get('top'), 1, 100),
-    verbose: values.has('verbose'),
-    json: values.has('json'),
+    output: {
+      verbose: values.has('verbose'),
+      json: values.has('json'),
+    },
     help: values.has('help'),
     version: values.has('version'),
   };

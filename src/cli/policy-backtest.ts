@@ -41,7 +41,15 @@ export const policyBacktest: Command = {
   ],
   options: ['host-tools', 'host-tools-module', 'from', 'rules', 'fail-on'],
   operands: [],
-  async run({ io, screen, options: { from, rules: rulesFile, failOn }, world }) {
+  async run({
+    io,
+    screen,
+    options: {
+      rules: rulesFile,
+      policy: { from, failOn },
+    },
+    world,
+  }) {
     if (from === undefined || rulesFile === undefined)
       throw usageFault(
         `\`policy backtest\` needs \`--${from === undefined ? 'from FILE' : 'rules FILE'}\`.`,

@@ -56,7 +56,14 @@ export const policyTest: Command = {
   ],
   options: [...worldOptions, 'coverage', 'fail-under'],
   operands: ['FILE'],
-  async run({ io, operands: [file = ''], options: { coverage, failUnder }, world }) {
+  async run({
+    io,
+    operands: [file = ''],
+    options: {
+      policy: { coverage, failUnder },
+    },
+    world,
+  }) {
     if (failUnder !== undefined && !coverage)
       throw usageFault('`--fail-under` is about coverage. Give `--coverage` too.');
     const text = await readTextFile(file, io, maxTableBytes).catch((error: unknown) => {

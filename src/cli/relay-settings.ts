@@ -46,28 +46,28 @@ export function relaySettings(
   hostKey: string | undefined,
 ): RelaySettings {
   const key = hostKey ?? file.hostKey;
-  const metrics = options.metrics || (file.metrics ?? false);
+  const metrics = options.listen.metrics || (file.metrics ?? false);
   if (metrics && key === undefined)
     throw usageFault(
-      `${options.metrics ? '`--metrics`' : '`metrics`'} needs \`--host-key VARIABLE\`, because ` +
-        'the counts are for the host only. Give a key, and give it to Prometheus as its Bearer ' +
-        'token.',
+      `${options.listen.metrics ? '`--metrics`' : '`metrics`'} needs \`--host-key VARIABLE\`, ` +
+        'because the counts are for the host only. Give a key, and give it to Prometheus as its ' +
+        'Bearer token.',
     );
   return {
-    port: options.port ?? file.port ?? defaultPort,
-    host: options.host ?? file.host,
-    maxConnections: options.maxConnections ?? file.maxConnections,
+    port: options.listen.port ?? file.port ?? defaultPort,
+    host: options.listen.host ?? file.host,
+    maxConnections: options.listen.maxConnections ?? file.maxConnections,
     ...readTtls(options, file),
-    requestTimeoutMs: options.requestTimeout ?? file.requestTimeoutMs,
+    requestTimeoutMs: options.relay.requestTimeout ?? file.requestTimeoutMs,
     heartbeatMs: file.heartbeatMs,
-    leaseMs: options.lease ?? file.leaseMs,
-    limits: { ...file.limits, ...readLimits(options.limits) },
+    leaseMs: options.relay.lease ?? file.leaseMs,
+    limits: { ...file.limits, ...readLimits(options.relay.limits) },
     hostKey: key,
     metrics,
-    allowedOrigins: readOrigins(options.allowedOrigins) ?? file.allowedOrigins,
-    allowedHosts: readHosts(options.allowedHosts) ?? file.allowedHosts,
-    trustProxy: options.trustProxy ?? file.trustProxy,
-    pairing: options.pairing || file.pairing,
+    allowedOrigins: readOrigins(options.listen.allowedOrigins) ?? file.allowedOrigins,
+    allowedHosts: readHosts(options.listen.allowedHosts) ?? file.allowedHosts,
+    trustProxy: options.listen.trustProxy ?? file.trustProxy,
+    pairing: options.relay.pairing || file.pairing,
     pinDefinitions: file.pinDefinitions,
   };
 }
@@ -76,8 +76,8 @@ function readTtls(
   options: Options,
   file: RelayFile,
 ): Pick<RelaySettings, 'ttlSeconds' | 'maxTtlSeconds'> {
-  const ttlSeconds = options.ttl ?? file.ttlSeconds;
-  const maxTtlSeconds = options.maxTtl ?? file.maxTtlSeconds;
+  const ttlSeconds = options.relay.ttl ?? file.ttlSeconds;
+  const maxTtlSeconds = options.relay.maxTtl ?? file.maxTtlSeconds;
   if (maxTtlSeconds !== undefined && maxTtlSeconds < (ttlSeconds ?? defaultTtlSeconds))
     throw usageFault(
       `Expected the longest life of a session (\`--max-ttl\`) to be at least the usual one ` +

@@ -75,11 +75,11 @@ export const relay: Command = {
   // Longer than 60 lines, since its `finally` closes in order what the lines above it open.
   async run({ io, screen: terminal, options }) {
     const file = options.config === undefined ? {} : await readRelayFile(options.config, io);
-    const profile = options.profile ?? file.session?.profile;
+    const profile = options.session.profile ?? file.session?.profile;
     const settings = relaySettings(
       options,
       file,
-      options.hostKey === undefined ? undefined : keyOf(options.hostKey, io),
+      options.relay.hostKey === undefined ? undefined : keyOf(options.relay.hostKey, io),
     );
     const { hostKey } = settings;
     const logger = relayLogger(terminal);
@@ -123,7 +123,10 @@ export const relay: Command = {
       else logger.info({ url: address, port }, listens);
       // Programs that start the command wait for this line.
       if (io.stdout.isTTY !== true)
-        await writeOut(io.stdout, `${options.json ? jsonText({ url: address, port }) : address}\n`);
+        await writeOut(
+          io.stdout,
+          `${options.output.json ? jsonText({ url: address, port }) : address}\n`,
+        );
       await interrupted(io.signal);
       logger.info({}, 'The relay stops. Running calls have up to ten seconds to end');
       return done;

@@ -63,7 +63,7 @@ async function neededByFiles(
     const file = await readFile(resolve(cwd, name)).catch(() => undefined);
     if (file === undefined) continue;
     if (file.mcpServers.length > 0 && !has(client)) needed.add(client);
-    const hasTokens = file.authorization !== undefined && options.http !== undefined;
+    const hasTokens = file.authorization !== undefined && options.listen.http !== undefined;
     if (hasTokens && !has('jose')) needed.add('jose');
     const runsPrograms = file.code !== undefined && file.code.value !== false;
     if (runsPrograms && command.runsPrograms === true && !has('run')) needed.add('run');

@@ -82,7 +82,7 @@ async function understand(argv: readonly string[], { cwd }: CliIo): Promise<Orde
     kind: 'say',
     text,
     json,
-    asJson: options.json,
+    asJson: options.output.json,
   });
   if (options.version) {
     const version = packageVersion;
@@ -105,7 +105,7 @@ async function understand(argv: readonly string[], { cwd }: CliIo): Promise<Orde
   const operands = named.slice(command.name.split(' ').length);
   checkOperands(command, operands, given);
   checkOptions(command, given, commands);
-  if (options.input === '-' && options.facts === '-')
+  if (options.input === '-' && options.session.facts === '-')
     throw usageFault(
       'Standard input can be read only once. Give `--input` or `--facts` as JSON or `@file`.',
     );
@@ -207,7 +207,7 @@ async function execute(
   const registry = new HostToolRegistry({
     graceMs,
     default: command.fallback,
-    logger: registryLogger(screen, io.cwd, options.verbose),
+    logger: registryLogger(screen, io.cwd, options.output.verbose),
     approvals: { secret: randomBytes(32) },
     ...store?.registry,
   });
@@ -218,7 +218,7 @@ async function execute(
   const open = async (): Promise<World> => {
     gateway = await openGateway(
       registry,
-      { starts: true, records, keeps: serves, cwd: io.cwd, pin: options.pin, store },
+      { starts: true, records, keeps: serves, cwd: io.cwd, pin: options.mcp.pin, store },
       io,
       screen,
     );
@@ -227,7 +227,7 @@ async function execute(
     if (store !== undefined) {
       world.requireRules();
       // Over HTTP, the sessions of clients are kept as well.
-      store.requireUse(registry, gateway, serves && options.http === undefined);
+      store.requireUse(registry, gateway, serves && options.listen.http === undefined);
     }
     return world;
   };
@@ -251,7 +251,7 @@ async function execute(
     screen.clear();
     // The answer is printed before anything is closed, because a clean-up that hangs must not hold
     // it back.
-    if (!silent) await print(io, options.json ? jsonText(json) : text);
+    if (!silent) await print(io, options.output.json ? jsonText(json) : text);
     return exit;
   } catch (error) {
     if (error instanceof CliFault) throw error;

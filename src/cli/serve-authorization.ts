@@ -9,10 +9,7 @@ import type { Options } from './options.ts';
 
 /** What the options say about tokens; undefined without `--issuer`. @throws CliFault 2 */
 export function authorizationBy({
-  issuer,
-  audience,
-  jwksUrl,
-  scopes,
+  oauth: { issuer, audience, jwksUrl, scopes },
 }: Options): McpAuthorization | undefined {
   if (issuer === undefined) {
     const other = [

@@ -84,7 +84,7 @@ export const serve: Command = {
   operands: ['[FILE]'],
   packages: (options) => [
     '@modelcontextprotocol/server',
-    ...(options.issuer === undefined ? [] : (['jose'] as const)),
+    ...(options.oauth.issuer === undefined ? [] : (['jose'] as const)),
     ...driversOf(options),
   ],
   loadsWord: true,
@@ -92,7 +92,8 @@ export const serve: Command = {
   keeps: true,
   runsPrograms: true,
   async run({ io, screen, options, world, store }) {
-    const address = options.http === undefined ? undefined : readAddress(options.http);
+    const address =
+      options.listen.http === undefined ? undefined : readAddress(options.listen.http);
     if (address === undefined) refuseHttpOptions(options);
     const flagged = authorizationBy(options);
     const loaded = await world();
@@ -103,15 +104,15 @@ export const serve: Command = {
     const authorization = flagged ?? filed;
     // The session is opened here, so that an unknown profile ends the command instead of each
     // client's session.
-    const principal = options.principal ?? systemUser();
+    const principal = options.session.principal ?? systemUser();
     const session = loaded.session(sessionWish(loaded, principal));
     if (address !== undefined) {
       await session.close();
       // Clients over stdio connect at once, because most of them do not wait long for that.
       await untilInterrupted(loaded.served, io.signal);
       return overHttp(loaded, address, principal, io, screen, {
-        metrics: options.metrics,
-        allowedHosts: options.allowedHosts,
+        metrics: options.listen.metrics,
+        allowedHosts: options.listen.allowedHosts,
         store: store?.store,
         authorization,
       });
@@ -246,7 +247,11 @@ async function overHttp(
 }
 
 /** @throws CliFault 2 for an option that has no meaning over stdio */
-function refuseHttpOptions({ facts, metrics, issuer, allowedHosts }: Options): void {
+function refuseHttpOptions({
+  session: { facts },
+  listen: { metrics, allowedHosts },
+  oauth: { issuer },
+}: Options): void {
   if (facts === '-')
     throw usageFault('Standard input carries the protocol: give `--facts` as JSON or `@FILE`.');
   if (metrics) throw usageFault('`--metrics` needs `--http`: counts are served at an address.');

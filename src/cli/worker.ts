@@ -42,7 +42,9 @@ export const worker: Command = {
     const { registry, ...loaded } = await world();
     loaded.requireRules();
     const tools = servable(registry, screen);
-    const { concurrency = defaultConcurrency } = options;
+    const {
+      worker: { concurrency = defaultConcurrency },
+    } = options;
     let service: FleetService | undefined;
     try {
       const starting = serveFleet({
@@ -66,7 +68,7 @@ export const worker: Command = {
     try {
       const names = tools.map(({ name }) => name);
       const text = `Serving \`${queue}\`: ${names.join(', ')}`;
-      const line = options.json ? jsonText({ queue, tools: names, concurrency }) : text;
+      const line = options.output.json ? jsonText({ queue, tools: names, concurrency }) : text;
       await writeOut(io.stdout, `${line}\n`);
       await untilAborted(io.signal);
       if (service.running > 0) screen.note('The worker stops. Running calls have five seconds.');
@@ -79,7 +81,7 @@ export const worker: Command = {
 
 /** @throws CliFault 2 */
 function placeOf(
-  { redis, queue }: Options,
+  { redis, worker: { queue } }: Options,
   address: (given: string) => string,
 ): { readonly queue: string; readonly url: string } {
   if (redis === undefined)

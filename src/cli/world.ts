@@ -128,7 +128,7 @@ export async function openWorld(
   screen: Screen,
   { gateway, serves, onWatch }: Serving,
 ): Promise<World> {
-  const facts = await readFacts(options.facts, io);
+  const facts = await readFacts(options.session.facts, io);
   const failed = await loadSources(registry, options, io, screen, serves ? onWatch : undefined);
   const waits = gateway.hasServers && serves;
   const served = waits ? someServed(gateway, registry, screen) : Promise.resolve();
@@ -139,7 +139,7 @@ export async function openWorld(
     gateway,
     served,
     session({
-      profile = options.profile,
+      profile = options.session.profile,
       facts: more,
       principal,
       sessionId = 'cli',

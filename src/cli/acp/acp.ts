@@ -45,7 +45,7 @@ export const acp: Command = {
     const ended = endOf(child, program);
     const stop = (): void => void child.kill();
     io.signal.addEventListener('abort', stop, { once: true });
-    const principal = options.principal ?? userInfo().username;
+    const principal = options.session.principal ?? userInfo().username;
     const toEditor = new LineWriter(io.stdout, io.signal);
     const toAgent = new LineWriter(child.stdin, io.signal);
     const proxy = new AcpProxy({

@@ -57,7 +57,7 @@ export const gatewayLogin: Command = {
     const state = randomBytes(32).toString('base64url');
     const { server, answer } = callbackServer(state);
     try {
-      const { port } = await listen(server, host, options.port ?? 0);
+      const { port } = await listen(server, host, options.listen.port ?? 0);
       const store = tokenFile(tokenFolder(io.env.XDG_STATE_HOME, userHome(io.env)), name, url);
       const signed = await untilInterrupted(
         signIn({
@@ -100,7 +100,7 @@ function scrubbed(text: string, secret: string | undefined): string {
 
 /** @throws CliFault for a secret without a client, or one that is not set */
 function clientOf(
-  { clientId, clientSecret, issuer }: Options,
+  { oauth: { clientId, clientSecret, issuer } }: Options,
   env: CliIo['env'],
 ): RegisteredClient | undefined {
   if (clientId === undefined) {
