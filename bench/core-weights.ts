@@ -81,7 +81,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'core/session/bind',
   ],
   'sessions, facts and overrides': ['core/session/'],
-  'the registry, scopes, and the places of parts': [
+  'the registry, scopes, and the ports of parts': [
     'core/registry/',
     'core/part',
     'core/slot',

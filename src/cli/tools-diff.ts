@@ -58,7 +58,7 @@ async function toolsOf(path: string, io: CliIo): Promise<ReadonlyMap<string, Any
   const [first] = report.failed;
   if (first !== undefined)
     throw failure(`Cannot load \`${path}\`: ${first.name ?? first.section}: ${first.reason}`);
-  const { own: ownTools } = registryStateOf(registry).places.tools;
+  const { own: ownTools } = registryStateOf(registry).ports.tools;
   return new Map(
     registry
       .listNames()

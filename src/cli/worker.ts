@@ -99,7 +99,7 @@ function placeOf(
 function servable(registry: HostToolRegistry, screen: Screen): AnyTool[] {
   const tools: AnyTool[] = [];
   // Outputs are kept by the hosts, which have a reader of their own.
-  const { own: ownTools } = registryStateOf(registry).places.tools;
+  const { own: ownTools } = registryStateOf(registry).ports.tools;
   for (const name of registry.listNames()) {
     const tool = registry.get(name) as AnyTool;
     if (ownTools.has(tool)) continue;

@@ -1,6 +1,6 @@
 /**
  * Parts: what a registry can do without. A part adds options, methods and gates to a registry. The
- * core knows no part, only the places that parts fill. `registry/define-part.ts` makes them.
+ * core knows no part, only the ports that parts fill. `registry/define-part.ts` makes them.
  */
 
 import { MisuseError } from '../values/errors/index.ts';
@@ -52,7 +52,7 @@ type Words<P extends keyof PartWords> = Readonly<Record<string, PartWords[P]>>;
 /** What a part adds to options, schemas and rules. */
 export interface PartSpec {
   readonly name: string;
-  /** Parts of a lower rank fill their places, and are asked, before others. @default 0 */
+  /** Parts of a lower rank fill their ports, and are asked, before others. @default 0 */
   readonly rank?: number;
   /** The options that it adds. */
   readonly options?: Readonly<Partial<Record<OptionPlace, OptionTable>>>;

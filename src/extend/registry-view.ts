@@ -184,7 +184,7 @@ class Inspected implements RegistryView {
   }
 
   taken(name: string): string | undefined {
-    const { reserved } = this.#state.places.tools;
+    const { reserved } = this.#state.ports.tools;
     const skeleton = nameSkeleton(name);
     return (
       this.#state.twinOf(name) ?? [...reserved.keys()].find((one) => nameSkeleton(one) === skeleton)

@@ -6,7 +6,7 @@ import { HostToolRegistry } from '../../src/index.ts';
 import { createModule } from '../../src/surfaces/amplifier/index.ts';
 import { createTestSession } from '../../src/surfaces/testing/index.ts';
 
-const { parts, places } = registryStateOf(new HostToolRegistry());
+const { parts, ports } = registryStateOf(new HostToolRegistry());
 const rowOf = (part: string) => partTable.find((row) => row.part === part);
 
 test('the table has each part of the full registry, once', () => {
@@ -32,10 +32,10 @@ describe.each(parts.specs.map((spec) => [spec.name, spec] as const))('%s', (name
 
 test('each method that parts have is in a row, and the other way round', () => {
   expect(partTable.flatMap(({ registryMethods = [] }) => registryMethods).sort()).toEqual(
-    [...places.methods.keys()].sort(),
+    [...ports.methods.keys()].sort(),
   );
   expect(partTable.flatMap(({ sessionMethods = [] }) => sessionMethods).sort()).toEqual(
-    [...places.sessions.methods.keys()].sort(),
+    [...ports.sessions.methods.keys()].sort(),
   );
 });
 

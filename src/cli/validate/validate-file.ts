@@ -109,7 +109,7 @@ async function checkModule(
     checkAddedRules(registry, findings);
     const profiles = [...state.profiles.keys()].map((id) => ({ id, place: `profile \`${id}\`` }));
     checkOffload(registry, profiles, findings);
-    const tools = registry.listTools().filter((tool) => !state.places.tools.own.has(tool));
+    const tools = registry.listTools().filter((tool) => !state.ports.tools.own.has(tool));
     names.push(...(await checkDefinitions(tools, findings, options)));
   } finally {
     await within(timeoutMs, () => registry.close());

@@ -24,7 +24,7 @@ export function takeAnswer(
 ): Next {
   const { by, allowed, always } = answer;
   const { session } = call;
-  const refusal = session.registry.ports.answers?.refusal(session, by);
+  const refusal = session.registry.ports.calls.answers?.refusal(session, by);
   if (refusal !== undefined) {
     call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
     return rejected(call, approvalId, refusal.reason, by, refusal.message);
@@ -41,7 +41,7 @@ export function takeAnswer(
     }
   }
   if (answer.grant !== undefined) call.more.standing = { approvalId, answer };
-  if (allowed && session.registry.ports.question !== undefined)
+  if (allowed && session.registry.ports.calls.question !== undefined)
     call.more.approvedBy = by ?? 'a person';
   // A grant is for the final input; an edited one must first be validated and judged.
   const isEdited = allowed && answer.input !== undefined;
@@ -83,7 +83,7 @@ export function keepAnswer(call: FoundCall): void {
   const by = extra?.approvedBy;
   if (extra === undefined || by === undefined) return;
   extra.approvedBy = undefined;
-  session.registry.ports.question?.allowed(call, by);
+  session.registry.ports.calls.question?.allowed(call, by);
 }
 
 export function granted(call: Call, approvalId: string, by: string | undefined): void {

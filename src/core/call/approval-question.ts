@@ -35,7 +35,7 @@ export function requestFor(
   const { session, callId, entry, caller } = call;
   const { registry, sessionId, principal } = session;
   const actor = toldActor(session.actor);
-  const { masking, question } = registry.ports;
+  const { masking, question } = registry.ports.calls;
   const usual = promptOf(entry).title;
   const { title, message, risk } = verdict.prompt as ApprovalPrompt;
   const shown =
@@ -64,7 +64,7 @@ export function requestFor(
     ...(risk === undefined ? {} : { risk }),
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
     source: verdict.source as string,
-    ...registry.ports.programOf?.(call),
+    ...registry.ports.calls.programOf?.(call),
     ...verdict.details,
     ...added?.members,
     // Whole milliseconds, since inboxes page by these times and stores keep whole numbers.
@@ -77,7 +77,7 @@ export function requestFor(
 
 function summaryOf(call: FoundCall, input: JsonObject, hidden: readonly string[]): string {
   const { name } = call.entry.summary;
-  return call.session.registry.ports.summary?.(name, input, hidden) ?? name;
+  return call.session.registry.ports.calls.summary?.(name, input, hidden) ?? name;
 }
 
 function isText(text: string | undefined): text is string {
@@ -107,7 +107,7 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
   const shown = shownToListeners(call);
   const hiddenFields = shown.fields;
   const input = objectOf(shown.value);
-  const { ports } = session.registry;
+  const ports = session.registry.ports.calls;
   const held = (text: string): boolean => shown.holds(text);
   const added = ports.question?.announce(request, hiddenFields, held);
   const message = added === undefined ? request.message : added.message;

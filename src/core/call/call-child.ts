@@ -14,7 +14,7 @@ export function callChild(
   input: unknown,
   options: CallOptions | undefined,
 ): Promise<ToolResult> {
-  for (const hear of parent.session.registry.ports.children) hear(parent);
+  for (const hear of parent.session.registry.ports.calls.children) hear(parent);
   return callTool(
     parent.session,
     nameOf(tool),

@@ -13,8 +13,8 @@ import type { Slot } from '../slot.ts';
 import type { Call, Resumed } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { CallTraces } from './call-tracers.ts';
+import type { Place } from './executor-places.ts';
 import type { SentAlongside } from './output-snapshot.ts';
-import type { Place } from './places.ts';
 import type { Cleaning } from './ports.ts';
 
 /** The rarely used part of a call, with its fields grouped by the phase that first sets them. */

@@ -1,4 +1,4 @@
-/** The places of a registry at which its parts do something for calls. */
+/** The ports of a registry at which its parts do something for calls. */
 
 import type { ApprovalRequest } from '../../api/approval.ts';
 import type { DropNulls } from '../../api/context.ts';
@@ -20,7 +20,7 @@ import type {
 } from './ports.ts';
 import type { Judge } from './tally.ts';
 
-/** A place that is empty costs a call nothing. */
+/** A port that is empty costs a call nothing. */
 export class CallPorts {
   /** Judges of a tool in a session that are asked before all others. */
   readonly first: ((binding: Binding) => readonly Judge[])[] = [];

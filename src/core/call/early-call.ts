@@ -179,7 +179,7 @@ function isUnwatched(session: CallSession, nesting = 0): boolean {
     limits.callsPerMinute !== undefined ||
     limits.loopGuard !== undefined ||
     registry.hub.size + (session.hub?.size ?? 0) > 0 ||
-    registry.ports.masking?.hidesTexts() === true
+    registry.ports.calls.masking?.hidesTexts() === true
   );
 }
 

@@ -19,7 +19,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 /** The result of a failed call. Its texts contain nothing that is hidden. */
 export function failureResult(call: Call, error: ToolError): ToolResult {
   const { extra, session } = call;
-  const { masking } = session.registry.ports;
+  const { masking } = session.registry.ports.calls;
   const { status } = codes[error.code];
   return {
     success: false,

@@ -113,9 +113,10 @@ export class HandlerContext implements ToolContext<unknown, unknown, string> {
     return (options) => {
       const call = this.#call;
       const { parts, ports } = call.session.registry;
-      if (ports.delegate === undefined)
+      const { delegate } = ports.calls;
+      if (delegate === undefined)
         throw parts.missing('sessionMethods', 'delegate', 'context.delegate()');
-      return ports.delegate(call, options);
+      return delegate(call, options);
     };
   }
   get tools(): { call: CallTool } {

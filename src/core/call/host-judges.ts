@@ -61,7 +61,7 @@ const noAttributes: JsonObject = Object.freeze({});
 
 /** The attributes as policies get them, without the paths that have no answer. */
 function attributesOf(call: FoundCall): JsonObject {
-  const answers = call.session.registry.ports.attributesOf?.(call);
+  const answers = call.session.registry.ports.calls.attributesOf?.(call);
   if (answers === undefined) return noAttributes;
   const known = [...answers].filter(
     (entry): entry is [string, JsonValue] => entry[1] !== undefined,
@@ -105,7 +105,8 @@ export const approvalJudge: Judge = (call, tally) => {
     if (answer === false) return undefined;
     const prompt = readPrompt(answer);
     const named = prompt?.approvers;
-    const details = named && call.session.registry.ports.answers?.details({ approvers: named });
+    const details =
+      named && call.session.registry.ports.calls.answers?.details({ approvers: named });
     return prompt === undefined || (named !== undefined && details === undefined)
       ? nonsense(call, to, approvalGate, promptForm, answer)
       : askWith(call, to, prompt, details);

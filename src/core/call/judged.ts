@@ -39,7 +39,7 @@ export class JudgedCall implements Judged {
     return this.call.surfaceName;
   }
   get attributes(): ReadonlyMap<string, unknown> | undefined {
-    return this.call.session.registry.ports.attributesOf?.(this.call);
+    return this.call.session.registry.ports.calls.attributesOf?.(this.call);
   }
 
   declares(...path: readonly string[]): boolean {

@@ -39,6 +39,6 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
     code: error?.code,
     durationMs: result?.metadata.durationMs ?? Math.max(0, registry.monotonic() - call.startedAt),
   };
-  const more = registry.ports.notes?.of(call);
+  const more = registry.ports.calls.notes?.of(call);
   return more === undefined ? record : Object.assign(record, more);
 }

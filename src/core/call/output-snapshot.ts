@@ -41,7 +41,7 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
     return whole(value === 0 ? 0 : value);
   const ways = waysOf(value);
   const losses =
-    call.binding?.entry.noticesLoss === true ? call.session.registry.ports.losses : undefined;
+    call.binding?.entry.noticesLoss === true ? call.session.registry.ports.calls.losses : undefined;
   const copy = copyJson(value, {
     maxDepth: maxOutputDepth,
     maxValues,

@@ -30,7 +30,7 @@ export function copiedError({
 export function postedResult(call: FoundCall, result: ToolResult & { success: true }): JsonValue {
   const { output, metadata } = result;
   const { session } = call;
-  const { masking } = session.registry.ports;
+  const { masking } = session.registry.ports.calls;
   const hide = (value: JsonValue, isCut: boolean): JsonValue =>
     masking === undefined ? value : masking.output(call, value, isCut);
   const hidden = hide(output as JsonValue, metadata.truncated !== undefined);

@@ -45,7 +45,8 @@ function judgeAgain(call: FoundCall, isPass: boolean): Step {
   call.judgedAt = binding.stamp;
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return unavailable;
-  if (isPass || hasWaited) for (const forget of session.registry.ports.again) forget(call, isPass);
+  if (isPass || hasWaited)
+    for (const forget of session.registry.ports.calls.again) forget(call, isPass);
   const outcome = inPhase(call, 'policy', decide);
   if (outcome instanceof Promise) return outcome.then((settled) => conclude(call, settled));
   more.kept = undefined;
@@ -59,13 +60,13 @@ const unstableError = toolError(
 );
 
 function conclude(call: FoundCall, outcome: Next): Next {
-  call.session.registry.ports.trials?.tell(call);
+  call.session.registry.ports.calls.trials?.tell(call);
   return outcome ?? routeAfter(call);
 }
 
 /** The rules ask for more people by now than have allowed the call. */
 function lacksPeople(call: FoundCall): boolean {
-  return call.approved && call.session.registry.ports.answers?.lacks(call) === true;
+  return call.approved && call.session.registry.ports.calls.answers?.lacks(call) === true;
 }
 
 /** Chooses the place that the new verdict makes necessary. */

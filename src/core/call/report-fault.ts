@@ -16,7 +16,7 @@ export function reportFault(
   more?: object,
 ): void {
   const { session, callId, toolName } = call;
-  const { masking } = session.registry.ports;
+  const { masking } = session.registry.ports.calls;
   session.registry.hostFault(
     thrown,
     { sessionId: session.sessionId, callId, toolName, source, ...more },

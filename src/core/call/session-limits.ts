@@ -94,7 +94,7 @@ function rateOf(session: CallSession, callsPerMinute: number): RateWindow {
 
 /** Lets parts take back what the call has reserved, since its handler does not start now. */
 export function giveBack(call: FoundCall): void {
-  for (const release of call.session.registry.ports.release) release(call);
+  for (const release of call.session.registry.ports.calls.release) release(call);
 }
 
 /** Releases its place, slots and locks, what it acquired last first. */

@@ -118,7 +118,7 @@ export interface CallSession extends SlotHolder {
 
 /** What a call knows of the registry of its session. */
 export interface CallRegistry extends SlotHolder {
-  readonly ports: CallPorts;
+  readonly ports: { readonly calls: CallPorts };
   readonly parts: {
     missing(place: 'call' | 'sessionMethods', name: string, what: string): MisuseError;
   };

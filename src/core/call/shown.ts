@@ -6,13 +6,13 @@ import type { ShownInput } from './ports.ts';
 
 /** A text of the call. */
 export function shownText(call: Call, text: string): string {
-  const { masking } = call.session.registry.ports;
+  const { masking } = call.session.registry.ports.calls;
   return masking === undefined ? text : masking.text(call, text);
 }
 
 /** JSON of the call. It may share parts with the JSON. */
 export function shownJson(call: Call, value: JsonValue): JsonValue {
-  const { masking } = call.session.registry.ports;
+  const { masking } = call.session.registry.ports.calls;
   return masking === undefined ? value : masking.json(call, value);
 }
 
@@ -20,13 +20,13 @@ export function shownJson(call: Call, value: JsonValue): JsonValue {
  * The input, as events carry it; null if it is not valid JSON. It may share parts with the input.
  */
 export function shownInput(call: Call): JsonValue {
-  const { masking } = call.session.registry.ports;
+  const { masking } = call.session.registry.ports.calls;
   return masking === undefined ? call.given : masking.input(call);
 }
 
 /** The input of a question for those who hear of it. */
 export function shownToListeners(call: FoundCall): ShownInput {
-  return call.session.registry.ports.masking?.forListeners(call) ?? asItIs(call);
+  return call.session.registry.ports.calls.masking?.forListeners(call) ?? asItIs(call);
 }
 
 /** The input, where nothing is hidden. */

@@ -29,7 +29,7 @@ export function callTool(
   resumed?: Resumed,
   callId?: string,
 ): Promise<ToolResult> {
-  const { masking, channel, children } = session.registry.ports;
+  const { masking, channel, children } = session.registry.ports.calls;
   if (parent !== undefined && parent === session.within) for (const hear of children) hear(parent);
   const toolName = masking === undefined ? name : masking.name(session, name, input, parent);
   const publish = channel?.();
@@ -61,7 +61,7 @@ function callWithoutTrace(
   callId: string | undefined,
 ): Promise<ToolResult> {
   const { registry } = session;
-  const { masking } = registry.ports;
+  const { masking } = registry.ports.calls;
   const own = options?.callId;
   const given =
     callId ??
@@ -126,7 +126,7 @@ function enterEarly(call: Call, early: EarlyCall): void {
   if (unreported !== undefined) return call.answer(failureResult(call, unreported));
   link(call);
   if (early.validated === undefined) {
-    call.session.registry.ports.masking?.begin(call);
+    call.session.registry.ports.calls.masking?.begin(call);
     return arrive(call, early.copy);
   }
   // Its tool was found before: what a schema says of a fault may be the host's code.
@@ -143,7 +143,7 @@ function begin(call: Call, namedByCaller: boolean): void {
   if (unreported !== undefined) return call.answer(failureResult(call, unreported));
   link(call);
   const { ports, tracers } = call.session.registry;
-  ports.masking?.begin(call);
+  ports.calls.masking?.begin(call);
   tracers?.begin(call);
   const wrong = call.options?.fault ?? nestingProblem(call.session.registry.nesting);
   if (wrong !== undefined) return refuse(call, wrong);

@@ -15,8 +15,8 @@ import {
 } from '../../values/limits/wait-graph.ts';
 import { ignoreRejection } from '../../values/maybe-promise.ts';
 import type { FoundCall } from './call.ts';
+import { offered, type Place } from './executor-places.ts';
 import { HandlerContext } from './handler-context.ts';
-import { offered, type Place } from './places.ts';
 import type { Step } from './step.ts';
 import { thrownError } from './thrown-error.ts';
 import { type Failed, whenReady } from './when-ready.ts';

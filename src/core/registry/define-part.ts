@@ -8,7 +8,7 @@ import type { RegistryState } from './registry-state.ts';
 /** What makes a part. */
 export interface RegistryPart extends PartSpec {
   /**
-   * Fills its places in a new registry.
+   * Fills its ports in a new registry.
    * @param options Those of the registry, checked by the table.
    * @throws MisuseError for an option that is wrong inside.
    */

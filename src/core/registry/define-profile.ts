@@ -35,7 +35,7 @@ export function defineProfile(registry: RegistryState, profile: Profile): void {
 /** Reviews what the profile adds to its parents. */
 function reviewProfile(registry: RegistryState, profile: ResolvedProfile): void {
   const { id, tools, rules } = profile;
-  const { conditioned, review } = registry.places;
+  const { conditioned, review } = registry.ports;
   if (review === undefined) return;
   // A tool that is not registered yet may have what a rule for all tools looks for.
   const isWhole = [...tools.keys()].every((name) => registry.tools.has(name));
@@ -90,7 +90,7 @@ function checkProfileTools(profile: ResolvedProfile, registry: RegistryState): v
     const entry = registry.names.pick(tool.name, tool.range);
     if (entry !== undefined) {
       checkKnobs(profile.id, entry, tool.knobs);
-      for (const part of registry.places.profiles.tools) part.check(profile.id, entry, tool);
+      for (const part of registry.ports.profiles.tools) part.check(profile.id, entry, tool);
     } else if (!tool.optional) throw unknownTool(profile, tool, registry);
   }
 }

@@ -23,7 +23,7 @@ export interface Gathered {
 export function together<T>(registry: RegistryState, run: () => T): T {
   if (registry.gathered !== undefined) return run();
   const gathered = createGathered();
-  const { review } = registry.places;
+  const { review } = registry.ports;
   registry.gathered = gathered;
   review?.wait();
   try {

@@ -43,7 +43,7 @@ export function judgingCopy(
     registry.parts,
   );
   takeOverRules(copy.rules, registry.rules, rules);
-  for (const takeOver of copy.places.copies) takeOver(registry, copy);
+  for (const takeOver of copy.ports.copies) takeOver(registry, copy);
   copyTools(registry, copy, hostGates);
   for (const [id, { given, resolved }] of registry.profiles)
     copy.profiles.set(id, {

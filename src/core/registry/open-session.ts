@@ -18,7 +18,7 @@ export function openSession(
 ): SessionState {
   const setup = readSessionOptions(options, state);
   state.hasOpened = true;
-  const { conditioned, review } = state.places;
+  const { conditioned, review } = state.ports;
   if (review !== undefined) {
     review.opening();
     review.added([...setup.rules, ...conditioned.flatMap((of) => of(setup))]);
@@ -26,7 +26,7 @@ export function openSession(
   const session = new SessionState(state, setup);
   begin?.(session);
   if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
-  for (const tell of state.places.sessions.opened) tell(session);
+  for (const tell of state.ports.sessions.opened) tell(session);
   const { signal, idleTimeoutMs } = setup;
   if (signal !== undefined || idleTimeoutMs !== undefined)
     closeAutomatically(session, signal, idleTimeoutMs);

@@ -1,4 +1,4 @@
-/** The places of one registry that its parts fill. A place that is empty costs a call nothing. */
+/** The ports of one registry, which its parts fill. A port that is empty costs a call nothing. */
 
 import type { ToolResult } from '../../api/result.ts';
 
@@ -54,7 +54,7 @@ class ProfilePorts {
   readonly tools: ProfileTools[] = [];
 }
 
-/** A place that is empty costs nothing. */
+/** In the record of whoever asks. What the registry itself asks is in no record. */
 export class Ports {
   readonly calls = new CallPorts();
   readonly sessions = new SessionPorts();
@@ -107,7 +107,7 @@ export class Ports {
   ) => readonly Conditioned[])[] = [];
   /** Reviews whether conditions can hold. */
   review: Review | undefined;
-  /** Runs once all parts have filled their places. Throws a MisuseError for a wrong option. */
+  /** Runs once all parts have filled their ports. Throws a MisuseError for a wrong option. */
   readonly installed: (() => void)[] = [];
   /** Whether a part keeps something in the store of the registry. */
   usesStore = false;

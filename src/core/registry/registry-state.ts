@@ -49,10 +49,8 @@ const maxRemoved = 10_000;
 
 export class RegistryState {
   readonly parts: RegistryParts;
-  /** The places that parts fill. */
-  readonly places = new Ports();
-  /** Those for calls. */
-  readonly ports = this.places.calls;
+  /** Filled by parts. */
+  readonly ports = new Ports();
   /** What parts keep. */
   slots: Map<Slot<unknown>, unknown> | undefined;
   /** For each name, the tool that is shown. */
@@ -134,10 +132,10 @@ export class RegistryState {
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules, parts));
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
-    for (const part of parts.specs) part.install?.(this.places, this, given);
-    for (const check of this.places.installed) check();
+    for (const part of parts.specs) part.install?.(this.ports, this, given);
+    for (const check of this.ports.installed) check();
     // Last, so that a gate before the handler comes after what parts reserve.
-    installGates(this.places, given.gates);
+    installGates(this.ports, given.gates);
   }
 
   /** The rules that apply to tools of this source. */
@@ -153,7 +151,7 @@ export class RegistryState {
   /** Adds rules after the existing ones. The returned function removes them. */
   addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
     return this.added(
-      this.rules.add(rules, layer, source, (added) => this.places.review?.added(added)),
+      this.rules.add(rules, layer, source, (added) => this.ports.review?.added(added)),
     );
   }
 

@@ -43,7 +43,7 @@ export class RegistryTools {
     const list = readDefinitions(definitions);
     const skeletons = this.#checkNew(list, owner);
     const entries = list.map((definition) => new ToolEntry(definition, owner, state.waits));
-    state.places.review?.registering(entries);
+    state.ports.review?.registering(entries);
     for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
     const added = new Set<string>();
     const modified = new Set<string>();
@@ -79,7 +79,7 @@ export class RegistryTools {
       );
     this.#checkPages([definition], owner, before);
     const entry = new ToolEntry(definition, owner, state.waits);
-    state.places.review?.registering([entry], before);
+    state.ports.review?.registering([entry], before);
     this.#put(before, entry);
     this.#register(entry);
     return true;
@@ -125,7 +125,7 @@ export class RegistryTools {
       checkDefinition(definition, state);
       showDefinition(definition, state);
       const { name } = definition;
-      if (!state.places.tools.own.has(definition)) checkReserved(state, name);
+      if (!state.ports.tools.own.has(definition)) checkReserved(state, name);
       const skeleton = nameSkeleton(name);
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
       const own = besideOf(definition, owner);
@@ -169,7 +169,7 @@ export class RegistryTools {
   }
 
   #registered(entries: readonly ToolEntry[]): void {
-    for (const tell of this.#state.places.tools.registered)
+    for (const tell of this.#state.ports.tools.registered)
       tell(entries, (tool) => this.add([tool], host));
   }
 
@@ -183,8 +183,8 @@ export class RegistryTools {
 }
 
 /** @throws MisuseError `name_conflict` for a tool that a part has added. */
-function checkReserved({ places }: RegistryState, name: string): void {
-  const why = places.tools.reserved.get(name);
+function checkReserved({ ports }: RegistryState, name: string): void {
+  const why = ports.tools.reserved.get(name);
   if (why !== undefined)
     throw new MisuseError('name_conflict', `The name \`${name}\` is reserved: ${why}`);
 }

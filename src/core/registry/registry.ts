@@ -276,7 +276,7 @@ export class Registry<S = unknown> {
 export function defineRegistryMethods(names: Iterable<string>): void {
   defineMethods(Registry.prototype, 'registry', names, (registry) => {
     const state = readState(registry) as RegistryState;
-    return { state, methods: state.places.methods, parts: state.parts };
+    return { state, methods: state.ports.methods, parts: state.parts };
   });
 }
 
@@ -289,7 +289,7 @@ async function closeRegistry(registry: RegistryState): Promise<void> {
     open.add(wholeSession(call.session));
   await Promise.all([...open].map(closeSession));
   await Promise.all(registry.names.all().map((entry) => releaseExecutor(entry, registry)));
-  const { places, policyTimeoutMs } = registry;
-  const saved = Promise.all(places.closing.map((save) => save()));
+  const { ports, policyTimeoutMs } = registry;
+  const saved = Promise.all(ports.closing.map((save) => save()));
   await withDeadline<unknown, void>(saved, policyTimeoutMs, () => undefined);
 }

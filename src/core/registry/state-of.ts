@@ -56,20 +56,16 @@ export function openSessions(registry: RegistryState): OpenSession[] {
  * session was opened. False if it is there already, or too late.
  */
 export function addPart(registry: RegistryState, part: Part): boolean {
-  const { hasOpened, parts, places, names } = registry;
+  const { hasOpened, parts, ports, names } = registry;
   if (hasOpened || parts.has(part.name)) return false;
   const spec = specOf(part);
   parts.add(spec);
-  const before = places.tools.definitions.length;
+  const before = ports.tools.definitions.length;
   // The gates of the host stay the last ones.
-  const gates = places.tools.gates.splice(-1);
-  spec.install?.(
-    places,
-    registry,
-    readOptions('HostToolRegistry', {}, optionsIn(spec, 'registry')),
-  );
-  places.tools.gates.push(...gates);
+  const gates = ports.tools.gates.splice(-1);
+  spec.install?.(ports, registry, readOptions('HostToolRegistry', {}, optionsIn(spec, 'registry')));
+  ports.tools.gates.push(...gates);
   for (const { definition } of names.all())
-    for (const look of places.tools.definitions.slice(before)) look(definition, undefined);
+    for (const look of ports.tools.definitions.slice(before)) look(definition, undefined);
   return true;
 }

@@ -20,7 +20,7 @@ const asField = { noun: 'field' };
 /** What reads the keys of a profile. */
 export interface ProfileReaders {
   readonly parts: RuleParts;
-  readonly places: {
+  readonly ports: {
     readonly profiles: {
       readonly tools: readonly ProfileTools[];
       readonly options: readonly ((
@@ -79,7 +79,7 @@ const toolTable = {
 export function readTools(
   value: readonly unknown[],
   where: string,
-  { parts, places, names: named }: ProfileReaders,
+  { parts, ports, names: named }: ProfileReaders,
 ): readonly ProfileEntry[] {
   const names = new Set<string>();
   return value.map((item, index) => {
@@ -99,7 +99,7 @@ export function readTools(
     names.add(chosen.name);
     const more = othersIn(read);
     if (more !== undefined)
-      for (const reader of places.profiles.tools) reader.read(more, where, path);
+      for (const reader of ports.profiles.tools) reader.read(more, where, path);
     return { ...read, name: chosen.name, range: chosen.range, more };
   });
 }

@@ -92,7 +92,7 @@ export function resolveProfile(
   lookup: (id: string) => ResolvedProfile | undefined,
   readers: ProfileReaders,
 ): ResolvedProfile {
-  const { parts, places } = readers;
+  const { parts, ports } = readers;
   const { where, source } = readProfile(profile, parts);
   const { id } = source;
   const parents = readParents(source.extends, id, where).map((parentId) => {
@@ -125,7 +125,7 @@ export function resolveProfile(
     ),
     default: source.default ?? strictest(parents.map((parent) => parent.default)),
   };
-  for (const read of places.profiles.options) read(resolved, source, parents);
+  for (const read of ports.profiles.options) read(resolved, source, parents);
   return Object.freeze(resolved);
 }
 

@@ -56,7 +56,7 @@ function createHostTool(binding: Binding, call: CallByName): HostTool {
 /** The description of a tool whose part writes another one for each session. */
 function describedIn(binding: Binding): string | undefined {
   const session = wholeSession(binding.session);
-  return session.registry.places.tools.own.get(binding.entry.definition)?.describe?.(session);
+  return session.registry.ports.tools.own.get(binding.entry.definition)?.describe?.(session);
 }
 
 /** Whether a call to the tool needs an approval, or may need one. */

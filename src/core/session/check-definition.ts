@@ -29,10 +29,10 @@ type Look = (definition: AnyTool, session: SessionState | undefined) => void;
 /** Shows parts a definition that is about to be registered, in a session or for all of them. */
 export function showDefinition(
   definition: AnyTool,
-  { places }: { readonly places: { readonly tools: { readonly definitions: readonly Look[] } } },
+  { ports }: { readonly ports: { readonly tools: { readonly definitions: readonly Look[] } } },
   session?: SessionState,
 ): void {
-  for (const look of places.tools.definitions) look(definition, session);
+  for (const look of ports.tools.definitions) look(definition, session);
 }
 
 /** Gives plain schemas what runs them. @throws MisuseError `missing_part` */

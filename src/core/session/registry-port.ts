@@ -5,6 +5,7 @@ import type { Limits } from '../../api/profile.ts';
 import type { Logger } from '../../api/registry.ts';
 import type { VersionRange } from '../../values/text/versions.ts';
 import type { ToolStatus } from '../call/binding.ts';
+import type { CallPorts } from '../call/call-ports.ts';
 import type { Counters } from '../call/counters.ts';
 import type { CallRegistry } from '../call/session-port.ts';
 import type { PartSet } from '../part.ts';
@@ -19,7 +20,8 @@ import type { View } from './view.ts';
 
 export interface SessionRegistry extends CallRegistry {
   readonly parts: PartSet;
-  readonly places: {
+  readonly ports: {
+    readonly calls: CallPorts;
     readonly sessions: SessionPorts;
     readonly tools: ToolPorts;
     readonly review: Review | undefined;

@@ -72,10 +72,9 @@ const noLimits: Limits = Object.freeze(Object.create(null) as Limits);
 interface OptionReaders {
   readonly parts: PartSet;
   readonly ports: {
-    readonly answers: object | undefined;
-    readonly repair: object | undefined;
+    readonly calls: { readonly answers: object | undefined; readonly repair: object | undefined };
+    readonly sessions: Pick<SessionPorts, 'options'>;
   };
-  readonly places: { readonly sessions: Pick<SessionPorts, 'options'> };
   readonly profiles: ReadonlyMap<string, unknown>;
 }
 
@@ -91,7 +90,7 @@ export function readSessionOptions(
   const given = parts.readOptions('session', where, options, sessionTable);
   const { environment, metadata, profile, facts, overrides, rules, policies, hooks, limits } =
     given;
-  const { answers, repair } = registry.ports;
+  const { answers, repair } = registry.ports.calls;
   for (const [value, isMissing] of [
     ['approvalMode: "suspend"', given.approvalMode === 'suspend' && answers === undefined],
     ['repair: "safe"', given.repair === 'safe' && repair === undefined],
@@ -135,7 +134,7 @@ export function readSessionOptions(
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };
-  for (const read of registry.places.sessions.options) read(setup, given, where);
+  for (const read of registry.ports.sessions.options) read(setup, given, where);
   return setup;
 }
 

@@ -1,4 +1,4 @@
-/** The places of a registry at which its parts do something for sessions and their tools. */
+/** The ports of a registry at which its parts do something for sessions and their tools. */
 
 import type { AnyTool } from '../../api/tool.ts';
 import type { ToolStatus } from '../call/binding.ts';

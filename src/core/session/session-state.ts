@@ -164,7 +164,7 @@ export class SessionState {
     if (outer !== undefined && acting !== undefined && acting.outerStamp !== outer.current()) {
       acting.outerStamp = outer.stamp;
       this.stamp++;
-      this.registry.places.sessions.acting?.follow(this, outer);
+      this.registry.ports.sessions.acting?.follow(this, outer);
     }
     return this.stamp;
   }

@@ -156,7 +156,7 @@ class Session<S> implements CoreSession<S> {
     checkPages([definition as AnyTool], () => state.own?.values() ?? [], 'session');
     showDefinition(definition as AnyTool, registry, state);
     const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
-    registry.places.review?.registering([entry], undefined, state);
+    registry.ports.review?.registering([entry], undefined, state);
     state.own ??= new Map();
     state.own.set(name, entry);
     retainExecutor(entry, registry);
@@ -268,8 +268,8 @@ export function checkOverrides(state: SessionState, overrides: Overrides): void 
 export function defineSessionMethods(names: Iterable<string>): void {
   defineMethods(Session.prototype, 'session', names, (session) => {
     const state = readState(session) as SessionState;
-    const { parts, places } = state.registry;
-    return { state, methods: places.sessions.methods, parts };
+    const { parts, ports } = state.registry;
+    return { state, methods: ports.sessions.methods, parts };
   });
 }
 
@@ -280,7 +280,7 @@ export function defineSessionMethods(names: Iterable<string>): void {
 function answerHere(session: SessionState, id: string, answer: ReadAnswer): boolean {
   const { desk, registry } = session;
   if (desk === undefined || !desk.waiting.has(id)) return false;
-  const refusal = registry.ports.answers?.refusal(session, answer.by);
+  const refusal = registry.ports.calls.answers?.refusal(session, answer.by);
   if (refusal !== undefined)
     throw new MisuseError(
       'invalid_option',

@@ -74,10 +74,13 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
       internals.maxOutputChars ?? Number.POSITIVE_INFINITY,
       profileTool?.maxOutputChars ?? Number.POSITIVE_INFINITY,
     ),
-    masking: registry.ports.masking?.concerns(entry) === true ? registry.ports.masking : undefined,
+    masking:
+      registry.ports.calls.masking?.concerns(entry) === true
+        ? registry.ports.calls.masking
+        : undefined,
   };
   const { outer } = session;
-  const { acting } = registry.places.sessions;
+  const { acting } = registry.ports.sessions;
   return outer === undefined || acting === undefined
     ? status
     : acting.narrow(session, outer, entry, status);
@@ -87,7 +90,7 @@ const none: readonly never[] = Object.freeze([]);
 
 function gatesFor(session: SessionState, entry: ToolEntry): readonly ToolGates[] {
   let found: ToolGates[] | undefined;
-  for (const gatesOf of session.registry.places.tools.gates) {
+  for (const gatesOf of session.registry.ports.tools.gates) {
     const gates = gatesOf(session, entry);
     if (gates === undefined) continue;
     found ??= [];

@@ -87,7 +87,7 @@ export function computeView(session: SessionState): View {
     // No version fits the range of the profile.
     if (entry === undefined) continue;
     if (entry.internals.internal) continue;
-    if (registry.places.tools.own.get(entry.definition)?.isListed(session) === false) continue;
+    if (registry.ports.tools.own.get(entry.definition)?.isListed(session) === false) continue;
     specs.set(name, specOf(session, name, entry));
   }
   for (const name of profile?.tools.keys() ?? [])
@@ -146,11 +146,11 @@ export interface Listing {
 export function listingOf(session: SessionState): Listing {
   const { registry } = session;
   const view = registry.viewOf(session);
-  return registry.places.sessions.listing?.(session, view) ?? view;
+  return registry.ports.sessions.listing?.(session, view) ?? view;
 }
 
 /** The calls that wait for a person: here and, if a part keeps some, elsewhere. */
 export async function questionsOf(session: SessionState): Promise<readonly PendingApproval[]> {
   const here = [...(session.desk?.waiting.values() ?? [])].map(({ request }) => request);
-  return [...here, ...((await session.registry.ports.answers?.pending(session)) ?? [])];
+  return [...here, ...((await session.registry.ports.calls.answers?.pending(session)) ?? [])];
 }

@@ -52,7 +52,7 @@ export class Agenda {
     this.#isAlone = isAlone;
     this.#registry = registry;
     this.#lookAt = lookAt;
-    registry.places.closing.push(async () => clearTimeout(this.#timer));
+    registry.ports.closing.push(async () => clearTimeout(this.#timer));
   }
 
   /** Programs of this session can go on in this process. */

@@ -42,7 +42,7 @@ export function callable(session: SessionState, { entries }: Listing): readonly 
 }
 
 function isCallable({ registry }: SessionState, { definition, name }: ToolEntry): boolean {
-  return !registry.places.tools.own.has(definition) && !takenNames.includes(name);
+  return !registry.ports.tools.own.has(definition) && !takenNames.includes(name);
 }
 
 /**
@@ -85,12 +85,12 @@ type Search = (
 
 /** Whether programs can search: the registry has the part for it. */
 export function canFind({ registry }: SessionState): boolean {
-  return registry.places.sessions.methods.has('search');
+  return registry.ports.sessions.methods.has('search');
 }
 
 /** The declarations of the tools that a text describes. @throws MisuseError for a wrong text. */
 export function findDeclarations(session: SessionState, query: string): string {
-  const search = session.registry.places.sessions.methods.get('search') as Search | undefined;
+  const search = session.registry.ports.sessions.methods.get('search') as Search | undefined;
   const found = search?.(session, query, { limit: maxFound }) ?? [];
   const { entries } = session.registry.viewOf(session);
   return found

@@ -221,7 +221,7 @@ export class Journals implements Keeper {
   }
 
   async withdraw(questions: readonly PendingApproval[]): Promise<void> {
-    const { answers } = this.#registry.ports;
+    const { answers } = this.#registry.ports.calls;
     for (const { id } of questions) await this.#kept(Promise.resolve(answers?.withdraw(id)));
   }
 

@@ -55,7 +55,7 @@ export class CodeListing {
   #made(session: SessionState, base: Listing, shows: boolean): Listing {
     const { show, name } = this.#settings;
     if (!shows) return base;
-    const { own: ownTools } = session.registry.places.tools;
+    const { own: ownTools } = session.registry.ports.tools;
     const isKept = (one: string): boolean =>
       show === 'both' || ownTools.has((base.entries.get(one) as ToolEntry).definition);
     const kept = base.names.filter(isKept);
@@ -95,7 +95,7 @@ export class CodeListing {
     if (!shows) return found;
     const last = this.#findable;
     if (last?.found === found) return last.findable as T;
-    const { own: ownTools } = session.registry.places.tools;
+    const { own: ownTools } = session.registry.ports.tools;
     const { entries } = session.registry.viewOf(session);
     const isKept = (one: string): boolean =>
       show === 'both' || ownTools.has((entries.get(one) as ToolEntry).definition);

@@ -162,7 +162,7 @@ type Kept = (session: SessionState) => Promise<Journals | undefined>;
 
 /** A store that keeps no journals is no fault as long as no session runs programs. */
 function checkPlace(session: SessionState, store: Store | undefined): void {
-  const { answers } = session.registry.ports;
+  const { answers } = session.registry.ports.calls;
   const place = store ?? (mayWait(session) ? answers?.store() : undefined);
   const option = store === undefined ? 'approvals.store' : 'store';
   if (place !== undefined) checkedStore('HostToolRegistry', option, place, journalUse);
@@ -176,13 +176,13 @@ type OutcomeMethod = (session: SessionState, id: string) => Promise<ApprovalOutc
  */
 function keptIn(registry: RegistryState, store: Store | undefined): Kept {
   const shared = store !== undefined && canKeep(store, journalUse) ? store : undefined;
-  if (shared !== undefined) registry.places.usesStore = true;
+  if (shared !== undefined) registry.ports.usesStore = true;
   let journals: Promise<Journals> | undefined;
   const open = async (): Promise<Journals> => {
     const { Journals } = await import('./journals.ts');
     const { goOn } = await import('./continue.ts');
     // Sessions suspend calls only with the part that keeps them.
-    const place = shared ?? (registry.ports.answers as Answers).store();
+    const place = shared ?? (registry.ports.calls.answers as Answers).store();
     return new Journals(place, registry, goOn);
   };
   return async (session) => {
@@ -216,7 +216,7 @@ function openCode(
   entry.isProgram = true;
   const listing = new CodeListing(settings, entry, select);
   // Code mode lists its tool itself.
-  registry.places.tools.own.set(definition, {
+  registry.ports.tools.own.set(definition, {
     isListed: () => false,
     describe: (one) => listing.describe(one),
   });

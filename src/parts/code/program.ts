@@ -161,7 +161,7 @@ export class Program {
   #remember({ name, input }: CodeRequest, { answer }: Known): void {
     const { call } = this.#parts;
     const output = typeof answer === 'object' && answer.ok ? answer.value : 'null';
-    call.session.registry.ports.masking?.collectEarlier(
+    call.session.registry.ports.calls.masking?.collectEarlier(
       call,
       name,
       JSON.parse(input) as JsonValue,
@@ -282,7 +282,7 @@ export class Program {
       },
       fault: undefined,
     };
-    for (const hear of session.registry.ports.children) hear(call);
+    for (const hear of session.registry.ports.calls.children) hear(call);
     const value = JSON.parse(input) as JsonValue;
     return callTool(session, name, value, options, call, undefined, callId);
   }

@@ -10,14 +10,14 @@ import { expired } from './refusals.ts';
 type OutcomeMethod = (session: SessionState, id: string) => Promise<ApprovalOutcome>;
 
 export async function outcomeOf(session: SessionState, id: string): Promise<ApprovalOutcome> {
-  const { methods } = session.registry.places.sessions;
+  const { methods } = session.registry.ports.sessions;
   const method = methods.get('approvals.outcome') as OutcomeMethod | undefined;
   return (await method?.(session, id)) ?? { status: 'unknown' };
 }
 
 /** The questions of a session that wait for answers. */
 export async function questionsOf(session: SessionState): Promise<readonly PendingApproval[]> {
-  return (await session.registry.ports.answers?.pending(session)) ?? [];
+  return (await session.registry.ports.calls.answers?.pending(session)) ?? [];
 }
 
 /** What became of the question of a call that was asked. */

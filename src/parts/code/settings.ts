@@ -62,7 +62,7 @@ export function sharedCode(registry: RegistryState): SharedCode | undefined {
  * means something else there, or one tool of an MCP server could keep every session from opening.
  */
 export function shareCode(registry: RegistryState, code: SharedCode | undefined): void {
-  const { reserved } = registry.places.tools;
+  const { reserved } = registry.ports.tools;
   const before = sharedSlot.of(registry);
   if (before !== undefined) for (const name of namesOf(before)) reserved.delete(name);
   if (code === undefined) return sharedSlot.delete(registry);

@@ -31,7 +31,7 @@ export function keepOut(call: FoundCall, token: string): void {
   const cleaning = cleaningBy(known);
   for (let at: Call | undefined = call; at !== undefined; at = at.parent)
     at.more.cleaning = cleaning;
-  call.session.registry.ports.masking?.hide(call, token);
+  call.session.registry.ports.calls.masking?.hide(call, token);
 }
 
 function cleaningBy(known: Secrets): Cleaning {
@@ -89,6 +89,6 @@ function cleanError(call: Call, error: ToolError, known: Secrets): ToolError {
   if (unmasked !== undefined && unmasked !== error)
     call.more.unmasked = cleanError(call, unmasked, known);
   if (!Object.hasOwn(error, 'cause')) return cleaned;
-  const { masking } = call.session.registry.ports;
+  const { masking } = call.session.registry.ports.calls;
   return withCause(cleaned, masking?.logged(call, error.cause));
 }

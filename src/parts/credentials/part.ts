@@ -82,7 +82,7 @@ const loginTable = {
 async function granted(registry: RegistryState, given: Login): Promise<readonly ToolResult[]> {
   const where = 'credentials.granted';
   const login = readOptions(where, given, loginTable);
-  const { loggedIn } = registry.places;
+  const { loggedIn } = registry.ports;
   if (loggedIn === undefined) throw registry.parts.missing('registry', 'approvals', `${where}()`);
   return loggedIn(registry, login);
 }

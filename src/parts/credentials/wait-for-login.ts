@@ -9,7 +9,7 @@ import { loginAwaited, loginNeeded } from './refusals.ts';
 
 /** Suspends the call, or refuses it where nothing could go on with it. */
 export async function waitForLogin(call: FoundCall, name: string, login: Login): Promise<Next> {
-  const { answers } = call.session.registry.ports;
+  const { answers } = call.session.registry.ports.calls;
   if (answers?.maySuspend(call) !== true) return loginNeeded(name, login);
   const before = call.verdict as Verdict;
   call.verdict = makeVerdict('ask', {

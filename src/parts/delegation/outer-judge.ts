@@ -69,7 +69,7 @@ const outerCalls = new WeakMap<Call, OuterCall>();
 export function forgetOuter(call: FoundCall, isPass: boolean): void {
   const asked = outerCalls.get(call);
   if (asked === undefined) return;
-  for (const forget of call.session.registry.ports.again)
+  for (const forget of call.session.registry.ports.calls.again)
     forget(asked as Call as FoundCall, isPass);
 }
 

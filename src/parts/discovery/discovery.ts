@@ -193,8 +193,8 @@ function keptIn(discovery: Discovery, view: View, isOwn: IsOwn): (name: string) 
 
 type IsOwn = (entry: ToolEntry) => boolean;
 
-function ownIn({ places }: SessionRegistry): IsOwn {
-  return ({ definition }) => places.tools.own.has(definition);
+function ownIn({ ports }: SessionRegistry): IsOwn {
+  return ({ definition }) => ports.tools.own.has(definition);
 }
 
 /** A host's tool with this name replaces it. */

@@ -105,7 +105,7 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
     handler: (input: unknown, { callId }) => find(session, discovery, input as Asked, callId),
   });
   // Discovery lists its tool itself, even if an imported tool has the same name.
-  session.registry.places.tools.own.set(definition as AnyTool, { isListed: () => false });
+  session.registry.ports.tools.own.set(definition as AnyTool, { isListed: () => false });
   const entry: ToolEntry = new ToolEntry(definition as AnyTool, 'host', session.registry.waits);
   const discovery: Discovery = new Discovery(settings, entry);
   beginDiscovery(session, discovery);

@@ -77,7 +77,7 @@ export async function resumeCall(
   const { said, counted } = answerFor(request, { ...weighing.read, answers: taken.answers });
   const release = keepLease(registry, claims);
   const answered = keepOutcome(registry, claims, said, undefined);
-  const details = detailsIn(request, registry.places.details);
+  const details = detailsIn(request, registry.ports.details);
   const { id: approvalId, tool, fingerprint, source, callId } = claims;
   const result = await callTool(
     session,
@@ -139,7 +139,7 @@ async function programOf(
   // The session is needed until the program has ended, or waits for its next question.
   const release = (): void => durableOf(registry).suspending.release(ended.approvalId);
   try {
-    const program = await registry.places.resumed?.(session, ended);
+    const program = await registry.ports.resumed?.(session, ended);
     const going = (program?.result ?? Promise.resolve(undefined)).catch(failed).finally(release);
     return isFollowed ? await going : undefined;
   } catch (error) {
@@ -184,7 +184,7 @@ async function takeRecord(
   let record: unknown;
   try {
     // This process may die once it has taken the call.
-    const over = await registry.places.resuming?.(session, claims.callId, claims.id);
+    const over = await registry.ports.resuming?.(session, claims.callId, claims.id);
     if (over !== undefined) return { problem: over };
     record = await withDeadline(
       startOperation(() =>

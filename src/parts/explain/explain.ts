@@ -45,10 +45,10 @@ export async function explain(
   const draft: Draft = { visible: false, steps };
   // What only the library calls is judged as if it did.
   const own = session.binding(name)?.entry.definition;
-  const inside = own !== undefined && session.registry.places.tools.own.has(own) ? true : undefined;
+  const inside = own !== undefined && session.registry.ports.tools.own.has(own) ? true : undefined;
   const options = { ...optionsVia(surface, 'explained'), inside } as ReadCallOptions;
   const call = new Call(session, name, 'explain', input, options, undefined, undefined);
-  session.registry.ports.masking?.begin(call);
+  session.registry.ports.calls.masking?.begin(call);
   const stop = (stage: string, error: ToolError): Explanation => {
     refuse(call, draft, steps, stage, error);
     return Object.freeze(draft);
@@ -77,7 +77,7 @@ export async function explain(
   const trial: Trial = { call, draft, steps, asksPerson: false };
   for (const place of Object.values(places)) {
     if (place === places.loopGuard && input !== undefined)
-      for (const more of wholeRegistry(session.registry).places.explained)
+      for (const more of wholeRegistry(session.registry).ports.explained)
         Object.assign(draft, await more(call));
     // The list may have changed while an earlier step had to be waited for.
     for (const step of stepsOf(call.binding).filter((one) => one.place === place))
@@ -187,7 +187,7 @@ function addRuleFaults(call: FoundCall, draft: Draft): void {
   const session = wholeSession(call.session);
   const { registryRules, sessionRules, gates } = call.binding;
   const conditioned = gates.flatMap((gate) => gate.conditioned ?? []);
-  const faults = session.registry.places.review?.faultsIn(session, [
+  const faults = session.registry.ports.review?.faultsIn(session, [
     ...registryRules,
     ...sessionRules,
     ...conditioned,
@@ -211,7 +211,7 @@ async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): P
   if (verdict.effect === 'deny') draft.code = verdict.code ?? 'policy_denied';
   if (verdict.effect !== 'ask') return false;
   call.verdict = verdict;
-  const approvers = call.session.registry.ports.answers?.approvers(call) ?? [];
+  const approvers = call.session.registry.ports.calls.answers?.approvers(call) ?? [];
   if (approvers.length > 0) draft.approvers = approvers;
   const isMore = verdict.details !== undefined || approvers.length > 0;
   const grant = findGrant(call);
@@ -255,7 +255,7 @@ function addStart(
 async function approvalProblem(call: FoundCall, verdict: Verdict): Promise<ToolError | undefined> {
   const { session, entry } = call;
   const { approvalMode, approvalTimeoutMs } = session.setup;
-  const { answers } = session.registry.ports;
+  const { answers } = session.registry.ports.calls;
   const isReserved = answers?.isReserved(call) === true;
   const suspends = approvalMode === 'suspend' && entry.internals.runsIn !== 'external';
   const crowded = suspends || isReserved ? await answers?.crowded(call) : crowdedDesk(call);

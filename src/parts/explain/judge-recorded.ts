@@ -73,7 +73,7 @@ export async function judgeRecorded(
   count(call);
   const { effect, ruleId } = judgement;
   const approvers =
-    effect === 'ask' ? call.session.registry.ports.answers?.approvers(call) : undefined;
+    effect === 'ask' ? call.session.registry.ports.calls.answers?.approvers(call) : undefined;
   return { effect, ruleId, approvers };
 }
 

@@ -14,7 +14,7 @@ function replay(call: FoundCall, outcome: KeptOutcome): void {
   // way.
   call.state = 'shaping';
   call.more.metadata = { ...call.extra?.metadata, replayed: true };
-  if (outcome.untrusted) call.session.registry.ports.provenance?.mix(call);
+  if (outcome.untrusted) call.session.registry.ports.calls.provenance?.mix(call);
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler, alongside } = outcome;
   if (alongside !== undefined) call.more.alongside = sentAlongside(alongside);

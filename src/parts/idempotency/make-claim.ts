@@ -71,7 +71,7 @@ export function endClaim(call: FoundCall, idempotency: Idempotency, result: Tool
   claim.held = false;
   call.session.registry.deadlines.remove(claim);
   const { keys, ttlMs, saving } = idempotency;
-  const { provenance } = call.session.registry.ports;
+  const { provenance } = call.session.registry.ports.calls;
   // Without the part, nothing is known of what child calls have returned.
   const isMixed = provenance?.isMixed(call) ?? (call.extra?.childCount ?? 0) > 0;
   const saved = tell(

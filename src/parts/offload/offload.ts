@@ -129,7 +129,7 @@ function digest(text: string): string {
 
 function aboutOf(call: FoundCall): OffloadedAbout {
   const { session, toolName } = call;
-  const { masking, provenance } = session.registry.ports;
+  const { masking, provenance } = session.registry.ports.calls;
   return {
     tool: toolName.length > longestName ? `${head(toolName, longestName - 1)}…` : toolName,
     secret: masking?.hides(call) === true,

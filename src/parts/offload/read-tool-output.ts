@@ -104,7 +104,7 @@ async function readPart(
   { text, tool, secret, about }: Kept,
   asked: Asked,
 ): Promise<string | Fail> {
-  const { masking, provenance } = call.session.registry.ports;
+  const { masking, provenance } = call.session.registry.ports.calls;
   // Told before anything is returned, because events and what is remembered depend on it.
   const shows = provenance?.readBack(call, tool, about);
   if (secret) masking?.hideOutput(call);

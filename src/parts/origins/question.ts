@@ -150,7 +150,7 @@ function confirm(call: FoundCall, by: string): void {
   const origins = originsOf(call);
   if (origins === undefined) return;
   const { session } = call;
-  const { masking } = session.registry.ports;
+  const { masking } = session.registry.ports.calls;
   const hidden = masking === undefined ? [] : masking.forApprover(call)?.fields;
   if (hidden === undefined) return;
   for (const one of origins.judged())

@@ -45,7 +45,7 @@ export function originOf(
   const unreadable = readInput(call);
   if (unreadable !== undefined)
     throw new MisuseError('invalid_option', `originOf: ${unreadable.message}`);
-  session.registry.ports.masking?.begin(call);
+  session.registry.ports.calls.masking?.begin(call);
   lookup(call);
   if (call.counted) call.entry?.ended();
   if (!isFound(call)) {

@@ -142,7 +142,7 @@ export class RuleReview implements Review {
   #all(session?: SessionState): readonly Reviewed[] {
     const registry = this.#registry;
     const all: Reviewed[] = [...everyRule(registry), ...(session?.rules ?? [])];
-    for (const conditioned of registry.places.conditioned) {
+    for (const conditioned of registry.ports.conditioned) {
       all.push(...conditioned(registry));
       if (session !== undefined) all.push(...conditioned(session.setup));
     }
@@ -187,7 +187,7 @@ export class RuleReview implements Review {
     // A tool that is still missing may have what the rule looks for.
     if (one.names !== undefined) return one.names.every((name) => table.named(name).length > 0);
     // Tools that parts bring say nothing about those of the host.
-    const { own: ownTools } = this.#registry.places.tools;
+    const { own: ownTools } = this.#registry.ports.tools;
     return isAny(this.#toolsOf(one, table), ({ definition }) => !ownTools.has(definition));
   }
 

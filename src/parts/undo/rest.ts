@@ -21,7 +21,7 @@ export function noteRest(program: FoundCall, undo: Undo): void {
   const { registry } = session;
   program.onEnd(() => {
     if (!undo.reverts) return;
-    const rest = (wholeRegistry(registry).places.programs?.made(program) ?? []).flatMap(
+    const rest = (wholeRegistry(registry).ports.programs?.made(program) ?? []).flatMap(
       ({ callId: id, toolName, code }): CallLeft[] => {
         const entry = session.entryOf(toolName);
         const hasRun = code === undefined || statusOf(code) !== 'rejected';

@@ -206,7 +206,7 @@ async function run(call: FoundCall): Promise<unknown> {
   if (kept === undefined || input === undefined || revert === undefined)
     return fail({ reason: 'definition_changed', message: changed(kept?.tool ?? '').message });
   // Its secrets are hidden in what this call tells, too.
-  const { masking } = call.session.registry.ports;
+  const { masking } = call.session.registry.ports.calls;
   masking?.collectEarlier(call, kept.tool, kept.input, kept.output);
   const given = await parsedBy(input, kept.input);
   const returned =

@@ -106,7 +106,7 @@ async function madeBy(
   caller: Caller,
   callId: string,
 ): Promise<Made & { readonly isOpen: boolean }> {
-  const { programs } = wholeRegistry(asking.registry).places;
+  const { programs } = wholeRegistry(asking.registry).ports;
   const { sessionId } = caller;
   const isOpen = (await programs?.isOpen(asking, { sessionId, runId: callId })) === true;
   if (isOpen) return { made: [], rest: [], isOpen };

@@ -149,7 +149,7 @@ function commit(
     // The old rules are removed last, so that there is no moment without rules.
     if (rules !== before.rules) removeRules(registry, before.rules, undo);
     // Now that all is there, a rule that can never match may throw.
-    registryStateOf(behind(registry)).places.review?.settle();
+    registryStateOf(behind(registry)).ports.review?.settle();
     return { tools: profilesOnly ? before.tools : trial.tools, profiles, rules, quotas };
   } catch (error) {
     for (const step of undo.reverse()) step();

@@ -843,7 +843,7 @@ describe('a store', () => {
     expect(closed).toBe(false);
     saved.open(true);
     await closing;
-    const { closing: savers } = wholeRegistry(stateOf(w.session).registry).places;
+    const { closing: savers } = wholeRegistry(stateOf(w.session).registry).ports;
     expect((await Promise.all(savers.map((save) => save()))).flat()).toEqual([]);
   });
 });

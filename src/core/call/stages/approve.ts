@@ -11,7 +11,7 @@ import type { Step } from '../step.ts';
 
 export function approve(call: FoundCall): Step {
   const { session, resumed, verdict } = call;
-  const { answers } = session.registry.ports;
+  const { answers } = session.registry.ports.calls;
   // The rules may ask for more people by now than have allowed the call.
   if (call.approved && answers?.lacks(call) === true) call.approved = false;
   if (call.approved) {

@@ -49,9 +49,10 @@ function conclude(call: Call, verdict: Verdict): Outcome {
 export function announceVerdict(call: Call): void {
   const { session } = call;
   const { observers, ports } = session.registry;
-  if (observers !== undefined || session.hasListener('policy:check')) ports.notes?.settle(call);
+  const { notes, trials } = ports.calls;
+  if (observers !== undefined || session.hasListener('policy:check')) notes?.settle(call);
   emitPolicyCheck(call);
-  ports.trials?.tell(call);
+  trials?.tell(call);
 }
 
 /**
@@ -81,7 +82,7 @@ function emitPolicyCheck(call: Call): void {
   if (ruleId !== undefined) event.ruleId = ruleId;
   if (source !== undefined) event.source = source;
   if (reason !== undefined) event.reason = reason;
-  const more = registry.ports.notes?.of(call);
+  const more = registry.ports.calls.notes?.of(call);
   if (more !== undefined) Object.assign(event, more);
   deliver(session, 'policy:check', event);
 }
@@ -122,7 +123,7 @@ function weigh(
   }
   const verdict = conclusionOf(call.binding, tally);
   if (tally.trial !== undefined && !call.ended)
-    call.session.registry.ports.trials?.compare(call, tally, verdict);
+    call.session.registry.ports.calls.trials?.compare(call, tally, verdict);
   return verdict;
 }
 
@@ -154,7 +155,7 @@ function conclusionOf(binding: Binding, tally: Tally): Verdict {
 function judgesOf(binding: Binding): readonly Judge[] {
   if (binding.judges === undefined) {
     const { registryRules, policies, sessionRules, sessionPolicies, entry, session } = binding;
-    const { first } = session.registry.ports;
+    const { first } = session.registry.ports.calls;
     const judges: Judge[] = first.flatMap((judgesFor) => judgesFor(binding));
     if (registryRules.length > 0) judges.push(rulesJudge(registryRules));
     for (const policy of policies) judges.push(policyJudge(policy, 'registry'));
@@ -224,7 +225,12 @@ function rulesJudge(all: readonly CompiledRule[]): RulesJudge {
       if (tally.deny === undefined) addDecision(call, tally, rule, verdicts[index]);
     }
     if (shadows.length > 0)
-      call.session.registry.ports.trials?.attempt(call as FoundCall, tally, shadows, shadowCounts);
+      call.session.registry.ports.calls.trials?.attempt(
+        call as FoundCall,
+        tally,
+        shadows,
+        shadowCounts,
+      );
   };
   return Object.assign(judge, { counts: true as const });
 }

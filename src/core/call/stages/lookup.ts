@@ -35,7 +35,7 @@ export function lookup(call: Call): Outcome {
     binding.entry.internals.runsIn !== 'external'
   )
     return notAvailable(call, 'not_external');
-  return session.registry.ports.answers?.found(call as FoundCall);
+  return session.registry.ports.calls.answers?.found(call as FoundCall);
 }
 
 /** Refuses a tool that is disabled, withdrawn, outside the profile, or waits for a fact. */

@@ -9,7 +9,7 @@ import { disposalOf } from '../../tool/executors.ts';
 import { type Binding, createSessionHandler, type SessionHandler } from '../binding.ts';
 import type { FoundCall } from '../call.ts';
 import { countLateSettle } from '../end-call.ts';
-import { placesOf } from '../places.ts';
+import { placesOf } from '../executor-places.ts';
 import type { Step } from '../step.ts';
 import { type Failed, whenReady } from '../when-ready.ts';
 

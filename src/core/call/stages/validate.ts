@@ -15,7 +15,7 @@ import type { Outcome } from '../step.ts';
 export function validate(call: FoundCall): MaybePromise<Outcome> {
   const { input } = call.entry.internals;
   if (call.session.setup.repair === 'safe') {
-    const problem = call.session.registry.ports.repair?.(call, input.json);
+    const problem = call.session.registry.ports.calls.repair?.(call, input.json);
     if (problem !== undefined) return problem;
   }
   // Only the dialect of a surface adds these nulls. A resumed call has lost them already.
@@ -81,7 +81,7 @@ function unsafeKey(): Outcome {
 
 function dropNulls(call: FoundCall, nulls: true | DropNulls, schema: JsonObject): Outcome {
   const { ports, parts } = call.session.registry;
-  const drop = nulls === true ? ports.dropNulls : nulls;
+  const drop = nulls === true ? ports.calls.dropNulls : nulls;
   if (drop === undefined) {
     const { message } = parts.missing('call', 'strictNulls', '`strictNulls: true` of a surface');
     return toolError('invalid_input', message, { reason: 'invalid_option' });
