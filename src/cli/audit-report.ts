@@ -45,15 +45,9 @@ export const auditReport: Command = {
   wording: storeWording,
   operands: ['[FILE]'],
   many: true,
-  async run({
-    io,
-    screen,
-    options: {
-      store,
-      log: { html, keyFile },
-    },
-    operands,
-  }) {
+  async run({ io, screen, options, operands }) {
+    const { store } = options;
+    const { html, keyFile } = options.log;
     checkPlace('audit report', store, operands);
     const key = await readKey(keyFile, io);
     const report =

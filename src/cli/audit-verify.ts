@@ -40,15 +40,9 @@ export const auditVerify: Command = {
   wording: storeWording,
   operands: ['[FILE]'],
   many: true,
-  async run({
-    io,
-    screen,
-    options: {
-      store,
-      log: { heads, keyFile },
-    },
-    operands,
-  }) {
+  async run({ io, screen, options, operands }) {
+    const { store } = options;
+    const { heads, keyFile } = options.log;
     const wrong = heads.find((head) => !/^[0-9a-f]{64}$/.test(head));
     if (wrong !== undefined)
       throw usageFault(

@@ -41,15 +41,9 @@ export const policyBacktest: Command = {
   ],
   options: ['host-tools', 'host-tools-module', 'from', 'rules', 'fail-on'],
   operands: [],
-  async run({
-    io,
-    screen,
-    options: {
-      rules: rulesFile,
-      policy: { from, failOn },
-    },
-    world,
-  }) {
+  async run({ io, screen, world, options }) {
+    const { rules: rulesFile } = options;
+    const { from, failOn } = options.policy;
     if (from === undefined || rulesFile === undefined)
       throw usageFault(
         `\`policy backtest\` needs \`--${from === undefined ? 'from FILE' : 'rules FILE'}\`.`,

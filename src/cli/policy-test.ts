@@ -56,14 +56,8 @@ export const policyTest: Command = {
   ],
   options: [...worldOptions, 'coverage', 'fail-under'],
   operands: ['FILE'],
-  async run({
-    io,
-    operands: [file = ''],
-    options: {
-      policy: { coverage, failUnder },
-    },
-    world,
-  }) {
+  async run({ io, options, operands: [file = ''], world }) {
+    const { coverage, failUnder } = options.policy;
     if (failUnder !== undefined && !coverage)
       throw usageFault('`--fail-under` is about coverage. Give `--coverage` too.');
     const text = await readTextFile(file, io, maxTableBytes).catch((error: unknown) => {

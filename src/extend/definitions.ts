@@ -64,7 +64,10 @@ const laterDefinition: Later = (definition, { name, source, internals }, registr
     );
     return undefined;
   }
-  const { timeoutMs, requiresApproval } = internals;
+  const {
+    requiresApproval,
+    execution: { timeoutMs },
+  } = internals;
   const renamed = definition.name === name ? definition : renameDefinition(definition, name);
   return patchDefinition(renamed, {
     timeoutMs,

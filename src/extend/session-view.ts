@@ -310,8 +310,9 @@ class Inspected implements SessionView {
 
   taskOf(tool: string): 'optional' | 'required' | undefined {
     const entry = this.#state.entryOf(tool);
-    if (entry === undefined || this.#state.binding(tool)?.drop !== undefined) return undefined;
-    return this.#state.profile?.tools.get(entry.name)?.task ?? entry.internals.task;
+    if (entry === undefined || this.#state.binding(tool)?.status.drop !== undefined)
+      return undefined;
+    return this.#state.profile?.tools.get(entry.name)?.task ?? entry.internals.execution.task;
   }
 
   async withdraw(token: string): Promise<boolean> {
@@ -324,7 +325,7 @@ class Inspected implements SessionView {
 
   neededScopes(tool: string): readonly string[] {
     const entry = this.#state.entryOf(tool);
-    return entry === undefined || this.#state.binding(tool)?.drop !== undefined
+    return entry === undefined || this.#state.binding(tool)?.status.drop !== undefined
       ? []
       : neededScopes(this.#state, entry);
   }

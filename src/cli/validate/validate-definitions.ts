@@ -148,7 +148,7 @@ export function checkOffload(
     const profile = profiles.get(id);
     if (profile === undefined) return [];
     const names = [...profile.resolved.tools.keys()].filter(
-      (name) => tools.get(name)?.internals.outputStrategy === 'offload',
+      (name) => tools.get(name)?.internals.execution.outputStrategy === 'offload',
     );
     if (names.length > 0) offloads = true;
     if (names.length === 0 || profile.resolved.tools.has(readerName)) return [];

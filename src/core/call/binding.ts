@@ -53,14 +53,8 @@ export class Binding {
   readonly entry: ToolEntry;
   /** The session's stamp for which the other fields were computed. */
   stamp = -1;
-  /** Why the tool is not effective; undefined if it is. */
-  drop: string | undefined;
-  /** Registry and scope rules that apply to the tool. */
-  registryRules: readonly CompiledRule[] = [];
-  /** Profile and session rules that apply to the tool. */
-  sessionRules: readonly CompiledRule[] = [];
-  /** What parts do for calls to the tool. */
-  gates: readonly ToolGates[] = [];
+  /** What the session says about the tool. Sessions that see the same tools share it. */
+  status: ToolStatus;
   /** The steps of a call. Made on first use. */
   steps: readonly CallStep[] | undefined;
   /** Told when a handler begins; undefined if there are none. */
@@ -71,26 +65,20 @@ export class Binding {
   outputs: readonly NonNullable<ToolGates['output']>[] = [];
   policies: readonly Policy<unknown>[] = [];
   sessionPolicies: readonly Policy<unknown>[] = [];
-  default: Effect = 'allow';
   /** The gates in order. The decide stage creates them on first use. */
   judges: readonly unknown[] | undefined;
   /** Calls can be judged before they have a record. Found out on first use. */
   endsEarly: boolean | undefined;
   /** The denial of every call; null if calls have to be judged. Made on first use. */
   denial: ConstantDenial | null | undefined;
-  /** The profile requires approval. */
-  profileAsks = false;
   /** The profile, or rules that look at no input, ask for every call. */
   asks = false;
   /** The handler needs slots or a lock before it runs. */
   isBounded = false;
   /** No gate applies to the tool: every call is allowed. */
   open = false;
-  knobs: unknown;
-  timeoutMs = 0;
+  /** The smallest of the limits that the tool, the profile and the session set. */
   maxOutputChars = Number.POSITIVE_INFINITY;
-  /** Undefined if calls of the tool have nothing to hide. */
-  masking: Masking | undefined;
   hostTool: HostTool | undefined;
   /** The handler of a tool with `create`, once it has been called. */
   handler: SessionHandler | undefined;
@@ -101,6 +89,7 @@ export class Binding {
   constructor(session: CallSession, entry: ToolEntry) {
     this.session = session;
     this.entry = entry;
+    this.status = session.statusOf(entry);
   }
 
   refresh(stamp: number): void {
@@ -117,10 +106,7 @@ export class Binding {
     this.judges = undefined;
     this.endsEarly = undefined;
     this.denial = undefined;
-    this.drop = status.drop;
-    this.registryRules = status.registryRules;
-    this.sessionRules = status.sessionRules;
-    this.gates = status.gates;
+    this.status = status;
     this.steps = undefined;
     const begins = status.gates.flatMap((gates) => gates.begins ?? []);
     this.begins = begins.length === 0 ? undefined : begins;
@@ -129,19 +115,14 @@ export class Binding {
     for (const { bound } of status.gates) bound?.(session);
     this.policies = registry.policies;
     this.sessionPolicies = session.policies;
-    this.default = status.default;
-    this.profileAsks = status.profileAsks;
-    this.knobs = status.knobs;
     this.open = status.open && session.policies.length === 0;
-    this.timeoutMs = status.timeoutMs;
     this.maxOutputChars = Math.min(
       status.maxOutputChars,
       limits.maxOutputChars ?? Number.POSITIVE_INFINITY,
     );
-    this.masking = status.masking;
     this.isBounded =
       entry.slots !== undefined ||
-      entry.internals.resourceKey !== undefined ||
+      entry.internals.execution.resourceKey !== undefined ||
       session.callSlots !== undefined ||
       session.outer !== undefined;
     this.stamp = stamp;

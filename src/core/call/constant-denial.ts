@@ -29,7 +29,7 @@ export function isDeniedAnyway({ session, toolName, parent, extra }: Call): bool
 
 /** The denial of every call of a tool; undefined if its calls have to be judged. */
 export function denialOf(binding: Binding): ConstantDenial | undefined {
-  if (binding.drop !== 'denied') return undefined;
+  if (binding.status.drop !== 'denied') return undefined;
   if (binding.denial === undefined) binding.denial = makeDenial(binding) ?? null;
   return binding.denial ?? undefined;
 }
@@ -37,8 +37,7 @@ export function denialOf(binding: Binding): ConstantDenial | undefined {
 function makeDenial({
   entry,
   policies,
-  registryRules,
-  sessionRules,
+  status: { registryRules, sessionRules },
 }: Binding): ConstantDenial | undefined {
   const { attributes, internal, outside } = entry.internals;
   if (internal || outside !== undefined || attributes !== undefined) return undefined;

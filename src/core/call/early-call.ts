@@ -190,7 +190,11 @@ function endsEarly(binding: Binding): boolean {
 }
 
 function mayEndEarly(binding: Binding): boolean {
-  const { entry, drop, registryRules, sessionRules, session } = binding;
+  const {
+    entry,
+    session,
+    status: { drop, registryRules, sessionRules },
+  } = binding;
   const { internal, outside, input } = entry.internals;
   return (
     [...registryRules, ...sessionRules].some(({ effect }) => effect === 'deny') &&

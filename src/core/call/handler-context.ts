@@ -133,7 +133,9 @@ export function progress(call: FoundCall, done: number, total?: number, message?
   if (call.state !== 'running') return;
   const { registry } = call.session;
   const idle = call.extra?.idle;
-  const { idleTimeoutMs } = call.entry.internals;
+  const {
+    execution: { idleTimeoutMs },
+  } = call.entry.internals;
   // Adding a deadline that is already running moves it.
   if (idle !== undefined && idleTimeoutMs !== undefined)
     registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());

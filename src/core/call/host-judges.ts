@@ -39,7 +39,10 @@ class Subject implements PolicySubject {
   readonly attributes: JsonObject;
 
   constructor(call: FoundCall) {
-    const { entry, knobs } = call.binding;
+    const {
+      entry,
+      status: { knobs },
+    } = call.binding;
     this.#call = call;
     this.tool = entry.summary;
     this.input = cloneJson(call.canonical);
@@ -82,7 +85,9 @@ export function policyJudge(policy: Policy<unknown>, source: string): Judge {
 
 export function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>): Judge {
   const run = (call: FoundCall): unknown => {
-    const { knobs } = call.binding;
+    const {
+      status: { knobs },
+    } = call.binding;
     const input = freshParse(call);
     const context = call.info();
     if (input instanceof Promise)
@@ -97,7 +102,10 @@ export function checkJudge(check: NonNullable<Binding['entry']['internals']['che
  * `requiresApproval` of the definition and of the profile. No rule that allows the call lifts it.
  */
 export const approvalJudge: Judge = (call, tally) => {
-  const { entry, profileAsks } = call.binding;
+  const {
+    entry,
+    status: { profileAsks },
+  } = call.binding;
   const { requiresApproval } = entry.internals;
   const plain = promptOf(entry);
   const read = (to: Tally, answer: unknown): void => {

@@ -15,7 +15,13 @@ export function ran(call: FoundCall, value: unknown, given: JsonObject | undefin
     const { session, binding } = call;
     stopClocks(call);
     call.state = 'shaping';
-    const { entry, maxOutputChars, outputs, masking, overBudget } = binding;
+    const {
+      entry,
+      maxOutputChars,
+      outputs,
+      overBudget,
+      status: { masking },
+    } = binding;
     const bounded = maxOutputChars !== Number.POSITIVE_INFINITY && isShown(call);
     const plain =
       session.hooks.length === 0 && entry.internals.output === undefined && outputs.length === 0;
@@ -131,7 +137,7 @@ function succeed(
   truncated: ResultMetadata['truncated'],
   handler: JsonObject | undefined,
 ): void {
-  call.binding.masking?.collectOutput(call, output);
+  call.binding.status.masking?.collectOutput(call, output);
   endCall(call, successResult(call, output, truncated, handler));
 }
 

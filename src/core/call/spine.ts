@@ -181,7 +181,7 @@ function arrive(call: Call, copy?: CopyOutcome): void {
   if (
     refused === undefined &&
     isFound(call) &&
-    (call.binding.drop !== undefined || call.options?.surface?.name === 'app')
+    (call.binding.status.drop !== undefined || call.options?.surface?.name === 'app')
   )
     refused = checkAvailable(call);
   if (refused !== undefined) return failCall(call, refused);

@@ -26,7 +26,7 @@ export function stepsOf(binding: Binding): readonly CallStep[] {
   return binding.steps;
 }
 
-function makeSteps({ drop, masking, gates, entry }: Binding): readonly CallStep[] {
+function makeSteps({ entry, status: { drop, masking, gates } }: Binding): readonly CallStep[] {
   const { handler } = entry.internals;
   if (
     drop !== 'denied' &&
@@ -82,7 +82,9 @@ const validation: CallStep = { place: places.validation, run: validate };
 const maskedValidation: CallStep = {
   place: places.validation,
   run(call) {
-    const { masking } = call.binding;
+    const {
+      status: { masking },
+    } = call.binding;
     masking?.collectInput(call);
     const outcome = validate(call);
     if (!(outcome instanceof Promise)) {

@@ -35,7 +35,8 @@ export function whenReady(
 export function startClock(call: FoundCall, now: number): void {
   const { binding, extra } = call;
   const asked = call.options?.timeoutMs;
-  call.timeoutMs = asked !== undefined && asked < binding.timeoutMs ? asked : binding.timeoutMs;
+  call.timeoutMs =
+    asked !== undefined && asked < binding.status.timeoutMs ? asked : binding.status.timeoutMs;
   call.session.registry.deadlines.add(call, extra?.leftMs ?? call.timeoutMs, now);
 }
 

@@ -50,7 +50,7 @@ function plannable(session: SessionState): Pick<View, 'specs' | 'entries' | 'key
   const entries = new Map(view.entries);
   for (const [name, entry] of brought) {
     if (listed.get(name) !== entry) continue;
-    specs.set(name, { name, parallelSafe: entry.internals.parallelSafe });
+    specs.set(name, { name, parallelSafe: entry.internals.execution.parallelSafe });
     entries.set(name, entry);
   }
   return { specs, entries, keyed: view.keyed };
@@ -73,7 +73,10 @@ function planFor(session: SessionState, calls: readonly ToolCall[]): BatchPlan {
  */
 function ownKey(entry: ToolEntry | undefined, call: ToolCall): string | undefined {
   if (entry === undefined) return undefined;
-  const { resourceKey, input } = entry.internals;
+  const {
+    input,
+    execution: { resourceKey },
+  } = entry.internals;
   if (typeof resourceKey !== 'function') return undefined;
   const copy = copyJson(readArguments(call.arguments) ?? {}, { maxDepth: 64, maxValues: 50_000 });
   if (!copy.ok || !isJsonObject(copy.value)) return undefined;

@@ -88,7 +88,11 @@ class Session<S> implements CoreSession<S> {
     const state = this.#state;
     const name = nameOf(tool);
     const binding = state.binding(name);
-    if (binding === undefined || binding.drop !== undefined || binding.entry.internals.internal)
+    if (
+      binding === undefined ||
+      binding.status.drop !== undefined ||
+      binding.entry.internals.internal
+    )
       return undefined;
     if (isDefinition(tool) && binding.entry.definition !== tool) return undefined;
     return hostToolOf(binding, callTool) as HostTool<never, never>;

@@ -69,9 +69,9 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
       ) &&
       internals.check === undefined &&
       internals.requiresApproval === false,
-    timeoutMs: profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs,
+    timeoutMs: profileTool?.timeoutMs ?? internals.execution.timeoutMs ?? registry.defaultTimeoutMs,
     maxOutputChars: Math.min(
-      internals.maxOutputChars ?? Number.POSITIVE_INFINITY,
+      internals.execution.maxOutputChars ?? Number.POSITIVE_INFINITY,
       profileTool?.maxOutputChars ?? Number.POSITIVE_INFINITY,
     ),
     masking:

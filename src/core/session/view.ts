@@ -105,7 +105,7 @@ export function computeView(session: SessionState): View {
     const entry = entryOf(name);
     if (entry === undefined) continue;
     entries.set(name, entry);
-    if (typeof entry.internals.resourceKey === 'function') keyed.add(name);
+    if (typeof entry.internals.execution.resourceKey === 'function') keyed.add(name);
   }
   return deepFreezeView({ names, dropped, prerequisites, hash, entries, specs, keyed });
 }
@@ -120,8 +120,10 @@ function specOf(session: SessionState, name: string, entry: ToolEntry): ToolSpec
     name,
     requires: internals.requires,
     provides: internals.provides,
-    parallelSafe: internals.parallelSafe,
-    ...(typeof internals.resourceKey === 'string' ? { resourceKey: internals.resourceKey } : {}),
+    parallelSafe: internals.execution.parallelSafe,
+    ...(typeof internals.execution.resourceKey === 'string'
+      ? { resourceKey: internals.execution.resourceKey }
+      : {}),
     ...(blocked === undefined ? {} : { blocked: [blocked] }),
   };
 }

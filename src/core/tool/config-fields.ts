@@ -31,7 +31,13 @@ import {
 } from '../../values/options/index.ts';
 import { scopeNames } from '../../values/options/scope-names.ts';
 import { readPrompt } from '../approval/read-prompt.ts';
-import { isDefinition, type RawHandler, type Revert, type ToolInternals } from './definition.ts';
+import {
+  isDefinition,
+  type RawHandler,
+  type Revert,
+  type ToolExecution,
+  type ToolInternals,
+} from './definition.ts';
 import { otherHints, withOwnNames } from './spellings.ts';
 
 /** A config without its types. */
@@ -74,7 +80,7 @@ export const toolTable = {
   provides: texts,
   exposure: oneOf('model', 'internal'),
   parallelSafe: flag,
-  resourceKey: kind<NonNullable<ToolInternals['resourceKey']>>(
+  resourceKey: kind<NonNullable<ToolExecution['resourceKey']>>(
     'a string or a function of the input',
     (value) => typeof value === 'string' || typeof value === 'function',
   ),

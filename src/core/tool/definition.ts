@@ -86,6 +86,19 @@ export interface OutsideOrigin {
   onRegistered(place: OutsidePlace): void;
 }
 
+/** How long calls of a tool run, how many at once, and how much they return. */
+export interface ToolExecution {
+  readonly timeoutMs: number | undefined;
+  readonly idleTimeoutMs: number | undefined;
+  readonly parallelSafe: boolean;
+  readonly resourceKey: string | ((input: unknown) => unknown) | undefined;
+  readonly maxConcurrency: number | undefined;
+  readonly maxOutputChars: number | undefined;
+  readonly outputStrategy: 'head' | 'head_tail' | 'offload';
+  /** Whether they may, or must, outlive the request of a client; undefined for neither. */
+  readonly task: 'optional' | 'required' | undefined;
+}
+
 /** The part of a definition that never leaves the library. */
 export interface ToolInternals {
   readonly definition: AnyTool;
@@ -105,19 +118,13 @@ export interface ToolInternals {
     | ApprovalPrompt
     | ((input: unknown, context: CallInfo) => unknown);
   readonly attributes: ReadAttributes | undefined;
-  readonly timeoutMs: number | undefined;
-  readonly idleTimeoutMs: number | undefined;
+  readonly execution: ToolExecution;
   readonly requires: readonly FactRule[];
   readonly provides: readonly string[];
-  readonly parallelSafe: boolean;
-  readonly resourceKey: string | ((input: unknown) => unknown) | undefined;
   /** The origin of the text of its output, unless a field has its own label. */
   readonly origin: OutputOrigin;
   /** The host has set {@link origin} itself. */
   readonly originGiven: boolean;
-  readonly maxOutputChars: number | undefined;
-  readonly outputStrategy: 'head' | 'head_tail' | 'offload';
-  readonly maxConcurrency: number | undefined;
   readonly uses: readonly string[];
   readonly events: readonly string[];
   /** What the caller's token must grant; undefined for nothing. */
@@ -126,8 +133,6 @@ export interface ToolInternals {
   readonly credentials: ReadNeeds | undefined;
   /** Takes a call back, given its output and its input. */
   readonly revert: Revert | undefined;
-  /** Whether its calls may, or must, outlive the request of a client; undefined for neither. */
-  readonly task: 'optional' | 'required' | undefined;
   readonly internal: boolean;
   /** Present for definitions from outside. */
   readonly outside: OutsideOrigin | undefined;
@@ -263,7 +268,7 @@ export function patchDefinition(definition: AnyTool, patch: DefinitionPatch): An
   }
   const {
     description = definition.description,
-    timeoutMs = base.timeoutMs,
+    timeoutMs = base.execution.timeoutMs,
     requiresApproval,
   } = patch;
   const where = `Tool \`${name}\``;
@@ -275,7 +280,11 @@ export function patchDefinition(definition: AnyTool, patch: DefinitionPatch): An
     checkOption(where, 'requiresApproval', requiresApproval, flag, wording);
   return seal(
     { ...faceOf(definition), description },
-    { ...base, timeoutMs, requiresApproval: requiresApproval ?? base.requiresApproval },
+    {
+      ...base,
+      execution: { ...base.execution, timeoutMs },
+      requiresApproval: requiresApproval ?? base.requiresApproval,
+    },
   );
 }
 

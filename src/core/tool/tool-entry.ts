@@ -45,7 +45,10 @@ export class ToolEntry {
     this.definition = definition;
     this.internals = internalsOf(definition);
     this.owner = owner;
-    const { maxConcurrency, outside } = this.internals;
+    const {
+      outside,
+      execution: { maxConcurrency },
+    } = this.internals;
     this.source = outside?.source ?? owner;
     this.place = heir?.place;
     this.slots =

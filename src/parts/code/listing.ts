@@ -118,6 +118,6 @@ export class CodeListing {
   /** A rule or the host may hide it, as any other tool. */
   #isShown(session: SessionState): boolean {
     const binding = session.binding(this.#entry.name);
-    return binding?.entry === this.#entry && binding.drop === undefined;
+    return binding?.entry === this.#entry && binding.status.drop === undefined;
   }
 }

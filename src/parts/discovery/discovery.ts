@@ -200,7 +200,7 @@ function ownIn({ ports }: SessionRegistry): IsOwn {
 /** A host's tool with this name replaces it. */
 function showsFinder(session: SessionState, { entry }: Discovery): boolean {
   const binding = session.binding(entry.name);
-  return binding?.entry === entry && binding.drop === undefined;
+  return binding?.entry === entry && binding.status.drop === undefined;
 }
 
 /** What a session with discovery lists of what it may show; undefined for another session. */

@@ -59,7 +59,7 @@ function describeFound(
 ): FoundTool | undefined {
   const { name, definition } = tool;
   const binding = session.binding(name);
-  if (binding?.entry !== tool || binding.drop !== undefined) return undefined;
+  if (binding?.entry !== tool || binding.status.drop !== undefined) return undefined;
   const description = shownDescription(definition);
   return { name, description, score, requiresApproval: asksFor(binding), why };
 }

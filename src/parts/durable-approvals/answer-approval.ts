@@ -234,7 +234,7 @@ function editProblem(
   if (call.counted) call.entry?.ended();
   if (!isFound(call) || call.entry.fingerprint !== tool.fingerprint) return undefined;
   call.more.wasEdited = true;
-  call.binding.masking?.collectInput(call);
+  call.binding.status.masking?.collectInput(call);
   const scrubbed = (problem: ToolError | undefined): ToolError | undefined =>
     problem === undefined
       ? undefined

@@ -122,7 +122,7 @@ export function logUnsharedStores(call: FoundCall): void {
   const { registry, sessionId } = session;
   const { store, logged } = durableOf(registry);
   if (isInProcess(store)) return;
-  const unshared = call.binding.gates.flatMap((gate) => gate.unshared?.(call) ?? []);
+  const unshared = call.binding.status.gates.flatMap((gate) => gate.unshared?.(call) ?? []);
   for (const { kind, data, text } of unshared) {
     if (logged.has(kind)) continue;
     logged.add(kind);

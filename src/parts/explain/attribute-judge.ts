@@ -33,9 +33,7 @@ export function attributeJudges({
   entry,
   policies,
   sessionPolicies,
-  registryRules,
-  sessionRules,
-  gates,
+  status: { registryRules, sessionRules, gates },
 }: Binding): readonly Judge[] {
   const { attributes } = entry.internals;
   if (attributes === undefined) return [];

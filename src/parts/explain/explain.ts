@@ -73,7 +73,7 @@ export async function explain(
   addRuleFaults(call, draft);
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return stop('availability', unavailable);
-  call.binding.masking?.collectInput(call);
+  call.binding.status.masking?.collectInput(call);
   const trial: Trial = { call, draft, steps, asksPerson: false };
   for (const place of Object.values(places)) {
     if (place === places.loopGuard && input !== undefined)
@@ -172,7 +172,10 @@ function addVisibility(session: SessionState, name: string, draft: Draft): void 
 function addBudget({ session, binding, entry }: FoundCall, draft: Draft): void {
   const { maxOutputChars } = binding;
   if (maxOutputChars === Number.POSITIVE_INFINITY || entry.internals.runsIn === 'external') return;
-  const { output, outputStrategy } = entry.internals;
+  const {
+    output,
+    execution: { outputStrategy },
+  } = entry.internals;
   const notOffloaded = binding.overBudget?.cutReason(session);
   draft.budget = Object.freeze(
     output !== undefined
@@ -185,7 +188,9 @@ function addBudget({ session, binding, entry }: FoundCall, draft: Draft): void {
 
 function addRuleFaults(call: FoundCall, draft: Draft): void {
   const session = wholeSession(call.session);
-  const { registryRules, sessionRules, gates } = call.binding;
+  const {
+    status: { registryRules, sessionRules, gates },
+  } = call.binding;
   const conditioned = gates.flatMap((gate) => gate.conditioned ?? []);
   const faults = session.registry.ports.review?.faultsIn(session, [
     ...registryRules,

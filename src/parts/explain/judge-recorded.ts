@@ -52,9 +52,9 @@ export async function judgeRecorded(
   call.entry = call.binding?.entry;
   if (!isFound(call)) return 'unknown';
   if (readInput(call) !== undefined) return 'invalid';
-  call.binding.masking?.collectInput(call);
+  call.binding.status.masking?.collectInput(call);
   // As in a real call, a tool that a rule hides is refused before its arguments are validated.
-  const validated = call.binding.drop === 'denied' ? undefined : validate(call);
+  const validated = call.binding.status.drop === 'denied' ? undefined : validate(call);
   // Most calls wait for nothing, and waiting would take longer than their rules.
   const refused = validated instanceof Promise ? await validated : validated;
   if (refused !== undefined) {
@@ -83,7 +83,9 @@ const allowed: Judgement = { effect: 'allow', ruleId: undefined };
 async function refusedAtStart(call: FoundCall): Promise<Judgement | undefined> {
   const { verdict } = call;
   if (verdict?.details !== undefined) call.more.agreed = verdict.details;
-  const { gates } = call.binding;
+  const {
+    status: { gates },
+  } = call.binding;
   call.state = 'gates';
   const keepers = gates.flatMap(({ keep }) => keep ?? []);
   const keep = keepers[0]?.all(keepers.map(({ ask }) => ask));

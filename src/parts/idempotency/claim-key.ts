@@ -137,7 +137,7 @@ async function waitForHolder(
   releaseAll(call);
   const { registry } = call.session;
   const asked = call.options?.timeoutMs ?? Number.POSITIVE_INFINITY;
-  const until = registry.monotonic() + Math.min(asked, call.binding.timeoutMs);
+  const until = registry.monotonic() + Math.min(asked, call.binding.status.timeoutMs);
   let lookMs = firstLookMs;
   let lease = leaseMs;
   for (;;) {

@@ -18,7 +18,9 @@ function replay(call: FoundCall, outcome: KeptOutcome): void {
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler, alongside } = outcome;
   if (alongside !== undefined) call.more.alongside = sentAlongside(alongside);
-  const { masking } = call.binding;
+  const {
+    status: { masking },
+  } = call.binding;
   masking?.collectOutput(call, output);
   const isCut = truncated !== undefined || alongside?.truncated !== undefined;
   // The secrets of what is no longer there cannot be collected, and the rest may repeat them.

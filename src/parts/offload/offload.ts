@@ -176,7 +176,7 @@ export function unreadReason(
   if (offload === undefined) return noOffload;
   const binding = reader === undefined ? undefined : session.binding(reader.name);
   if (binding === undefined || binding.entry.definition !== reader) return 'not_registered';
-  return binding.drop;
+  return binding.status.drop;
 }
 
 /** Sessions, and registries without the option `offload`, that a warning was already logged for. */

@@ -50,14 +50,15 @@ const part = definePart({
       unshared: ({ toolName }) => unshared(outputs, toolName),
     };
     ports.tools.gates.push((_session, { internals }) =>
-      internals.outputStrategy === 'offload' ? gates : undefined,
+      internals.execution.outputStrategy === 'offload' ? gates : undefined,
     );
     ports.tools.registered.push((entries, add) => {
       const { onDemand } = outputs;
       if (outputs.reader !== undefined) return;
       if (outputs.offload === undefined) {
         if (onDemand === undefined) return;
-        if (!entries.some(({ internals }) => internals.outputStrategy === 'offload')) return;
+        if (!entries.some(({ internals }) => internals.execution.outputStrategy === 'offload'))
+          return;
         // A tool of the host that has the reader's name, or a look-alike of it, stays.
         if (registry.skeletons.has(nameSkeleton(readerName))) return;
         outputs.offload = read(onDemand);
@@ -82,7 +83,7 @@ function offloads(session: SessionState): boolean {
     const entry = session.entryOf(name);
     if (entry === undefined || entry.internals.internal) continue;
     if (
-      entry.internals.outputStrategy === 'offload' &&
+      entry.internals.execution.outputStrategy === 'offload' &&
       registry.toolStatusOf(session, entry).drop === undefined
     )
       return true;

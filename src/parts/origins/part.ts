@@ -96,7 +96,7 @@ const part = definePart({
       else beginOrigins(session);
     });
     ports.tools.gates.push((session) => (usesOrigins(session) ? remembering : undefined));
-    ports.calls.first.push(({ registryRules, sessionRules }) =>
+    ports.calls.first.push(({ status: { registryRules, sessionRules } }) =>
       [...registryRules, ...sessionRules].some(testsOrigins) ? [textsSettled] : none,
     );
     ports.calls.children.push(observeChild);

@@ -55,7 +55,7 @@ export function originOf(
       `originOf: expected the name of a tool of the session, got \`${name}\`.${hint}`,
     );
   }
-  call.binding.masking?.collectInput(call);
+  call.binding.status.masking?.collectInput(call);
   // An input that is refused, or that is parsed later, is judged as it was sent.
   void validate(call);
   const origins = ofSession.of(session) ?? new SessionOrigins(undefined, false);

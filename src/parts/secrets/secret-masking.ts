@@ -125,7 +125,7 @@ export class SecretMasking implements Masking {
   collectInput(call: FoundCall): void {
     const { input, knobs } = this.of(call.entry);
     collect(call, input, call.canonical);
-    collect(call, knobs, (call.binding.knobs ?? null) as JsonValue);
+    collect(call, knobs, (call.binding.status.knobs ?? null) as JsonValue);
   }
 
   collectEarlier(program: Call, tool: string, input: JsonValue, output: JsonValue): void {
@@ -259,7 +259,7 @@ export class SecretMasking implements Masking {
     // A cut may go through the middle of a secret, and half of a secret cannot be found.
     const isUnknown = call.extra !== undefined && readBack.of(call.extra) === true;
     if ((hides && isCut) || isUnknown) return redacted;
-    if (!hides && call.binding.masking === undefined) return value;
+    if (!hides && call.binding.status.masking === undefined) return value;
     return scrub(call, value, this.of(call.entry).output ?? this.byPath);
   }
 

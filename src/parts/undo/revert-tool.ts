@@ -72,7 +72,12 @@ export function takesBack(definition: AnyTool | undefined): boolean {
 
 /** Makes the tool for a tool with `revert`. */
 export function revertTool(tool: AnyTool): AnyTool {
-  const { scopes, requires, timeoutMs, credentials } = internalsOf(tool);
+  const {
+    scopes,
+    requires,
+    credentials,
+    execution: { timeoutMs },
+  } = internalsOf(tool);
   const definition = createDefinition({
     name: `${tool.name}${suffix}`,
     title: `Take back ${titleOf(tool)}`,

@@ -97,16 +97,16 @@ export async function detailOf(
     ...(deprecated === undefined ? {} : { deprecated: JSON.stringify(deprecated) }),
     inputSchema: bounded(internals.input.json),
     ...(internals.output === undefined ? {} : { outputSchema: bounded(internals.output.json) }),
-    ...(schema === undefined || binding.knobs === undefined
+    ...(schema === undefined || binding.status.knobs === undefined
       ? {}
       : {
           knobs: withoutSecrets(
-            binding.knobs,
+            binding.status.knobs,
             maskingOf(session.registry)?.of(binding.entry).knobs,
           ),
         }),
-    ...(Number.isFinite(binding.timeoutMs) && binding.timeoutMs > 0
-      ? { timeoutMs: binding.timeoutMs }
+    ...(Number.isFinite(binding.status.timeoutMs) && binding.status.timeoutMs > 0
+      ? { timeoutMs: binding.status.timeoutMs }
       : {}),
     ...(Number.isFinite(binding.maxOutputChars) ? { maxOutputChars: binding.maxOutputChars } : {}),
     ...(explanation.hiddenBy === undefined ? {} : { hiddenBy: explanation.hiddenBy }),

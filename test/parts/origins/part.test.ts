@@ -97,7 +97,7 @@ test('a session without such rules and labels remembers nothing, and its calls p
     const state = stateOf(session);
     expect(ofSession.of(state) !== undefined).toBe(isRemembered);
     expect(state.atReturn !== undefined).toBe(isRemembered);
-    expect(state.binding('plain')?.gates.length).toBe(isRemembered ? 1 : 0);
+    expect(state.binding('plain')?.status.gates.length).toBe(isRemembered ? 1 : 0);
   }
 });
 

@@ -64,7 +64,10 @@ test('a tool is the same, whichever names and units its entry has', async () => 
     const { registry, report } = await loaded({ tools: [{ ...base, ...entry }] });
     expect(report.failed).toEqual([]);
     const tool = registry.get('wait')!;
-    const { timeoutMs, requiresApproval } = internalsOf(tool);
+    const {
+      requiresApproval,
+      execution: { timeoutMs },
+    } = internalsOf(tool);
     return {
       ...tool,
       schema: tool.parameters,
@@ -152,7 +155,7 @@ describe('a limit without a unit', () => {
       tools,
       mcpServers: { files: { command: 'x', labels: { '*': { timeout: 3 } } } },
     });
-    expect(internalsOf(registry.get('a')!).timeoutMs).toBe(2_000);
+    expect(internalsOf(registry.get('a')!).execution.timeoutMs).toBe(2_000);
     expect(warned).toEqual([
       '`timeout` without a unit is read as seconds (tool `a`, tool `b`, tool `c`, tool `d` and 2 ' +
         'more); write the unit, as in `timeout: 5s`, or milliseconds, as in `timeoutMs: 5000`',

@@ -166,7 +166,9 @@ function hold(call: Call, semaphore: Semaphore): void {
 function keyOf(
   call: FoundCall,
 ): string | ToolError | undefined | Promise<string | ToolError | undefined> {
-  const { resourceKey } = call.entry.internals;
+  const {
+    execution: { resourceKey },
+  } = call.entry.internals;
   if (typeof resourceKey !== 'function') return resourceKey;
   const make = (input: unknown): string | ToolError => {
     try {

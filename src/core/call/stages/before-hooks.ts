@@ -27,7 +27,7 @@ export function beforeHooks(call: FoundCall): MaybePromise<Outcome> {
   const { hooks } = call.session;
   if (call.resumed !== undefined) return undefined;
   // A hook's reason or message may quote the input.
-  call.binding.masking?.collectInput(call);
+  call.binding.status.masking?.collectInput(call);
   return runFrom(call, hooks, 0);
 }
 
@@ -84,7 +84,7 @@ function read(call: FoundCall, answer: BeforeAnswer): ToolError | undefined {
       call.canonical = copy.value;
       call.unsafe = copy.unsafe;
       call.more.text = undefined;
-      call.binding.masking?.collectInput(call);
+      call.binding.status.masking?.collectInput(call);
       return undefined;
     }
     case 'deny': {

@@ -131,12 +131,12 @@ function conclusionOf(binding: Binding, tally: Tally): Verdict {
   const { steps } = tally;
   // The usual cases need no copy.
   if (steps === undefined && tally.deny !== undefined) return tally.deny;
-  if (steps === undefined && (tally.decided || binding.default === 'allow'))
+  if (steps === undefined && (tally.decided || binding.status.default === 'allow'))
     return tally.ask ?? tally.allow ?? allowed;
   if (tally.deny !== undefined) return { ...tally.deny, steps };
-  if (!tally.decided && binding.default !== 'allow') {
-    steps?.push({ source: 'default', effect: binding.default });
-    if (binding.default === 'deny')
+  if (!tally.decided && binding.status.default !== 'allow') {
+    steps?.push({ source: 'default', effect: binding.status.default });
+    if (binding.status.default === 'deny')
       return makeVerdict('deny', {
         reason: 'denied_by_default',
         source: 'default',
@@ -154,7 +154,13 @@ function conclusionOf(binding: Binding, tally: Tally): Verdict {
  */
 function judgesOf(binding: Binding): readonly Judge[] {
   if (binding.judges === undefined) {
-    const { registryRules, policies, sessionRules, sessionPolicies, entry, session } = binding;
+    const {
+      policies,
+      sessionPolicies,
+      entry,
+      session,
+      status: { registryRules, sessionRules },
+    } = binding;
     const { first } = session.registry.ports.calls;
     const judges: Judge[] = first.flatMap((judgesFor) => judgesFor(binding));
     if (registryRules.length > 0) judges.push(rulesJudge(registryRules));
@@ -162,9 +168,9 @@ function judgesOf(binding: Binding): readonly Judge[] {
     if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));
     for (const policy of sessionPolicies) judges.push(policyJudge(policy, 'session'));
     if (entry.internals.check !== undefined) judges.push(checkJudge(entry.internals.check));
-    if (binding.profileAsks || entry.internals.requiresApproval !== false)
+    if (binding.status.profileAsks || entry.internals.requiresApproval !== false)
       judges.push(approvalJudge);
-    for (const gate of binding.gates) judges.push(...(gate.judges ?? []));
+    for (const gate of binding.status.gates) judges.push(...(gate.judges ?? []));
     binding.judges = judges;
   }
   return binding.judges as readonly Judge[];
@@ -172,7 +178,9 @@ function judgesOf(binding: Binding): readonly Judge[] {
 
 /** Whether rules alone decide about the calls of a tool, and no shadow rules are tried. */
 export function judgesByRules(binding: Binding): boolean {
-  const { registryRules, sessionRules } = binding;
+  const {
+    status: { registryRules, sessionRules },
+  } = binding;
   return (
     judgesOf(binding).every(({ counts }) => counts === true) &&
     ![...registryRules, ...sessionRules].some(({ shadow }) => shadow)

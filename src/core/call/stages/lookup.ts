@@ -41,7 +41,9 @@ export function lookup(call: Call): Outcome {
 /** Refuses a tool that is disabled, withdrawn, outside the profile, or waits for a fact. */
 export function checkAvailable(call: FoundCall): Outcome {
   const { binding } = call;
-  const { drop } = binding;
+  const {
+    status: { drop },
+  } = binding;
   const withdrawn = binding.entry.internals.outside?.withdrawn();
   if (withdrawn !== undefined) return notAvailable(call, withdrawn);
   const { parent, surface } = call;
@@ -63,7 +65,7 @@ export function checkAvailable(call: FoundCall): Outcome {
     // apply.
     const fact = unmetFact(binding.entry.internals.requires, call.session.facts);
     if (fact !== undefined) return notAvailable(call, `fact_unmet:${fact}`);
-    return binding.knobs === undefined ? notAvailable(call, 'knobs_missing') : undefined;
+    return binding.status.knobs === undefined ? notAvailable(call, 'knobs_missing') : undefined;
   }
   return notAvailable(call, drop);
 }

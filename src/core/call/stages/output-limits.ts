@@ -12,7 +12,7 @@ import { type JsonValue, wireText } from '../../../values/json/index.ts';
 import type { Validated } from '../../../values/schema/bind.ts';
 import { issueLines } from '../../../values/schema/issues.ts';
 import { detached, head, tail } from '../../../values/text/characters.ts';
-import type { ToolInternals } from '../../tool/definition.ts';
+import type { ToolExecution } from '../../tool/definition.ts';
 import type { FoundCall } from '../call.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
 import {
@@ -65,7 +65,7 @@ function read(call: FoundCall, validated: Validated): Shaped {
   return snapshotOf(call, validated.value);
 }
 
-type Strategy = ToolInternals['outputStrategy'];
+type Strategy = ToolExecution['outputStrategy'];
 
 /** Cuts an output to its budget. Data with an output schema is refused instead. */
 export function withinBudget(call: FoundCall, shaped: Shown): Shaped | Promise<Shaped> {
@@ -128,7 +128,9 @@ function shortened(
   cutTo: (strategy: Strategy, mark: string) => unknown,
 ): Shaped | Promise<Shaped> {
   const { maxOutputChars, entry, overBudget } = call.binding;
-  const { outputStrategy: strategy } = entry.internals;
+  const {
+    execution: { outputStrategy: strategy },
+  } = entry.internals;
   const mark = cutMark(originalChars, maxOutputChars, exact);
   const shown = whole(cutTo(strategy, mark), {
     originalChars,

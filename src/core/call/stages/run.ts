@@ -39,10 +39,11 @@ export function run(call: FoundCall, options: RunOptions): void {
   call.state = 'running';
   call.handlerLive = true;
   // A profile that changes from now on affects only later calls.
-  call.knobs = binding.knobs;
+  call.knobs = binding.status.knobs;
   const now = call.paused ? registry.monotonic() : call.startedAt;
   startClock(call, now);
-  if (internals.idleTimeoutMs !== undefined) startIdle(call, internals.idleTimeoutMs, now);
+  if (internals.execution.idleTimeoutMs !== undefined)
+    startIdle(call, internals.execution.idleTimeoutMs, now);
   try {
     if (internals.handler !== undefined) {
       call.begun = true;

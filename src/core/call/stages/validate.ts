@@ -64,7 +64,7 @@ function read(call: FoundCall, validated: Validated): Outcome {
   if (validated.issues !== undefined) {
     const error = invalidInput(call, validated.issues);
     // A repair may have uncovered further values to hide.
-    if (validated.fault !== undefined) call.binding.masking?.collectInput(call);
+    if (validated.fault !== undefined) call.binding.status.masking?.collectInput(call);
     return schemaError(call, validated, 'parameters', error);
   }
   call.parsed = validated.value;

@@ -35,8 +35,14 @@ export interface InputForm {
 export function tapeToolOf(definition: AnyTool): TapeTool {
   const { name, description, title, version, category, tags, annotations, fingerprint } =
     definition;
-  const { input, output, knobs, requires, provides, parallelSafe, resourceKey } =
-    internalsOf(definition);
+  const {
+    input,
+    output,
+    knobs,
+    requires,
+    provides,
+    execution: { parallelSafe, resourceKey },
+  } = internalsOf(definition);
   return {
     name,
     description,
