@@ -50,9 +50,10 @@ export type {
   ToolMetrics,
 } from './api/metrics.ts';
 export type { OriginOptions, SaidOptions } from './api/origins.ts';
-export type { Logger, RegistryOptions, SessionFor, ToolRegistration } from './api/registry.ts';
+export type { Logger, RegistryOptions, SessionFor } from './api/registry.ts';
 export type { Dropped, EffectiveTools, Prerequisite, ToolSession } from './api/session.ts';
 export type { Overrides, SessionOptions } from './api/session-options.ts';
+export type { ToolRegistration } from './api/tool.ts';
 export type { CoreOptions } from './assembly/core-registry.ts';
 export { HostToolRegistry } from './assembly/core-registry.ts';
 export type { Part } from './core/part.ts';
@@ -144,15 +145,16 @@ export type { QuotaLevel } from './api/quotas.ts';
 
 // Idempotency
 
-export type { IdempotencyOptions } from './api/part-options.ts';
+export type { IdempotencyOptions } from './api/registry.ts';
 
 // Offloading outputs
 
-export type { OffloadOptions } from './api/part-options.ts';
+export type { OffloadOptions } from './api/registry.ts';
 
 // Undo
 
-export type { CallLeft, RevertedCalls, UndoOptions } from './api/part-options.ts';
+export type { UndoOptions } from './api/registry.ts';
+export type { CallLeft, RevertedCalls } from './api/session.ts';
 
 // Approvals
 
@@ -178,7 +180,8 @@ export type {
   CodeRequest,
   CodeRunner,
 } from './api/code.ts';
-export type { DiscoveryOptions, Embed, FoundTool, SearchOptions } from './api/part-options.ts';
+export type { FoundTool, SearchOptions } from './api/session.ts';
+export type { DiscoveryOptions, Embed } from './api/session-options.ts';
 export type { ListedApproval } from './parts/durable-approvals/head.ts';
 export type {
   NamedAnswer,

@@ -1,11 +1,10 @@
-/** The options of a registry, and the handle that registering a tool returns. */
+/** The options of a registry. */
 
 import type { MaybePromise } from '../values/maybe-promise.ts';
 import type { Key, SuspendedApproval } from './approval-store.ts';
 import type { CredentialResolver } from './credentials.ts';
 import type { Gate } from './gate.ts';
 import type { OriginOptions } from './origins.ts';
-import type { IdempotencyOptions, OffloadOptions, UndoOptions } from './part-options.ts';
 import type { Effect, Policy } from './policy.ts';
 import type { Quota } from './quotas.ts';
 import type { Rule } from './rule.ts';
@@ -179,29 +178,48 @@ export interface RegistryOptions<S = unknown> {
   readonly logger?: Logger | undefined;
 }
 
-/** What `ToolRegistration.update` may change. */
-export interface DefinitionPatch {
-  readonly description?: string | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly requiresApproval?: boolean | undefined;
+/** What is kept of calls that `session.revert` can take back. */
+export interface UndoOptions {
+  /** Keeps the calls. @default `store` of the registry, or `memoryStore()` on its clock */
+  readonly store?: Store | undefined;
+  /**
+   * Milliseconds for which a call can be taken back. Above 0, at most 2^31-1 (over 24 days).
+   * @default 86_400_000
+   */
+  readonly ttlMs?: number | undefined;
 }
 
-/** A handle on a registered tool. It has no effect once the tool is removed or replaced. */
-export interface ToolRegistration {
-  /** The tool's name. Updates cannot change it. */
-  readonly name: string;
+/** What is kept of calls with an idempotency key. */
+export interface IdempotencyOptions {
   /**
-   * Changes the definition. Calls in flight finish on the definition on which they started.
-   * @throws MisuseError if the patch is refused; then nothing changes.
+   * Keeps the outcomes. @default `store` of the registry, or `memoryStore()` on its clock
    */
-  update(patch: DefinitionPatch): void;
-  /** Hides the tool, and refuses calls to it (`disabled`) until it is enabled again. */
-  disable(): void;
-  /** Undoes `disable`. Has no effect on an enabled tool. */
-  enable(): void;
-  /** Removes the tool; calls in flight finish. False if it was already removed or replaced. */
-  unregister(): boolean;
-  /** Resolves when no call to the tool is in flight. */
-  drain(): Promise<void>;
-  [Symbol.dispose](): void;
+  readonly store?: Store | undefined;
+  /**
+   * Milliseconds for which an outcome is kept. Above 0, at most 2^31-1 (over 24 days).
+   * @default 86_400_000
+   */
+  readonly ttlMs?: number | undefined;
+  /**
+   * Milliseconds after which a process that has not renewed its claim counts as dead. A claim is
+   * renewed three times within this time. Above 0, at most 2^31-1.
+   * @default 10_000
+   */
+  readonly leaseMs?: number | undefined;
+}
+
+/** How outputs over their budget are kept, for `outputStrategy: "offload"`. */
+export interface OffloadOptions {
+  /**
+   * Keeps the outputs. @default `store` of the registry, or `memoryStore()` on its clock
+   */
+  readonly store?: Store | undefined;
+  /**
+   * The most UTF-8 bytes that one session keeps, and that one output may have. The oldest outputs
+   * of the session are removed first. A longer output is cut instead. From 1 to 2^26.
+   * @default 4_194_304
+   */
+  readonly maxBytes?: number | undefined;
+  /** Milliseconds for which an output is kept. Above 0, at most 2^31-1. @default 3_600_000 */
+  readonly ttlMs?: number | undefined;
 }

@@ -5,7 +5,6 @@ import type { CodeOptions } from './code.ts';
 import type { Approver } from './context.ts';
 import type { Gate } from './gate.ts';
 import type { OriginOptions } from './origins.ts';
-import type { DiscoveryOptions } from './part-options.ts';
 import type { Hook, Policy } from './policy.ts';
 import type { Limits } from './profile.ts';
 import type { Quota } from './quotas.ts';
@@ -132,3 +131,29 @@ export interface Overrides {
   /** Tools to add; the same as `enable`. */
   readonly force?: readonly string[] | undefined;
 }
+
+/** What a session lists from the start, and how much it may find. */
+export interface DiscoveryOptions {
+  /** Names or globs of tools that are always listed. @default none */
+  readonly keep?: string | readonly string[] | undefined;
+  /**
+   * The most tokens of the tools that were found, counted as one token for every four characters of
+   * their names, descriptions and schemas. When more are found, those that have not been called for
+   * the longest time are removed. From 1.
+   * @default 8_000
+   */
+  readonly maxTokens?: number | undefined;
+  /** The most tools that one call to `find_tools` returns. From 1 to 100. @default 8 */
+  readonly limit?: number | undefined;
+  /**
+   * The host's own embedding model. Its ranking is merged with the ranking by words. Each tool is
+   * embedded once. If it fails, only words count, and the error is logged.
+   * @default words alone
+   */
+  readonly embed?: Embed | undefined;
+}
+
+/** Computes the meaning of each text, as a list of numbers. All lists have the same length. */
+export type Embed = (
+  texts: readonly string[],
+) => Promise<readonly (readonly number[] | Float32Array | Float64Array)[]>;

@@ -10,12 +10,10 @@ import type { Emitter, ToolEvents } from './events.ts';
 import type { Authorization, Explanation } from './explanation.ts';
 import type { CallMetrics } from './metrics.ts';
 import type { JudgedOrigin, SaidOptions } from './origins.ts';
-import type { FoundTool, SearchOptions } from './part-options.ts';
 import type { Hook } from './policy.ts';
-import type { ToolRegistration } from './registry.ts';
 import type { ToolResult } from './result.ts';
 import type { Overrides } from './session-options.ts';
-import type { AnyTool, Deprecation, ToolAnnotations, ToolRef } from './tool.ts';
+import type { AnyTool, Deprecation, ToolAnnotations, ToolRef, ToolRegistration } from './tool.ts';
 
 /** A tool of one session. A deeply frozen plain object, not callable. */
 export interface HostTool<I = unknown, O = unknown> {
@@ -302,3 +300,59 @@ export type CoreSession<S> = Omit<
   ToolSession<S>,
   'authorize' | 'declarations' | 'delegate' | 'explain' | 'originOf' | 'revert' | 'said' | 'search'
 >;
+
+/**
+ * What `session.revert` returns for a call whose own calls were taken back. If it fails, the same
+ * is in `details` of its error, with `stoppedAt`: the id of the call at which it stopped.
+ */
+export interface RevertedCalls {
+  /** The ids of the calls that were taken back now, in this order. */
+  readonly reverted: readonly string[];
+  /**
+   * The calls that cannot be taken back, the last one first. Of a program, also those of tools
+   * without `revert`. Calls that never ran and calls of `readOnly` tools are not among them.
+   */
+  readonly left: readonly CallLeft[];
+}
+
+/** A call that `session.revert` leaves as it is. */
+export interface CallLeft {
+  /** Its id. */
+  readonly callId: string;
+  /** Its tool, as the program named it. */
+  readonly toolName: string;
+  /** Why it stays. */
+  readonly reason: Left;
+}
+
+/**
+ * - `no_revert`: its tool cannot take calls back
+ * - `not_succeeded`: it ran and failed, or was stopped, so what it did is not known
+ * - `not_kept`: it was too large, is too old, or its process died before it was kept
+ * - `definition_changed`: its tool was changed or removed since
+ * - `revert_ran`: its `revert` has begun before, and failed or was not seen to end
+ */
+type Left = 'no_revert' | 'not_succeeded' | 'not_kept' | 'definition_changed' | 'revert_ran';
+
+/** Options of `session.search`. */
+export interface SearchOptions {
+  /** The most tools that are returned. From 1 to 100. @default 8 */
+  readonly limit?: number | undefined;
+}
+
+/** A tool that a query describes. */
+export interface FoundTool {
+  /** The tool's name. */
+  readonly name: string;
+  /** The tool's description, as a model sees it. */
+  readonly description: string;
+  /**
+   * How well the query describes the tool, from 0 to 1, where 1 is the best of this answer. Scores
+   * of two answers cannot be compared.
+   */
+  readonly score: number;
+  /** Whether a call to it needs an approval, or may need one. */
+  readonly requiresApproval: boolean;
+  /** The words of the query that were found in the tool. */
+  readonly why: readonly string[];
+}

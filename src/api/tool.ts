@@ -106,3 +106,30 @@ export type AnyTool<Services = never> = HostToolDefinition<
   unknown,
   Services
 >;
+
+/** What `ToolRegistration.update` may change. */
+export interface DefinitionPatch {
+  readonly description?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly requiresApproval?: boolean | undefined;
+}
+
+/** A handle on a registered tool. It has no effect once the tool is removed or replaced. */
+export interface ToolRegistration {
+  /** The tool's name. Updates cannot change it. */
+  readonly name: string;
+  /**
+   * Changes the definition. Calls in flight finish on the definition on which they started.
+   * @throws MisuseError if the patch is refused; then nothing changes.
+   */
+  update(patch: DefinitionPatch): void;
+  /** Hides the tool, and refuses calls to it (`disabled`) until it is enabled again. */
+  disable(): void;
+  /** Undoes `disable`. Has no effect on an enabled tool. */
+  enable(): void;
+  /** Removes the tool; calls in flight finish. False if it was already removed or replaced. */
+  unregister(): boolean;
+  /** Resolves when no call to the tool is in flight. */
+  drain(): Promise<void>;
+  [Symbol.dispose](): void;
+}

@@ -3,8 +3,7 @@
  * or changes nothing.
  */
 
-import type { ToolRegistration } from '../../api/registry.ts';
-import type { AnyTool } from '../../api/tool.ts';
+import type { AnyTool, ToolRegistration } from '../../api/tool.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';
 import { reading } from '../../values/options/index.ts';
 import { nameSkeleton } from '../../values/text/names.ts';

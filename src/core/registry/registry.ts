@@ -3,11 +3,11 @@
 import type { Emitter, ToolEvents } from '../../api/events.ts';
 import type { CallMetrics } from '../../api/metrics.ts';
 import type { Profile } from '../../api/profile.ts';
-import type { RegistryOptions, ToolRegistration } from '../../api/registry.ts';
+import type { RegistryOptions } from '../../api/registry.ts';
 import type { Rule } from '../../api/rule.ts';
 import type { HostTool, ToolSession } from '../../api/session.ts';
 import type { SessionOptions } from '../../api/session-options.ts';
-import type { AnyTool } from '../../api/tool.ts';
+import type { AnyTool, ToolRegistration } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import { checkOption, reading, readOptions } from '../../values/options/index.ts';

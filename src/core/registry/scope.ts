@@ -1,8 +1,7 @@
 /** Scopes: a plugin gets one instead of the registry. */
 
-import type { ToolRegistration } from '../../api/registry.ts';
 import type { Rule } from '../../api/rule.ts';
-import type { AnyTool } from '../../api/tool.ts';
+import type { AnyTool, ToolRegistration } from '../../api/tool.ts';
 import { MisuseError } from '../../values/errors/index.ts';
 import { anything, kind, type TableOf, text, withDefault } from '../../values/options/index.ts';
 import { internalsOf, renameDefinition } from '../tool/definition.ts';

@@ -1,7 +1,6 @@
 /** Makes the handle that registering a tool returns. */
 
-import type { DefinitionPatch, ToolRegistration } from '../../api/registry.ts';
-import type { AnyTool } from '../../api/tool.ts';
+import type { AnyTool, DefinitionPatch, ToolRegistration } from '../../api/tool.ts';
 import type { WaitGraph } from '../../values/limits/wait-graph.ts';
 import type { PartSet } from '../part.ts';
 import { internalsOf, type OutsidePlace, patchDefinition } from '../tool/definition.ts';

@@ -6,8 +6,13 @@
 import type { ApprovalPrompt } from '../../api/approval.ts';
 import type { CallInfo, ToolContext } from '../../api/context.ts';
 import type { OutputOrigin, Role } from '../../api/origins.ts';
-import type { DefinitionPatch } from '../../api/registry.ts';
-import type { AnyTool, Deprecation, FactRule, ToolAnnotations } from '../../api/tool.ts';
+import type {
+  AnyTool,
+  DefinitionPatch,
+  Deprecation,
+  FactRule,
+  ToolAnnotations,
+} from '../../api/tool.ts';
 import type { Executor } from '../../api/tool-config.ts';
 import type { PolicyCall } from '../../api/tool-fields.ts';
 import { describe, MisuseError } from '../../values/errors/index.ts';

@@ -1,6 +1,6 @@
 /** What a program may call, as TypeScript: one function for each tool. */
 
-import type { FoundTool, SearchOptions } from '../../api/part-options.ts';
+import type { FoundTool, SearchOptions } from '../../api/session.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { Listing } from '../../core/session/view.ts';
 import { shownDescription } from '../../core/tool/deprecation.ts';

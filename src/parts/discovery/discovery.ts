@@ -3,7 +3,7 @@
  * that it has found. Everything else can still be called by name, through the same gates.
  */
 
-import type { Embed } from '../../api/part-options.ts';
+import type { Embed } from '../../api/session-options.ts';
 import type { SessionRegistry } from '../../core/session/registry-port.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { Listing, View } from '../../core/session/view.ts';

@@ -1,6 +1,6 @@
 /** The tool with which a model finds the tools that it is not shown. */
 
-import type { FoundTool, SearchOptions } from '../../api/part-options.ts';
+import type { FoundTool, SearchOptions } from '../../api/session.ts';
 import type { AnyTool } from '../../api/tool.ts';
 import { idsInFlight } from '../../core/call/calls-in-flight.ts';
 import { shownNameOf } from '../../core/call/shown.ts';

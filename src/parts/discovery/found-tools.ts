@@ -1,6 +1,6 @@
 /** Finds the tools of a session by what they do. */
 
-import type { Embed } from '../../api/part-options.ts';
+import type { Embed } from '../../api/session-options.ts';
 import { type RegistryState, wholeRegistry } from '../../core/registry/registry-state.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import type { View } from '../../core/session/view.ts';

@@ -1,6 +1,6 @@
 /** Ranks tools by meanings, which the host's model computes, together with the words. */
 
-import type { Embed } from '../../api/part-options.ts';
+import type { Embed } from '../../api/session-options.ts';
 import { createPause } from '../../values/limits/stretches.ts';
 import { withDeadline } from '../../values/limits/with-deadline.ts';
 import type { Hit } from './rank.ts';

@@ -1,6 +1,7 @@
 /** Discovery as a part of a registry: sessions find tools by what they do, and may list few. */
 
-import type { DiscoveryOptions, Embed, SearchOptions } from '../../api/part-options.ts';
+import type { SearchOptions } from '../../api/session.ts';
+import type { DiscoveryOptions, Embed } from '../../api/session-options.ts';
 import type { ToolGates } from '../../core/call/ports.ts';
 import type { Part } from '../../core/part.ts';
 import { definePart } from '../../core/registry/define-part.ts';

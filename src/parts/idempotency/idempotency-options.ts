@@ -1,6 +1,6 @@
 /** The option `idempotency` of registries, and what a registry keeps for it. */
 
-import type { IdempotencyOptions } from '../../api/part-options.ts';
+import type { IdempotencyOptions } from '../../api/registry.ts';
 import type { Store } from '../../api/store.ts';
 import { memoryStore } from '../../stores/memory/memory-store.ts';
 import { keeper, storeOption } from '../../stores/shared/use-store.ts';

@@ -1,6 +1,6 @@
 /** Idempotency as a part of a registry: a call with a key runs at most once. */
 
-import type { IdempotencyOptions } from '../../api/part-options.ts';
+import type { IdempotencyOptions } from '../../api/registry.ts';
 import type { Store } from '../../api/store.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { storeGates } from '../../core/call/store-step.ts';

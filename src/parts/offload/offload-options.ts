@@ -1,6 +1,6 @@
 /** The option `offload` of registries. */
 
-import type { OffloadOptions } from '../../api/part-options.ts';
+import type { OffloadOptions } from '../../api/registry.ts';
 import type { Store } from '../../api/store.ts';
 import { memoryStore } from '../../stores/memory/memory-store.ts';
 import { keeper, storeOption } from '../../stores/shared/use-store.ts';

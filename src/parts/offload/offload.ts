@@ -3,7 +3,7 @@
  * handle.
  */
 
-import type { OffloadOptions } from '../../api/part-options.ts';
+import type { OffloadOptions } from '../../api/registry.ts';
 import type { AnyTool } from '../../api/tool.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { type Shaped, type Shown, whole } from '../../core/call/output-snapshot.ts';

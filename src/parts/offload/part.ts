@@ -1,6 +1,6 @@
 /** Offloading as a part of a registry: outputs over their budget are kept, and read in ranges. */
 
-import type { OffloadOptions } from '../../api/part-options.ts';
+import type { OffloadOptions } from '../../api/registry.ts';
 import type { Store } from '../../api/store.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import type { Part } from '../../core/part.ts';

@@ -1,6 +1,6 @@
 /** Undo as a part of a registry: calls that can be taken back. */
 
-import type { UndoOptions } from '../../api/part-options.ts';
+import type { UndoOptions } from '../../api/registry.ts';
 import type { Store } from '../../api/store.ts';
 import type { ToolGates, Unshared } from '../../core/call/ports.ts';
 import { storeGates } from '../../core/call/store-step.ts';

@@ -1,6 +1,6 @@
 /** The calls of a program that nobody can take back, so that they can be named. */
 
-import type { CallLeft } from '../../api/part-options.ts';
+import type { CallLeft } from '../../api/session.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import { reportFault } from '../../core/call/report-fault.ts';
 import { wholeRegistry } from '../../core/registry/registry-state.ts';

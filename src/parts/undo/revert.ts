@@ -1,7 +1,7 @@
 /** `session.revert`: takes a call back, or the calls that it has made. */
 
-import type { CallLeft, RevertedCalls } from '../../api/part-options.ts';
 import type { ToolResult } from '../../api/result.ts';
+import type { CallLeft, RevertedCalls } from '../../api/session.ts';
 import { noOptions } from '../../core/call/call-options.ts';
 import { callTool } from '../../core/call/spine.ts';
 import { wholeRegistry } from '../../core/registry/registry-state.ts';

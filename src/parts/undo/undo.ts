@@ -1,6 +1,6 @@
 /** The option `undo` of registries, and what a registry shares for it. */
 
-import type { UndoOptions } from '../../api/part-options.ts';
+import type { UndoOptions } from '../../api/registry.ts';
 import type { Store } from '../../api/store.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { memoryStore } from '../../stores/memory/memory-store.ts';
