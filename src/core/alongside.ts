@@ -45,13 +45,13 @@ function fitAlongside(
   };
   const parts = contentParts(content);
   if (parts === undefined) {
-    call.more.alongside = sentAlongside(kept);
+    call.more.ensureOutcome().alongside = sentAlongside(kept);
     return shaped;
   }
   const take = (fitted: Shaped): Shaped => {
     if (!fitted.ok) return fitted;
     const { output, truncated } = fitted;
-    call.more.alongside = sentAlongside({
+    call.more.ensureOutcome().alongside = sentAlongside({
       content: output as readonly JsonObject[],
       ...kept,
       ...(truncated === undefined ? {} : { truncated }),
@@ -80,7 +80,7 @@ function dropReplaced(
   const { output, metadata } = { ...noResult, ...(answer as { metadata?: object }) };
   const told = (metadata as { alongside?: unknown } | undefined)?.alongside;
   if (before.ok && isSame(output, before.output) && isSame(told, this.sent)) return;
-  call.more.alongside = undefined;
+  call.more.ensureOutcome().alongside = undefined;
 }
 
 const noResult = { output: undefined, metadata: undefined };

@@ -26,13 +26,13 @@ export function takeAnswer(
   const { session } = call;
   const refusal = session.registry.ports.calls.answers?.refusal(session, by);
   if (refusal !== undefined) {
-    call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
+    noteQuestion(call, approvalId, by);
     return rejected(call, approvalId, refusal.reason, by, refusal.message);
   }
   noteApproval(call, approvalId, by, choiceOf(allowed, always), answer.answers);
   if (answer.input !== undefined) {
     if (answer.input === 'unreadable') {
-      call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
+      noteQuestion(call, approvalId, by);
       return invalidAnswer(call, approvalId, wrongInput, by);
     }
     if (allowed) {
@@ -40,24 +40,31 @@ export function takeAnswer(
       call.unsafe = answer.input.unsafe;
     }
   }
-  if (answer.grant !== undefined) call.more.standing = { approvalId, answer };
+  if (answer.grant !== undefined) call.more.ensureApproval().standing = { approvalId, answer };
   if (allowed && session.registry.ports.calls.question !== undefined)
-    call.more.approvedBy = by ?? 'a person';
+    call.more.ensureApproval().approvedBy = by ?? 'a person';
   // A grant is for the final input; an edited one must first be validated and judged.
   const isEdited = allowed && answer.input !== undefined;
   if (!isEdited) keepAnswer(call);
   if (!allowed) return rejected(call, approvalId, 'rejected', by, answer.message);
-  if (details !== undefined) call.more.agreed = joinDetails(call.more.agreed, details);
+  if (details !== undefined) {
+    const approval = call.more.ensureApproval();
+    approval.agreed = joinDetails(approval.agreed, details);
+  }
   granted(call, approvalId, by);
   return isEdited ? backToValidation(call) : undefined;
 }
 
 /** A person changed the input. It is validated and judged like any other. */
 function backToValidation({ more }: FoundCall): GoTo {
-  more.wasEdited = true;
+  more.ensureApproval().wasEdited = true;
   // They are about the input as it was before.
   more.kept = undefined;
   return GoTo.validation;
+}
+
+function noteQuestion({ more }: Call, id: string, by: string | undefined): void {
+  more.ensureApproval().question = by === undefined ? { id } : { id, by };
 }
 
 /** Keeps, for those who record calls, who was asked and what they said. */
@@ -68,7 +75,7 @@ export function noteApproval(
   decision: ApprovalChoice,
   answers?: readonly GivenAnswer[],
 ): void {
-  call.more.approval = {
+  call.more.ensureApproval().question = {
     id,
     ...(by === undefined ? {} : { by }),
     decision,
@@ -80,9 +87,10 @@ export function noteApproval(
 export function keepAnswer(call: FoundCall): void {
   keepStanding(call);
   const { extra, session } = call;
-  const by = extra?.approvedBy;
-  if (extra === undefined || by === undefined) return;
-  extra.approvedBy = undefined;
+  const approval = extra?.approval;
+  const by = approval?.approvedBy;
+  if (approval === undefined || by === undefined) return;
+  approval.approvedBy = undefined;
   session.registry.ports.calls.question?.allowed(call, by);
 }
 
@@ -100,7 +108,7 @@ export function granted(call: Call, approvalId: string, by: string | undefined):
 
 /** All who answered the last question, where certain people had to. */
 function answersOf({ extra }: Call): { readonly answers?: readonly GivenAnswer[] } {
-  const answers = extra?.approval?.answers;
+  const answers = extra?.approval?.question?.answers;
   return answers === undefined ? {} : { answers };
 }
 

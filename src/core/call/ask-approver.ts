@@ -40,7 +40,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
   if (!question.askable)
     return rejected(call, undefined, question.reason, undefined, question.message);
   const { request } = question;
-  call.more.approval = { id: request.id };
+  call.more.ensureApproval().question = { id: request.id };
   call.onEnd(({ metadata }) => emitSettled(call, request.id, metadata.status));
   if (approver === undefined) {
     announceQuestion(call, request);
@@ -159,5 +159,5 @@ function endAsking(call: FoundCall, desk: ApprovalDesk): void {
 /** The time in which a person is asked is no time of the calls above. */
 function tellAbove(call: FoundCall, isAsking: boolean): void {
   for (let above = call.parent; above !== undefined; above = above.parent)
-    above.extra?.asking?.(isAsking);
+    above.extra?.approval?.asking?.(isAsking);
 }

@@ -217,7 +217,7 @@ export class Call implements Deadline, Holder, AbortEntry {
     if (more.controller === undefined) {
       this.keepScope();
       more.controller = new AbortController();
-      if (more.aborted) more.controller.abort(more.abortReason);
+      if (more.outcome?.aborted === true) more.controller.abort(more.outcome.abortReason);
     }
     return more.controller.signal;
   }

@@ -25,7 +25,7 @@ export function failureResult(call: Call, error: ToolError): ToolResult {
     success: false,
     error: masking?.error(call, error) ?? error,
     // `rejected` would say that the handler has not run.
-    metadata: metadataOf(call, extra?.withheld === true ? 'failed' : status),
+    metadata: metadataOf(call, extra?.outcome?.withheld === true ? 'failed' : status),
   };
 }
 
@@ -38,7 +38,7 @@ export function successResult(
   const metadata = metadataOf(call, 'succeeded');
   if (truncated !== undefined) metadata.truncated = truncated;
   if (handler !== undefined) metadata.handler = handler;
-  const alongside = call.extra?.alongside;
+  const alongside = call.extra?.outcome?.alongside;
   if (alongside !== undefined) metadata.alongside = alongside.sent;
   return { success: true, output, metadata };
 }
@@ -48,11 +48,11 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
   const durationMs = Math.max(0, session.registry.monotonic() - call.startedAt);
   const metadata: Writable<ResultMetadata> =
     // A tool that is hidden from this caller must look like an unknown name.
-    entry === undefined || extra?.hidden === true
+    entry === undefined || extra?.outcome?.hidden === true
       ? { callId, toolName, status, attempt, durationMs }
       : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
   if (extra?.repaired !== undefined) metadata.repaired = extra.repaired;
-  if (extra?.metadata !== undefined) Object.assign(metadata, extra.metadata);
+  if (extra?.outcome?.metadata !== undefined) Object.assign(metadata, extra.outcome.metadata);
   return metadata;
 }
 
@@ -120,8 +120,9 @@ function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
         new DOMException('The call that made this call has ended.', 'AbortError'),
       );
   if (!result.success && (call.handlerLive || extra.controller !== undefined)) {
-    extra.aborted = true;
-    extra.controller?.abort(extra.abortReason);
+    const outcome = extra.ensureOutcome();
+    outcome.aborted = true;
+    extra.controller?.abort(outcome.abortReason);
   }
 }
 
@@ -134,14 +135,14 @@ function keepSlots(call: Call, extra: CallExtra): void {
     dlAt: 0,
     dlList: undefined,
   };
-  extra.grace = grace;
+  extra.ensureOutcome().grace = grace;
   registry.deadlines.add(grace, registry.graceMs, registry.monotonic());
 }
 
 /** Handles a handler that settles after its call has ended: gives its slots back and counts it. */
 export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void {
   const { session, toolName, callId } = call;
-  const grace = call.extra?.grace;
+  const grace = call.extra?.outcome?.grace;
   if (grace?.dlList !== undefined) session.registry.deadlines.remove(grace);
   releaseAll(call);
   countLate(session.counters());
@@ -152,7 +153,7 @@ export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void
         toolName,
         callId,
         settled,
-        afterMs: Math.max(0, session.registry.monotonic() - call.more.endedAt),
+        afterMs: Math.max(0, session.registry.monotonic() - call.more.ensureOutcome().endedAt),
       },
       call.surfaceName,
     );
@@ -212,7 +213,7 @@ function tell(call: Call, result: ToolResult): void {
       call.surfaceName,
     );
   }
-  const logs = call.extra?.metadata?.logs;
+  const logs = call.extra?.outcome?.metadata?.logs;
   if (session.hasListener('tool:error'))
     session.emit(
       'tool:error',
@@ -220,7 +221,7 @@ function tell(call: Call, result: ToolResult): void {
         toolName,
         callId,
         input: copyFor(session, 'tool:error', shownInput(call)),
-        error: copiedError(call.extra?.unmasked ?? error),
+        error: copiedError(call.extra?.outcome?.unmasked ?? error),
         status,
         ...(logs === undefined ? {} : { logs }),
         durationMs,
@@ -234,7 +235,7 @@ export function emitSettled(call: Call, id: string, status: CallStatus): void {
   const { session, toolName, callId, extra } = call;
   if (!session.hasListener('approval:settled')) return;
   // A later question of the same call has its own answer.
-  const told = extra?.approval?.id === id ? extra.approval : undefined;
+  const told = extra?.approval?.question?.id === id ? extra.approval.question : undefined;
   const { id: _, ...said } = told ?? { id };
   session.emit('approval:settled', { toolName, callId, id, ...said, status }, call.surfaceName);
 }

@@ -14,9 +14,9 @@ import { shownNameOf } from './shown.ts';
  */
 function stop(call: Call, error: ToolError, reason: unknown): void {
   if (call.ended) return;
-  const { more } = call;
-  more.abortReason = reason;
-  more.endedAt = call.session.registry.monotonic();
+  const outcome = call.more.ensureOutcome();
+  outcome.abortReason = reason;
+  outcome.endedAt = call.session.registry.monotonic();
   inScope(call.scope, () => failCall(call, error));
 }
 

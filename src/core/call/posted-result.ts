@@ -55,11 +55,12 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
     fingerprint: fingerprint as string,
   };
   if (repaired !== undefined) shown.repaired = copyFor(session, 'tool:post', repaired);
-  if (call.extra?.metadata !== undefined) Object.assign(shown, call.extra.metadata);
+  if (call.extra?.outcome?.metadata !== undefined)
+    Object.assign(shown, call.extra.outcome.metadata);
   if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
   if (handler !== undefined)
     shown.handler = copyFor(session, 'tool:post', shownJson(call, handler));
-  const alongside = call.extra?.alongside;
+  const alongside = call.extra?.outcome?.alongside;
   if (alongside !== undefined)
     shown.alongside = copyFor(session, 'tool:post', alongside.hidden(hide));
   // Copied last: an output that is hidden as a whole needs no copy.

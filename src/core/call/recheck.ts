@@ -21,7 +21,7 @@ const maxPasses = 8;
  */
 export function recheck(call: FoundCall): Step {
   const { session, extra } = call;
-  const isWithdrawn = extra?.grant !== undefined && withdrawn(call);
+  const isWithdrawn = extra?.approval?.grant !== undefined && withdrawn(call);
   if (isWithdrawn) call.approved = false;
   const isSame = !call.waited && !isWithdrawn && call.judgedAt === session.current();
   if (isSame && extra?.kept === undefined) return undefined;

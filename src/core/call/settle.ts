@@ -26,7 +26,7 @@ export function ran(call: FoundCall, value: unknown, given: JsonObject | undefin
     const plain =
       session.hooks.length === 0 && entry.internals.output === undefined && outputs.length === 0;
     // What is hidden is collected before hooks and schemas can mention them, and before a cut.
-    const cleaning = call.extra?.cleaning;
+    const cleaning = call.extra?.outcome?.cleaning;
     const copied = snapshotOf(
       call,
       value,
@@ -67,7 +67,7 @@ export function threw(call: FoundCall, thrown: ToolError): void {
   try {
     stopClocks(call);
     call.state = 'shaping';
-    const error = call.extra?.cleaning?.error(call, thrown) ?? thrown;
+    const error = call.extra?.outcome?.cleaning?.error(call, thrown) ?? thrown;
     if (call.session.hooks.length > 0) return shapeOn(call, { ok: false, error }, undefined);
     return failCall(call, error);
   } catch (fault) {
@@ -97,7 +97,7 @@ function shapeOn(call: FoundCall, shaped: Shaped, metadata: JsonObject | undefin
 /** Cuts the output to its budget, and what was sent in addition to it. */
 function bound(call: FoundCall, shaped: Shown, metadata: JsonObject | undefined): void {
   const fitted = withinBudget(call, shaped);
-  const alongside = call.extra?.alongside;
+  const alongside = call.extra?.outcome?.alongside;
   if (alongside === undefined || call.binding.maxOutputChars === Number.POSITIVE_INFINITY)
     return settle(call, fitted, metadata);
   then(call, fitted, (own) => {

@@ -30,7 +30,7 @@ export function takeGrant(call: FoundCall): Grant | undefined {
   const use = grants.use(grant.id, subject);
   if (grant.effect === 'allow') {
     // Until the handler starts, the grant can still be revoked.
-    call.more.grant = use;
+    call.more.ensureApproval().grant = use;
     call.onEnd(() => giveUp(call));
   }
   return grant;
@@ -38,15 +38,16 @@ export function takeGrant(call: FoundCall): Grant | undefined {
 
 /** Adds the grant that an `_always` answer asks for, now that the call's input is final. */
 export function keepStanding(call: FoundCall): void {
-  const standing = call.extra?.standing;
+  const standing = call.extra?.approval?.standing;
   if (standing === undefined) return;
-  call.more.standing = undefined;
+  const approval = call.more.ensureApproval();
+  approval.standing = undefined;
   const { session } = call;
   const { approvalId, answer } = standing;
   const { grants } = session.approvalDesk();
   const own = grants.add(approvalId, subjectOf(call), answer, session.registry.now());
   // Until the handler starts, revoking the grant also takes back the answer to this call.
-  if (answer.allowed) call.more.grant = own;
+  if (answer.allowed) approval.grant = own;
 }
 
 /**
@@ -55,16 +56,18 @@ export function keepStanding(call: FoundCall): void {
  * again.
  */
 export function withdrawn({ extra, session }: Call): boolean {
-  const grant = extra?.grant;
-  if (extra === undefined || grant === undefined) return false;
+  const approval = extra?.approval;
+  const grant = approval?.grant;
+  if (approval === undefined || grant === undefined) return false;
   const { grants } = session.approvalDesk();
   if (grants.holds(grant, session.registry.now())) return false;
   grants.release(grant);
-  extra.grant = undefined;
+  approval.grant = undefined;
   return true;
 }
 
 /** Once the handler starts or the call ends, revoking the grant no longer affects the call. */
 export function giveUp({ extra, session }: Call): void {
-  if (extra?.grant !== undefined) session.approvalDesk().grants.release(extra.grant);
+  const grant = extra?.approval?.grant;
+  if (grant !== undefined) session.approvalDesk().grants.release(grant);
 }

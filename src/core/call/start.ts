@@ -7,7 +7,7 @@ import { type RunOptions, run } from './stages/run.ts';
 import { giveUp } from './standing-grants.ts';
 
 export function start(call: FoundCall): void {
-  if (call.extra?.grant !== undefined) giveUp(call);
+  if (call.extra?.approval?.grant !== undefined) giveUp(call);
   // After hooks, observers and `tool:error` are shown the canonical input, and the handler may
   // change a parse that shares parts with it.
   const { hooks, registry } = call.session;

@@ -133,7 +133,10 @@ const approval: CallStep = {
 /** Whether the call needs the answer of a person, or brings one. */
 function isAsked({ approved, verdict, resumed, extra }: FoundCall): boolean {
   if (approved) return false;
-  return verdict?.effect === 'ask' || (resumed?.answer !== undefined && extra?.answered !== true);
+  return (
+    verdict?.effect === 'ask' ||
+    (resumed?.answer !== undefined && extra?.approval?.answered !== true)
+  );
 }
 
 const slots: CallStep = {

@@ -46,10 +46,10 @@ class CallStop implements Stop {
   }
 
   get reason(): unknown {
-    const { more } = this.#call;
+    const outcome = this.#call.more.ensureOutcome();
     // The reason of a signal that is aborted without one.
-    more.abortReason ??= new DOMException('This operation was aborted', 'AbortError');
-    return more.abortReason;
+    outcome.abortReason ??= new DOMException('This operation was aborted', 'AbortError');
+    return outcome.abortReason;
   }
 
   watch(stopped: () => void): void {

@@ -42,7 +42,7 @@ export function thrownError(call: FoundCall, thrown: unknown): ToolError {
   const masked =
     (call.session.setup.exposeErrors ?? call.surface?.exposeErrors ?? 'message') === 'masked';
   if (!masked || lost !== undefined) return error;
-  call.more.unmasked = error;
+  call.more.ensureOutcome().unmasked = error;
   return withCause(
     toolError('handler_error', 'The tool failed. The details are not shown here; try another way.'),
     thrown,

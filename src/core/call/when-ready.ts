@@ -22,7 +22,7 @@ export function whenReady(
     (thrown: unknown) => {
       if (!call.ended) failed(call, thrownError(call, thrown));
       // What stops because of the signal has not failed.
-      else if (thrown !== call.extra?.abortReason && errorName(thrown) !== 'AbortError')
+      else if (thrown !== call.extra?.outcome?.abortReason && errorName(thrown) !== 'AbortError')
         reportFault(call, thrown, 'handler', 'a handler threw after its call had ended');
       return undefined;
     },

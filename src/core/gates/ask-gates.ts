@@ -143,7 +143,7 @@ function outputOf(gates: readonly Layered<OutputGate>[]): NonNullable<ToolGates[
         if (replaced === undefined) return readDenial(to, into, of, answer);
         next = snapshotOf(to, replaced.output);
         // It says the same in other words.
-        if (to.extra !== undefined) to.extra.alongside = undefined;
+        if (to.extra?.outcome !== undefined) to.extra.outcome.alongside = undefined;
       };
       const later = guarded(call, tally, names, run, read);
       const settled = (): Shaped =>
@@ -178,7 +178,7 @@ function replacementIn(answer: unknown): { readonly output: unknown } | undefine
 
 /** The error of a call whose handler has run, but whose output a gate keeps back. */
 function withheld(call: FoundCall, tally: Tally): ToolError {
-  call.more.withheld = true;
+  call.more.ensureOutcome().withheld = true;
   const error = outcomeOf(tally) as ToolError;
   const { code, message, reason, ruleId, source } = error;
   const text =

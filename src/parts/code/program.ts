@@ -81,7 +81,7 @@ export class Program {
     const { more } = call;
     placeSlot.set(more, this.#places);
     madeSlot.set(more, this.#made);
-    more.asking = (isAsking) => this.#clock.asking(isAsking);
+    more.ensureApproval().asking = (isAsking) => this.#clock.asking(isAsking);
     const onEnd = (): void => this.#stop('ended');
     call.onEnd(onEnd);
     const program: CodeProgram = {

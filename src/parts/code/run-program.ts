@@ -46,11 +46,13 @@ export async function runProgram(
       await journal.close(undefined, lookAt(call, program, journal, ended));
     return outcomeOf(call, program, ended, settings);
   } finally {
-    if (program.logs.length > 0)
-      call.more.metadata = {
-        ...call.more.metadata,
+    if (program.logs.length > 0) {
+      const outcome = call.more.ensureOutcome();
+      outcome.metadata = {
+        ...outcome.metadata,
         logs: Object.freeze(program.logs.map((line) => shownText(call, line))),
       };
+    }
   }
 }
 

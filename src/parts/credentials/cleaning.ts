@@ -30,7 +30,7 @@ export function keepOut(call: FoundCall, token: string): void {
   known.addText(token);
   const cleaning = cleaningBy(known);
   for (let at: Call | undefined = call; at !== undefined; at = at.parent)
-    at.more.cleaning = cleaning;
+    at.more.ensureOutcome().cleaning = cleaning;
   call.session.registry.ports.calls.masking?.hide(call, token);
 }
 
@@ -40,10 +40,10 @@ function cleaningBy(known: Secrets): Cleaning {
   return {
     output(call, shaped) {
       if (!shaped.ok) return shaped;
-      const alongside = call.extra?.alongside;
+      const alongside = call.extra?.outcome?.alongside;
       if (alongside !== undefined) {
         const sent = cleanContent(alongside.sent as Record<string, JsonValue>, clean);
-        call.more.alongside = { ...alongside, sent };
+        call.more.ensureOutcome().alongside = { ...alongside, sent };
       }
       return { ...shaped, output: cleanOutput(shaped, clean) };
     },
@@ -85,9 +85,9 @@ function cleanError(call: Call, error: ToolError, known: Secrets): ToolError {
       ? {}
       : { details: scrubStrings(details, known, createBudget(outputSteps)) }),
   });
-  const { unmasked } = call.more;
+  const unmasked = call.extra?.outcome?.unmasked;
   if (unmasked !== undefined && unmasked !== error)
-    call.more.unmasked = cleanError(call, unmasked, known);
+    call.more.ensureOutcome().unmasked = cleanError(call, unmasked, known);
   if (!Object.hasOwn(error, 'cause')) return cleaned;
   const { masking } = call.session.registry.ports.calls;
   return withCause(cleaned, masking?.logged(call, error.cause));

@@ -35,6 +35,8 @@ function awaited(call: FoundCall, credential: string, { url, state }: Login): Aw
     url,
     ...(state === undefined ? {} : { state }),
     // A standing grant is asked again. An answer for this call alone would be lost.
-    ...(approved && extra?.grant === undefined ? { approvedBy: extra?.approval?.by ?? '' } : {}),
+    ...(approved && extra?.approval?.grant === undefined
+      ? { approvedBy: extra?.approval?.question?.by ?? '' }
+      : {}),
   });
 }

@@ -233,7 +233,7 @@ function editProblem(
   lookup(call);
   if (call.counted) call.entry?.ended();
   if (!isFound(call) || call.entry.fingerprint !== tool.fingerprint) return undefined;
-  call.more.wasEdited = true;
+  call.more.ensureApproval().wasEdited = true;
   call.binding.status.masking?.collectInput(call);
   const scrubbed = (problem: ToolError | undefined): ToolError | undefined =>
     problem === undefined

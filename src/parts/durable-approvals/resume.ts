@@ -358,6 +358,6 @@ function emitRefusal(
       surface,
     );
   const { observers } = session.registry;
-  call.more.approval = { id: approvalId };
+  call.more.ensureApproval().question = { id: approvalId };
   observers?.ended(call, result);
 }

@@ -105,8 +105,8 @@ async function suspendNow(call: FoundCall): Promise<Outcome> {
     if (!question.askable)
       return rejected(call, undefined, question.reason, undefined, question.message);
     own.refused = false;
-    const { answers } = call.more.approval ?? {};
-    call.more.approval = { id: question.request.id };
+    const { answers } = call.more.approval?.question ?? {};
+    call.more.ensureApproval().question = { id: question.request.id };
     if (!(await store(call, question.request, answers, own))) return undefined;
     logUnsharedStores(call);
   } catch (error) {
@@ -183,7 +183,7 @@ function tooLongApprovals(): ToolError {
 function withAgreed(call: FoundCall): Verdict {
   // It is suspended because its verdict asks.
   const verdict = call.verdict as Verdict;
-  const agreed = call.extra?.agreed;
+  const agreed = call.extra?.approval?.agreed;
   const all = approversOf(call);
   if (agreed === undefined && all.length === 0) return verdict;
   // Who may answer depends on what is asked now.

@@ -82,7 +82,7 @@ const allowed: Judgement = { effect: 'allow', ruleId: undefined };
 /** Runs the last gates as if a person had agreed. Undefined if they let the call start. */
 async function refusedAtStart(call: FoundCall): Promise<Judgement | undefined> {
   const { verdict } = call;
-  if (verdict?.details !== undefined) call.more.agreed = verdict.details;
+  if (verdict?.details !== undefined) call.more.ensureApproval().agreed = verdict.details;
   const {
     status: { gates },
   } = call.binding;

@@ -13,11 +13,11 @@ function replay(call: FoundCall, outcome: KeptOutcome): void {
   // The model sees the outcome as if the handler had just settled, so it is remembered in the same
   // way.
   call.state = 'shaping';
-  call.more.metadata = { ...call.extra?.metadata, replayed: true };
+  call.more.ensureOutcome().metadata = { ...call.extra?.outcome?.metadata, replayed: true };
   if (outcome.untrusted) call.session.registry.ports.calls.provenance?.mix(call);
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler, alongside } = outcome;
-  if (alongside !== undefined) call.more.alongside = sentAlongside(alongside);
+  if (alongside !== undefined) call.more.ensureOutcome().alongside = sentAlongside(alongside);
   const {
     status: { masking },
   } = call.binding;

@@ -130,6 +130,6 @@ function subjectsOf(call: FoundCall, quota: CompiledQuota): readonly string[] | 
 
 /** Whether a person has allowed the call to exceed a quota. */
 export function isAgreed(call: FoundCall, { id, layer }: CompiledQuota): boolean {
-  const agreed = call.actual.extra?.agreed?.quotas as readonly QuotaLevel[] | undefined;
+  const agreed = call.actual.extra?.approval?.agreed?.quotas as readonly QuotaLevel[] | undefined;
   return agreed?.some(({ quota, source }) => quota === id && source === layer) === true;
 }

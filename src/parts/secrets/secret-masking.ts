@@ -171,7 +171,7 @@ export class SecretMasking implements Masking {
   collectOutput(call: FoundCall, output: unknown): void {
     const { output: redactor } = this.of(call.entry);
     collect(call, redactor, output as JsonValue);
-    const structured = call.extra?.alongside?.sent.structuredContent;
+    const structured = call.extra?.outcome?.alongside?.sent.structuredContent;
     if (structured !== undefined) collect(call, redactor, structured);
   }
 

@@ -105,7 +105,7 @@ export function claimCall(call: FoundCall, undo: Undo): StoreStep | Step {
   if (claimed.of(more) !== undefined) return undefined;
   const one = found.of(more);
   // Rules have judged what somebody made up, and others would be told of that.
-  if (more.wasEdited) return edited();
+  if (more.approval?.wasEdited === true) return edited();
   if (one === undefined) return find(call, undo);
   const { kept, caller, version, remainingMs: ttlMs } = one;
   const refusal = refusalOf(call, one);

@@ -102,7 +102,7 @@ function read(
   shown: ToolResult,
   before: Shaped,
 ): Shaped {
-  call.extra?.alongside?.returned(call, answer, before);
+  call.extra?.outcome?.alongside?.returned(call, answer, before);
   if (answer === shown) return shown.success ? snapshotOf(call, shown.output) : before;
   const { success, output, error } = {
     ...noResult,

@@ -19,8 +19,8 @@ export function approve(call: FoundCall): Step {
     return undefined;
   }
   // A person's answer counts even if no rule asks any more, so a rejection stays a rejection.
-  if (resumed?.answer !== undefined && !call.more.answered) {
-    call.more.answered = true;
+  if (resumed?.answer !== undefined && call.extra?.approval?.answered !== true) {
+    call.more.ensureApproval().answered = true;
     answers?.resumed(call);
     const next = takeAnswer(call, resumed.approvalId, resumed.answer, resumed.details);
     return next === undefined && call.approved ? approve(call) : next;

@@ -112,8 +112,9 @@ function notAvailable(call: Call, drop: string): ToolError {
   if (!isUnseen && !isOfProgram(call)) return error;
   // A model, a caller from outside and a program must not learn that the tool exists. Events carry
   // the real error.
-  call.more.unmasked = error;
-  call.more.hidden = true;
+  const outcome = call.more.ensureOutcome();
+  outcome.unmasked = error;
+  outcome.hidden = true;
   return notFound(call);
 }
 

@@ -123,7 +123,7 @@ function returned(call: FoundCall, options: RunOptions, value: unknown): void {
   }
   if (outcome === undefined) return finish(call, options, value, undefined);
   if (outcome.kind === 'ok') {
-    if (sentWith.has(outcome)) call.more.alongside = sentWith.get(outcome);
+    if (sentWith.has(outcome)) call.more.ensureOutcome().alongside = sentWith.get(outcome);
     return finish(call, options, outcome.output, outcome.metadata);
   }
   if (!settledOnce(call, options, 'returned')) return undefined;
@@ -142,7 +142,7 @@ function finish(
 function caught(call: FoundCall, options: RunOptions, thrown: unknown): void {
   if (settledOnce(call, options, 'threw')) return options.threw(call, thrownError(call, thrown));
   // A handler that stops because of the signal has not failed.
-  if (thrown !== call.extra?.abortReason && errorName(thrown) !== 'AbortError')
+  if (thrown !== call.extra?.outcome?.abortReason && errorName(thrown) !== 'AbortError')
     reportFault(call, thrown, 'handler', 'a handler threw after its call had ended');
 }
 

@@ -30,7 +30,7 @@ export function validate(call: FoundCall): MaybePromise<Outcome> {
   const validated =
     extra === undefined
       ? input.validate(call.canonical)
-      : extra.wasEdited
+      : extra.approval?.wasEdited === true
         ? validateEdited(call)
         : extra.resumed === undefined
           ? input.validate(call.canonical)

@@ -154,7 +154,9 @@ function recordEnd(
     status,
     ran,
     result:
-      'error' in event ? failureOf(event, call?.extra?.unmasked !== undefined) : successOf(event),
+      'error' in event
+        ? failureOf(event, call?.extra?.outcome?.unmasked !== undefined)
+        : successOf(event),
   };
 }
 
