@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { forgetOld } from './test/runner/old-entries.ts';
-import Order from './test/runner/order.ts';
+import Order, { leftOut } from './test/runner/order.ts';
 import { onEachNode, outside, packed } from './test/runner/projects.ts';
 
 /**
  * The order of files and tests, and what the properties draw. It is fixed, so that a commit that
  * passed once passes again: a new sample that fails is news about old code, not about a change.
- * `HOST_TOOLS_TEST_SEED=random npm test` looks for such news, and prints the seed that repeats it.
+ * `HOST_TOOLS_TEST_SEED=random npm run test:long` looks for such news, and prints the seed that repeats it.
  */
 const { HOST_TOOLS_TEST_SEED: given = '1' } = process.env;
 const seed = given === 'random' ? Date.now() % 2 ** 31 : Number(given);
@@ -55,6 +55,17 @@ const chosen = onOtherNode
  */
 const retry = process.env.CI === 'true' ? 1 : 0;
 
+/**
+ * The files of a project. `npm test` and `npm run test:long` share them out by `--mode`; without it,
+ * all run.
+ */
+function filesOf(mode: string, project: 'inside' | 'outside', others: readonly string[] = []) {
+  const exclude = ['**/node_modules/**', ...others];
+  if (mode === 'long') return { include: leftOut[project], exclude };
+  if (mode === 'short') exclude.push(...leftOut[project]);
+  return { include: chosen[project], exclude };
+}
+
 // A project takes its settings from here, not from its parent.
 const shared = {
   // Two things that make the suite several times faster, and hold the library to having no state of
@@ -71,7 +82,7 @@ const shared = {
   expect: { poll: { timeout: 30_000 } },
   // Files and tests run in a mixed order, so that none leans on another.
   sequence: { shuffle: { files: true, tests: true }, seed },
-  // The long random runs are those of `npm test` on the Node that one develops on.
+  // The long random runs are those of the Node that one develops on.
   ...((quick || onOtherNode) && {
     alias: [
       { find: /^fast-check$/, replacement: `${import.meta.dirname}/test/runner/fewer-runs.ts` },
@@ -79,7 +90,7 @@ const shared = {
   }),
 } as const;
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
     sequence: { ...shared.sequence, sequencer: Order },
     // By default one core is left to the editor.
@@ -94,8 +105,7 @@ export default defineConfig({
           ...shared,
           name: 'inside',
           sequence: { ...shared.sequence, groupOrder: 1 },
-          include: chosen.inside,
-          exclude: ['**/node_modules/**', 'test/agents/**', ...packed, ...outside],
+          ...filesOf(mode, 'inside', ['test/agents/**', ...packed, ...outside]),
           setupFiles: 'test/setup.ts',
         },
       },
@@ -106,7 +116,7 @@ export default defineConfig({
           sequence: { ...shared.sequence, groupOrder: 0 },
           // These wait for other programs most of the time.
           maxWorkers: 2 * cores,
-          include: chosen.outside,
+          ...filesOf(mode, 'outside'),
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },
       },
@@ -135,4 +145,4 @@ export default defineConfig({
       },
     ],
   },
-});
+}));

@@ -37,7 +37,7 @@ class GivenOrder {
   }
 }
 
-const [inside] = rootConfig.test?.projects ?? [];
+const [inside] = rootConfig({ command: 'serve', mode: 'test' }).test?.projects ?? [];
 if (typeof inside !== 'object' || !('test' in inside))
   throw new Error('Expected the first project of vitest.config.ts to be an object with `test`.');
 

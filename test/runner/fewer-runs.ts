@@ -1,7 +1,7 @@
 /**
  * Stands in for fast-check in `npm run test:quick` and on other versions of Node: at most 600 runs,
- * as the properties need that count what they have met. `npm test` runs thousands where a test says
- * so.
+ * as the properties need that count what they have met. `npm run test:long` runs thousands where a
+ * test says so.
  */
 import fc from '../../node_modules/fast-check/lib/fast-check.js';
 
