@@ -191,7 +191,7 @@ function arrive(call: Call, copy?: CopyOutcome): void {
 /** Takes a call from a place to the start of its handler, to its end, or to where it waits. */
 function advance(call: FoundCall, from: number): void {
   try {
-    const next = from === places.hooks ? hasten(call) : from;
+    const next = from === places.hooks ? runOrdinary(call) : from;
     if (next !== undefined) walk(call, next);
   } catch (error) {
     broken(call, error);
@@ -204,7 +204,7 @@ function advance(call: FoundCall, from: number): void {
  * benchmarks are beyond their gates.
  * @returns where the list goes on; undefined if the call runs, waits or has ended
  */
-function hasten(call: FoundCall): number | undefined {
+function runOrdinary(call: FoundCall): number | undefined {
   const { session, binding } = call;
   if (stepsOf(binding) !== ordinary || session.hooks.length > 0 || call.extra !== undefined)
     return places.hooks;

@@ -41,7 +41,7 @@ interface Difference {
 /** The shadow rules that would have decided differently, as far as they count. */
 export const shadowedRules = new Slot<Set<RuleCount>>();
 /** The same, as far as no event has reported them. */
-const deprecationNotLogged = new Slot<Difference[]>();
+const unreported = new Slot<Difference[]>();
 
 export const trials: Trials = { attempt: tryRules, compare: compareTried, tell: announceTrials };
 
@@ -103,9 +103,9 @@ function compareTried(call: Call, tally: Tally, verdict: Verdict): void {
     }
     if (shadowed.has(count)) continue;
     shadowed.add(count);
-    const differences = deprecationNotLogged.of(more) ?? [];
+    const differences = unreported.of(more) ?? [];
     differences.push({ rule, wouldBe, was: verdict.effect });
-    deprecationNotLogged.set(more, differences);
+    unreported.set(more, differences);
   }
 }
 
@@ -121,9 +121,9 @@ function effectWith(effect: Effect, { deny, ask }: Tally): Effect {
 /** Emits `policy:shadow` for the differences that were found since the last time. */
 function announceTrials(call: Call): void {
   const { extra, session, toolName, callId } = call;
-  const differences = extra === undefined ? undefined : deprecationNotLogged.of(extra);
+  const differences = extra === undefined ? undefined : unreported.of(extra);
   if (extra === undefined || differences === undefined) return;
-  deprecationNotLogged.delete(extra);
+  unreported.delete(extra);
   for (const { rule, wouldBe, was } of differences) {
     // A listener may have ended the call, and no event follows its end.
     if (call.ended || !session.hasListener('policy:shadow')) return;
