@@ -73,6 +73,7 @@ export type {
   Surface,
   SurfaceClient,
   ToolContext,
+  TraceContext,
 } from './api/context.ts';
 export type { BeforeAnswer, Hook, HookCall } from './api/policy.ts';
 export type {
@@ -84,7 +85,6 @@ export type {
   ToolResult,
   ToolSuccess,
 } from './api/result.ts';
-export type { TraceContext } from './api/trace-context.ts';
 export { fail, ok } from './core/result.ts';
 export { serializeOutput } from './core/serialize.ts';
 export type { Content } from './values/content.ts';

@@ -566,7 +566,7 @@ const forTests: Readonly<Record<string, readonly string[]>> = {
   'parts/origins/identifiers': ['maxIdentifiers'],
   'values/packages/install-line': ['optionalPackages'],
   'values/json-schema/gate': ['untrustedLimits'],
-  'surfaces/config/json-schema': ['fileJsonSchema'],
+  'surfaces/config/format': ['fileJsonSchema'],
   'surfaces/agents/shell/programs': ['fedTables'],
   'surfaces/agents/shell/hosts': ['hostRows'],
   'surfaces/agents/shell/looking-programs': ['lookingTables'],

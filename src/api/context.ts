@@ -9,7 +9,6 @@ import type { DelegateOptions } from './delegation.ts';
 import type { ToolResult } from './result.ts';
 import type { ToolSession } from './session.ts';
 import type { ToolRef } from './tool.ts';
-import type { TraceContext } from './trace-context.ts';
 
 /** The session and the call: the part of the context that policies and hooks see. Frozen. */
 export interface CallInfo<Services = unknown> {
@@ -249,4 +248,24 @@ export interface CallTool {
    * ```
    */
   <I, O>(tool: ToolRef<I, O> | string, input: I, options?: CallOptions): Promise<ToolResult<O>>;
+}
+
+/**
+ * A place in a trace, in the form of [W3C Trace Context](https://www.w3.org/TR/trace-context/).
+ *
+ * @example
+ * ```ts
+ * import type { TraceContext } from 'host-tools';
+ *
+ * const traceContext: TraceContext = {
+ *   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+ * };
+ * await session.call('deploy', {}, { surface: { name: 'queue', traceContext } });
+ * ```
+ */
+export interface TraceContext {
+  /** Version, trace id, span id and flags: 55 characters. */
+  readonly traceparent: string;
+  /** What tracing systems add, up to 512 characters. @default none */
+  readonly tracestate?: string | undefined;
 }

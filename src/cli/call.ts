@@ -1,7 +1,7 @@
 /** `call`: calls a tool, through the same checks as an agent's call. */
 import type { ApprovalAnswer, ApprovalRequest, Approver, ToolSession } from '../core.ts';
 import { approvalInput, shortLine, unshowableInput } from '../surfaces/shared/approval-input.ts';
-import { shownOrigins } from '../values/text/told-origins.ts';
+import { shownOrigins } from '../values/text/question-words.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
 import { columns, jsonText, printable } from './printable.ts';

@@ -1,8 +1,8 @@
 /** The port behind telemetry: tracers follow calls while they run. */
 
+import type { TraceContext } from '../../api/context.ts';
 import type { Actor } from '../../api/delegation.ts';
 import type { ToolResult } from '../../api/result.ts';
-import type { TraceContext } from '../../api/trace-context.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import type { JsonValue } from '../../values/json/index.ts';
 import type { Call } from './call.ts';

@@ -1,9 +1,8 @@
 /** The record of one call: what the stages read and write as the call passes through them. */
 
 import type { ApprovalRequest } from '../../api/approval.ts';
-import type { CallInfo, Surface } from '../../api/context.ts';
+import type { CallInfo, Surface, TraceContext } from '../../api/context.ts';
 import type { ToolResult } from '../../api/result.ts';
-import type { TraceContext } from '../../api/trace-context.ts';
 import { randomUUID } from '../../values/crypto.ts';
 import type { JsonObject, JsonValue } from '../../values/json/index.ts';
 import type { AbortEntry } from '../../values/limits/abort-hub.ts';

@@ -3,9 +3,8 @@
  * the types, so that the code comes with the first tracer.
  */
 
-import type { ToolContext } from '../../api/context.ts';
+import type { ToolContext, TraceContext } from '../../api/context.ts';
 import type { ToolResult } from '../../api/result.ts';
-import type { TraceContext } from '../../api/trace-context.ts';
 import type { ToolError } from '../../values/errors/index.ts';
 import { type Call, isFound } from './call.ts';
 import {

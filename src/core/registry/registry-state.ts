@@ -29,7 +29,7 @@ import type { KnownProfile } from '../rules/lineage.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import { RuleLayers } from '../rules/rule-layers.ts';
-import { KnownSessions } from '../session/known-sessions.ts';
+import { KnownSessions } from '../session/registry-port.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { toolStatusOf } from '../session/tool-status.ts';
 import { computeView, type SharedView, SharedViews, type View } from '../session/view.ts';

@@ -13,7 +13,6 @@ import type { KnownProfile } from '../rules/lineage.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { ToolEntry } from '../tool/tool-entry.ts';
-import type { KnownSessions } from './known-sessions.ts';
 import type { Review, SessionPorts, ToolPorts } from './session-ports.ts';
 import type { SessionState } from './session-state.ts';
 import type { View } from './view.ts';
@@ -58,4 +57,21 @@ export interface SessionRegistry extends CallRegistry {
   readonly isTrial: boolean;
   readonly logger: Logger | undefined;
   listenerFailed(error: unknown, type: string): void;
+}
+
+/** The sessions of a registry. No others need anything of it when something changes. */
+export class KnownSessions {
+  /** Those that must learn of changes and of closing. They are not kept alive. */
+  readonly watchers = new Set<WeakRef<SessionState>>();
+  /** Those that hold something that closing must dispose, so they must not be garbage-collected. */
+  readonly held = new Set<SessionState>();
+
+  each(run: (session: SessionState) => void): void {
+    for (const session of this.held) run(session);
+    for (const ref of this.watchers) {
+      const session = ref.deref();
+      if (session === undefined) this.watchers.delete(ref);
+      else if (!this.held.has(session)) run(session);
+    }
+  }
 }

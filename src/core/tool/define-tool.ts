@@ -18,6 +18,7 @@ import {
   readApproval,
   readFactRules,
   readUses,
+  runsIn,
   type ToolFields,
   toolTable,
 } from './config-fields.ts';
@@ -26,7 +27,6 @@ import { type Later, type OutsideOrigin, seal, type ToolInternals } from './defi
 import { readDeprecation } from './deprecation.ts';
 import { readNeeds } from './read-needs.ts';
 import { readUi } from './read-ui.ts';
-import { runsIn } from './runs-in.ts';
 import { spelling, withOwnNames } from './spellings.ts';
 
 /**

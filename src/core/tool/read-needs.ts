@@ -2,8 +2,7 @@
 import type { CredentialNeed } from '../../api/credentials.ts';
 import { readOptions, text, wrongOption } from '../../values/options/index.ts';
 import { scopeNames } from '../../values/options/scope-names.ts';
-import { asField, type ToolFields } from './config-fields.ts';
-import { runsIn } from './runs-in.ts';
+import { asField, runsIn, type ToolFields } from './config-fields.ts';
 
 /** What a tool needs, by name. */
 export type ReadNeeds = ReadonlyMap<string, CredentialNeed>;

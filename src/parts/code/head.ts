@@ -1,7 +1,7 @@
 /** What is kept of a program itself, beside what it has called. */
 
+import type { TraceContext } from '../../api/context.ts';
 import type { Store } from '../../api/store.ts';
-import type { TraceContext } from '../../api/trace-context.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { SessionState } from '../../core/session/session-state.ts';
 import { type BoundedStore, nameFor } from '../../stores/shared/use-store.ts';

@@ -1,4 +1,4 @@
-/** Reads what a resolver has answered. Nothing of it is trusted to have the right form. */
+/** What a resolver has answered or thrown. Nothing of it is trusted to have the right form. */
 
 import { MisuseError } from '../../values/errors/index.ts';
 import { checkSpelling } from '../../values/options/index.ts';
@@ -77,4 +77,18 @@ function take<Name extends string>(
   return Object.fromEntries(
     names.map((name) => [name, (value as { readonly [N in Name]?: unknown })[name]]),
   ) as { readonly [N in Name]?: unknown };
+}
+
+/** Errors that may be logged as they are, since this library wrote their texts. */
+const safe = new WeakSet<object>();
+
+/** Makes an error whose text holds nothing of what a server has sent. */
+export function safeFault(message: string): Error {
+  const error = new Error(message);
+  safe.add(error);
+  return error;
+}
+
+export function isSafe(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && safe.has(error);
 }

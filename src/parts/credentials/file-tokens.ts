@@ -2,8 +2,7 @@
 import type { CredentialResolver } from '../../api/credentials.ts';
 import type { RegistryState } from '../../core/registry/registry-state.ts';
 import { Slot } from '../../core/slot.ts';
-import { isToken } from './answer.ts';
-import { safeFault } from './fault.ts';
+import { isToken, safeFault } from './answer.ts';
 
 /** Tokens by the names of credentials. */
 export type FileTokens = ReadonlyMap<string, string>;

@@ -8,9 +8,8 @@ import { Slot } from '../../core/slot.ts';
 import type { ReadNeeds } from '../../core/tool/read-needs.ts';
 import { heldCredential } from '../../values/credential.ts';
 import { errorName, type ToolError } from '../../values/errors/index.ts';
-import { type Login, type ReadAnswer, readAnswer } from './answer.ts';
+import { isSafe, type Login, type ReadAnswer, readAnswer } from './answer.ts';
 import { keepOut } from './cleaning.ts';
-import { isSafe } from './fault.ts';
 import { unavailable } from './refusals.ts';
 import { waitForLogin } from './wait-for-login.ts';
 

@@ -15,8 +15,8 @@ import {
   withDefault,
   wrongOption,
 } from '../../values/options/index.ts';
+import { safeFault } from './answer.ts';
 import { clientAssertion, readPrivateKey } from './client-assertion.ts';
-import { safeFault } from './fault.ts';
 
 /** Options of {@link tokenExchange}. */
 export interface TokenExchangeOptions {

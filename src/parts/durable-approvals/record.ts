@@ -3,8 +3,8 @@
 import type { GivenAnswer } from '../../api/answers.ts';
 import type { PendingApproval } from '../../api/approval.ts';
 import type { SuspendedApproval } from '../../api/approval-store.ts';
+import type { TraceContext } from '../../api/context.ts';
 import type { Actor } from '../../api/delegation.ts';
-import type { TraceContext } from '../../api/trace-context.ts';
 import { jsonDigest } from '../../core/approval/grants.ts';
 import { takeTraceContext } from '../../core/call/call-tracers.ts';
 import {

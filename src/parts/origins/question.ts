@@ -5,7 +5,7 @@ import type { JudgedOrigin } from '../../api/origins.ts';
 import type { FoundCall } from '../../core/call/call.ts';
 import type { CallNotes, QuestionPart } from '../../core/call/ports.ts';
 import { redacted } from '../../values/redaction/spellings.ts';
-import { shownOrigins } from '../../values/text/told-origins.ts';
+import { shownOrigins } from '../../values/text/question-words.ts';
 import { knownOrigins, originsOf } from './call-origins.ts';
 import { originsTold } from './report-texts.ts';
 import { ofSession } from './session-port.ts';

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Store } from '../../api/store.ts';
 import { decodeText, encodeText } from '../shared/escaped-text.ts';
-import { encodeName } from './names.ts';
-import { never } from './tables-sql.ts';
+import { headChars, never } from './tables-sql.ts';
 
 /** Longest message that is sent on: with three bytes for each character it fits into a NOTIFY. */
 export const maxMessageChars = 2_600;
@@ -187,4 +186,19 @@ function named(key: string): object {
   const name = encodeText(key);
   const column = encodeName(key);
   return { key: column, name: column === name ? undefined : name };
+}
+
+/**
+ * Longest name that is kept as it is, in bytes. Three of them fit into an entry of an index, which
+ * PostgreSQL does not have beyond some 2 700 bytes.
+ */
+const maxNameBytes = 800;
+
+/** A name as a column holds it: of a long one the beginning, and a digest. */
+function encodeName(name: string): string {
+  const text = encodeText(name);
+  if (text.length * 3 <= maxNameBytes || Buffer.byteLength(text) <= maxNameBytes) return text;
+  const head = [...text.slice(0, 2 * headChars)].slice(0, headChars).join('');
+  // No text that is kept as it is has these two characters.
+  return `${head}\x01\x03${createHash('sha256').update(text).digest('hex')}`;
 }

@@ -13,7 +13,7 @@ import { readBodyText } from '../../values/http/body.ts';
 import { headerOf } from '../../values/http/direct-body.ts';
 import { type JsonValue, wireText } from '../../values/json/index.ts';
 import { callSummary } from '../../values/text/call-summary.ts';
-import { shownOrigins } from '../../values/text/told-origins.ts';
+import { shownOrigins } from '../../values/text/question-words.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/build-page.ts';
 import { answeredBy, mayEdit, schemaOfAsked } from '../shared/answered.ts';

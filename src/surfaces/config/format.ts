@@ -237,7 +237,7 @@ export const toolEntry = strict({
  * The whole file. Its entries are checked one by one, so that a broken entry does not affect the
  * others.
  */
-export const fileFormat = strict({
+const fileFormat = strict({
   $schema: z.string().optional().describe('The address of the JSON Schema, for editors.'),
   tools: z.array(toolEntry).nullish().describe('Tools whose handlers are functions of modules.'),
   profiles: z.record(text, profileEntry).nullish().describe('Profiles by id.'),
@@ -304,3 +304,8 @@ export const fileFormat = strict({
 export const topLevelKeys: readonly string[] = Object.keys(fileFormat.shape);
 
 export type ToolEntry = z.infer<typeof toolEntry>;
+
+/** The content of `host-tools.schema.json`. It is draft-07, which editors support best. */
+export function fileJsonSchema(): Readonly<Record<string, unknown>> {
+  return z.toJSONSchema(fileFormat, { target: 'draft-7', io: 'input', reused: 'inline' });
+}

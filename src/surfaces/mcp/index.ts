@@ -5,7 +5,7 @@
 
 export type { NodeRequest } from '../../values/http/node-request.ts';
 export type { NodeResponse } from '../../values/http/node-response.ts';
-export type { Pin as McpPin } from '../shared/given-pins.ts';
+export type { Pin as McpPin } from '../shared/import-options.ts';
 export type { PinDrift as McpDrift } from '../shared/pins.ts';
 export type {
   McpAuth,

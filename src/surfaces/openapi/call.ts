@@ -10,7 +10,7 @@ import { wellFormedJson } from '../../values/json/index.ts';
 import { noticeClosed } from '../../values/limits/stretches.ts';
 import type { MaybePromise } from '../../values/maybe-promise.ts';
 import { connectionFault, withdrawnFault } from '../shared/executor-fault.ts';
-import { authorizationOf } from '../shared/one-credential.ts';
+import { authorizationOf } from '../shared/import-options.ts';
 import { maxAnswerBytes, outcomeOf, readBytes, tooLarge } from './answer.ts';
 import { type Headers, headersOf, secretsIn } from './credentials.ts';
 import { type BuiltRequest, buildRequest, type WirePlan } from './request.ts';

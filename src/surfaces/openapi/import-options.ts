@@ -16,8 +16,7 @@ import {
   text,
   withDefault,
 } from '../../values/options/index.ts';
-import type { GivenPins } from '../shared/given-pins.ts';
-import { oneCredential } from '../shared/one-credential.ts';
+import { type GivenPins, oneCredential } from '../shared/import-options.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import type { ToolLabels } from '../shared/tool-labels.ts';
 import type { OpenApiAuth } from './call.ts';

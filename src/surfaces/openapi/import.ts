@@ -6,7 +6,7 @@ import { readOptions, wrongOption } from '../../values/options/index.ts';
 import { globTest } from '../../values/text/glob.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import type { UncheckedPart } from '../shared/foreign-schema.ts';
-import { readPins } from '../shared/given-pins.ts';
+import { readPins } from '../shared/import-options.ts';
 import { cleanLine } from '../shared/outside-text.ts';
 import { createLedger, type Ledger } from '../shared/pins.ts';
 import { fieldLabels, labelsByGlob } from '../shared/tool-labels.ts';

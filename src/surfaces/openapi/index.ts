@@ -1,6 +1,6 @@
 /** The operations of HTTP APIs that an OpenAPI document describes, as governed tools. */
 
-export type { Pin as OpenApiPin } from '../shared/given-pins.ts';
+export type { Pin as OpenApiPin } from '../shared/import-options.ts';
 export type { PinDrift as OpenApiDrift } from '../shared/pins.ts';
 export type { ToolLabels as OpenApiToolLabels } from '../shared/tool-labels.ts';
 export type { OpenApiAuth, OpenApiRequest } from './call.ts';

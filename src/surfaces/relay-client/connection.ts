@@ -1,5 +1,5 @@
 /** A connection: its parts put together, and what the application sees of them. */
-import { type Calls, createCalls } from './calls.ts';
+import { type Calls, createCalls, createRelayClock, type RelayClock } from './calls.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import type { RelayHttp } from './http.ts';
 import { type JsonObject, numberIn, stringIn } from './json.ts';
@@ -21,7 +21,6 @@ import {
   type RelayClientError,
   relayClientError,
 } from './relay-client-error.ts';
-import { createRelayClock, type RelayClock } from './relay-clock.ts';
 import { createScope, type Scope, tell } from './scope.ts';
 import type { RelayTool, RelayToolInput } from './tool.ts';
 import { prepareTools, type ToolList } from './tool-list.ts';

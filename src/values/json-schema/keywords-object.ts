@@ -50,9 +50,8 @@ const plainCodes: ReadonlyMap<string | undefined, number> = new Map([
 ]);
 
 /**
- * Checks `properties`, `required`, `patternProperties`, `additionalProperties` and `type: object`
- * in one pass. Longer than 60 lines, since the returned closure is the hottest loop of validation
- * and reads what is prepared here once.
+ * All keywords of an object are checked in one pass. Longer than 60 lines, since the returned
+ * closure is the hottest loop of validation and reads what is prepared here once.
  */
 export function objectCheck(shape: ObjectShape): Check {
   const { members, patterns, additional, demanded } = shape;

@@ -2,11 +2,14 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Answer } from '../../../src/surfaces/relay-client/answer.ts';
 import { attempt, type LineMemory } from '../../../src/surfaces/relay-client/attempt.ts';
-import { type Calls, createCalls } from '../../../src/surfaces/relay-client/calls.ts';
+import {
+  type Calls,
+  createCalls,
+  createRelayClock,
+} from '../../../src/surfaces/relay-client/calls.ts';
 import { createDelivery, type Delivery } from '../../../src/surfaces/relay-client/delivery.ts';
 import type { JsonObject } from '../../../src/surfaces/relay-client/json.ts';
 import { createScrub } from '../../../src/surfaces/relay-client/relay-client-error.ts';
-import { createRelayClock } from '../../../src/surfaces/relay-client/relay-clock.ts';
 import { createScope, type Scope } from '../../../src/surfaces/relay-client/scope.ts';
 
 /** The most handlers that run at once, and the most calls that wait for them. */

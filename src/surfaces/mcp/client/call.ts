@@ -4,7 +4,7 @@ import { offerPlaces, runningCall } from '../../../extend.ts';
 import { wellFormedJson } from '../../../values/json/index.ts';
 import { longestTimerMs } from '../../../values/options/index.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../shared/executor-fault.ts';
-import { authorizationOf } from '../../shared/one-credential.ts';
+import { authorizationOf } from '../../shared/import-options.ts';
 import { cleanText } from '../../shared/outside-text.ts';
 import { maxErrorBytes } from '../sent.ts';
 import type { Connection } from './connection.ts';

@@ -20,8 +20,7 @@ import {
   text,
   withDefault,
 } from '../../../values/options/index.ts';
-import { type GivenPins, readPins } from '../../shared/given-pins.ts';
-import { oneCredential } from '../../shared/one-credential.ts';
+import { type GivenPins, oneCredential, readPins } from '../../shared/import-options.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { authorizerOf } from './auth.ts';
 import type { McpAuth } from './auth-options.ts';

@@ -18,7 +18,7 @@ import type {
 import { inspectSession } from '../../../extend.ts';
 import { ignoreRejection } from '../../../values/maybe-promise.ts';
 import { longestTimerMs } from '../../../values/options/index.ts';
-import { shownOrigins } from '../../../values/text/told-origins.ts';
+import { shownOrigins } from '../../../values/text/question-words.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../shared/approval-input.ts';
 import { expectedOf, loadForms, type Question } from './form-answers.ts';
 

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../values/json/value.ts';
-import { toldApprovers } from '../../../../values/text/told-approvers.ts';
+import { toldApprovers } from '../../../../values/text/question-words.ts';
 import type { WaitingApproval } from '../../approvals-wire.ts';
 import { Part } from '../parts/elements.tsx';
 import { foldText } from '../parts/input-shape.ts';

@@ -4,8 +4,8 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { HostToolRegistry } from '../../../src/index.ts';
+import { fileJsonSchema } from '../../../src/surfaces/config/format.ts';
 import { loadHostTools } from '../../../src/surfaces/config/index.ts';
-import { fileJsonSchema } from '../../../src/surfaces/config/json-schema.ts';
 import { fencesOf, root } from '../../docs/pages.ts';
 import { folder } from './folder.ts';
 

@@ -1,5 +1,6 @@
-/** Accepted definitions, as hosts give them to an import. */
-import { wrongOption } from '../../values/options/index.ts';
+/** Options that several imports have. */
+import type { CredentialNeeds, ToolContext } from '../../core.ts';
+import { kind, wrongOption } from '../../values/options/index.ts';
 import { cleanLine } from './outside-text.ts';
 
 /** An accepted tool, as `host-tools mcp pin` writes it. */
@@ -29,4 +30,22 @@ export function readPins(
       return [name, fingerprint];
     }),
   );
+}
+
+/** The option `credentials` of an import. */
+export const oneCredential = kind<CredentialNeeds>(
+  'an object with one name',
+  (given) => typeof given === 'object' && given !== null && Object.keys(given).length === 1,
+);
+
+/**
+ * The `Authorization` of the principal.
+ * @throws Error if there is none, since nothing is sent in nobody's name
+ */
+export function authorizationOf({ credentials }: Pick<ToolContext, 'credentials'>): string {
+  const [held] = Object.values(credentials as Readonly<Record<string, never>>) as readonly {
+    headers(): { readonly Authorization: string };
+  }[];
+  if (held === undefined) throw new Error('Nothing was sent: the call has no credential.');
+  return held.headers().Authorization;
 }

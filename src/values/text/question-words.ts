@@ -1,6 +1,6 @@
-/** Separates the host's words in the message of a request from the sentences about origins. */
+/** The words of a question to a person. */
 
-/** The message of a request, followed by the origins of its values, one sentence per line. */
+/** The host's words in the message of a request, and the sentences about origins after them. */
 export interface ToldOrigins {
   readonly message: string | undefined;
   readonly origins: readonly string[];
@@ -33,4 +33,22 @@ export function shownOrigins({
     message: start === 0 ? undefined : lines.slice(0, start).join('\n'),
     origins: lines.slice(start),
   };
+}
+
+interface ToldApprovers {
+  readonly any: readonly string[];
+  readonly count?: number | undefined;
+  readonly notPrincipal?: true | undefined;
+}
+
+/** Such as `2 of role:manager or ann, but not the one who asks; and role:finance`. */
+export function toldApprovers(all: readonly ToldApprovers[]): string {
+  return all
+    .map(
+      ({ any, count = 1, notPrincipal }) =>
+        (count === 1 ? '' : `${count} of `) +
+        any.join(' or ') +
+        (notPrincipal === true ? ', but not the one who asks' : ''),
+    )
+    .join('; and ');
 }

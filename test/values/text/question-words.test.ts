@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ApprovalRequest, JudgedOrigin } from '../../../src/index.ts';
-import { shownOrigins } from '../../../src/values/text/told-origins.ts';
+import { shownOrigins } from '../../../src/values/text/question-words.ts';
 
 const judged = (path: string, origin: JudgedOrigin['origin']): JudgedOrigin => ({
   path,
