@@ -153,10 +153,7 @@ async function* membersOf(
   }
 }
 
-/**
- * Reads each log once, for its chain and the sums. The lines of several logs are merged by their
- * time, because a call may be suspended in one log and resumed in another.
- */
+/** Merges the logs by time, since a call may be suspended in one and resumed in another. */
 async function read(logs: readonly OpenLog[]): Promise<AuditSummary> {
   const sums = createSummarizer();
   const next = new Map<OpenLog, LineMembers>();

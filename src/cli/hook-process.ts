@@ -4,7 +4,7 @@
  * (`hook-lean.ts`, `hook-apart.ts`).
  */
 import type { HookEnd } from './hook-run.ts';
-import { hookTimeoutMs } from './hook-timeout.ts';
+import { hookTimeoutMs } from './hook-task.ts';
 
 /** How long somebody has to read the answer, in milliseconds. */
 const readMs = 200;

@@ -37,25 +37,16 @@ import { wireText } from '../values/json/index.ts';
 import { packageVersion } from '../values/packages/own-version.ts';
 import { didYouMean, nearestNames } from '../values/text/names.ts';
 import { CliFault, usageFault } from './fault.ts';
-import { hookTimeoutMs } from './hook-timeout.ts';
+import { type HookTask, hookTimeoutMs } from './hook-task.ts';
 import { type Options, parseLine } from './options.ts';
 import { printable } from './printable.ts';
 import { requireSafeOutputs } from './safe-outputs.ts';
 import { userHome } from './user-home.ts';
 
 /** The input of one run. */
-export interface HookRun {
-  /** The words after the program's name, which begin with `hook`. */
-  readonly argv: readonly string[];
+export interface HookRun extends HookTask {
   /** The event. */
   readonly stdin: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** An absolute path. */
-  readonly cwd: string;
-  /** The audit log if neither the command line nor a file names one. @default none */
-  readonly log?: string;
-  /** What a file of the command line holds, if that is known. It is not read then. */
-  readonly known?: { readonly path: string; readonly content: RulesOnly } | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }

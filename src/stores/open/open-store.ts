@@ -87,7 +87,7 @@ async function driver(
       },
     };
   }
-  const { postgresStore } = await import('../postgres/postgres-store.ts');
+  const { postgresStore } = await import('../postgres/index.ts');
   const { default: pg } = await import('pg').catch((error: unknown) => {
     throw packageFault('pg', 'a store on PostgreSQL needs', error);
   });

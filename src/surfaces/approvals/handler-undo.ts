@@ -5,8 +5,8 @@ import type { HostToolRegistry, PendingApproval, ToolSession } from '../../core.
 import { inspectRegistry, inspectSession } from '../../extend.ts';
 import { maySee } from '../../parts/durable-approvals/weigh-answer.ts';
 import type { JsonValue } from '../../values/json/index.ts';
+import type { UndoOutcome } from '../pages/approvals-wire.ts';
 import { takeBack } from '../pages/take-back.ts';
-import type { UndoOutcome } from '../pages/undo-wire.ts';
 
 /** Most calls that can be taken back. Each keeps its session. */
 const maxKept = 200;

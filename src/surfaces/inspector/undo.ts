@@ -2,8 +2,8 @@
 
 import type { HostToolRegistry, ToolSession } from '../../core.ts';
 import { inspectRegistry, inspectSession } from '../../extend.ts';
+import type { UndoOutcome } from '../pages/approvals-wire.ts';
 import { takeBack } from '../pages/take-back.ts';
-import type { UndoOutcome } from '../pages/undo-wire.ts';
 import type { CallLog, KeptCall } from './call-log.ts';
 
 /** Milliseconds that the page waits for the end. A person may have to be asked. */

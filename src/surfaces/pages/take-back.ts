@@ -1,10 +1,14 @@
 /** Takes calls back for people at a page, in the sessions that have made them. */
 
-import type { RevertedCalls, ToolResult, ToolSession } from '../../core.ts';
-import { isMisuseError } from '../../core.ts';
+import {
+  isMisuseError,
+  type RevertedCalls,
+  type ToolResult,
+  type ToolSession,
+} from '../../core.ts';
 import { inspectSession } from '../../extend.ts';
 import { isJsonObject } from '../../values/json/index.ts';
-import type { UndoOutcome } from './undo-wire.ts';
+import type { UndoOutcome } from './approvals-wire.ts';
 
 /** Most calls that are named. */
 const maxLeft = 100;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { hookTimeoutMs } from '../../../src/cli/hook-timeout.ts';
+import { hookTimeoutMs } from '../../../src/cli/hook-task.ts';
 import { agentNames } from '../../../src/surfaces/agents/agent.ts';
 import { cli } from '../cli-run.ts';
 import { decided, type HookWorld, hookWorld } from './hook-world.ts';

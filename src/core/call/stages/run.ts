@@ -170,10 +170,7 @@ function isGenerator(value: object): value is AsyncGenerator {
 /** Milliseconds for which a generator that never waits may block the event loop at a time. */
 const longestTurnMs = 5;
 
-/**
- * Runs a generator to its end. Each yielded value is progress, and the returned value is the
- * result.
- */
+/** Runs a generator to its end. What it yields is progress, and what it returns is the result. */
 async function drive(
   call: FoundCall,
   options: RunOptions,

@@ -5,10 +5,10 @@
 import type {
   DecisionOutcome,
   SentDecision,
+  UndoOutcome,
   WaitingApproval,
   WaitingList,
 } from '../../approvals-wire.ts';
-import type { UndoOutcome } from '../../undo-wire.ts';
 import { Refused, send, takeToken } from '../parts/server.ts';
 import { parseVisible } from '../parts/visible.ts';
 

@@ -1,7 +1,11 @@
 /** The state of the page: the waiting approvals, what a person is typing, and the outcomes. */
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { SentDecision, WaitingApproval, WaitingList } from '../../approvals-wire.ts';
-import type { UndoOutcome } from '../../undo-wire.ts';
+import type {
+  SentDecision,
+  UndoOutcome,
+  WaitingApproval,
+  WaitingList,
+} from '../../approvals-wire.ts';
 import type { Edited } from '../parts/edited-input.ts';
 import type { Refused } from '../parts/server.ts';
 import { groupsOf } from './groups.ts';

@@ -1,8 +1,8 @@
 /** Everything about one call. */
 import type { JSX, RefObject } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import type { UndoOutcome } from '../../approvals-wire.ts';
 import type { CallDetail, CallLine, CallStage } from '../../inspector-wire.ts';
-import type { UndoOutcome } from '../../undo-wire.ts';
 import { Badge, Part, parsed, Scroll, toneOf } from '../parts/elements.tsx';
 import { OriginsTable } from '../parts/origins-table.tsx';
 import { ProgramSource } from '../parts/program-source.tsx';

@@ -1,7 +1,7 @@
 /** Offers to take a call back, asks once more, and says what has come of it. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { UndoOutcome } from '../../undo-wire.ts';
+import type { UndoOutcome } from '../../approvals-wire.ts';
 import type { Tone } from './elements.tsx';
 import { several } from './words.ts';
 
