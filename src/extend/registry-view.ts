@@ -130,11 +130,11 @@ class Inspected implements RegistryView {
   }
 
   get logger(): Logger | undefined {
-    return this.#state.logger;
+    return this.#state.settings.logger;
   }
 
   get policyTimeoutMs(): number {
-    return this.#state.policyTimeoutMs;
+    return this.#state.settings.policyTimeoutMs;
   }
 
   get epoch(): number {
@@ -142,7 +142,7 @@ class Inspected implements RegistryView {
   }
 
   get tools(): readonly ToolEntry[] {
-    return this.#state.names.all();
+    return this.#state.catalogue.names.all();
   }
 
   get rules(): readonly RuleView[] {
@@ -187,7 +187,8 @@ class Inspected implements RegistryView {
     const { reserved } = this.#state.ports.tools;
     const skeleton = nameSkeleton(name);
     return (
-      this.#state.twinOf(name) ?? [...reserved.keys()].find((one) => nameSkeleton(one) === skeleton)
+      this.#state.catalogue.twinOf(name) ??
+      [...reserved.keys()].find((one) => nameSkeleton(one) === skeleton)
     );
   }
 
@@ -198,11 +199,11 @@ class Inspected implements RegistryView {
   }: Pick<ApprovalRequest, 'tool' | 'sessionId' | 'principal'>): AnyTool | undefined {
     const state = this.#state;
     // A session may have tools of its own. Those of sessions in other processes are not known here.
-    const waiting = [...state.asking].find((one) => one.sessionId === sessionId);
+    const waiting = [...state.sessions.asking].find((one) => one.sessionId === sessionId);
     const suspending =
       principal === undefined ? undefined : approvalsPort.of(state)?.session(sessionId, principal);
     const own = (waiting ?? suspending)?.binding(tool.name)?.entry;
-    return [own, ...state.names.of(tool.name)].find(
+    return [own, ...state.catalogue.names.of(tool.name)].find(
       (one) => one?.fingerprint === tool.fingerprint && one.source === tool.source,
     )?.definition;
   }
@@ -212,7 +213,7 @@ class Inspected implements RegistryView {
     principal,
   }: Pick<ApprovalRequest, 'sessionId' | 'principal'>): ToolSession | undefined {
     const state = this.#state;
-    const waiting = [...state.asking].find(
+    const waiting = [...state.sessions.asking].find(
       (one) => one.sessionId === sessionId && one.principal === principal,
     );
     const suspending =

@@ -163,7 +163,7 @@ function noteUncompared(
       ? 'The servers of the file are not started here and its APIs not imported, so their tools ' +
         'are not known. ' +
         '`host-tools explain` and `host-tools policy test` start them.'
-      : state.tools.size === 0
+      : state.catalogue.tools.size === 0
         ? 'The file has no tools. If your code defines them, give its module with ' +
           '`--host-tools-module MOD`.'
         : undefined;

@@ -140,7 +140,10 @@ export function checkOffload(
   findings: Findings,
 ): void {
   const state = registryStateOf(registry);
-  const { tools, profiles } = state;
+  const {
+    profiles,
+    catalogue: { tools },
+  } = state;
   const readerName = outputsOf(state).reader?.name;
   if (readerName === undefined) return;
   let offloads = false;

@@ -27,7 +27,10 @@ export function checkReferences(
   written: readonly WrittenRule[],
   findings: Findings,
 ): void {
-  const { tools, names: all, profiles } = registryStateOf(registry);
+  const {
+    profiles,
+    catalogue: { tools, names: all },
+  } = registryStateOf(registry);
   if (tools.size === 0) return;
   const names = [...tools.keys()];
   const summaries = all.all().map(({ summary }) => summary);
@@ -84,7 +87,10 @@ export function checkQuotas(
   written: readonly WrittenQuota[],
   findings: Findings,
 ): void {
-  const { tools, profiles } = registryStateOf(registry);
+  const {
+    profiles,
+    catalogue: { tools },
+  } = registryStateOf(registry);
   if (tools.size === 0) return;
   const names = [...tools.keys()];
   const ofProfiles = [...profiles].flatMap(([id, { given }]) =>

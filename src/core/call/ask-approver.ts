@@ -147,12 +147,12 @@ function openQuestion(call: FoundCall, desk: ApprovalDesk, request: ApprovalRequ
 }
 
 function beginAsking(call: FoundCall): void {
-  call.session.registry.asking.add(call.session);
+  call.session.registry.sessions.asking.add(call.session);
   tellAbove(call, true);
 }
 
 function endAsking(call: FoundCall, desk: ApprovalDesk): void {
-  if (desk.waiting.size === 0) call.session.registry.asking.delete(call.session);
+  if (desk.waiting.size === 0) call.session.registry.sessions.asking.delete(call.session);
   tellAbove(call, false);
 }
 

@@ -113,7 +113,7 @@ export class Binding {
     this.overBudget = status.gates.find((gates) => gates.overBudget !== undefined)?.overBudget;
     this.outputs = status.gates.flatMap(({ output }) => output ?? []);
     for (const { bound } of status.gates) bound?.(session);
-    this.policies = registry.policies;
+    this.policies = registry.settings.policies;
     this.sessionPolicies = session.policies;
     this.open = status.open && session.policies.length === 0;
     this.maxOutputChars = Math.min(

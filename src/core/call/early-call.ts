@@ -172,7 +172,7 @@ function isUnwatched(session: CallSession, nesting = 0): boolean {
     registry.nesting > nesting ||
     registry.observers !== undefined ||
     registry.tracers !== undefined ||
-    registry.limitsRate ||
+    registry.sessions.limitsRate ||
     session.hooks.length > 0 ||
     session.rate !== undefined ||
     session.idled !== undefined ||

@@ -86,10 +86,10 @@ function settleAccounts(call: Call, result: ToolResult): void {
   const { session, extra } = call;
   const { registry } = session;
   session.toldOf = undefined;
-  if (call.dlList !== undefined) registry.deadlines.remove(call);
+  if (call.dlList !== undefined) registry.waiting.deadlines.remove(call);
   unlink(call);
   const signal = call.options?.signal;
-  if (signal !== undefined) registry.aborts.remove(signal, call);
+  if (signal !== undefined) registry.waiting.aborts.remove(signal, call);
   call.parent?.extra?.children?.delete(call);
   if (extra !== undefined) endExtra(call, extra, result);
   count(call, result);
@@ -104,7 +104,7 @@ function settleAccounts(call: Call, result: ToolResult): void {
 
 function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
   const { registry } = call.session;
-  if (extra.idle?.dlList !== undefined) registry.deadlines.remove(extra.idle);
+  if (extra.idle?.dlList !== undefined) registry.waiting.deadlines.remove(extra.idle);
   const { cleanups, children } = extra;
   if (cleanups !== undefined) for (const cleanup of cleanups) cleanup(result);
   if (extra.holds !== undefined || extra.place !== undefined) {
@@ -136,14 +136,14 @@ function keepSlots(call: Call, extra: CallExtra): void {
     dlList: undefined,
   };
   extra.ensureOutcome().grace = grace;
-  registry.deadlines.add(grace, registry.graceMs, registry.monotonic());
+  registry.waiting.deadlines.add(grace, registry.settings.graceMs, registry.monotonic());
 }
 
 /** Handles a handler that settles after its call has ended: gives its slots back and counts it. */
 export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void {
   const { session, toolName, callId } = call;
   const grace = call.extra?.outcome?.grace;
-  if (grace?.dlList !== undefined) session.registry.deadlines.remove(grace);
+  if (grace?.dlList !== undefined) session.registry.waiting.deadlines.remove(grace);
   releaseAll(call);
   countLate(session.counters());
   if (session.hasListener('tool:late'))

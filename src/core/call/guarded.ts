@@ -22,7 +22,7 @@ export function guarded(
   try {
     const answer = run(call);
     if (!isThenable(answer)) return read(call, tally, gate, answer);
-    return answerInTime(call, answer, call.session.registry.policyTimeoutMs).then(
+    return answerInTime(call, answer, call.session.registry.settings.policyTimeoutMs).then(
       (settled): Answer =>
         (to) =>
           settled === tooLate ? late(call, to, gate) : read(call, to, gate, settled),

@@ -138,7 +138,7 @@ export function progress(call: FoundCall, done: number, total?: number, message?
   } = call.entry.internals;
   // Adding a deadline that is already running moves it.
   if (idle !== undefined && idleTimeoutMs !== undefined)
-    registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
+    registry.waiting.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
   if (!call.session.hasListener('tool:progress') || !Number.isFinite(done) || !mayEmit(call))
     return;
   const { toolName, callId } = call;

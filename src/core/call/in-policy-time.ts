@@ -15,18 +15,20 @@ const tooSlow: Validated = Object.freeze({
  * Waits at most the registry's `policyTimeoutMs` for the schema. After that, the value is refused.
  */
 export function inPolicyTime(call: Call, validated: Promise<Validated>): Promise<Validated> {
-  return answerInTime(call, validated, call.session.registry.policyTimeoutMs).then((settled) => {
-    if (settled !== tooLate) return settled;
-    // The call no longer waits for the schema, but the host must still learn what it throws.
-    void validated.then((answer) => {
-      if (answer.issues !== undefined && answer.fault !== undefined)
-        reportFault(
-          call,
-          answer.fault.thrown,
-          'gate',
-          'a schema threw after the call had stopped waiting for it',
-        );
-    });
-    return tooSlow;
-  });
+  return answerInTime(call, validated, call.session.registry.settings.policyTimeoutMs).then(
+    (settled) => {
+      if (settled !== tooLate) return settled;
+      // The call no longer waits for the schema, but the host must still learn what it throws.
+      void validated.then((answer) => {
+        if (answer.issues !== undefined && answer.fault !== undefined)
+          reportFault(
+            call,
+            answer.fault.thrown,
+            'gate',
+            'a schema threw after the call had stopped waiting for it',
+          );
+      });
+      return tooSlow;
+    },
+  );
 }

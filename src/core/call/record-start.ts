@@ -71,7 +71,9 @@ async function later(
   index: number,
   pending: Promise<void>,
 ): Promise<Outcome> {
-  const { policyTimeoutMs } = call.session.registry;
+  const {
+    settings: { policyTimeoutMs },
+  } = call.session.registry;
   try {
     const settled = await answerInTime(call, pending, policyTimeoutMs);
     if (call.ended) return undefined;

@@ -22,7 +22,7 @@ export function boundSlots(session: CallSession): void {
 /** Creates slots that the session's running calls have already taken, however many there are. */
 function takenSlots(session: CallSession): Semaphore {
   const { registry } = session;
-  const slots = new Semaphore(Number.POSITIVE_INFINITY, { waits: registry.waits });
+  const slots = new Semaphore(Number.POSITIVE_INFINITY, { waits: registry.waiting.graph });
   if (session.inFlight === 0) return slots;
   const running: Call[] = [];
   for (let { calls: call } = registry; call !== undefined; call = call.next)
@@ -56,8 +56,8 @@ export function lacksSlot({ session, extra }: Call): boolean {
 
 /** The locks that resource keys name: the session's own, or the registry's. */
 export function locksOf(session: CallSession): Locks {
-  if (session.registry.locks !== undefined) return session.registry.locks;
-  session.locks ??= createLocks(session.registry.waits);
+  if (session.registry.waiting.locks !== undefined) return session.registry.waiting.locks;
+  session.locks ??= createLocks(session.registry.waiting.graph);
   return session.locks;
 }
 
@@ -69,7 +69,8 @@ export function admitRate(session: CallSession, now: number): number | undefined
   const { callsPerMinute } = session.limits;
   if (callsPerMinute === undefined) {
     // The session may switch to a profile with a limit. The calls made until then count towards it.
-    if (session.registry.limitsRate) session.rate ??= new RateWindow(Number.POSITIVE_INFINITY);
+    if (session.registry.sessions.limitsRate)
+      session.rate ??= new RateWindow(Number.POSITIVE_INFINITY);
     session.rate?.count(now);
     return undefined;
   }

@@ -6,8 +6,9 @@
 import type { Approver, CallOptions } from '../../api/context.ts';
 import type { Actor } from '../../api/delegation.ts';
 import type { EventType } from '../../api/events.ts';
-import type { Hook, Policy } from '../../api/policy.ts';
+import type { Effect, Hook, Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
+import type { Logger } from '../../api/registry.ts';
 import type { ToolResult } from '../../api/result.ts';
 import type { Prerequisite } from '../../api/session.ts';
 import type { MisuseError } from '../../values/errors/index.ts';
@@ -116,6 +117,26 @@ export interface CallSession extends SlotHolder {
   emit(type: Exclude<EventType, 'tools:changed'>, event: object, surface?: string): void;
 }
 
+/** The options of a registry that calls and sessions read. */
+export interface RegistrySettings {
+  readonly policies: readonly Policy<unknown>[];
+  readonly default: Effect;
+  readonly defaultTimeoutMs: number;
+  readonly policyTimeoutMs: number;
+  readonly graceMs: number;
+  readonly logger: Logger | undefined;
+}
+
+/** What ends the waits of calls, and what they wait for. */
+export interface Waiting {
+  readonly deadlines: Deadlines | OwnTimers;
+  readonly aborts: AbortHub;
+  /** Which call waits for what. */
+  readonly graph: WaitGraph;
+  /** The locks that all sessions share; undefined if each has its own. */
+  readonly locks: Locks | undefined;
+}
+
 /** What a call knows of the registry of its session. */
 export interface CallRegistry extends SlotHolder {
   readonly ports: { readonly calls: CallPorts };
@@ -123,24 +144,25 @@ export interface CallRegistry extends SlotHolder {
     missing(place: 'call' | 'sessionMethods', name: string, what: string): MisuseError;
   };
   readonly rules: { readonly denies: boolean };
-  readonly policies: readonly Policy<unknown>[];
+  readonly settings: RegistrySettings;
   readonly closed: boolean;
-  readonly limitsRate: boolean;
-  readonly policyTimeoutMs: number;
-  readonly graceMs: number;
   readonly hub: EventHub;
   readonly observers: CallObservers | undefined;
   readonly tracers: CallTracers | undefined;
   readonly spine: CallControl;
-  /** Sessions with calls that wait on an approver in this process. */
-  readonly asking: { add(session: CallSession): unknown; delete(session: CallSession): unknown };
+  readonly sessions: {
+    /** Those with calls that wait on an approver in this process. */
+    readonly asking: { add(session: CallSession): unknown; delete(session: CallSession): unknown };
+    /** Some profile limits the calls per minute. */
+    readonly limitsRate: boolean;
+  };
+  readonly catalogue: {
+    /** Limits the hints for unknown names. */
+    readonly hints: RateWindow;
+  };
 
   // What its calls share.
-  readonly deadlines: Deadlines | OwnTimers;
-  readonly aborts: AbortHub;
-  readonly waits: WaitGraph;
-  readonly hints: RateWindow;
-  readonly locks: Locks | undefined;
+  readonly waiting: Waiting;
   /** Head of the list of calls in flight, of all sessions. */
   calls: Call | undefined;
   /** Calls that are being started at the moment, each inside the gates of the previous one. */

@@ -121,7 +121,9 @@ function waitFor(
   failed: Failed,
 ): Step {
   if (holders === undefined) return whenReady(call, taken.then(keep), failed);
-  const { waits } = call.session.registry;
+  const {
+    waiting: { graph: waits },
+  } = call.session.registry;
   startWait(waits, call, holders);
   const isStuck = closesCycle(waits, call, holders);
   if (isStuck) endWait(waits, call);

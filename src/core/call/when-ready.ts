@@ -37,12 +37,12 @@ export function startClock(call: FoundCall, now: number): void {
   const asked = call.options?.timeoutMs;
   call.timeoutMs =
     asked !== undefined && asked < binding.status.timeoutMs ? asked : binding.status.timeoutMs;
-  call.session.registry.deadlines.add(call, extra?.leftMs ?? call.timeoutMs, now);
+  call.session.registry.waiting.deadlines.add(call, extra?.leftMs ?? call.timeoutMs, now);
 }
 
 /** Stops it until the handler begins, or has to be waited for again. */
 function pauseClock(call: FoundCall): void {
   const { registry } = call.session;
   call.more.leftMs = Math.max(1, call.dlAt - registry.monotonic());
-  registry.deadlines.remove(call);
+  registry.waiting.deadlines.remove(call);
 }

@@ -54,7 +54,9 @@ export async function answerOfStore<T>(
   store: string,
   late: (answer: T) => void,
 ): Promise<{ readonly answer: T } | undefined> {
-  const { policyTimeoutMs } = call.session.registry;
+  const {
+    settings: { policyTimeoutMs },
+  } = call.session.registry;
   const asked = Promise.resolve(answer).then((came) => ({ answer: came }));
   const got = await answerInTime(call, asked, policyTimeoutMs);
   if (got !== tooLate) return got;

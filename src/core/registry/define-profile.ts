@@ -28,7 +28,7 @@ export function defineProfile(registry: RegistryState, profile: Profile): void {
   if ([...profiles.values()].some((one) => parentsOf(one.given).includes(resolved.id)))
     setWithHeirs(registry, { given, resolved });
   else profiles.set(resolved.id, { given, resolved });
-  registry.limitsRate ||= resolved.limits.callsPerMinute !== undefined;
+  registry.sessions.limitsRate ||= resolved.limits.callsPerMinute !== undefined;
   registry.changed('profile');
 }
 
@@ -38,7 +38,7 @@ function reviewProfile(registry: RegistryState, profile: ResolvedProfile): void 
   const { conditioned, review } = registry.ports;
   if (review === undefined) return;
   // A tool that is not registered yet may have what a rule for all tools looks for.
-  const isWhole = [...tools.keys()].every((name) => registry.tools.has(name));
+  const isWhole = [...tools.keys()].every((name) => registry.catalogue.tools.has(name));
   const isOwn = ({ layer, names }: CompiledRule | Conditioned): boolean =>
     layer === `profile:${id}` && (isWhole || names !== undefined);
   const others = conditioned.flatMap((conditionedIn) => conditionedIn(profile));
@@ -87,7 +87,7 @@ function resolveHeirs(registry: RegistryState, changed: string): void {
 
 function checkProfileTools(profile: ResolvedProfile, registry: RegistryState): void {
   for (const tool of profile.tools.values()) {
-    const entry = registry.names.pick(tool.name, tool.range);
+    const entry = registry.catalogue.names.pick(tool.name, tool.range);
     if (entry !== undefined) {
       checkKnobs(profile.id, entry, tool.knobs);
       for (const part of registry.ports.profiles.tools) part.check(profile.id, entry, tool);
@@ -98,7 +98,7 @@ function checkProfileTools(profile: ResolvedProfile, registry: RegistryState): v
 function unknownTool(
   { id }: ResolvedProfile,
   { name, range }: ProfileTool,
-  { names, tools }: RegistryState,
+  { catalogue: { names, tools } }: RegistryState,
 ): MisuseError {
   const problem =
     names.misfit?.(name, range) ??

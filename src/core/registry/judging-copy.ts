@@ -35,8 +35,11 @@ export function judgingCopy(
   registry: RegistryState,
   { rules, options, now, hostGates = false }: JudgingCopyOptions,
 ): RegistryState {
-  const { default: fallback, policyTimeoutMs, logger, spine } = registry;
-  const policies = hostGates ? registry.policies : [];
+  const {
+    spine,
+    settings: { default: fallback, policyTimeoutMs, logger },
+  } = registry;
+  const policies = hostGates ? registry.settings.policies : [];
   const copy = new RegistryState(
     { ...options, default: fallback, policies, policyTimeoutMs, logger, now },
     spine,
@@ -54,10 +57,14 @@ export function judgingCopy(
 }
 
 /** Copies all tools, whether enabled or not. */
-function copyTools({ names }: RegistryState, copy: RegistryState, hostGates: boolean): void {
+function copyTools(
+  { catalogue: { names } }: RegistryState,
+  copy: RegistryState,
+  hostGates: boolean,
+): void {
   for (const { definition, owner, enabled } of names.all()) {
-    const inert = new ToolEntry(inertDefinition(definition, hostGates), owner, copy.waits);
+    const inert = new ToolEntry(inertDefinition(definition, hostGates), owner, copy.waiting.graph);
     inert.enabled = enabled;
-    copy.names.add(inert);
+    copy.catalogue.names.add(inert);
   }
 }

@@ -17,7 +17,7 @@ export function openSession(
   begin?: (session: SessionState) => void,
 ): SessionState {
   const setup = readSessionOptions(options, state);
-  state.hasOpened = true;
+  state.sessions.hasOpened = true;
   const { conditioned, review } = state.ports;
   if (review !== undefined) {
     review.opening();

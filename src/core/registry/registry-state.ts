@@ -1,28 +1,24 @@
 /** What the sessions of a registry share: tools, rules, profiles, clocks, timers and events. */
 
 import type { ChangeReason } from '../../api/events.ts';
-import type { Effect, Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
-import type { Logger, RegistryOptions } from '../../api/registry.ts';
+import type { RegistryOptions } from '../../api/registry.ts';
 import type { Rule } from '../../api/rule.ts';
 import { deepFreeze } from '../../values/json/index.ts';
 import { AbortHub } from '../../values/limits/abort-hub.ts';
 import { Deadlines } from '../../values/limits/deadlines.ts';
-import { createLocks, type Locks } from '../../values/limits/locks.ts';
+import { createLocks } from '../../values/limits/locks.ts';
 import { OwnTimers, timersEndWithRequests } from '../../values/limits/own-timers.ts';
-import { RateWindow } from '../../values/limits/rate-window.ts';
 import { safeClock } from '../../values/limits/safe-clock.ts';
-import { createWaitGraph, type WaitGraph } from '../../values/limits/wait-graph.ts';
+import { createWaitGraph } from '../../values/limits/wait-graph.ts';
 import { errorToLog, logTo } from '../../values/logging.ts';
 import { reading } from '../../values/options/index.ts';
-import { nameSkeleton } from '../../values/text/names.ts';
 import type { ToolStatus } from '../call/binding.ts';
 import type { Call } from '../call/call.ts';
 import type { CallObservers } from '../call/call-observers.ts';
 import type { CallTracers } from '../call/call-tracers.ts';
 import { createIds } from '../call/calls-in-flight.ts';
-import { Counters } from '../call/counters.ts';
-import type { CallControl, CallRegistry } from '../call/session-port.ts';
+import type { CallControl, CallRegistry, RegistrySettings, Waiting } from '../call/session-port.ts';
 import { EventHub } from '../events.ts';
 import { tightestLimits } from '../rules/limits.ts';
 import type { KnownProfile } from '../rules/lineage.ts';
@@ -38,14 +34,11 @@ import type { ToolEntry } from '../tool/tool-entry.ts';
 import type { RegistryParts } from './define-part.ts';
 import type { Gathered, ToolsChange } from './gathered-changes.ts';
 import { installGates } from './install-gates.ts';
-import { type NameTable, SingleNames } from './name-table.ts';
 import { Ports } from './ports.ts';
 import { readRegistryOptions } from './registry-options.ts';
+import { ToolCatalogue } from './tool-catalogue.ts';
 
 const none: readonly never[] = Object.freeze([]);
-
-/** Most names of removed tools that are remembered. */
-const maxRemoved = 10_000;
 
 export class RegistryState {
   readonly parts: RegistryParts;
@@ -53,51 +46,20 @@ export class RegistryState {
   readonly ports = new Ports();
   /** What parts keep. */
   slots: Map<Slot<unknown>, unknown> | undefined;
-  /** For each name, the tool that is shown. */
-  readonly tools = new Map<string, ToolEntry>();
-  /** All tools. A part may replace it before the first tool is registered. */
-  names: NameTable;
-  readonly skeletons = new Map<string, string>();
+  readonly catalogue: ToolCatalogue;
   /** It only tries definitions and runs no calls, so executors have no user in it. */
   isTrial = false;
   readonly profiles = new Map<string, KnownProfile>();
-  readonly policies: readonly Policy<unknown>[];
-  readonly default: Effect;
-  readonly defaultTimeoutMs: number;
-  readonly policyTimeoutMs: number;
-  readonly graceMs: number;
+  readonly settings: RegistrySettings;
   readonly now: () => number;
   readonly newId: () => string;
-  readonly logger: Logger | undefined;
-  /** Sessions with calls that wait on an approver in this process. */
-  readonly asking = new Set<SessionState>();
-  /** The counts of all its sessions, closed ones too. */
-  readonly counts = new Counters(undefined);
-  readonly deadlines: Deadlines | OwnTimers = timersEndWithRequests()
-    ? new OwnTimers()
-    : new Deadlines();
-  readonly aborts = new AbortHub();
-  readonly waits: WaitGraph = createWaitGraph();
-  /** Limits the hints for unknown names: searching a thousand names takes a millisecond or two. */
-  readonly hints = new RateWindow(100, 1_000);
-  readonly locks: Locks | undefined;
+  readonly waiting: Waiting;
   readonly hub: EventHub;
-  /** Removed tools with the epoch of their removal, so that older sessions can say so. */
-  readonly removed = new Map<string, number>();
-  /** Grows with every change to the tools. Public. */
-  revision = 0;
-  /**
-   * Some profile limits the calls per minute. All sessions count their calls, because they may
-   * switch to it.
-   */
-  limitsRate = false;
   /** Calls that are being started at the moment, each inside the gates of the previous one. */
   nesting = 0;
   /** Grows with every change to tools, rules or profiles that may change a verdict or a listing. */
   epoch = 0;
   closed = false;
-  /** A session was opened. Sessions and calls rely on the parts that were there before them. */
-  hasOpened = false;
   /** The observers of calls. Created when the first one is added. */
   observers: CallObservers | undefined;
   /** The tracers of calls. Absent if there are none. */
@@ -118,18 +80,19 @@ export class RegistryState {
   constructor(options: RegistryOptions<never>, spine: CallControl, parts: RegistryParts) {
     this.spine = spine;
     this.parts = parts;
-    this.names = new SingleNames(this.tools, parts);
+    this.catalogue = new ToolCatalogue(parts);
     const { newId, now, rules, ...given } = readRegistryOptions(options, parts);
-    this.policies = given.policies;
-    this.default = given.default;
-    this.defaultTimeoutMs = given.defaultTimeoutMs;
-    this.policyTimeoutMs = given.policyTimeoutMs;
-    this.graceMs = given.graceMs;
+    this.settings = given;
     // The machine's clock is looked up at each reading, so that a test can fake it.
     this.now = now === undefined ? () => Date.now() : safeClock(now);
     this.newId = newId ?? createIds();
-    this.logger = given.logger;
-    this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
+    const graph = createWaitGraph();
+    this.waiting = {
+      deadlines: timersEndWithRequests() ? new OwnTimers() : new Deadlines(),
+      aborts: new AbortHub(),
+      graph,
+      locks: given.locks === 'registry' ? createLocks(graph) : undefined,
+    };
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules, parts));
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
     for (const part of parts.specs) part.install?.(this.ports, this, given);
@@ -230,11 +193,6 @@ export class RegistryState {
     this.hub.emit('tools:changed', deepFreeze(event));
   }
 
-  /** The registered name that could be confused with this name. */
-  twinOf(name: string): string | undefined {
-    return this.skeletons.get(nameSkeleton(name));
-  }
-
   /** Monotonic milliseconds. The clock is looked up at each call, so that a test can fake it. */
   monotonic(): number {
     // The global `performance` is a getter that costs as much as the clock. It is faked together
@@ -246,21 +204,13 @@ export class RegistryState {
     return this.#clock.now();
   }
 
-  /** Remembers a removed tool, forgetting the oldest. Called right before the epoch is raised. */
-  rememberRemoved(name: string): void {
-    this.removed.delete(name);
-    if (this.removed.size >= maxRemoved)
-      this.removed.delete(this.removed.keys().next().value as string);
-    this.removed.set(name, this.epoch + 1);
-  }
-
   listenerFailed(error: unknown, type: string): void {
     this.hostFault(error, { event: type, source: 'listener' }, 'an event listener failed');
   }
 
   /** Logs a message. If the logger throws or rejects, nothing is affected. */
   warn(data: object, message: string, level: 'warn' | 'error' = 'warn'): void {
-    logTo(this.logger, level, data, message);
+    logTo(this.settings.logger, level, data, message);
   }
 
   /**
@@ -273,8 +223,8 @@ export class RegistryState {
     message: string,
     errorOf: (thrown: unknown) => unknown = errorToLog,
   ): void {
-    if (this.logger !== undefined)
-      logTo(this.logger, 'error', { err: errorOf(thrown), ...where }, message);
+    const { logger } = this.settings;
+    if (logger !== undefined) logTo(logger, 'error', { err: errorOf(thrown), ...where }, message);
   }
 }
 

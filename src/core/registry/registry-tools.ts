@@ -24,11 +24,11 @@ export class RegistryTools {
   constructor(state: RegistryState) {
     this.#state = state;
     this.#table = {
-      has: (entry) => state.names.has(entry),
+      has: (entry) => state.catalogue.names.has(entry),
       replace: (before, entry) => this.#put(before, entry),
       remove: (entry) => this.remove([entry]),
       changed: ({ name }) => {
-        state.names.changed(name);
+        state.catalogue.names.changed(name);
         this.#tell({ modified: [name] });
       },
       registry: state,
@@ -41,17 +41,17 @@ export class RegistryTools {
     const state = this.#state;
     const list = readDefinitions(definitions);
     const skeletons = this.#checkNew(list, owner);
-    const entries = list.map((definition) => new ToolEntry(definition, owner, state.waits));
+    const entries = list.map((definition) => new ToolEntry(definition, owner, state.waiting.graph));
     state.ports.review?.registering(entries);
-    for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
+    for (const [skeleton, name] of skeletons) state.catalogue.skeletons.set(skeleton, name);
     const added = new Set<string>();
     const modified = new Set<string>();
     for (const entry of entries) {
       const { name } = entry;
-      if (!state.tools.has(name)) added.add(name);
+      if (!state.catalogue.tools.has(name)) added.add(name);
       else if (!added.has(name)) modified.add(name);
-      state.names.add(entry);
-      state.removed.delete(name);
+      state.catalogue.names.add(entry);
+      state.catalogue.removed.delete(name);
       retainExecutor(entry, state);
     }
     if (entries.length > 0) this.#tell(changeOf({ added: [...added], modified: [...modified] }));
@@ -65,7 +65,7 @@ export class RegistryTools {
     checkDefinition(definition, state);
     showDefinition(definition, state);
     checkReserved(state, definition.name);
-    const before = state.names.replacedBy(definition);
+    const before = state.catalogue.names.replacedBy(definition);
     if (before === undefined) {
       this.add([definition], owner);
       return false;
@@ -77,7 +77,7 @@ export class RegistryTools {
           'replace it.',
       );
     this.#checkPages([definition], owner, before);
-    const entry = new ToolEntry(definition, owner, state.waits);
+    const entry = new ToolEntry(definition, owner, state.waiting.graph);
     state.ports.review?.registering([entry], before);
     this.#put(before, entry);
     this.#register(entry);
@@ -87,7 +87,7 @@ export class RegistryTools {
   /** Removes all versions of a name, or one definition. False if there is nothing to remove. */
   unregister(tool: string | AnyTool | undefined): boolean {
     const name = typeof tool === 'string' ? tool : (tool?.name as string);
-    const entries = this.#state.names
+    const entries = this.#state.catalogue.names
       .of(name)
       .filter(({ definition }) => typeof tool === 'string' || definition === tool);
     if (entries.length > 0) {
@@ -104,11 +104,11 @@ export class RegistryTools {
     for (const entry of entries) {
       const { name } = entry;
       entry.removed = true;
-      if (state.names.drop(entry)) {
+      if (state.catalogue.names.drop(entry)) {
         modified.delete(name);
         removed.add(name);
-        state.skeletons.delete(nameSkeleton(name));
-        if (!entry.internals.internal) state.rememberRemoved(name);
+        state.catalogue.skeletons.delete(nameSkeleton(name));
+        if (!entry.internals.internal) state.catalogue.rememberRemoved(name, state.epoch + 1);
       } else modified.add(name);
       void releaseExecutor(entry, state);
     }
@@ -126,12 +126,12 @@ export class RegistryTools {
       const { name } = definition;
       if (!state.ports.tools.own.has(definition)) checkReserved(state, name);
       const skeleton = nameSkeleton(name);
-      const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
+      const taken = state.catalogue.skeletons.get(skeleton) ?? skeletons.get(skeleton);
       const own = besideOf(definition, owner);
       const others =
         besides.get(name) ??
-        state.names.of(name).map((entry) => besideOf(entry.definition, entry.owner));
-      state.names.checkBeside(name, own, others);
+        state.catalogue.names.of(name).map((entry) => besideOf(entry.definition, entry.owner));
+      state.catalogue.names.checkBeside(name, own, others);
       others.push(own);
       besides.set(name, others);
       if (taken !== undefined && taken !== name)
@@ -147,7 +147,9 @@ export class RegistryTools {
   }
 
   #checkPages(definitions: readonly AnyTool[], owner: string, replaced?: ToolEntry): void {
-    const { names } = this.#state;
+    const {
+      catalogue: { names },
+    } = this.#state;
     checkPages(definitions, () => names.all().filter((one) => one !== replaced), owner);
   }
 
@@ -158,7 +160,7 @@ export class RegistryTools {
   /** Replaces an entry by another of the same name. */
   #put(before: ToolEntry, entry: ToolEntry): void {
     const state = this.#state;
-    state.names.swap(before, entry);
+    state.catalogue.names.swap(before, entry);
     // Retained before the old entry is released, so that a shared executor is not disposed.
     retainExecutor(entry, state);
     before.removed = true;
@@ -174,7 +176,7 @@ export class RegistryTools {
 
   #tell(change: ToolsChange): void {
     const state = this.#state;
-    state.revision++;
+    state.catalogue.revision++;
     state.epoch++;
     state.emitToolsChanged(change);
     state.followChange('registry');

@@ -101,34 +101,34 @@ export class Registry<S = unknown> {
 
   /** The definition of this name that sessions without a range see; undefined if there is none. */
   get(name: string): AnyTool<S> | undefined {
-    return this.#state.tools.get(name)?.definition as AnyTool<S> | undefined;
+    return this.#state.catalogue.tools.get(name)?.definition as AnyTool<S> | undefined;
   }
 
   /** All definitions, in the order in which their names were added; newest version first. */
   listTools(): readonly AnyTool<S>[] {
-    return this.#state.names.all().map(({ definition }) => definition as AnyTool<S>);
+    return this.#state.catalogue.names.all().map(({ definition }) => definition as AnyTool<S>);
   }
 
   /** The names of all tools, in the order of `listTools`. */
   listNames(): readonly string[] {
-    return [...this.#state.tools.keys()];
+    return [...this.#state.catalogue.tools.keys()];
   }
 
   /** Removes every tool. Returns how many there were. */
   clear(): number {
-    const entries = this.#state.names.all();
+    const entries = this.#state.catalogue.names.all();
     if (entries.length > 0) this.#tools.remove(entries);
     return entries.length;
   }
 
   /** The number of names of tools, including disabled ones. */
   get count(): number {
-    return this.#state.tools.size;
+    return this.#state.catalogue.tools.size;
   }
 
   /** Grows with every change to the tools. */
   get revision(): number {
-    return this.#state.revision;
+    return this.#state.catalogue.revision;
   }
 
   /** The registry's events, and those of every session except its `tools:changed`. */
@@ -155,7 +155,7 @@ export class Registry<S = unknown> {
 
   /** The counts of all calls since the registry was created, including those of closed sessions. */
   metrics(): CallMetrics {
-    return metricsOf(this.#state.counts);
+    return metricsOf(this.#state.sessions.counts);
   }
 
   /**
@@ -214,7 +214,7 @@ export class Registry<S = unknown> {
       source,
       prefix,
       add: (definitions) => this.#add(definitions, source),
-      entries: () => state.names.all().filter((entry) => entry.owner === source),
+      entries: () => state.catalogue.names.all().filter((entry) => entry.owner === source),
       remove: (entries) => this.#tools.remove(entries),
       disposed: () => {
         removeRules?.();
@@ -288,8 +288,13 @@ async function closeRegistry(registry: RegistryState): Promise<void> {
   for (let call = registry.calls; call !== undefined; call = call.next)
     open.add(wholeSession(call.session));
   await Promise.all([...open].map(closeSession));
-  await Promise.all(registry.names.all().map((entry) => releaseExecutor(entry, registry)));
-  const { ports, policyTimeoutMs } = registry;
+  await Promise.all(
+    registry.catalogue.names.all().map((entry) => releaseExecutor(entry, registry)),
+  );
+  const {
+    ports,
+    settings: { policyTimeoutMs },
+  } = registry;
   const saved = Promise.all(ports.closing.map((save) => save()));
   await withDeadline<unknown, void>(saved, policyTimeoutMs, () => undefined);
 }

@@ -56,7 +56,12 @@ export function openSessions(registry: RegistryState): OpenSession[] {
  * session was opened. False if it is there already, or too late.
  */
 export function addPart(registry: RegistryState, part: Part): boolean {
-  const { hasOpened, parts, ports, names } = registry;
+  const {
+    parts,
+    ports,
+    sessions: { hasOpened },
+    catalogue: { names },
+  } = registry;
   if (hasOpened || parts.has(part.name)) return false;
   const spec = specOf(part);
   parts.add(spec);

@@ -30,7 +30,9 @@ export interface ProfileReaders {
       ) => void)[];
     };
   };
-  readonly names: { rangeIn(name: string, text: string): VersionRange | undefined };
+  readonly catalogue: {
+    readonly names: { rangeIn(name: string, text: string): VersionRange | undefined };
+  };
 }
 
 /** What a part reads from a tool in a profile. */
@@ -79,7 +81,7 @@ const toolTable = {
 export function readTools(
   value: readonly unknown[],
   where: string,
-  { parts, ports, names: named }: ProfileReaders,
+  { parts, ports, catalogue: { names: named } }: ProfileReaders,
 ): readonly ProfileEntry[] {
   const names = new Set<string>();
   return value.map((item, index) => {
@@ -119,7 +121,7 @@ function othersIn(read: object): ProfileEntry['more'] {
  */
 function splitRange(
   text: string,
-  named: ProfileReaders['names'],
+  named: ProfileReaders['catalogue']['names'],
 ): { readonly name: string; readonly range: VersionRange | undefined } {
   const at = text.lastIndexOf('@');
   const name = text.slice(0, at);

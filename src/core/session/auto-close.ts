@@ -17,8 +17,8 @@ export function closeAutomatically(
   if (signal !== undefined) {
     if (signal.aborted) return close();
     const entry = { aborted: close };
-    session.registry.aborts.add(signal, entry);
-    session.atClosing(() => session.registry.aborts.remove(signal, entry));
+    session.registry.waiting.aborts.add(signal, entry);
+    session.atClosing(() => session.registry.waiting.aborts.remove(signal, entry));
   }
   if (idleTimeoutMs === undefined) return undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -61,7 +61,7 @@ export function closeSession(state: SessionState): Promise<void> {
   const disposed = Promise.allSettled(disposals);
   // Host code that never returns must not block the closing.
   if (disposals.some((one) => one !== undefined))
-    void withDeadline<unknown, void>(disposed, registry.graceMs, () =>
+    void withDeadline<unknown, void>(disposed, registry.settings.graceMs, () =>
       registry.warn({ session: state.sessionId }, 'closing a session: a clean-up took too long'),
     ).then(() => resolve());
   else resolve();

@@ -17,7 +17,7 @@ export interface ToolTable {
   changed(entry: ToolEntry): void;
   readonly registry: {
     readonly parts: PartSet;
-    readonly waits: WaitGraph;
+    readonly waiting: { readonly graph: WaitGraph };
     hostFault(thrown: unknown, where: object, message: string): void;
   };
 }
@@ -61,7 +61,7 @@ export class Registration implements ToolRegistration, OutsidePlace {
     const before = this.#mine;
     const { registry } = this.#table;
     prepareSchemas(internalsOf(definition), registry.parts);
-    const heir = new ToolEntry(definition, before.owner, registry.waits, before);
+    const heir = new ToolEntry(definition, before.owner, registry.waiting.graph, before);
     before.removed = true;
     this.#earlier = [...(this.#earlier ?? []), before].filter(({ inFlight }) => inFlight > 0);
     this.#mine = heir;

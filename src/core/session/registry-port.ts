@@ -1,12 +1,10 @@
 /** What a session knows of its registry. The registry knows more. */
 
-import type { Effect } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
-import type { Logger } from '../../api/registry.ts';
 import type { VersionRange } from '../../values/text/versions.ts';
 import type { ToolStatus } from '../call/binding.ts';
 import type { CallPorts } from '../call/call-ports.ts';
-import type { Counters } from '../call/counters.ts';
+import { Counters } from '../call/counters.ts';
 import type { CallRegistry } from '../call/session-port.ts';
 import type { PartSet } from '../part.ts';
 import type { KnownProfile } from '../rules/lineage.ts';
@@ -25,23 +23,21 @@ export interface SessionRegistry extends CallRegistry {
     readonly tools: ToolPorts;
     readonly review: Review | undefined;
   };
-  readonly default: Effect;
-  readonly defaultTimeoutMs: number;
-  /** The counts of all its sessions, closed ones too. */
-  readonly counts: Counters;
   /** Grows with every change to tools, rules or profiles that may change a verdict or a listing. */
   readonly epoch: number;
-  /** Grows with every change to the tools. Public. */
-  readonly revision: number;
-  /** For each name, the tool that is shown. */
-  readonly tools: ReadonlyMap<string, ToolEntry>;
-  /** All tools. */
-  readonly names: { pick(name: string, range: VersionRange | undefined): ToolEntry | undefined };
-  readonly skeletons: ReadonlyMap<string, string>;
-  /** Removed tools with the epoch of their removal. */
-  readonly removed: ReadonlyMap<string, number>;
-  /** The registered name that could be confused with this name. */
-  twinOf(name: string): string | undefined;
+  readonly catalogue: CallRegistry['catalogue'] & {
+    /** Grows with every change to the tools. Public. */
+    readonly revision: number;
+    /** For each name, the tool that is shown. */
+    readonly tools: ReadonlyMap<string, ToolEntry>;
+    /** All tools. */
+    readonly names: { pick(name: string, range: VersionRange | undefined): ToolEntry | undefined };
+    readonly skeletons: ReadonlyMap<string, string>;
+    /** Removed tools with the epoch of their removal. */
+    readonly removed: ReadonlyMap<string, number>;
+    /** The registered name that could be confused with this name. */
+    twinOf(name: string): string | undefined;
+  };
   readonly profiles: ReadonlyMap<string, KnownProfile>;
   /** A session's limits combined with its profile's: the tightest of each. */
   limitsOf(own: Limits, profile: ResolvedProfile | undefined): Limits;
@@ -55,7 +51,6 @@ export interface SessionRegistry extends CallRegistry {
   readonly sessions: KnownSessions;
   /** It only tries definitions and runs no calls. */
   readonly isTrial: boolean;
-  readonly logger: Logger | undefined;
   listenerFailed(error: unknown, type: string): void;
 }
 
@@ -65,6 +60,14 @@ export class KnownSessions {
   readonly watchers = new Set<WeakRef<SessionState>>();
   /** Those that hold something that closing must dispose, so they must not be garbage-collected. */
   readonly held = new Set<SessionState>();
+  /** Those with calls that wait on an approver in this process. */
+  readonly asking = new Set<SessionState>();
+  /** The counts of all, closed ones too. */
+  readonly counts = new Counters(undefined);
+  /** A session was opened. Sessions and calls rely on the parts that were there before them. */
+  hasOpened = false;
+  /** Some profile limits the calls per minute. All count theirs, because they may switch to it. */
+  limitsRate = false;
 
   each(run: (session: SessionState) => void): void {
     for (const session of this.held) run(session);

@@ -180,7 +180,7 @@ export class SessionState {
     }
     // A registry tool replaces the session's own tool of the same name, even if it came later.
     for (const [name, entry] of [...(this.own ?? [])].filter(([name]) =>
-      registry.skeletons.has(nameSkeleton(name)),
+      registry.catalogue.skeletons.has(nameSkeleton(name)),
     )) {
       entry.removed = true;
       this.own?.delete(name);
@@ -191,7 +191,8 @@ export class SessionState {
   /** Whether the session had a tool of this name that was removed. */
   knew(name: string): boolean {
     return (
-      (this.registry.removed.get(name) ?? -1) > this.createdAt || this.gone?.has(name) === true
+      (this.registry.catalogue.removed.get(name) ?? -1) > this.createdAt ||
+      this.gone?.has(name) === true
     );
   }
 
@@ -201,7 +202,7 @@ export class SessionState {
     const range = this.profile?.ranges?.get(name);
     let entry = this.outer?.entryOf(name);
     if (this.outer === undefined)
-      entry = this.registry.names.pick(name, range) ?? this.own?.get(name);
+      entry = this.registry.catalogue.names.pick(name, range) ?? this.own?.get(name);
     else if (entry === this.outer.brought?.get(name)) entry = undefined;
     entry ??= brought;
     // The host may replace a tool of a part, but an imported server may not.
@@ -324,7 +325,7 @@ export class SessionState {
 
   /** The counts of its calls. Created when the first one ends. */
   counters(): Counters {
-    this.counts ??= new Counters(this.registry.counts);
+    this.counts ??= new Counters(this.registry.sessions.counts);
     return this.counts;
   }
 

@@ -127,7 +127,7 @@ class Session<S> implements CoreSession<S> {
       },
       dropped,
       prerequisites,
-      revision: state.registry.revision,
+      revision: state.registry.catalogue.revision,
       hash,
     });
   }
@@ -144,7 +144,7 @@ class Session<S> implements CoreSession<S> {
     checkDefinition(definition as AnyTool, registry);
     const { name } = definition;
     const twin =
-      registry.twinOf(name) ??
+      registry.catalogue.twinOf(name) ??
       [...(state.own?.keys() ?? []), ...(state.brought?.keys() ?? [])].find(
         (other) => nameSkeleton(other) === nameSkeleton(name),
       );
@@ -158,7 +158,7 @@ class Session<S> implements CoreSession<S> {
     }
     checkPages([definition as AnyTool], () => state.own?.values() ?? [], 'session');
     showDefinition(definition as AnyTool, registry, state);
-    const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
+    const entry = new ToolEntry(definition as AnyTool, 'session', registry.waiting.graph);
     registry.ports.review?.registering([entry], undefined, state);
     state.own ??= new Map();
     state.own.set(name, entry);
@@ -262,7 +262,7 @@ function ownTable(state: SessionState): ToolTable {
 
 /** @throws MisuseError `unknown_tool`. */
 export function checkOverrides(state: SessionState, overrides: Overrides): void {
-  const known = new Map<string, unknown>([...state.registry.tools, ...(state.own ?? [])]);
+  const known = new Map<string, unknown>([...state.registry.catalogue.tools, ...(state.own ?? [])]);
   for (const list of ['enable', 'disable', 'force'] as const)
     checkNames(overrides[list], known, `overrides.${list}`);
 }

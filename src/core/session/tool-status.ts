@@ -44,13 +44,14 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
       facts: session.facts,
     },
   );
-  const effect = strictest(registry.default, profile?.default ?? 'allow');
+  const effect = strictest(registry.settings.default, profile?.default ?? 'allow');
   const profileAsks = profileTool?.requiresApproval === true;
   const mayAllow =
     enforced.some((rule) => rule.effect === 'allow') ||
-    registry.policies.length > 0 ||
+    registry.settings.policies.length > 0 ||
     internals.check !== undefined;
-  const unjudged = rules.length === 0 && registry.policies.length === 0 && effect === 'allow';
+  const unjudged =
+    rules.length === 0 && registry.settings.policies.length === 0 && effect === 'allow';
   const status: ToolStatus = {
     drop,
     registryRules,
@@ -69,7 +70,8 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
       ) &&
       internals.check === undefined &&
       internals.requiresApproval === false,
-    timeoutMs: profileTool?.timeoutMs ?? internals.execution.timeoutMs ?? registry.defaultTimeoutMs,
+    timeoutMs:
+      profileTool?.timeoutMs ?? internals.execution.timeoutMs ?? registry.settings.defaultTimeoutMs,
     maxOutputChars: Math.min(
       internals.execution.maxOutputChars ?? Number.POSITIVE_INFINITY,
       profileTool?.maxOutputChars ?? Number.POSITIVE_INFINITY,

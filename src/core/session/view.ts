@@ -82,7 +82,7 @@ export function computeView(session: SessionState): View {
   const { registry, profile } = session;
   const specs = new Map<string, ToolSpec>();
   const entryOf = (name: string): ToolEntry | undefined => session.entryOf(name);
-  for (const name of [...registry.tools.keys(), ...(session.own?.keys() ?? [])]) {
+  for (const name of [...registry.catalogue.tools.keys(), ...(session.own?.keys() ?? [])]) {
     const entry = entryOf(name);
     // No version fits the range of the profile.
     if (entry === undefined) continue;

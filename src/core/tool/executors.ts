@@ -18,7 +18,7 @@ interface Users {
 
 /** What a registry does for the executors of its tools. */
 interface Host {
-  readonly policyTimeoutMs: number;
+  readonly settings: { readonly policyTimeoutMs: number };
   warn(data: object, message: string): void;
   hostFault(thrown: unknown, where: object, message: string): void;
 }
@@ -62,7 +62,7 @@ export function disposalOf(executor: Executor): Promise<void> | undefined {
 async function dispose(executor: Executor, { name }: ToolEntry, host: Host): Promise<void> {
   try {
     const disposed = Promise.resolve(executor.dispose?.());
-    await withDeadline(disposed, host.policyTimeoutMs, () =>
+    await withDeadline(disposed, host.settings.policyTimeoutMs, () =>
       host.warn({ tool: name }, 'disposing an executor took too long; it is not waited for'),
     );
   } catch (error) {

@@ -45,7 +45,7 @@ export class Journals implements Keeper {
   readonly #closing = new Set<Promise<void>>();
 
   constructor(store: Store, registry: RegistryState, goOn: GoOn) {
-    this.store = bounded(store, registry.policyTimeoutMs);
+    this.store = bounded(store, registry.settings.policyTimeoutMs);
     this.#registry = registry;
     this.#goOn = goOn;
     this.agenda = new Agenda(this.store, isInProcess(store), registry, (...program) =>

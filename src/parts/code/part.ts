@@ -203,7 +203,8 @@ function openCode(
 ): void {
   const { registry } = session;
   const { name } = settings;
-  const taken = registry.twinOf(name) ?? takenNames.find((one) => registry.tools.has(one));
+  const taken =
+    registry.catalogue.twinOf(name) ?? takenNames.find((one) => registry.catalogue.tools.has(one));
   if (taken !== undefined)
     throw new MisuseError(
       'name_conflict',
@@ -212,7 +213,7 @@ function openCode(
         `tool \`${taken}\`. Rename your tool, or set \`code.name\`.`,
     );
   const definition = codeTool(settings, tools);
-  const entry = new ToolEntry(definition, 'host', registry.waits);
+  const entry = new ToolEntry(definition, 'host', registry.waiting.graph);
   entry.isProgram = true;
   const listing = new CodeListing(settings, entry, select);
   // Code mode lists its tool itself.

@@ -50,7 +50,9 @@ async function ask(
   const stop = (): void =>
     controller.abort(new DOMException('Nobody waits for the credential any more.', 'AbortError'));
   call.onEnd(stop);
-  const { policyTimeoutMs } = call.session.registry;
+  const {
+    settings: { policyTimeoutMs },
+  } = call.session.registry;
   const settled = await answerInTime(call, Promise.all(asked), policyTimeoutMs);
   call.offEnd(stop);
   stop();
@@ -148,7 +150,9 @@ function nobodyGives(call: FoundCall, name: string): ToolError {
 }
 
 function tooSlow(call: FoundCall, names: readonly string[]): ToolError {
-  const { policyTimeoutMs } = call.session.registry;
+  const {
+    settings: { policyTimeoutMs },
+  } = call.session.registry;
   const name = names.join(', ');
   const error = new Error(`It did not answer within ${policyTimeoutMs} ms.`);
   report(call, name, error, 'was too slow');

@@ -171,7 +171,7 @@ function endWith(session: SessionState, outer: SessionState, expiresAt: number |
   const ref = new WeakRef(session);
   const arm = (): void => {
     const leftMs = Math.min(longestTimerMs, Math.max(1, expiresAt - registry.now()));
-    registry.deadlines.add(timer, leftMs, registry.monotonic());
+    registry.waiting.deadlines.add(timer, leftMs, registry.monotonic());
   };
   const timer: Deadline = {
     expire() {
@@ -186,7 +186,7 @@ function endWith(session: SessionState, outer: SessionState, expiresAt: number |
     dlList: undefined,
   };
   arm();
-  session.atClosing(() => registry.deadlines.remove(timer));
+  session.atClosing(() => registry.waiting.deadlines.remove(timer));
 }
 
 /** Tells the sessions of sub-agents of changes of their outer one, and closes them with that. */

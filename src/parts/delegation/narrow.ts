@@ -110,7 +110,8 @@ function isSameTool(
     return outerEntry !== undefined && outer.brought?.get(name) === outerEntry;
   const range = session.profile?.ranges?.get(name);
   if (entry !== outerEntry) return false;
-  if (range !== undefined && session.registry.names.pick(name, range) !== entry) return false;
+  if (range !== undefined && session.registry.catalogue.names.pick(name, range) !== entry)
+    return false;
   const knobs = session.profile?.tools.get(name)?.knobs;
   return knobs === undefined || canonicalJson(knobs) === canonicalJson(knobsIn(outer, name));
 }

@@ -85,8 +85,8 @@ function wrongQuery(query: unknown): string | undefined {
 
 /** Lets a session list few tools, and `find_tools` for the others. @throws MisuseError */
 export function discover(session: SessionState, settings: DiscoverySettings): void {
-  const twin = session.registry.twinOf(findToolsName);
-  if (twin !== undefined && session.registry.tools.get(twin)?.source === 'host')
+  const twin = session.registry.catalogue.twinOf(findToolsName);
+  if (twin !== undefined && session.registry.catalogue.tools.get(twin)?.source === 'host')
     throw new MisuseError(
       'name_conflict',
       `createSession: \`discovery\` brings a tool with the name \`${findToolsName}\`, and the ` +
@@ -106,7 +106,11 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
   });
   // Discovery lists its tool itself, even if an imported tool has the same name.
   session.registry.ports.tools.own.set(definition as AnyTool, { isListed: () => false });
-  const entry: ToolEntry = new ToolEntry(definition as AnyTool, 'host', session.registry.waits);
+  const entry: ToolEntry = new ToolEntry(
+    definition as AnyTool,
+    'host',
+    session.registry.waiting.graph,
+  );
   const discovery: Discovery = new Discovery(settings, entry);
   beginDiscovery(session, discovery);
   session.stamp++;

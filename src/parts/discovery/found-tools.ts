@@ -74,7 +74,7 @@ const fewTools = 500;
  * because the index takes more memory than the tools.
  */
 export function readManyTools(registry: RegistryState): void {
-  const unread = registry.tools.size - (finderSlot.of(registry)?.index.ids.size ?? 0);
+  const unread = registry.catalogue.tools.size - (finderSlot.of(registry)?.index.ids.size ?? 0);
   if (unread > fewTools) void readTools(registry);
 }
 
@@ -96,7 +96,7 @@ async function readInStretches(registry: RegistryState, finder: Finder): Promise
   await nextTurn();
   const pause = createPause();
   const { epoch } = registry;
-  for (const tool of registry.names.all()) {
+  for (const tool of registry.catalogue.names.all()) {
     finder.index.add(tool);
     const pausing = pause();
     if (pausing === undefined) continue;
@@ -134,7 +134,7 @@ function currentScope(session: SessionState): Scope<ToolEntry> {
 /** Updates the index to the registry's present tools. */
 function holdTools(registry: RegistryState, finder: Finder): void {
   if (finder.epoch === registry.epoch) return;
-  finder.index.hold(registry.names.all());
+  finder.index.hold(registry.catalogue.names.all());
   finder.epoch = registry.epoch;
 }
 

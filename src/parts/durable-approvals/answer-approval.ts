@@ -44,7 +44,7 @@ export function answerWaiting(
   id: string,
   answer: ApprovalAnswer,
 ): Promise<ToolResult> | undefined {
-  for (const session of registry.asking) {
+  for (const session of registry.sessions.asking) {
     const waiting = session.desk?.waiting.get(id);
     if (waiting === undefined) continue;
     const { request } = waiting;
@@ -81,7 +81,9 @@ export async function answerStored(
   voice: Voice = 'host',
 ): Promise<ToolResult> {
   const { signer, approvals } = durableOf(registry);
-  const { policyTimeoutMs } = registry;
+  const {
+    settings: { policyTimeoutMs },
+  } = registry;
   if (signer === undefined) return refused(nothing, unknownApproval());
   const claims = signer.verify(id);
   let found: unknown;
@@ -178,7 +180,7 @@ async function sessionOf(
     const state = stateOf(
       await withDeadline(
         startOperation(() => sessionFor(record)),
-        registry.policyTimeoutMs,
+        registry.settings.policyTimeoutMs,
       ),
     );
     if (state.registry !== registry) throw new Error('The session is of another registry.');

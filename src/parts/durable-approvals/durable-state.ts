@@ -127,7 +127,7 @@ export function logUnsharedStores(call: FoundCall): void {
     if (logged.has(kind)) continue;
     logged.add(kind);
     caution(
-      wholeSession(session).registry,
+      wholeSession(session).registry.settings,
       { sessionId, callId, toolName, ...data },
       `approvals are kept in a store that processes can share, and ${text}`,
     );

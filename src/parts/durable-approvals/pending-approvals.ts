@@ -26,7 +26,7 @@ export async function pendingOf(
   if (signer === undefined || principal === undefined) return [];
   const records = await withDeadline(
     startOperation(() => approvals.page({ ...everything, sessionId })),
-    registry.policyTimeoutMs,
+    registry.settings.policyTimeoutMs,
   );
   const pending: PendingApproval[] = [];
   // A record may hold megabytes, which take time to check.
@@ -82,7 +82,7 @@ export async function waitingOf(session: CallSession, most: number): Promise<Wai
     const query = { sessionId: undefined, principal, after, limit: rowsAtOnce };
     const rows = await withDeadline(
       startOperation(() => approvals.heads(query)),
-      registry.policyTimeoutMs,
+      registry.settings.policyTimeoutMs,
     );
     for (const row of rows) {
       const pausing = pause();

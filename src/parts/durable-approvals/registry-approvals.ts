@@ -222,7 +222,7 @@ async function pendingOver<T extends PendingApproval | ListedApproval>(
   const person = personIn(reading.where, by, roles);
   const query = { sessionId, principal, limit, after, person };
   const found: T[] = [];
-  for (const { desk } of registry.asking)
+  for (const { desk } of registry.sessions.asking)
     for (const { request } of desk?.waiting.values() ?? [])
       if (isAsked(request, query) && (after === undefined || byExpiry(request, after) > 0))
         found.push(reading.waiting(request));
@@ -261,7 +261,7 @@ async function placeOf(
     checkOption(where, 'after.expiresAt', expiresAt, wholeNumber(0));
     return { id, expiresAt };
   }
-  for (const { desk } of registry.asking) {
+  for (const { desk } of registry.sessions.asking) {
     const waiting = desk?.waiting.get(after);
     if (waiting !== undefined) return waiting.request;
   }
@@ -270,7 +270,7 @@ async function placeOf(
     signer &&
     (await withDeadline(
       startOperation(() => approvals.read(after)),
-      registry.policyTimeoutMs,
+      registry.settings.policyTimeoutMs,
     ));
   const expiresAt = found?.record.expiresAt;
   if (typeof expiresAt === 'number') return { id: after, expiresAt };
@@ -305,7 +305,7 @@ async function storedOver<T extends PendingApproval | ListedApproval>(
     const asked = { sessionId, principal, limit, after };
     const records = await withDeadline(
       startOperation(() => reading.stored(approvals, asked)),
-      registry.policyTimeoutMs,
+      registry.settings.policyTimeoutMs,
     );
     for (const record of records.slice(0, limit)) {
       const pausing = pause();
@@ -338,7 +338,7 @@ async function getOne(
   given?: Answerer,
 ): Promise<PendingApproval | undefined> {
   const person = given && readOptions('approvals.get', given, personTable);
-  for (const { desk } of registry.asking) {
+  for (const { desk } of registry.sessions.asking) {
     const waiting = desk?.waiting.get(id);
     if (waiting !== undefined) return waiting.request;
   }
@@ -346,7 +346,7 @@ async function getOne(
   if (signer === undefined || typeof id !== 'string') return undefined;
   const found = await withDeadline(
     startOperation(() => approvals.read(id)),
-    registry.policyTimeoutMs,
+    registry.settings.policyTimeoutMs,
   );
   const request = found === undefined ? undefined : genuine(registry, found.record);
   return request?.id === id && maySee(request, person) ? request : undefined;

@@ -155,7 +155,7 @@ export async function withdrawCall(session: SessionState, token: string): Promis
   if (claims === undefined || !isOurs(session, claims)) return false;
   const taken = await withDeadline(
     startOperation(() => approvals.take(claims.id, 0)),
-    session.registry.policyTimeoutMs,
+    session.registry.settings.policyTimeoutMs,
   );
   suspending.release(claims.id);
   return taken !== undefined;
@@ -193,7 +193,7 @@ async function takeRecord(
           return weighed.refusal === undefined ? weighed.kept : found;
         }),
       ),
-      registry.policyTimeoutMs,
+      registry.settings.policyTimeoutMs,
     );
   } catch (error) {
     const message = 'Approvals cannot be read at the moment. Try again.';

@@ -35,7 +35,7 @@ export async function keepOutcome(
     const outcome = outcomeOf(signer, claims, answer, result);
     await withDeadline(
       startOperation(() => approvals.settle(outcome)),
-      registry.policyTimeoutMs,
+      registry.settings.policyTimeoutMs,
     );
   } catch (error) {
     const { sessionId } = claims;
@@ -98,9 +98,10 @@ export function keepLease(registry: RegistryState, { id, sessionId }: TokenClaim
     dlAt: 0,
     dlList: undefined,
   };
-  const later = (): void => registry.deadlines.add(timer, leaseMs / 3, registry.monotonic());
+  const later = (): void =>
+    registry.waiting.deadlines.add(timer, leaseMs / 3, registry.monotonic());
   later();
-  return () => registry.deadlines.remove(timer);
+  return () => registry.waiting.deadlines.remove(timer);
 }
 
 /** The session and principal whose approvals are looked for. */
@@ -132,7 +133,7 @@ export async function outcomeIn(session: Asker, id: string): Promise<ApprovalOut
   const { approvals } = durableOf(registry);
   const found = await withDeadline(
     startOperation(() => approvals.read(id)),
-    registry.policyTimeoutMs,
+    registry.settings.policyTimeoutMs,
   );
   const copy = copyJson(found?.record, { maxDepth: 128, maxValues: 400_000 });
   if (found === undefined || !copy.ok || !isJsonObject(copy.value)) return unknown;

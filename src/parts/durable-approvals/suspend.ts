@@ -229,7 +229,7 @@ async function store(
       .then(() => approvals.take(record.id, 0))
       .then(undefined, () => {});
   try {
-    await withDeadline(putting, registry.policyTimeoutMs);
+    await withDeadline(putting, registry.settings.policyTimeoutMs);
     if (!call.ended) announceQuestion(call, request);
     // A listener may have ended the call when it heard the question.
     kept = !call.ended;

@@ -43,7 +43,7 @@ export function hold(call: FoundCall, idempotency: Idempotency, claim: Claim): v
 
 function renewLater(call: FoundCall, { leaseMs }: Idempotency, claim: Claim): void {
   const { registry } = call.session;
-  registry.deadlines.add(claim, leaseMs / 3, registry.monotonic());
+  registry.waiting.deadlines.add(claim, leaseMs / 3, registry.monotonic());
 }
 
 function renew(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
@@ -58,7 +58,7 @@ function renew(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
 export function releaseClaim(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
   if (!claim.held) return;
   claim.held = false;
-  call.session.registry.deadlines.remove(claim);
+  call.session.registry.waiting.deadlines.remove(claim);
   releaseKey(call, idempotency, claim);
   wake(idempotency, claim.key);
 }
@@ -69,7 +69,7 @@ export function endClaim(call: FoundCall, idempotency: Idempotency, result: Tool
   if (claim === undefined) return;
   if (!call.begun) return releaseClaim(call, idempotency, claim);
   claim.held = false;
-  call.session.registry.deadlines.remove(claim);
+  call.session.registry.waiting.deadlines.remove(claim);
   const { keys, ttlMs, saving } = idempotency;
   const { provenance } = call.session.registry.ports.calls;
   // Without the part, nothing is known of what child calls have returned.
@@ -102,7 +102,7 @@ export function untilWoken(
   return new Promise((resolve) => {
     const { registry } = call.session;
     const woken = (): void => {
-      registry.deadlines.remove(timer);
+      registry.waiting.deadlines.remove(timer);
       call.offEnd(woken);
       const others = waiting.get(key);
       others?.delete(woken);
@@ -123,6 +123,6 @@ export function untilWoken(
     }
     all.add(woken);
     call.onEnd(woken);
-    registry.deadlines.add(timer, milliseconds, registry.monotonic());
+    registry.waiting.deadlines.add(timer, milliseconds, registry.monotonic());
   });
 }

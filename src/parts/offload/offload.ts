@@ -96,7 +96,9 @@ function keep(
     const about = JSON.stringify(aboutOf(call));
     const answer: unknown = putOutput(store, { ...place, text, about, maxBytes, ttlMs });
     if (!isThenable(answer)) return shown;
-    const { policyTimeoutMs } = call.session.registry;
+    const {
+      settings: { policyTimeoutMs },
+    } = call.session.registry;
     return answerInTime(call, answer, policyTimeoutMs).then(
       (settled) =>
         settled === tooLate && !call.ended

@@ -60,7 +60,7 @@ const part = definePart({
         if (!entries.some(({ internals }) => internals.execution.outputStrategy === 'offload'))
           return;
         // A tool of the host that has the reader's name, or a look-alike of it, stays.
-        if (registry.skeletons.has(nameSkeleton(readerName))) return;
+        if (registry.catalogue.skeletons.has(nameSkeleton(readerName))) return;
         outputs.offload = read(onDemand);
       }
       outputs.reader = outputReader(outputs.offload);
@@ -79,7 +79,7 @@ const whyReserved =
 /** Whether the session shows a tool that keeps its outputs. Otherwise there is none to read. */
 function offloads(session: SessionState): boolean {
   const { registry, own } = session;
-  for (const name of [...registry.tools.keys(), ...(own?.keys() ?? [])]) {
+  for (const name of [...registry.catalogue.tools.keys(), ...(own?.keys() ?? [])]) {
     const entry = session.entryOf(name);
     if (entry === undefined || entry.internals.internal) continue;
     if (

@@ -210,16 +210,19 @@ export class RuleReview implements Review {
     const more = [...(session?.own?.values() ?? []), ...(change?.entries ?? [])];
     let all: readonly ToolEntry[] | undefined;
     return {
-      all: () => (all ??= [...registry.names.all(), ...more].filter(isKept)),
+      all: () => (all ??= [...registry.catalogue.names.all(), ...more].filter(isKept)),
       named: (name) =>
-        [...registry.names.of(name), ...more.filter((entry) => entry.name === name)].filter(isKept),
+        [
+          ...registry.catalogue.names.of(name),
+          ...more.filter((entry) => entry.name === name),
+        ].filter(isKept),
     };
   }
 
   #tell({ ruleId, source, message }: RuleFault, what: string): void {
     const text = `The ${what} \`${ruleId}\` (${source}) does not do what it says: ${message}`;
     if (this.#strict) throw new MisuseError(`invalid_${what}` as MisuseCode, text);
-    caution(this.#registry, { ruleId, source }, text);
+    caution(this.#registry.settings, { ruleId, source }, text);
   }
 }
 

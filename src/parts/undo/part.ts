@@ -66,17 +66,17 @@ const part = definePart({
         kept.reverts = true;
         const tool = revertTool(definition);
         ports.tools.own.set(tool, { isListed: () => false });
-        const known = registry.names.of(tool.name)[0];
+        const known = registry.catalogue.names.of(tool.name)[0];
         if (known === undefined) add(tool);
         // Its tool was replaced, and may need other scopes now.
         else if (takesBack(known.definition))
-          registry.names.swap(known, new ToolEntry(tool, host, registry.waits));
+          registry.catalogue.names.swap(known, new ToolEntry(tool, host, registry.waiting.graph));
       }
     });
     ports.tools.definitions.push((definition, session) => {
       if (internalsOf(definition).revert === undefined) return;
       const name = `${definition.name}${suffix}`;
-      if (registry.names.of(name).some((one) => !takesBack(one.definition)))
+      if (registry.catalogue.names.of(name).some((one) => !takesBack(one.definition)))
         throw new MisuseError(
           'name_conflict',
           `Tool \`${definition.name}\`: its \`revert\` is named \`${name}\`, as another tool is. ` +
@@ -85,7 +85,7 @@ const part = definePart({
       if (session === undefined) return;
       kept.reverts = true;
       const tool = revertTool(definition);
-      const entry = new ToolEntry(tool, 'session', registry.waits);
+      const entry = new ToolEntry(tool, 'session', registry.waiting.graph);
       session.brought = new Map([...(session.brought ?? []), [tool.name, entry]]);
     });
     ports.closing.push(() => Promise.all(kept.saving.values()));

@@ -160,7 +160,7 @@ function entryOf({ registry, own }: SessionState, kept: KeptCall): ToolEntry | u
   const { tool, fingerprint } = kept;
   const ownTool = own?.get(tool);
   return [
-    ...wholeRegistry(registry).names.of(tool),
+    ...wholeRegistry(registry).catalogue.names.of(tool),
     ...(ownTool === undefined ? [] : [ownTool]),
   ].find((entry) => entry.fingerprint === fingerprint && entry.internals.revert !== undefined);
 }

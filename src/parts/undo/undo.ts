@@ -38,7 +38,7 @@ export interface Undo {
  */
 export function readUndo(
   options: UndoOptions | undefined,
-  { now, policyTimeoutMs }: RegistryState,
+  { now, settings: { policyTimeoutMs } }: RegistryState,
   shared: Store | undefined,
   ports: { usesStore: boolean },
 ): Undo {

@@ -226,6 +226,6 @@ export function versions(): Part {
 const part = definePart({
   name: 'versions',
   install(_ports, registry) {
-    registry.names = new SeveralVersions(registry.tools);
+    registry.catalogue.names = new SeveralVersions(registry.catalogue.tools);
   },
 });

@@ -92,7 +92,7 @@ export async function partsReady(
   const state = registryStateOf(behind(registry));
   const lacks = (): boolean => Object.keys(partLoaders).some((name) => !state.parts.has(name));
   // An entry says which part it lacks only once the entries before it have theirs.
-  for (let added = lacks(); added && !state.hasOpened; ) {
+  for (let added = lacks(); added && !state.sessions.hasOpened; ) {
     added = false;
     const before = stillThere(
       registry,

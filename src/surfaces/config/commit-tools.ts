@@ -13,7 +13,9 @@ export function toolKey({ name, version = '' }: AnyTool): string {
 
 /** The registered definitions of a name, in all versions. */
 export function definitionsOf(registry: HostToolRegistry<never>, name: string): readonly AnyTool[] {
-  const { names } = registryStateOf(behind(registry));
+  const {
+    catalogue: { names },
+  } = registryStateOf(behind(registry));
   return names.of(name).map(({ definition }) => definition);
 }
 

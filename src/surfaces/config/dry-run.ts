@@ -259,7 +259,7 @@ function tryProfile(
  * would take the file's tool as another version.
  */
 function foreignOwner(registry: HostToolRegistry<never>, name: string): string | undefined {
-  const owner = registryStateOf(behind(registry)).tools.get(name)?.owner;
+  const owner = registryStateOf(behind(registry)).catalogue.tools.get(name)?.owner;
   return owner === undefined || owner === 'host'
     ? undefined
     : `Tool \`${name}\` is already registered by \`${owner}\`. Choose another name.`;

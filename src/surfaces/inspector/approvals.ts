@@ -92,7 +92,9 @@ export function createQuestions(registry: HostToolRegistry<never>, allowEdits: b
         return shownOf(asked, more, false, canEdit);
       } catch {
         // An unavailable store must not hide the rest of the page.
-        const here = [...state.asking].flatMap(({ desk }) => [...(desk?.waiting.values() ?? [])]);
+        const here = [...state.sessions.asking].flatMap(({ desk }) => [
+          ...(desk?.waiting.values() ?? []),
+        ]);
         return shownOf(
           here.map(({ request }) => request),
           0,

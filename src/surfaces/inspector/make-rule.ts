@@ -97,7 +97,7 @@ export function createRuleMaker(
 
 function inputFieldsOf(state: State, call: KeptCall): ReturnType<typeof fieldsOf> | CannotMake {
   const { tool } = call.line;
-  if (!state.tools.has(tool))
+  if (!state.catalogue.tools.has(tool))
     return { cannot: 'The registry has no tool with this name, so a rule would concern nothing.' };
   // No rule can name it alone. Whoever serves a tool chooses its name.
   if (/[*?]/.test(tool))

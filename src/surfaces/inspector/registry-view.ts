@@ -83,7 +83,7 @@ interface Concerns {
 
 function concernsOf(registry: HostToolRegistry<never>): Concerns {
   const state = registryStateOf(registry);
-  const tools = [...state.tools.values()].map(({ definition, summary }) => ({
+  const tools = [...state.catalogue.tools.values()].map(({ definition, summary }) => ({
     name: definition.name,
     summary,
   }));

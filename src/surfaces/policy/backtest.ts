@@ -248,7 +248,7 @@ function culpritOf(was: Judgement, is: Judgement): string | undefined {
 
 function byRuleOf({ registry }: Side, { culprits }: Findings): BacktestResult['byRule'] {
   const own = everyRule(registry).filter(({ layer }) => layer === 'registry');
-  const { byRule: counted } = metricsOf(registry.counts);
+  const { byRule: counted } = metricsOf(registry.sessions.counts);
   const ids = new Set([...own.map(({ id }) => id), ...Object.keys(counted), ...culprits.keys()]);
   const rows = [...ids].map((id): [string, BacktestRule] => {
     const { matched, shadow } = (Object.hasOwn(counted, id) ? counted[id] : undefined) ?? {
@@ -262,8 +262,8 @@ function byRuleOf({ registry }: Side, { culprits }: Findings): BacktestResult['b
 
 /** Whether host code, which is not called here, also decides about calls of a tool. */
 function hostCodeOf({
-  policies,
-  names,
+  settings: { policies },
+  catalogue: { names },
 }: ReturnType<typeof registryStateOf>): (toolName: string) => boolean {
   if (policies.length > 0) return () => true;
   const decided = new Set(

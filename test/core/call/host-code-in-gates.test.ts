@@ -323,7 +323,7 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
   const { registry: state } = stateOf(session);
   expect(state.calls, 'no call is left in flight').toBeUndefined();
   expect(state.nesting).toBe(0);
-  expect(state.deadlines.size, 'no deadline is left').toBe(0);
+  expect(state.waiting.deadlines.size, 'no deadline is left').toBe(0);
   // Whoever closes and drains is not kept waiting, and a session that is open still works.
   await registration.drain();
   if (!stateOf(bystander).closed && !state.closed)

@@ -104,7 +104,7 @@ async function settle({ session, events }: World): Promise<void> {
     {
       inFlight: state.inFlight,
       listed: state.registry.calls,
-      deadlines: state.registry.deadlines.size,
+      deadlines: state.registry.waiting.deadlines.size,
       queued: state.queued,
       asked: state.desk?.waiting.size ?? 0,
       ids: state.ids?.size ?? 0,

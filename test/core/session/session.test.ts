@@ -412,7 +412,7 @@ describe('many sessions', () => {
     expect([
       state.sessions.held.size,
       state.sessions.watchers.size,
-      state.deadlines.size,
+      state.waiting.deadlines.size,
       state.calls,
     ]).toEqual([0, 0, 0, undefined]);
   });

@@ -140,7 +140,7 @@ test('what was searched once is not searched again for each session', () => {
   registry.createSession({ sessionId: 's', rules: [everywhere] });
   // One review takes a bounded number of steps, so not all rules are reached.
   expect(logged().length).toBeLessThan(30);
-  const search = vi.spyOn(registryStateOf(registry).names, 'all');
+  const search = vi.spyOn(registryStateOf(registry).catalogue.names, 'all');
   for (const sessionId of ['t', 'u', 'v'])
     registry.createSession({ sessionId, rules: [everywhere] });
   expect(search).not.toHaveBeenCalled();
@@ -154,7 +154,7 @@ describe('a rule of a session in which nothing was found', () => {
     const { registry, logged } = set();
     registry.register(deploy);
     registry.createSession({ sessionId: 's', rules: [fine, { ...fine, tools: 'dep*' }] });
-    const search = vi.spyOn(registryStateOf(registry).names, 'all');
+    const search = vi.spyOn(registryStateOf(registry).catalogue.names, 'all');
     for (const sessionId of ['t', 'u'])
       registry.createSession({ sessionId, rules: [fine, { ...fine, tools: 'dep*' }] });
     expect(search).not.toHaveBeenCalled();

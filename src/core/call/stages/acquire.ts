@@ -111,7 +111,7 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
     settle = (outcome) => {
       for (const one of queues) one.queued--;
       call.offEnd(leave);
-      session.registry.deadlines.remove(deadline);
+      session.registry.waiting.deadlines.remove(deadline);
       if (outcome === undefined) hold(call, semaphore);
       resolve(outcome);
     };
@@ -131,7 +131,7 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
     dlList: undefined,
   };
   call.onEnd(leave);
-  session.registry.deadlines.add(deadline, timeoutMs, session.registry.monotonic());
+  session.registry.waiting.deadlines.add(deadline, timeoutMs, session.registry.monotonic());
   return waiting;
 }
 

@@ -70,7 +70,8 @@ export function nestingProblem(nesting: number): ToolError | undefined {
 /** Lets the caller's signal end the call. */
 export function watchSignal(call: Call): void {
   const signal = call.options?.signal;
-  if (signal !== undefined && !signal.aborted) call.session.registry.aborts.add(signal, call);
+  if (signal !== undefined && !signal.aborted)
+    call.session.registry.waiting.aborts.add(signal, call);
 }
 
 /**
@@ -90,7 +91,8 @@ export function admit(call: Call, copy?: CopyOutcome): Outcome {
   if (call.resumed !== undefined) return undefined;
   for (let one: CallSession | undefined = session; one !== undefined; one = one.outer) {
     const { limits, rate, registry } = one;
-    if (limits.callsPerMinute === undefined && rate === undefined && !registry.limitsRate) continue;
+    if (limits.callsPerMinute === undefined && rate === undefined && !registry.sessions.limitsRate)
+      continue;
     const wait = admitRate(one, call.startedAt);
     if (wait !== undefined) return tooFast(one, wait);
   }

@@ -49,14 +49,14 @@ function runFrom(
         return answerInTime(
           call,
           answer as Promise<ToolResult | void>,
-          session.registry.policyTimeoutMs,
+          session.registry.settings.policyTimeoutMs,
         ).then(
           (settled) => {
             if (call.ended) return current;
             try {
               if (settled === tooLate)
                 throw new Error(
-                  `The hook took longer than ${session.registry.policyTimeoutMs} ms.`,
+                  `The hook took longer than ${session.registry.settings.policyTimeoutMs} ms.`,
                 );
               return runFrom(call, hooks, index + 1, read(call, settled, shown, current), handler);
             } catch (error) {

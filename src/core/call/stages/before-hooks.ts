@@ -60,7 +60,11 @@ async function later(
 ): Promise<Outcome> {
   let refused: ToolError | undefined;
   try {
-    const settled = await answerInTime(call, answer, call.session.registry.policyTimeoutMs);
+    const settled = await answerInTime(
+      call,
+      answer,
+      call.session.registry.settings.policyTimeoutMs,
+    );
     if (call.ended) return undefined;
     refused = settled === tooLate ? hookFailed('took too long') : read(call, settled);
   } catch (error) {

@@ -80,7 +80,7 @@ function notFound(call: Call): ToolError {
   const { registry } = session;
   return notFoundError(
     toolName,
-    registry.hints.take(registry.monotonic()) ? callable(call) : [],
+    registry.catalogue.hints.take(registry.monotonic()) ? callable(call) : [],
     (name) => shownNameOf(call, name),
   );
 }

@@ -233,7 +233,7 @@ function startIdle(call: FoundCall, idleTimeoutMs: number, now: number): void {
     dlList: undefined,
   };
   call.more.idle = idle;
-  registry.deadlines.add(idle, idleTimeoutMs, now);
+  registry.waiting.deadlines.add(idle, idleTimeoutMs, now);
 }
 
 /** Runs a call on its executor, in the place that it has taken there. */
