@@ -243,7 +243,7 @@ class Inspected implements SessionView {
   }
 
   get brought(): readonly string[] {
-    return [...(this.#state.brought?.keys() ?? [])];
+    return [...(this.#state.tools.brought?.keys() ?? [])];
   }
 
   get appTools(): readonly HostTool[] {
@@ -268,11 +268,11 @@ class Inspected implements SessionView {
 
   withTakenId<T>(callId: string, start: () => T): T {
     const state = this.#state;
-    state.ids ??= idsInFlight(state);
-    const free = !state.ids.has(callId);
-    if (free) state.ids.set(callId, undefined);
+    state.calls.ids ??= idsInFlight(state);
+    const free = !state.calls.ids.has(callId);
+    if (free) state.calls.ids.set(callId, undefined);
     const result = start();
-    if (free) state.ids.delete(callId);
+    if (free) state.calls.ids.delete(callId);
     return result;
   }
 

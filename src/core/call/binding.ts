@@ -123,7 +123,7 @@ export class Binding {
     this.isBounded =
       entry.slots !== undefined ||
       entry.internals.execution.resourceKey !== undefined ||
-      session.callSlots !== undefined ||
+      session.calls.slots !== undefined ||
       session.outer !== undefined;
     this.stamp = stamp;
   }

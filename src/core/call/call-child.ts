@@ -31,6 +31,6 @@ function childId(parent: Call): string {
   const { session, callId, more } = parent;
   let id: string;
   do id = `${callId}/${++more.childCount}`;
-  while (session.ids?.has(id) === true);
+  while (session.calls.ids?.has(id) === true);
   return id;
 }

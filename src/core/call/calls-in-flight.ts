@@ -11,7 +11,8 @@ export function link(call: Call): void {
   call.next = head;
   if (head !== undefined) head.previous = call;
   registry.calls = call;
-  for (let at: CallSession | undefined = session; at !== undefined; at = at.outer) at.inFlight++;
+  for (let at: CallSession | undefined = session; at !== undefined; at = at.outer)
+    at.calls.inFlight++;
 }
 
 /** Removes a call from the list, and its id from the session's ids. */
@@ -23,10 +24,10 @@ export function unlink(call: Call): void {
   if (next !== undefined) next.previous = previous;
   call.previous = undefined;
   call.next = undefined;
-  session.ids?.delete(call.callId);
+  session.calls.ids?.delete(call.callId);
   for (let at: CallSession | undefined = session; at !== undefined; at = at.outer) {
-    at.inFlight--;
-    at.idled?.();
+    at.calls.inFlight--;
+    at.calls.idled?.();
   }
 }
 
@@ -36,7 +37,7 @@ export function unlink(call: Call): void {
  */
 export function idsInFlight(session: CallSession): Map<string, Call | undefined> {
   const ids = new Map<string, Call | undefined>();
-  if (session.inFlight > 0)
+  if (session.calls.inFlight > 0)
     for (let call = session.registry.calls; call !== undefined; call = call.next)
       if (call.session === session) ids.set(call.callId, call);
   return ids;
@@ -50,7 +51,7 @@ export function newId(session: CallSession): string {
   } catch {
     // If the host's `newId` throws, the call must not fail.
   }
-  return `${session.sessionId}-${++session.fallbackIds}`;
+  return `${session.sessionId}-${++session.calls.fallbackIds}`;
 }
 
 /**

@@ -32,7 +32,7 @@ interface Signing extends Hubs {
   readonly registry: Hubs['registry'] & { now(): number };
   readonly sessionId: string;
   readonly actor: Actor;
-  seq: number;
+  readonly events: { seq: number };
 }
 
 /** Writes the common members of an event into it, and freezes it if several listeners share it. */
@@ -45,7 +45,7 @@ export function sign(session: Signing, type: EventType, event: object, surface: 
   full.actor = actor;
   full.surface = surface;
   full.at = session.registry.now();
-  full.seq = ++session.seq;
+  full.seq = ++session.events.seq;
   if (isShared(session, type)) deepFreeze(full);
 }
 

@@ -174,8 +174,8 @@ function isUnwatched(session: CallSession, nesting = 0): boolean {
     registry.tracers !== undefined ||
     registry.sessions.limitsRate ||
     session.hooks.length > 0 ||
-    session.rate !== undefined ||
-    session.idled !== undefined ||
+    session.calls.rate !== undefined ||
+    session.calls.idled !== undefined ||
     limits.callsPerMinute !== undefined ||
     limits.loopGuard !== undefined ||
     registry.hub.size + (session.hub?.size ?? 0) > 0 ||

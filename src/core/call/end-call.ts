@@ -67,7 +67,9 @@ export function endCall(call: Call, result: ToolResult): void {
   const hasRun = call.state === 'shaping';
   call.state = 'ended';
   try {
-    const { atReturn } = call.session;
+    const {
+      calls: { atReturn },
+    } = call.session;
     if (hasRun && atReturn !== undefined) for (const tell of atReturn) tell(call, result);
     settleAccounts(call, result);
   } catch (error) {
@@ -85,7 +87,7 @@ export function endCall(call: Call, result: ToolResult): void {
 function settleAccounts(call: Call, result: ToolResult): void {
   const { session, extra } = call;
   const { registry } = session;
-  session.toldOf = undefined;
+  session.events.lastAnnounced = undefined;
   if (call.dlList !== undefined) registry.waiting.deadlines.remove(call);
   unlink(call);
   const signal = call.options?.signal;
@@ -187,7 +189,7 @@ function tell(call: Call, result: ToolResult): void {
         actor: session.actor,
         surface: call.surfaceName,
         at: session.registry.now(),
-        seq: ++session.seq,
+        seq: ++session.events.seq,
         toolName,
         callId,
         result: postedResult(call, result),

@@ -14,16 +14,16 @@ import type { CallSession } from './session-port.ts';
  */
 export function boundSlots(session: CallSession): void {
   const { maxConcurrentCalls } = session.limits;
-  if (session.callSlots === undefined && maxConcurrentCalls === undefined) return;
-  session.callSlots ??= takenSlots(session);
-  session.callSlots.capacity = maxConcurrentCalls ?? Number.POSITIVE_INFINITY;
+  if (session.calls.slots === undefined && maxConcurrentCalls === undefined) return;
+  session.calls.slots ??= takenSlots(session);
+  session.calls.slots.capacity = maxConcurrentCalls ?? Number.POSITIVE_INFINITY;
 }
 
 /** Creates slots that the session's running calls have already taken, however many there are. */
 function takenSlots(session: CallSession): Semaphore {
   const { registry } = session;
   const slots = new Semaphore(Number.POSITIVE_INFINITY, { waits: registry.waiting.graph });
-  if (session.inFlight === 0) return slots;
+  if (session.calls.inFlight === 0) return slots;
   const running: Call[] = [];
   for (let { calls: call } = registry; call !== undefined; call = call.next)
     if (sessionsOf(call.session).includes(session) && call.state !== 'gates') running.push(call);
@@ -45,20 +45,20 @@ export function sessionsOf(session: CallSession): readonly CallSession[] {
 
 /** The slots that a call of a session needs, the outermost ones first. */
 export function slotsOf(session: CallSession): Semaphore[] {
-  return sessionsOf(session).flatMap(({ callSlots }) => callSlots ?? []);
+  return sessionsOf(session).flatMap(({ calls: { slots: callSlots } }) => callSlots ?? []);
 }
 
 /** Whether a call passed this stage before its sessions had slots. */
 export function lacksSlot({ session, extra }: Call): boolean {
-  if (session.callSlots === undefined && session.outer === undefined) return false;
+  if (session.calls.slots === undefined && session.outer === undefined) return false;
   return slotsOf(session).some((slots) => extra?.holds?.includes(slots) !== true);
 }
 
 /** The locks that resource keys name: the session's own, or the registry's. */
 export function locksOf(session: CallSession): Locks {
   if (session.registry.waiting.locks !== undefined) return session.registry.waiting.locks;
-  session.locks ??= createLocks(session.registry.waiting.graph);
-  return session.locks;
+  session.calls.locks ??= createLocks(session.registry.waiting.graph);
+  return session.calls.locks;
 }
 
 /**
@@ -70,8 +70,8 @@ export function admitRate(session: CallSession, now: number): number | undefined
   if (callsPerMinute === undefined) {
     // The session may switch to a profile with a limit. The calls made until then count towards it.
     if (session.registry.sessions.limitsRate)
-      session.rate ??= new RateWindow(Number.POSITIVE_INFINITY);
-    session.rate?.count(now);
+      session.calls.rate ??= new RateWindow(Number.POSITIVE_INFINITY);
+    session.calls.rate?.count(now);
     return undefined;
   }
   const rate = rateOf(session, callsPerMinute);
@@ -87,10 +87,10 @@ export function rateWait(session: CallSession, now: number): number | undefined 
 }
 
 function rateOf(session: CallSession, callsPerMinute: number): RateWindow {
-  session.rate ??= new RateWindow(callsPerMinute);
+  session.calls.rate ??= new RateWindow(callsPerMinute);
   // Calls of the last minute count, even if the limit was different then.
-  session.rate.limit = callsPerMinute;
-  return session.rate;
+  session.calls.rate.limit = callsPerMinute;
+  return session.calls.rate;
 }
 
 /** Lets parts take back what the call has reserved, since its handler does not start now. */

@@ -32,6 +32,36 @@ import type { CallPorts } from './call-ports.ts';
 import type { CallTracers } from './call-tracers.ts';
 import type { Counters } from './counters.ts';
 
+/** The calls of one session: those that run, and what limits and counts them. */
+export interface SessionCalls {
+  inFlight: number;
+  queued: number;
+  /** Those in flight by id; undefined for the id of a call that a batch has not started yet. */
+  ids: Map<string, Call | undefined> | undefined;
+  /** The ids of all calls in running batches, including those that have ended. */
+  batched: Set<string> | undefined;
+  /** Numbers the ids that replace those of a failing `newId`. */
+  fallbackIds: number;
+  slots: Semaphore | undefined;
+  locks: Locks | undefined;
+  rate: RateWindow | undefined;
+  loop: { key: string; count: number } | undefined;
+  /** Created when the first call ends. */
+  counts: Counters | undefined;
+  /** Functions that get the result of each call whose handler has run. They do not throw. */
+  atReturn: ((call: Call, result: ToolResult) => void)[] | undefined;
+  /** Runs after each call has ended, for sessions that close when idle. */
+  idled: (() => void) | undefined;
+}
+
+/** What was emitted in one session. */
+export interface SessionEvents {
+  /** The last announced call and its time, which later events can reuse. */
+  lastAnnounced: Call | undefined;
+  lastAnnouncedAt: number;
+  seq: number;
+}
+
 /** What a call knows of its session. */
 export interface CallSession extends SlotHolder {
   readonly registry: CallRegistry;
@@ -77,24 +107,13 @@ export interface CallSession extends SlotHolder {
   knew(name: string): boolean;
   /** The stamp of its last change, after taking over those of the registry. */
   current(): number;
-  readonly gone: ReadonlySet<string> | undefined;
-  readonly own: ReadonlyMap<string, ToolEntry> | undefined;
+  readonly tools: {
+    readonly gone: ReadonlySet<string> | undefined;
+    readonly own: ReadonlyMap<string, ToolEntry> | undefined;
+  };
 
   // Its calls.
-  inFlight: number;
-  /** Those in flight by id; undefined for the id of a call that a batch has not started yet. */
-  ids: Map<string, Call | undefined> | undefined;
-  /** Numbers the ids that replace those of a failing `newId`. */
-  fallbackIds: number;
-  /** Runs after each call has ended, for sessions that close when idle. */
-  readonly idled: (() => void) | undefined;
-  /** Functions that get the result of each call whose handler has run. They do not throw. */
-  readonly atReturn: readonly ((call: Call, result: ToolResult) => void)[] | undefined;
-  loop: { key: string; count: number } | undefined;
-  rate: RateWindow | undefined;
-  callSlots: Semaphore | undefined;
-  queued: number;
-  locks: Locks | undefined;
+  readonly calls: SessionCalls;
   counters(): Counters;
   /** Makes the registry keep the session alive: it holds something that closing must dispose. */
   retain(): void;
@@ -108,10 +127,7 @@ export interface CallSession extends SlotHolder {
 
   // Its listeners.
   readonly hub: EventHub | undefined;
-  seq: number;
-  /** The last announced call and its time, which later events can reuse. */
-  toldOf: Call | undefined;
-  lastAnnouncedAt: number;
+  readonly events: SessionEvents;
   /** Whether the session or the registry has a listener for an event. */
   hasListener(type: EventType): boolean;
   emit(type: Exclude<EventType, 'tools:changed'>, event: object, surface?: string): void;

@@ -39,7 +39,7 @@ export class Tracers implements CallTracers {
       tool: entry === undefined ? undefined : toolName,
       description: entry === undefined ? undefined : shownText(call, entry.definition.description),
       executor: entry?.internals.runsIn,
-      ownTool: entry !== undefined && session.own?.get(toolName) === entry,
+      ownTool: entry !== undefined && session.tools.own?.get(toolName) === entry,
       sessionId: session.sessionId,
       principal: session.actor.principal,
       actor: session.actor,

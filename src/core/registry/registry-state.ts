@@ -152,7 +152,7 @@ export class RegistryState {
   /** The status of a tool in a session. Cached like {@link viewOf}. */
   toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {
     // A shared view must not keep what is brought to one session.
-    if (entry === session.brought?.get(entry.name)) return toolStatusOf(session, entry);
+    if (entry === session.tools.brought?.get(entry.name)) return toolStatusOf(session, entry);
     const { statuses } = this.#sharedViewOf(session);
     let status = statuses.get(entry);
     if (status === undefined) {

@@ -24,12 +24,12 @@ export function closeAutomatically(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const restart = (): void => {
     clearTimeout(timer);
-    if (session.closed || session.inFlight > 0) return;
-    timer = setTimeout(() => (session.inFlight > 0 ? undefined : close()), idleTimeoutMs);
+    if (session.closed || session.calls.inFlight > 0) return;
+    timer = setTimeout(() => (session.calls.inFlight > 0 ? undefined : close()), idleTimeoutMs);
     // Some runtimes give a number.
     timer.unref?.();
   };
-  session.idled = restart;
+  session.calls.idled = restart;
   session.atClosing(() => clearTimeout(timer));
   return restart();
 }

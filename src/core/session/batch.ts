@@ -43,7 +43,9 @@ export function planCalls(session: SessionState, calls: readonly ToolCall[]): Ba
 /** What may be planned: all that the session may show, listed or not, and listed tools of parts. */
 function plannable(session: SessionState): Pick<View, 'specs' | 'entries' | 'keyed'> {
   const view = session.registry.viewOf(session);
-  const { brought } = session;
+  const {
+    tools: { brought },
+  } = session;
   if (brought === undefined) return view;
   const listed = listingOf(session).entries;
   const specs = new Map(view.specs);
@@ -162,7 +164,7 @@ async function runPlan(
     const indexes = group.map((id) => held.get(id)).filter((index) => index !== undefined);
     await runGroup(indexes, options.maxConcurrency, execute);
   }
-  for (const id of held.keys()) session.batched?.delete(id);
+  for (const id of held.keys()) session.calls.batched?.delete(id);
   return {
     plan,
     results: calls.map(({ id, name }, index) => ({
@@ -195,7 +197,7 @@ function createExecution(
   const execute = async (index: number): Promise<void> => {
     const { id, name, accepted } = calls[index] as PlannedCall;
     // The call claims the id itself, and nothing else can run until it has.
-    if (accepted) session.ids?.delete(id);
+    if (accepted) session.calls.ids?.delete(id);
     const stop = index > stopAfter ? abandoned : signal;
     const { arguments: input, resourceKey } = given[index] as ToolCall;
     settle(
@@ -225,13 +227,13 @@ function holdIds(
     for (const [index, { id, accepted }] of calls.entries()) if (accepted) held.set(id, index);
     return held;
   }
-  session.ids ??= idsInFlight(session);
-  session.batched ??= new Set();
+  session.calls.ids ??= idsInFlight(session);
+  session.calls.batched ??= new Set();
   for (const [index, { id, accepted }] of calls.entries()) {
-    if (!accepted || session.ids.has(id) || session.batched.has(id)) continue;
+    if (!accepted || session.calls.ids.has(id) || session.calls.batched.has(id)) continue;
     held.set(id, index);
-    session.ids.set(id, undefined);
-    session.batched.add(id);
+    session.calls.ids.set(id, undefined);
+    session.calls.batched.add(id);
   }
   return held;
 }

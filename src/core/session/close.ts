@@ -30,7 +30,7 @@ export function closeSession(state: SessionState): Promise<void> {
     resolve = settle;
   });
   life.closing = closing;
-  if (state.inFlight > 0) {
+  if (state.calls.inFlight > 0) {
     for (let call = registry.calls; call !== undefined; ) {
       const { next } = call;
       if (call.session === state) registry.spine.closed(call);
@@ -39,10 +39,11 @@ export function closeSession(state: SessionState): Promise<void> {
     }
   }
   const disposals: MaybePromise<void>[] = [];
-  for (const binding of state.bindings?.values() ?? []) disposals.push(binding.discard());
+  for (const binding of state.tools.bindings?.values() ?? []) disposals.push(binding.discard());
   // The tools of a session that acts for another are the other one's.
   if (state.outer === undefined)
-    for (const entry of state.own?.values() ?? []) disposals.push(releaseExecutor(entry, registry));
+    for (const entry of state.tools.own?.values() ?? [])
+      disposals.push(releaseExecutor(entry, registry));
   registry.sessions.held.delete(state);
   for (const cleanup of life.atClose ?? []) {
     try {

@@ -5,22 +5,18 @@ import type { Actor, DelegatedAgent } from '../../api/delegation.ts';
 import type { ChangeReason, EventType } from '../../api/events.ts';
 import type { Hook, Policy } from '../../api/policy.ts';
 import type { Limits } from '../../api/profile.ts';
-import type { ToolResult } from '../../api/result.ts';
 import type { Overrides } from '../../api/session-options.ts';
 import { sessionClosed } from '../../values/errors/index.ts';
 import type { JsonObject } from '../../values/json/index.ts';
-import type { Locks } from '../../values/limits/locks.ts';
-import type { RateWindow } from '../../values/limits/rate-window.ts';
-import type { Semaphore } from '../../values/limits/semaphore.ts';
 import { nameSkeleton } from '../../values/text/names.ts';
 import { ApprovalDesk } from '../approval/grants.ts';
 import { actorOf, noAgents } from '../call/actor.ts';
 import { Binding, type ToolStatus } from '../call/binding.ts';
-import type { Call, FoundCall } from '../call/call.ts';
+import type { FoundCall } from '../call/call.ts';
 import { Counters } from '../call/counters.ts';
 import { deliver, sign } from '../call/deliver.ts';
 import { boundSlots } from '../call/session-limits.ts';
-import type { CallSession } from '../call/session-port.ts';
+import type { CallSession, SessionCalls, SessionEvents } from '../call/session-port.ts';
 import { EventHub } from '../events.ts';
 import type { ResolvedProfile } from '../rules/profile.ts';
 import type { CompiledRule } from '../rules/rule.ts';
@@ -43,6 +39,17 @@ export interface Acting {
   sharesScopes: boolean;
   /** The stamp of the outer session whose changes were taken over. */
   outerStamp: number;
+}
+
+/** The tools of one session. */
+interface SessionTools {
+  /** Tools that only this session has. */
+  own: Map<string, ToolEntry> | undefined;
+  /** Tools that parts bring to it. */
+  brought: ReadonlyMap<string, ToolEntry> | undefined;
+  /** Names of its own tools that were removed. */
+  gone: Set<string> | undefined;
+  bindings: Map<string, Binding> | undefined;
 }
 
 export class SessionState {
@@ -69,40 +76,33 @@ export class SessionState {
   closed = false;
   /** The registry's epoch at creation. A tool that was removed earlier never existed here. */
   readonly createdAt: number;
-  /** Names of the session's own tools that were removed. */
-  gone: Set<string> | undefined;
-  /** The last announced call and its time, which later events can reuse. */
-  toldOf: Call | undefined;
-  lastAnnouncedAt = 0;
-  seq = 0;
-  inFlight = 0;
-  bindings: Map<string, Binding> | undefined;
-  /** Tools that only this session has. */
-  own: Map<string, ToolEntry> | undefined;
-  /** The calls in flight by id; undefined for the id of a call that a batch has not started yet. */
-  ids: Map<string, Call | undefined> | undefined;
-  /** The ids of all calls in running batches, including those that have ended. */
-  batched: Set<string> | undefined;
+  readonly events: SessionEvents = { lastAnnounced: undefined, lastAnnouncedAt: 0, seq: 0 };
+  readonly calls: SessionCalls = {
+    inFlight: 0,
+    queued: 0,
+    ids: undefined,
+    batched: undefined,
+    fallbackIds: 0,
+    slots: undefined,
+    locks: undefined,
+    rate: undefined,
+    loop: undefined,
+    counts: undefined,
+    atReturn: undefined,
+    idled: undefined,
+  };
+  readonly tools: SessionTools = {
+    own: undefined,
+    brought: undefined,
+    gone: undefined,
+    bindings: undefined,
+  };
   hub: EventHub | undefined;
   desk: ApprovalDesk | undefined;
   readonly listing = new ListingCache();
   readonly life = new SessionLife();
-  /** Tools that parts bring to this session. */
-  brought: ReadonlyMap<string, ToolEntry> | undefined;
-  rate: RateWindow | undefined;
-  callSlots: Semaphore | undefined;
-  queued = 0;
-  /** Numbers the ids that replace those of a failing `newId`. */
-  fallbackIds = 0;
-  /** Runs after each call has ended, for sessions that close when idle. */
-  idled: (() => void) | undefined;
-  locks: Locks | undefined;
-  loop: { key: string; count: number } | undefined;
-  counts: Counters | undefined;
   /** What parts keep. */
   slots: Map<Slot<unknown>, unknown> | undefined;
-  /** Functions that get the result of each call whose handler has run. They do not throw. */
-  atReturn: ((call: Call, result: ToolResult) => void)[] | undefined;
 
   constructor(registry: SessionRegistry, setup: SessionSetup) {
     this.registry = registry;
@@ -179,11 +179,11 @@ export class SessionState {
       boundSlots(this);
     }
     // A registry tool replaces the session's own tool of the same name, even if it came later.
-    for (const [name, entry] of [...(this.own ?? [])].filter(([name]) =>
+    for (const [name, entry] of [...(this.tools.own ?? [])].filter(([name]) =>
       registry.catalogue.skeletons.has(nameSkeleton(name)),
     )) {
       entry.removed = true;
-      this.own?.delete(name);
+      this.tools.own?.delete(name);
       void releaseExecutor(entry, registry);
     }
   }
@@ -192,18 +192,18 @@ export class SessionState {
   knew(name: string): boolean {
     return (
       (this.registry.catalogue.removed.get(name) ?? -1) > this.createdAt ||
-      this.gone?.has(name) === true
+      this.tools.gone?.has(name) === true
     );
   }
 
   /** The tool of this name, including internal ones. */
   entryOf(name: string): ToolEntry | undefined {
-    const brought = this.brought?.get(name);
+    const brought = this.tools.brought?.get(name);
     const range = this.profile?.ranges?.get(name);
     let entry = this.outer?.entryOf(name);
     if (this.outer === undefined)
-      entry = this.registry.catalogue.names.pick(name, range) ?? this.own?.get(name);
-    else if (entry === this.outer.brought?.get(name)) entry = undefined;
+      entry = this.registry.catalogue.names.pick(name, range) ?? this.tools.own?.get(name);
+    else if (entry === this.outer.tools.brought?.get(name)) entry = undefined;
     entry ??= brought;
     // The host may replace a tool of a part, but an imported server may not.
     return entry?.source === 'host' ? entry : (brought ?? entry);
@@ -212,13 +212,13 @@ export class SessionState {
   /** What applies to a tool in this session now; undefined if there is no such tool. */
   binding(name: string): Binding | undefined {
     const stamp = this.current();
-    const known = this.bindings?.get(name);
+    const known = this.tools.bindings?.get(name);
     if (known !== undefined && known.stamp === stamp) return known;
     const entry = this.entryOf(name);
     if (entry === undefined) {
       if (known !== undefined) {
         known.retire();
-        this.bindings?.delete(name);
+        this.tools.bindings?.delete(name);
       }
       return undefined;
     }
@@ -227,8 +227,8 @@ export class SessionState {
     if (binding !== known) {
       if (known !== undefined) binding.adopt(known);
       known?.retire();
-      this.bindings ??= new Map();
-      this.bindings.set(name, binding);
+      this.tools.bindings ??= new Map();
+      this.tools.bindings.set(name, binding);
     }
     return binding;
   }
@@ -325,8 +325,8 @@ export class SessionState {
 
   /** The counts of its calls. Created when the first one ends. */
   counters(): Counters {
-    this.counts ??= new Counters(this.registry.sessions.counts);
-    return this.counts;
+    this.calls.counts ??= new Counters(this.registry.sessions.counts);
+    return this.calls.counts;
   }
 
   /** @throws MisuseError `closed`. */
@@ -347,6 +347,6 @@ export function wholeSession(session: CallSession): SessionState {
  */
 function retireHandlers(session: SessionState): void {
   // Binding the name again retires the old binding.
-  for (const [name, { entry, handler }] of [...(session.bindings ?? [])])
+  for (const [name, { entry, handler }] of [...(session.tools.bindings ?? [])])
     if (handler !== undefined && session.entryOf(name) !== entry) session.binding(name);
 }

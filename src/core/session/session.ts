@@ -145,7 +145,7 @@ class Session<S> implements CoreSession<S> {
     const { name } = definition;
     const twin =
       registry.catalogue.twinOf(name) ??
-      [...(state.own?.keys() ?? []), ...(state.brought?.keys() ?? [])].find(
+      [...(state.tools.own?.keys() ?? []), ...(state.tools.brought?.keys() ?? [])].find(
         (other) => nameSkeleton(other) === nameSkeleton(name),
       );
     if (twin !== undefined) {
@@ -156,14 +156,14 @@ class Session<S> implements CoreSession<S> {
           'Choose another name.',
       );
     }
-    checkPages([definition as AnyTool], () => state.own?.values() ?? [], 'session');
+    checkPages([definition as AnyTool], () => state.tools.own?.values() ?? [], 'session');
     showDefinition(definition as AnyTool, registry, state);
     const entry = new ToolEntry(definition as AnyTool, 'session', registry.waiting.graph);
     registry.ports.review?.registering([entry], undefined, state);
-    state.own ??= new Map();
-    state.own.set(name, entry);
+    state.tools.own ??= new Map();
+    state.tools.own.set(name, entry);
     retainExecutor(entry, registry);
-    state.gone?.delete(name);
+    state.tools.gone?.delete(name);
     state.touch('session');
     return giveHandle(new Registration(ownTable(state), entry), entry);
   }
@@ -226,7 +226,7 @@ class Session<S> implements CoreSession<S> {
   }
 
   metrics(): CallMetrics {
-    return metricsOf(this.#state.counts);
+    return metricsOf(this.#state.calls.counts);
   }
 
   close(): Promise<void> {
@@ -240,18 +240,18 @@ class Session<S> implements CoreSession<S> {
 
 function ownTable(state: SessionState): ToolTable {
   return {
-    has: (entry) => state.own?.get(entry.name) === entry,
+    has: (entry) => state.tools.own?.get(entry.name) === entry,
     replace: (before, entry) => {
-      state.own?.set(entry.name, entry);
+      state.tools.own?.set(entry.name, entry);
       retainExecutor(entry, state.registry);
       void releaseExecutor(before, state.registry);
       state.touch('session');
     },
     remove: (entry) => {
       const { name } = entry;
-      state.own?.delete(name);
-      state.gone ??= new Set();
-      state.gone.add(name);
+      state.tools.own?.delete(name);
+      state.tools.gone ??= new Set();
+      state.tools.gone.add(name);
       void releaseExecutor(entry, state.registry);
       state.touch('session');
     },
@@ -262,7 +262,10 @@ function ownTable(state: SessionState): ToolTable {
 
 /** @throws MisuseError `unknown_tool`. */
 export function checkOverrides(state: SessionState, overrides: Overrides): void {
-  const known = new Map<string, unknown>([...state.registry.catalogue.tools, ...(state.own ?? [])]);
+  const known = new Map<string, unknown>([
+    ...state.registry.catalogue.tools,
+    ...(state.tools.own ?? []),
+  ]);
   for (const list of ['enable', 'disable', 'force'] as const)
     checkNames(overrides[list], known, `overrides.${list}`);
 }

@@ -106,7 +106,10 @@ function gatesFor(session: SessionState, entry: ToolEntry): readonly ToolGates[]
  * Whether the profile, an override or the session itself includes a tool. Without a profile, all
  * tools are included.
  */
-function isChosen({ profile, overrides, own, brought }: SessionState, entry: ToolEntry): boolean {
+function isChosen(
+  { profile, overrides, tools: { own, brought } }: SessionState,
+  entry: ToolEntry,
+): boolean {
   const { name } = entry;
   return (
     profile === undefined ||

@@ -46,7 +46,7 @@ export class SharedViews {
       this.#epoch = registry.epoch;
     }
     if (
-      (session.own !== undefined && session.own.size > 0) ||
+      (session.tools.own !== undefined && session.tools.own.size > 0) ||
       session.rules.length > 0 ||
       session.setup.slots !== undefined
     )
@@ -58,7 +58,7 @@ export class SharedViews {
       principal === undefined &&
       session.profileId === undefined &&
       session.overrides === undefined &&
-      session.brought === undefined &&
+      session.tools.brought === undefined &&
       Object.keys(session.facts).length === 0
         ? ''
         : canonicalJson([
@@ -66,7 +66,7 @@ export class SharedViews {
             session.facts,
             (session.overrides ?? null) as JsonValue,
             principal ?? null,
-            session.brought !== undefined,
+            session.tools.brought !== undefined,
           ]);
     let shared = this.#views.get(key);
     if (shared === undefined) {
@@ -82,7 +82,7 @@ export function computeView(session: SessionState): View {
   const { registry, profile } = session;
   const specs = new Map<string, ToolSpec>();
   const entryOf = (name: string): ToolEntry | undefined => session.entryOf(name);
-  for (const name of [...registry.catalogue.tools.keys(), ...(session.own?.keys() ?? [])]) {
+  for (const name of [...registry.catalogue.tools.keys(), ...(session.tools.own?.keys() ?? [])]) {
     const entry = entryOf(name);
     // No version fits the range of the profile.
     if (entry === undefined) continue;
@@ -95,7 +95,7 @@ export function computeView(session: SessionState): View {
       specs.set(name, { name, blocked: ['not_registered'] });
   const { names, dropped, prerequisites, hash } = effectiveSet(
     specs,
-    profile && [...profile.tools.keys(), ...(session.own?.keys() ?? [])],
+    profile && [...profile.tools.keys(), ...(session.tools.own?.keys() ?? [])],
     session.overrides === undefined ? [] : [session.overrides],
     session.facts,
   );

@@ -222,7 +222,7 @@ function openCode(
     describe: (one) => listing.describe(one),
   });
   listings.set(session, listing);
-  session.brought = new Map([...(session.brought ?? []), [name, entry]]);
+  session.tools.brought = new Map([...(session.tools.brought ?? []), [name, entry]]);
   session.stamp++;
 }
 

@@ -32,8 +32,8 @@ function ownOf({ setup }: SessionState): Delegated {
 }
 
 function follow(session: SessionState, outer: SessionState): void {
-  session.own = outer.own;
-  session.gone = outer.gone;
+  session.tools.own = outer.tools.own;
+  session.tools.gone = outer.tools.gone;
   const { setup, registry, profile } = session;
   session.limits = tightestLimits(registry.limitsOf(setup.limits, profile), outer.limits);
   boundSlots(session);
@@ -73,7 +73,7 @@ function narrow(
   // Without knobs of its own it has those of the outer session, which are there.
   const ownDrop = own.drop === 'knobs_missing' ? undefined : own.drop;
   // What parts bring, such as `find_tools`, is there for the tools that it may use.
-  const isBrought = session.brought?.get(name) === entry;
+  const isBrought = session.tools.brought?.get(name) === entry;
   const isLeftOut =
     above.drop !== undefined || (!isBrought && ownOf(session).tools?.has(name) === false);
   return {
@@ -106,8 +106,8 @@ function isSameTool(
   outerEntry: ToolEntry | undefined,
 ): boolean {
   const { name } = entry;
-  if (session.brought?.get(name) === entry)
-    return outerEntry !== undefined && outer.brought?.get(name) === outerEntry;
+  if (session.tools.brought?.get(name) === entry)
+    return outerEntry !== undefined && outer.tools.brought?.get(name) === outerEntry;
   const range = session.profile?.ranges?.get(name);
   if (entry !== outerEntry) return false;
   if (range !== undefined && session.registry.catalogue.names.pick(name, range) !== entry)

@@ -160,7 +160,7 @@ export function discoveryOf(session: SessionState): Discovery | undefined {
 
 export function beginDiscovery(session: SessionState, discovery: Discovery): void {
   discoveries.set(session, discovery);
-  session.brought = new Map([[discovery.entry.name, discovery.entry]]);
+  session.tools.brought = new Map([[discovery.entry.name, discovery.entry]]);
 }
 
 /** What a session with discovery may show, by how a tool gets listed. */

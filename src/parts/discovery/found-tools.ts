@@ -117,10 +117,10 @@ function currentScope(session: SessionState): Scope<ToolEntry> {
   holdTools(registry, finder);
   const view = registry.viewOf(session);
   const indexes = [finder.index];
-  if (session.own !== undefined && session.own.size > 0) {
+  if (session.tools.own !== undefined && session.tools.own.size > 0) {
     const own = ownIndexes.get(session) ?? createToolIndex<ToolEntry>(searchable);
     ownIndexes.set(session, own);
-    own.hold(session.own.values());
+    own.hold(session.tools.own.values());
     indexes.push(own);
   }
   let scope = finder.scopes.get(view);

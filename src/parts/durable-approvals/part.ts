@@ -129,7 +129,7 @@ const part = definePart({
 });
 
 /** The call that a model has made: of a call in a program, the one that runs the program. */
-function madeBy({ brought }: SessionState, claims: TokenClaims | undefined) {
+function madeBy({ tools: { brought } }: SessionState, claims: TokenClaims | undefined) {
   const [, callId] = /^(.*)\/\d+$/s.exec(claims?.callId ?? '') ?? [];
   const program = [...(brought?.values() ?? [])].find(({ isProgram }) => isProgram);
   return callId === undefined || program === undefined ? claims : { tool: program.name, callId };

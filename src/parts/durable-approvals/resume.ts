@@ -242,8 +242,8 @@ function claimsProblem(session: SessionState, claims: TokenClaims): ToolError | 
     );
   // A batch may hold the id for a call that it has not started yet.
   if (
-    session.ids?.has(claims.callId) === true &&
-    session.ids.get(claims.callId)?.resumed?.approvalId !== claims.id
+    session.calls.ids?.has(claims.callId) === true &&
+    session.calls.ids.get(claims.callId)?.resumed?.approvalId !== claims.id
   )
     return toolError(
       'duplicate_call_id',
@@ -321,7 +321,7 @@ function refuse(
   if (
     claims !== undefined &&
     isOurs(session, claims) &&
-    session.ids?.has(claims.callId) !== true &&
+    session.calls.ids?.has(claims.callId) !== true &&
     code !== 'session_closed'
   )
     emitRefusal(call, claims, result);

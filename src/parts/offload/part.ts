@@ -78,7 +78,10 @@ const whyReserved =
 
 /** Whether the session shows a tool that keeps its outputs. Otherwise there is none to read. */
 function offloads(session: SessionState): boolean {
-  const { registry, own } = session;
+  const {
+    registry,
+    tools: { own },
+  } = session;
   for (const name of [...registry.catalogue.tools.keys(), ...(own?.keys() ?? [])]) {
     const entry = session.entryOf(name);
     if (entry === undefined || entry.internals.internal) continue;

@@ -47,7 +47,7 @@ export function followOrigins(session: SessionState): SessionOrigins | undefined
 }
 
 /** Whether a handler has run, so that the model may have been shown an output. */
-function haveRun(counters: SessionState['counts']): boolean {
+function haveRun(counters: SessionState['calls']['counts']): boolean {
   if (counters === undefined) return false;
   for (const counts of [counters.others, ...(counters.byTool?.values() ?? [])])
     for (let one: typeof counts | undefined = counts; one !== undefined; one = one.twin)
@@ -63,11 +63,11 @@ export function beginOrigins(session: CallSession): SessionOrigins {
   const { registry, setup } = state;
   const begun = new SessionOrigins(
     ownMaxChars.get(setup) ?? ofRegistry.of(registry)?.maxChars,
-    haveRun(state.counts),
+    haveRun(state.calls.counts),
   );
   ofSession.set(session, begun);
-  state.atReturn ??= [];
-  state.atReturn.push(remember);
+  state.calls.atReturn ??= [];
+  state.calls.atReturn.push(remember);
   state.atClosing(() => begun.free());
   return begun;
 }

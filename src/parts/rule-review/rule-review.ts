@@ -207,7 +207,7 @@ export class RuleReview implements Review {
   #table(session?: SessionState, change?: Change): Table {
     const registry = this.#registry;
     const isKept = (entry: ToolEntry): boolean => entry !== change?.replaced;
-    const more = [...(session?.own?.values() ?? []), ...(change?.entries ?? [])];
+    const more = [...(session?.tools.own?.values() ?? []), ...(change?.entries ?? [])];
     let all: readonly ToolEntry[] | undefined;
     return {
       all: () => (all ??= [...registry.catalogue.names.all(), ...more].filter(isKept)),

@@ -86,7 +86,7 @@ const part = definePart({
       kept.reverts = true;
       const tool = revertTool(definition);
       const entry = new ToolEntry(tool, 'session', registry.waiting.graph);
-      session.brought = new Map([...(session.brought ?? []), [tool.name, entry]]);
+      session.tools.brought = new Map([...(session.tools.brought ?? []), [tool.name, entry]]);
     });
     ports.closing.push(() => Promise.all(kept.saving.values()));
     ports.sessions.methods.set('revert', (session, callId: string) =>

@@ -156,7 +156,10 @@ function refusalOf({ session, entry }: FoundCall, { kept }: FoundKept) {
 }
 
 /** The tool of a call, if it is still the same. It may have several versions. */
-function entryOf({ registry, own }: SessionState, kept: KeptCall): ToolEntry | undefined {
+function entryOf(
+  { registry, tools: { own } }: SessionState,
+  kept: KeptCall,
+): ToolEntry | undefined {
   const { tool, fingerprint } = kept;
   const ownTool = own?.get(tool);
   return [

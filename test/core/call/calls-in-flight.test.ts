@@ -112,7 +112,7 @@ describe('an id that no caller gives', () => {
   test('is not kept while no caller gives one, so a repeated id costs nothing', async () => {
     const { session, hold } = held(() => 'again');
     const calls = [session.call('hold'), session.call('hold')];
-    expect(stateOf(session).ids).toBeUndefined();
+    expect(stateOf(session).calls.ids).toBeUndefined();
     hold.open(1);
     expect((await Promise.all(calls)).map(outcome)).toEqual([1, 1]);
   });

@@ -309,9 +309,9 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
     ).toBeGreaterThanOrEqual(failed);
     const state = stateOf(one);
     expect({
-      inFlight: state.inFlight,
-      queued: state.queued,
-      ids: state.ids?.size ?? 0,
+      inFlight: state.calls.inFlight,
+      queued: state.calls.queued,
+      ids: state.calls.ids?.size ?? 0,
       waiting: state.desk?.waiting.size ?? 0,
     }).toEqual({
       inFlight: 0,

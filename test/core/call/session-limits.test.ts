@@ -49,7 +49,7 @@ function callOf(
     extra: undefined,
   };
   session.registry.calls = call as unknown as Call;
-  session.inFlight++;
+  session.calls.inFlight++;
   return call as unknown as Call;
 }
 
@@ -60,18 +60,20 @@ describe('the slots of a session', () => {
     () => {
       const session = sessionOf();
       boundSlots(session);
-      expect(session.callSlots).toBeUndefined();
+      expect(session.calls.slots).toBeUndefined();
       session.limits = { maxConcurrentCalls: 2 };
       boundSlots(session);
-      const { callSlots: slots } = session;
+      const {
+        calls: { slots },
+      } = session;
       expect(slots?.capacity).toBe(2);
       session.limits = {};
       boundSlots(session);
-      expect(session.callSlots).toBe(slots);
+      expect(session.calls.slots).toBe(slots);
       expect(slots?.capacity).toBe(Number.POSITIVE_INFINITY);
       session.limits = { maxConcurrentCalls: 0 };
       boundSlots(session);
-      expect(session.callSlots).toBe(slots);
+      expect(session.calls.slots).toBe(slots);
       expect(slots?.capacity).toBe(0);
     },
   );
@@ -85,8 +87,8 @@ describe('the slots of a session', () => {
     callOf(other);
     const newest = callOf(session);
     boundSlots(session);
-    expect(session.callSlots).toMatchObject({ held: 2, capacity: 1 });
-    for (const call of [oldest, newest]) expect(call.more.holds).toEqual([session.callSlots]);
+    expect(session.calls.slots).toMatchObject({ held: 2, capacity: 1 });
+    for (const call of [oldest, newest]) expect(call.more.holds).toEqual([session.calls.slots]);
     expect([registry.calls?.next?.more.holds, registry.calls?.next?.next?.more.holds]).toEqual([
       undefined,
       undefined,
@@ -98,8 +100,8 @@ describe('the slots of a session', () => {
     const slotsOfTool = new Semaphore(1);
     const call = callOf(session, { holds: [slotsOfTool] });
     boundSlots(session);
-    expect(session.callSlots?.held).toBe(1);
-    expect(call.more.holds).toEqual([slotsOfTool, session.callSlots]);
+    expect(session.calls.slots?.held).toBe(1);
+    expect(call.more.holds).toEqual([slotsOfTool, session.calls.slots]);
   });
 
   test('are taken once by a call and what it has called', () => {
@@ -107,7 +109,7 @@ describe('the slots of a session', () => {
     const parent = callOf(session);
     callOf(session, { parent });
     boundSlots(session);
-    expect(session.callSlots?.held).toBe(1);
+    expect(session.calls.slots?.held).toBe(1);
   });
 
   test('are lacked by a call that passed before there were any', () => {
@@ -122,7 +124,7 @@ describe('the slots of a session', () => {
       lacks(),
       lacks([]),
       lacks([new Semaphore(1)]),
-      lacks([new Semaphore(1), session.callSlots]),
+      lacks([new Semaphore(1), session.calls.slots]),
     ]).toEqual([true, true, true, false]);
   });
 });
@@ -132,7 +134,7 @@ describe('the locks that resource keys name', () => {
     const locks = createLocks(createWaitGraph());
     const session = sessionOf({}, registryOf({ locks }));
     expect(locksOf(session)).toBe(locks);
-    expect(session.locks).toBeUndefined();
+    expect(session.calls.locks).toBeUndefined();
   });
 
   test("are the session's own otherwise, the same ones each time", () => {
@@ -173,6 +175,6 @@ describe('calls a minute', () => {
   test('are not counted where no profile of the registry limits them', () => {
     const session = sessionOf();
     admitRate(session, 0);
-    expect(session.rate).toBeUndefined();
+    expect(session.calls.rate).toBeUndefined();
   });
 });

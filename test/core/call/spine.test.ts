@@ -168,9 +168,9 @@ describe('what is left of a call that has ended', () => {
       Array.from({ length: 6 }, () => undefined),
     );
     expect([
-      stateOf(session).toldOf,
+      stateOf(session).events.lastAnnounced,
       stateOf(session).registry.calls,
-      stateOf(session).inFlight,
+      stateOf(session).calls.inFlight,
     ]).toEqual([undefined, undefined, 0]);
   });
   const gateOf = (signal: AbortSignal): Promise<never> =>

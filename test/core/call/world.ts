@@ -102,12 +102,12 @@ async function settle({ session, events }: World): Promise<void> {
   expectOneEnd(events);
   expect(
     {
-      inFlight: state.inFlight,
+      inFlight: state.calls.inFlight,
       listed: state.registry.calls,
       deadlines: state.registry.waiting.deadlines.size,
-      queued: state.queued,
+      queued: state.calls.queued,
       asked: state.desk?.waiting.size ?? 0,
-      ids: state.ids?.size ?? 0,
+      ids: state.calls.ids?.size ?? 0,
     },
     'nothing is left',
   ).toEqual({ inFlight: 0, listed: undefined, deadlines: 0, queued: 0, asked: 0, ids: 0 });

@@ -96,7 +96,7 @@ test('a session without such rules and labels remembers nothing, and its calls p
     await session.call('plain', {});
     const state = stateOf(session);
     expect(ofSession.of(state) !== undefined).toBe(isRemembered);
-    expect(state.atReturn !== undefined).toBe(isRemembered);
+    expect(state.calls.atReturn !== undefined).toBe(isRemembered);
     expect(state.binding('plain')?.status.gates.length).toBe(isRemembered ? 1 : 0);
   }
 });

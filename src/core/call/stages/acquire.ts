@@ -105,11 +105,11 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
     return full;
   }
   const queues = sessionsOf(session);
-  for (const one of queues) one.queued++;
+  for (const one of queues) one.calls.queued++;
   const timeoutMs = session.limits.queueTimeoutMs ?? defaultQueueTimeoutMs;
   const waiting = new Promise<Outcome>((resolve) => {
     settle = (outcome) => {
-      for (const one of queues) one.queued--;
+      for (const one of queues) one.calls.queued--;
       call.offEnd(leave);
       session.registry.waiting.deadlines.remove(deadline);
       if (outcome === undefined) hold(call, semaphore);
@@ -136,7 +136,10 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
 }
 
 function fullQueue(session: CallSession): ToolError | undefined {
-  for (const { limits, queued } of sessionsOf(session)) {
+  for (const {
+    limits,
+    calls: { queued },
+  } of sessionsOf(session)) {
     const limit = limits.maxQueuedCalls ?? defaultMaxQueued;
     if (queued >= limit)
       return limited('queue_full', `This session already has ${limit} calls waiting for a slot.`);

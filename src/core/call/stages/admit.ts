@@ -37,22 +37,22 @@ export function enter(call: Call, namedByCaller: boolean): ToolError | undefined
   const { session, callId } = call;
   if (session.closed || session.registry.closed)
     return toolError('session_closed', 'The session is closed. Create another.');
-  if (!namedByCaller && session.ids === undefined) return undefined;
+  if (!namedByCaller && session.calls.ids === undefined) return undefined;
   if (typeof callId !== 'string' || callId === '' || callId.length > 1_024)
     return toolError(
       'invalid_input',
       'Expected the call id to be a string of 1 to 1024 characters.',
       { reason: 'invalid_call_id' },
     );
-  session.ids ??= idsInFlight(session);
-  if (session.ids.has(callId)) {
+  session.calls.ids ??= idsInFlight(session);
+  if (session.calls.ids.has(callId)) {
     countEnd(session.counters().others, 'rejected', 0);
     return toolError(
       'duplicate_call_id',
       `A call with the id \`${callId}\` is in flight. Use a new id for a new call.`,
     );
   }
-  session.ids.set(callId, call);
+  session.calls.ids.set(callId, call);
   return undefined;
 }
 
@@ -90,7 +90,11 @@ export function admit(call: Call, copy?: CopyOutcome): Outcome {
   // A resumed call was counted before it was suspended.
   if (call.resumed !== undefined) return undefined;
   for (let one: CallSession | undefined = session; one !== undefined; one = one.outer) {
-    const { limits, rate, registry } = one;
+    const {
+      limits,
+      registry,
+      calls: { rate },
+    } = one;
     if (limits.callsPerMinute === undefined && rate === undefined && !registry.sessions.limitsRate)
       continue;
     const wait = admitRate(one, call.startedAt);
@@ -205,7 +209,7 @@ function announce(call: Call): void {
     actor: session.actor,
     surface: call.surfaceName,
     at,
-    seq: ++session.seq,
+    seq: ++session.events.seq,
     toolName,
     callId,
     attempt,
@@ -214,7 +218,7 @@ function announce(call: Call): void {
   if (caller !== undefined) event.parentCallId = caller.callId;
   if (call.ended) return;
   call.announced = true;
-  session.toldOf = call;
-  session.lastAnnouncedAt = event.at;
+  session.events.lastAnnounced = call;
+  session.events.lastAnnouncedAt = event.at;
   deliver(session, 'tool:pre', event);
 }

@@ -73,8 +73,11 @@ function emitPolicyCheck(call: Call): void {
     actor: session.actor,
     surface: call.surfaceName,
     // In the turn in which the call was announced, the time has not changed.
-    at: session.toldOf === call && !call.waited ? session.lastAnnouncedAt : registry.now(),
-    seq: ++session.seq,
+    at:
+      session.events.lastAnnounced === call && !call.waited
+        ? session.events.lastAnnouncedAt
+        : registry.now(),
+    seq: ++session.events.seq,
     toolName,
     callId,
     effect,

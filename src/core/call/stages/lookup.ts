@@ -16,7 +16,7 @@ export function lookup(call: Call): Outcome {
     // the tool was removed. It has seen the session's own tools.
     const knew =
       call.surface?.outside === true || isOfProgram(call)
-        ? session.gone?.has(toolName) === true
+        ? session.tools.gone?.has(toolName) === true
         : session.knew(toolName);
     return knew ? removedMeanwhile(call) : notFound(call);
   }

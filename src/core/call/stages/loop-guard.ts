@@ -21,8 +21,8 @@ export function loopGuard(call: Call): Step {
   )
     return undefined;
   call.more.guarded = true;
-  session.loop = seriesWith(call);
-  return problemOf(session.loop.count, loopGuard);
+  session.calls.loop = seriesWith(call);
+  return problemOf(session.calls.loop.count, loopGuard);
 }
 
 /** What the loop guard would say to a call by the model now. Counts nothing, for `explain`. */
@@ -34,7 +34,7 @@ export function loopProblem(call: Call): ToolError | undefined {
 /** The series of identical calls that ends with this one. */
 function seriesWith({ session, toolName, canonical }: Call): { key: string; count: number } {
   const key = canonicalJson([toolName, canonical]);
-  return { key, count: session.loop?.key === key ? session.loop.count + 1 : 1 };
+  return { key, count: session.calls.loop?.key === key ? session.calls.loop.count + 1 : 1 };
 }
 
 function problemOf(count: number, loopGuard: number): ToolError | undefined {
