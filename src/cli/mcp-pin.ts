@@ -39,9 +39,7 @@ export const mcpPin: Command = {
   packages: () => ['@modelcontextprotocol/client'],
   many: true,
   async run({ io, screen, options, operands }) {
-    const {
-      mcp: { pins: path, accept, yes },
-    } = options;
+    const { pins: path, accept, yes } = options.mcp;
     if (path === undefined) throw usageFault('`mcp pin` needs `--pins FILE`.');
     if (yes && accept.length === 0)
       throw usageFault('`--yes` accepts nothing by itself. Name each tool with `--accept NAME`.');

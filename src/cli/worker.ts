@@ -42,9 +42,7 @@ export const worker: Command = {
     const { registry, ...loaded } = await world();
     loaded.requireRules();
     const tools = servable(registry, screen);
-    const {
-      worker: { concurrency = defaultConcurrency },
-    } = options;
+    const { concurrency = defaultConcurrency } = options.worker;
     let service: FleetService | undefined;
     try {
       const starting = serveFleet({

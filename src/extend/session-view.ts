@@ -213,7 +213,7 @@ class Inspected implements SessionView {
   }
 
   get cwd(): string {
-    return this.#state.cwd;
+    return this.#state.setup.cwd;
   }
 
   get facts(): JsonObject {

@@ -2,7 +2,7 @@
  * What applies to one tool in one session. It is computed on first use, and again after a change.
  */
 
-import type { Effect, Policy } from '../../api/policy.ts';
+import type { Effect } from '../../api/policy.ts';
 import type { HostTool } from '../../api/session.ts';
 import type { CompiledRule } from '../rules/rule.ts';
 import type { MadeHandler } from '../tool/definition.ts';
@@ -63,8 +63,6 @@ export class Binding {
   overBudget: OverBudget | undefined;
   /** Those that look at outputs. */
   outputs: readonly NonNullable<ToolGates['output']>[] = [];
-  policies: readonly Policy<unknown>[] = [];
-  sessionPolicies: readonly Policy<unknown>[] = [];
   /** The gates in order. The decide stage creates them on first use. */
   judges: readonly unknown[] | undefined;
   /** Calls can be judged before they have a record. Found out on first use. */
@@ -94,7 +92,7 @@ export class Binding {
 
   refresh(stamp: number): void {
     const { session, entry } = this;
-    const { registry, limits } = session;
+    const { limits } = session;
     const status = session.statusOf(entry);
     const asks =
       status.profileAsks ||
@@ -113,8 +111,6 @@ export class Binding {
     this.overBudget = status.gates.find((gates) => gates.overBudget !== undefined)?.overBudget;
     this.outputs = status.gates.flatMap(({ output }) => output ?? []);
     for (const { bound } of status.gates) bound?.(session);
-    this.policies = registry.settings.policies;
-    this.sessionPolicies = session.policies;
     this.open = status.open && session.policies.length === 0;
     this.maxOutputChars = Math.min(
       status.maxOutputChars,

@@ -240,7 +240,7 @@ export class Call implements Deadline, Holder, AbortEntry {
   /** The part of the context that gates may see; frozen. */
   info(): CallInfo {
     const { session, callId, toolName } = this;
-    const { sessionId, cwd, environment, metadata, principal, services } = session;
+    const { sessionId, cwd, environment, metadata, principal, services } = session.setup;
     // Two literals: an object made by spreading costs several times as much to freeze.
     return Object.freeze(
       principal === undefined

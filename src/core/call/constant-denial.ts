@@ -36,7 +36,7 @@ export function denialOf(binding: Binding): ConstantDenial | undefined {
 
 function makeDenial({
   entry,
-  policies,
+  session,
   status: { registryRules, sessionRules },
 }: Binding): ConstantDenial | undefined {
   const { attributes, internal, outside } = entry.internals;
@@ -45,7 +45,8 @@ function makeDenial({
   if (rules.some(({ hasWhen, shadow }) => hasWhen || shadow)) return undefined;
   const first = rules.find(({ effect }) => effect === 'deny') as CompiledRule;
   // The policies of the registry are asked before the rules of the session.
-  if (policies.length > 0 && !registryRules.includes(first)) return undefined;
+  if (session.registry.settings.policies.length > 0 && !registryRules.includes(first))
+    return undefined;
   return { verdict: ownVerdict(first) as Verdict, rules, counts: undefined };
 }
 

@@ -67,9 +67,7 @@ export function endCall(call: Call, result: ToolResult): void {
   const hasRun = call.state === 'shaping';
   call.state = 'ended';
   try {
-    const {
-      calls: { atReturn },
-    } = call.session;
+    const { atReturn } = call.session.calls;
     if (hasRun && atReturn !== undefined) for (const tell of atReturn) tell(call, result);
     settleAccounts(call, result);
   } catch (error) {

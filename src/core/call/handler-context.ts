@@ -46,20 +46,20 @@ export class HandlerContext implements ToolContext<unknown, unknown, string> {
     return this.#call.session.sessionId;
   }
   get cwd(): string {
-    return this.#call.session.cwd;
+    return this.#call.session.setup.cwd;
   }
   get environment(): Readonly<Record<string, string>> {
-    return this.#call.session.environment;
+    return this.#call.session.setup.environment;
   }
   get metadata(): JsonObject {
-    return this.#call.session.metadata;
+    return this.#call.session.setup.metadata;
   }
   // `ToolContext` declares it as absent or a string, and a getter cannot be absent.
   get principal(): string {
     return this.#call.session.principal as string;
   }
   get services(): unknown {
-    return this.#call.session.services;
+    return this.#call.session.setup.services;
   }
   get callId(): string {
     return this.#call.callId;
@@ -133,9 +133,7 @@ export function progress(call: FoundCall, done: number, total?: number, message?
   if (call.state !== 'running') return;
   const { registry } = call.session;
   const idle = call.extra?.idle;
-  const {
-    execution: { idleTimeoutMs },
-  } = call.entry.internals;
+  const { idleTimeoutMs } = call.entry.internals.execution;
   // Adding a deadline that is already running moves it.
   if (idle !== undefined && idleTimeoutMs !== undefined)
     registry.waiting.deadlines.add(idle, idleTimeoutMs, registry.monotonic());

@@ -85,9 +85,7 @@ export function policyJudge(policy: Policy<unknown>, source: string): Judge {
 
 export function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>): Judge {
   const run = (call: FoundCall): unknown => {
-    const {
-      status: { knobs },
-    } = call.binding;
+    const { knobs } = call.binding.status;
     const input = freshParse(call);
     const context = call.info();
     if (input instanceof Promise)

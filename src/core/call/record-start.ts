@@ -71,9 +71,7 @@ async function later(
   index: number,
   pending: Promise<void>,
 ): Promise<Outcome> {
-  const {
-    settings: { policyTimeoutMs },
-  } = call.session.registry;
+  const { policyTimeoutMs } = call.session.registry.settings;
   try {
     const settled = await answerInTime(call, pending, policyTimeoutMs);
     if (call.ended) return undefined;

@@ -73,12 +73,8 @@ export interface CallSession extends SlotHolder {
 
   // What the host has said about it.
   readonly sessionId: string;
-  readonly cwd: string;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly metadata: JsonObject;
   readonly principal: string | undefined;
   readonly actor: Actor;
-  readonly services: unknown;
   readonly facts: JsonObject;
   readonly hooks: readonly Hook[];
   readonly limits: Limits;
@@ -86,6 +82,12 @@ export interface CallSession extends SlotHolder {
   readonly policies: readonly Policy<unknown>[];
   /** The rest of its options. */
   readonly setup: SlotHolder & {
+    readonly sessionId: string;
+    readonly cwd: string;
+    readonly environment: Readonly<Record<string, string>>;
+    readonly metadata: JsonObject;
+    readonly principal: string | undefined;
+    readonly services: unknown;
     readonly approver: Approver | undefined;
     readonly approvalMode: 'ask' | 'suspend';
     readonly approvalTimeoutMs: number;

@@ -55,9 +55,7 @@ function isShown({ parent }: Call): boolean {
 
 /** These deadlines are for the handler; hooks and schemas have limits of their own. */
 function stopClocks(call: Call): void {
-  const {
-    waiting: { deadlines },
-  } = call.session.registry;
+  const { deadlines } = call.session.registry.waiting;
   deadlines.remove(call);
   const idle = call.extra?.idle;
   if (idle !== undefined) deadlines.remove(idle);

@@ -82,9 +82,7 @@ const validation: CallStep = { place: places.validation, run: validate };
 const maskedValidation: CallStep = {
   place: places.validation,
   run(call) {
-    const {
-      status: { masking },
-    } = call.binding;
+    const { masking } = call.binding.status;
     masking?.collectInput(call);
     const outcome = validate(call);
     if (!(outcome instanceof Promise)) {

@@ -121,9 +121,7 @@ function waitFor(
   failed: Failed,
 ): Step {
   if (holders === undefined) return whenReady(call, taken.then(keep), failed);
-  const {
-    waiting: { graph: waits },
-  } = call.session.registry;
+  const { graph: waits } = call.session.registry.waiting;
   startWait(waits, call, holders);
   const isStuck = closesCycle(waits, call, holders);
   if (isStuck) endWait(waits, call);

@@ -54,9 +54,7 @@ export async function answerOfStore<T>(
   store: string,
   late: (answer: T) => void,
 ): Promise<{ readonly answer: T } | undefined> {
-  const {
-    settings: { policyTimeoutMs },
-  } = call.session.registry;
+  const { policyTimeoutMs } = call.session.registry.settings;
   const asked = Promise.resolve(answer).then((came) => ({ answer: came }));
   const got = await answerInTime(call, asked, policyTimeoutMs);
   if (got !== tooLate) return got;

@@ -147,9 +147,7 @@ export class RegistryTools {
   }
 
   #checkPages(definitions: readonly AnyTool[], owner: string, replaced?: ToolEntry): void {
-    const {
-      catalogue: { names },
-    } = this.#state;
+    const { names } = this.#state.catalogue;
     checkPages(definitions, () => names.all().filter((one) => one !== replaced), owner);
   }
 

@@ -43,9 +43,7 @@ export function planCalls(session: SessionState, calls: readonly ToolCall[]): Ba
 /** What may be planned: all that the session may show, listed or not, and listed tools of parts. */
 function plannable(session: SessionState): Pick<View, 'specs' | 'entries' | 'keyed'> {
   const view = session.registry.viewOf(session);
-  const {
-    tools: { brought },
-  } = session;
+  const { brought } = session.tools;
   if (brought === undefined) return view;
   const listed = listingOf(session).entries;
   const specs = new Map(view.specs);

@@ -122,15 +122,6 @@ export class SessionState {
   get sessionId(): string {
     return this.setup.sessionId;
   }
-  get cwd(): string {
-    return this.setup.cwd;
-  }
-  get environment(): Readonly<Record<string, string>> {
-    return this.setup.environment;
-  }
-  get metadata(): JsonObject {
-    return this.setup.metadata;
-  }
   get principal(): string | undefined {
     return this.setup.principal;
   }
@@ -146,9 +137,6 @@ export class SessionState {
   /** The call whose handler made the session. It makes all calls of the session. */
   get within(): FoundCall | undefined {
     return this.acting?.within;
-  }
-  get services(): unknown {
-    return this.setup.services;
   }
   get rules(): readonly CompiledRule[] {
     return this.setup.rules;

@@ -50,9 +50,7 @@ async function ask(
   const stop = (): void =>
     controller.abort(new DOMException('Nobody waits for the credential any more.', 'AbortError'));
   call.onEnd(stop);
-  const {
-    settings: { policyTimeoutMs },
-  } = call.session.registry;
+  const { policyTimeoutMs } = call.session.registry.settings;
   const settled = await answerInTime(call, Promise.all(asked), policyTimeoutMs);
   call.offEnd(stop);
   stop();
@@ -150,9 +148,7 @@ function nobodyGives(call: FoundCall, name: string): ToolError {
 }
 
 function tooSlow(call: FoundCall, names: readonly string[]): ToolError {
-  const {
-    settings: { policyTimeoutMs },
-  } = call.session.registry;
+  const { policyTimeoutMs } = call.session.registry.settings;
   const name = names.join(', ');
   const error = new Error(`It did not answer within ${policyTimeoutMs} ms.`);
   report(call, name, error, 'was too slow');

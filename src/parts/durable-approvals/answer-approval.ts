@@ -81,9 +81,7 @@ export async function answerStored(
   voice: Voice = 'host',
 ): Promise<ToolResult> {
   const { signer, approvals } = durableOf(registry);
-  const {
-    settings: { policyTimeoutMs },
-  } = registry;
+  const { policyTimeoutMs } = registry.settings;
   if (signer === undefined) return refused(nothing, unknownApproval());
   const claims = signer.verify(id);
   let found: unknown;

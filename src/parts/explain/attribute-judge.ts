@@ -31,13 +31,13 @@ const limits = { maxDepth: 32, maxValues: 100_000 };
  */
 export function attributeJudges({
   entry,
-  policies,
-  sessionPolicies,
+  session,
   status: { registryRules, sessionRules, gates },
 }: Binding): readonly Judge[] {
   const { attributes } = entry.internals;
   if (attributes === undefined) return [];
-  if (policies.length > 0 || sessionPolicies.length > 0) return [attributeJudge(attributes)];
+  if (session.registry.settings.policies.length + session.policies.length > 0)
+    return [attributeJudge(attributes)];
   const rules = [...registryRules, ...sessionRules];
   const enforced = rules.filter(({ shadow }) => !shadow);
   const needed = new Set([

@@ -188,9 +188,7 @@ function addBudget({ session, binding, entry }: FoundCall, draft: Draft): void {
 
 function addRuleFaults(call: FoundCall, draft: Draft): void {
   const session = wholeSession(call.session);
-  const {
-    status: { registryRules, sessionRules, gates },
-  } = call.binding;
+  const { registryRules, sessionRules, gates } = call.binding.status;
   const conditioned = gates.flatMap((gate) => gate.conditioned ?? []);
   const faults = session.registry.ports.review?.faultsIn(session, [
     ...registryRules,

@@ -83,9 +83,7 @@ const allowed: Judgement = { effect: 'allow', ruleId: undefined };
 async function refusedAtStart(call: FoundCall): Promise<Judgement | undefined> {
   const { verdict } = call;
   if (verdict?.details !== undefined) call.more.ensureApproval().agreed = verdict.details;
-  const {
-    status: { gates },
-  } = call.binding;
+  const { gates } = call.binding.status;
   call.state = 'gates';
   const keepers = gates.flatMap(({ keep }) => keep ?? []);
   const keep = keepers[0]?.all(keepers.map(({ ask }) => ask));

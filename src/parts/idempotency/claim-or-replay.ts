@@ -18,9 +18,7 @@ function replay(call: FoundCall, outcome: KeptOutcome): void {
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler, alongside } = outcome;
   if (alongside !== undefined) call.more.ensureOutcome().alongside = sentAlongside(alongside);
-  const {
-    status: { masking },
-  } = call.binding;
+  const { masking } = call.binding.status;
   masking?.collectOutput(call, output);
   const isCut = truncated !== undefined || alongside?.truncated !== undefined;
   // The secrets of what is no longer there cannot be collected, and the rest may repeat them.

@@ -96,9 +96,7 @@ function keep(
     const about = JSON.stringify(aboutOf(call));
     const answer: unknown = putOutput(store, { ...place, text, about, maxBytes, ttlMs });
     if (!isThenable(answer)) return shown;
-    const {
-      settings: { policyTimeoutMs },
-    } = call.session.registry;
+    const { policyTimeoutMs } = call.session.registry.settings;
     return answerInTime(call, answer, policyTimeoutMs).then(
       (settled) =>
         settled === tooLate && !call.ended

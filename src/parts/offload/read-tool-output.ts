@@ -73,9 +73,7 @@ async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<st
       message: 'expected a number above `start`; leave it out to read as far as one call can',
     });
   const { session, key } = placeOf(call.session, asked.handle);
-  const {
-    settings: { policyTimeoutMs },
-  } = call.session.registry;
+  const { policyTimeoutMs } = call.session.registry.settings;
   let kept: Kept | undefined;
   try {
     const answer = Promise.resolve(outputIn(offload.store, session, key));

@@ -13,9 +13,7 @@ export function toolKey({ name, version = '' }: AnyTool): string {
 
 /** The registered definitions of a name, in all versions. */
 export function definitionsOf(registry: HostToolRegistry<never>, name: string): readonly AnyTool[] {
-  const {
-    catalogue: { names },
-  } = registryStateOf(behind(registry));
+  const { names } = registryStateOf(behind(registry)).catalogue;
   return names.of(name).map(({ definition }) => definition);
 }
 

@@ -12,12 +12,10 @@ import { Semaphore } from '../../../src/values/limits/semaphore.ts';
 import { createWaitGraph } from '../../../src/values/limits/wait-graph.ts';
 
 /** What the limits read of a registry, of a session and of a call. */
-const registryOf = (more: object = {}) => ({
-  waits: createWaitGraph(),
+const registryOf = (more: { readonly waiting?: object; readonly sessions?: object } = {}) => ({
+  waiting: { graph: createWaitGraph(), locks: undefined, ...more.waiting },
   calls: undefined as Call | undefined,
-  locks: undefined,
-  limitsRate: false,
-  ...more,
+  sessions: { limitsRate: false, ...more.sessions },
 });
 const sessionOf = (
   limits: SessionState['limits'] = {},
@@ -26,10 +24,7 @@ const sessionOf = (
   ({
     registry,
     limits,
-    inFlight: 0,
-    callSlots: undefined,
-    rate: undefined,
-    locks: undefined,
+    calls: { inFlight: 0, slots: undefined, rate: undefined, locks: undefined },
   }) as unknown as SessionState;
 
 /** A call under way, the newest one of its registry. */
@@ -63,9 +58,7 @@ describe('the slots of a session', () => {
       expect(session.calls.slots).toBeUndefined();
       session.limits = { maxConcurrentCalls: 2 };
       boundSlots(session);
-      const {
-        calls: { slots },
-      } = session;
+      const { slots } = session.calls;
       expect(slots?.capacity).toBe(2);
       session.limits = {};
       boundSlots(session);
@@ -132,7 +125,7 @@ describe('the slots of a session', () => {
 describe('the locks that resource keys name', () => {
   test("are the registry's where it has some", () => {
     const locks = createLocks(createWaitGraph());
-    const session = sessionOf({}, registryOf({ locks }));
+    const session = sessionOf({}, registryOf({ waiting: { locks } }));
     expect(locksOf(session)).toBe(locks);
     expect(session.calls.locks).toBeUndefined();
   });
@@ -158,7 +151,7 @@ describe('calls a minute', () => {
   });
 
   test('count under a limit that came later, was another one, or had been left away', () => {
-    const registry = registryOf({ limitsRate: true });
+    const registry = registryOf({ sessions: { limitsRate: true } });
     const session = sessionOf({}, registry);
     const askedAt = (now: number, limits: SessionState['limits']) => {
       session.limits = limits;

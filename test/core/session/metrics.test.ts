@@ -516,7 +516,7 @@ describe('nothing that a client or a model chooses makes the counts grow without
 
   test('rules: ten thousand ids', async () => {
     const { registry, session } = setup([define('a')]);
-    const { counts } = stateOf(session).registry;
+    const { counts } = stateOf(session).registry.sessions;
     for (let index = 0; index < 10_000; index++) counts.rule(`r${index}`);
     registry.addRules([{ id: 'one-more', effect: 'allow' }]);
     await session.call('a');

@@ -169,9 +169,7 @@ function hold(call: Call, semaphore: Semaphore): void {
 function keyOf(
   call: FoundCall,
 ): string | ToolError | undefined | Promise<string | ToolError | undefined> {
-  const {
-    execution: { resourceKey },
-  } = call.entry.internals;
+  const { resourceKey } = call.entry.internals.execution;
   if (typeof resourceKey !== 'function') return resourceKey;
   const make = (input: unknown): string | ToolError => {
     try {

@@ -157,23 +157,17 @@ function conclusionOf(binding: Binding, tally: Tally): Verdict {
  */
 function judgesOf(binding: Binding): readonly Judge[] {
   if (binding.judges === undefined) {
-    const {
-      policies,
-      sessionPolicies,
-      entry,
-      session,
-      status: { registryRules, sessionRules },
-    } = binding;
-    const { first } = session.registry.ports.calls;
-    const judges: Judge[] = first.flatMap((judgesFor) => judgesFor(binding));
+    const { entry, session, status } = binding;
+    const { registryRules, sessionRules, profileAsks, gates } = status;
+    const { ports, settings } = session.registry;
+    const judges: Judge[] = ports.calls.first.flatMap((judgesFor) => judgesFor(binding));
     if (registryRules.length > 0) judges.push(rulesJudge(registryRules));
-    for (const policy of policies) judges.push(policyJudge(policy, 'registry'));
+    for (const policy of settings.policies) judges.push(policyJudge(policy, 'registry'));
     if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));
-    for (const policy of sessionPolicies) judges.push(policyJudge(policy, 'session'));
+    for (const policy of session.policies) judges.push(policyJudge(policy, 'session'));
     if (entry.internals.check !== undefined) judges.push(checkJudge(entry.internals.check));
-    if (binding.status.profileAsks || entry.internals.requiresApproval !== false)
-      judges.push(approvalJudge);
-    for (const gate of binding.status.gates) judges.push(...(gate.judges ?? []));
+    if (profileAsks || entry.internals.requiresApproval !== false) judges.push(approvalJudge);
+    for (const gate of gates) judges.push(...(gate.judges ?? []));
     binding.judges = judges;
   }
   return binding.judges as readonly Judge[];
@@ -181,9 +175,7 @@ function judgesOf(binding: Binding): readonly Judge[] {
 
 /** Whether rules alone decide about the calls of a tool, and no shadow rules are tried. */
 export function judgesByRules(binding: Binding): boolean {
-  const {
-    status: { registryRules, sessionRules },
-  } = binding;
+  const { registryRules, sessionRules } = binding.status;
   return (
     judgesOf(binding).every(({ counts }) => counts === true) &&
     ![...registryRules, ...sessionRules].some(({ shadow }) => shadow)

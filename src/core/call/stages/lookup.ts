@@ -41,9 +41,7 @@ export function lookup(call: Call): Outcome {
 /** Refuses a tool that is disabled, withdrawn, outside the profile, or waits for a fact. */
 export function checkAvailable(call: FoundCall): Outcome {
   const { binding } = call;
-  const {
-    status: { drop },
-  } = binding;
+  const { drop } = binding.status;
   const withdrawn = binding.entry.internals.outside?.withdrawn();
   if (withdrawn !== undefined) return notAvailable(call, withdrawn);
   const { parent, surface } = call;

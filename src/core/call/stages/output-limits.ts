@@ -128,9 +128,7 @@ function shortened(
   cutTo: (strategy: Strategy, mark: string) => unknown,
 ): Shaped | Promise<Shaped> {
   const { maxOutputChars, entry, overBudget } = call.binding;
-  const {
-    execution: { outputStrategy: strategy },
-  } = entry.internals;
+  const { outputStrategy: strategy } = entry.internals.execution;
   const mark = cutMark(originalChars, maxOutputChars, exact);
   const shown = whole(cutTo(strategy, mark), {
     originalChars,
