@@ -64,7 +64,7 @@ function backToValidation({ more }: FoundCall): GoTo {
 }
 
 function noteQuestion({ more }: Call, id: string, by: string | undefined): void {
-  more.ensureApproval().question = by === undefined ? { id } : { id, by };
+  more.question = by === undefined ? { id } : { id, by };
 }
 
 /** Keeps, for those who record calls, who was asked and what they said. */
@@ -75,7 +75,7 @@ export function noteApproval(
   decision: ApprovalChoice,
   answers?: readonly GivenAnswer[],
 ): void {
-  call.more.ensureApproval().question = {
+  call.more.question = {
     id,
     ...(by === undefined ? {} : { by }),
     decision,
@@ -108,7 +108,7 @@ export function granted(call: Call, approvalId: string, by: string | undefined):
 
 /** All who answered the last question, where certain people had to. */
 function answersOf({ extra }: Call): { readonly answers?: readonly GivenAnswer[] } {
-  const answers = extra?.approval?.question?.answers;
+  const answers = extra?.question?.answers;
   return answers === undefined ? {} : { answers };
 }
 

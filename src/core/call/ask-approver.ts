@@ -40,7 +40,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
   if (!question.askable)
     return rejected(call, undefined, question.reason, undefined, question.message);
   const { request } = question;
-  call.more.ensureApproval().question = { id: request.id };
+  call.more.question = { id: request.id };
   call.onEnd(({ metadata }) => emitSettled(call, request.id, metadata.status));
   if (approver === undefined) {
     announceQuestion(call, request);

@@ -19,8 +19,6 @@ import type { Cleaning } from './ports.ts';
 
 /** What only calls have about which a person or a grant was asked. */
 class CallApproval {
-  /** The last question, with the answer. */
-  question: ApprovalTold | undefined;
   /** Who approved the call, until parts were told of it. */
   approvedBy: string | undefined;
   /** A person has changed the input earlier; the defaults were already filled in by then. */
@@ -49,6 +47,7 @@ class CallOutcome {
   endedAt = 0;
   aborted = false;
   abortReason: unknown;
+  repaired: { readonly path: string; readonly rule: string }[] | undefined;
   /** What parts add to the result's metadata. */
   metadata: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
   /** The caller must not learn that the tool exists. */
@@ -73,7 +72,6 @@ export class CallExtra {
   text: string | undefined;
 
   // Validation.
-  repaired: { readonly path: string; readonly rule: string }[] | undefined;
   /** How many texts `repair` has tried to read as JSON without success. */
   unreadable = 0;
 
@@ -112,6 +110,8 @@ export class CallExtra {
   /** The tracers that follow the call, until it ends. */
   traces: CallTraces | undefined;
 
+  /** The last question that a person or a grant was asked about the call, with the answer. */
+  question: ApprovalTold | undefined;
   approval: CallApproval | undefined;
   outcome: CallOutcome | undefined;
 

@@ -51,8 +51,9 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
     entry === undefined || extra?.outcome?.hidden === true
       ? { callId, toolName, status, attempt, durationMs }
       : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
-  if (extra?.repaired !== undefined) metadata.repaired = extra.repaired;
-  if (extra?.outcome?.metadata !== undefined) Object.assign(metadata, extra.outcome.metadata);
+  const outcome = extra?.outcome;
+  if (outcome?.repaired !== undefined) metadata.repaired = outcome.repaired;
+  if (outcome?.metadata !== undefined) Object.assign(metadata, outcome.metadata);
   return metadata;
 }
 
@@ -235,7 +236,7 @@ export function emitSettled(call: Call, id: string, status: CallStatus): void {
   const { session, toolName, callId, extra } = call;
   if (!session.hasListener('approval:settled')) return;
   // A later question of the same call has its own answer.
-  const told = extra?.approval?.question?.id === id ? extra.approval.question : undefined;
+  const told = extra?.question?.id === id ? extra.question : undefined;
   const { id: _, ...said } = told ?? { id };
   session.emit('approval:settled', { toolName, callId, id, ...said, status }, call.surfaceName);
 }

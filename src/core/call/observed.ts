@@ -34,7 +34,7 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
     ruleId: error?.ruleId ?? verdict?.ruleId,
     decidedBy: error?.source ?? verdict?.source,
     reason: error?.reason ?? verdict?.reason,
-    approval: extra?.approval?.question,
+    approval: extra?.question,
     status: result?.metadata.status,
     code: error?.code,
     durationMs: result?.metadata.durationMs ?? Math.max(0, registry.monotonic() - call.startedAt),

@@ -144,7 +144,7 @@ function toldOf({ verdict, extra }: Call, error: ToolError | undefined): Told {
     code: error?.code,
     ruleId: error?.ruleId ?? verdict?.ruleId,
     reason: error?.reason ?? verdict?.reason,
-    approvalId: extra?.approval?.question?.id,
+    approvalId: extra?.question?.id,
   };
 }
 

@@ -44,7 +44,7 @@ export function spaceOf(
 
 export function headOf(call: FoundCall, source: string, now: number, ttlMs: number): Head {
   const { session, toolName, surfaceName, surface, extra } = call;
-  const approval = call.approved ? extra?.approval?.question : undefined;
+  const approval = call.approved ? extra?.question : undefined;
   const trace = extra?.traces?.place();
   return {
     sessionId: session.sessionId,

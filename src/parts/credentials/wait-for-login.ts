@@ -36,7 +36,7 @@ function awaited(call: FoundCall, credential: string, { url, state }: Login): Aw
     ...(state === undefined ? {} : { state }),
     // A standing grant is asked again. An answer for this call alone would be lost.
     ...(approved && extra?.approval?.grant === undefined
-      ? { approvedBy: extra?.approval?.question?.by ?? '' }
+      ? { approvedBy: extra?.question?.by ?? '' }
       : {}),
   });
 }

@@ -162,6 +162,6 @@ function approversIn(details: Details | undefined): readonly Approvers[] {
 export function lacksPeople(call: FoundCall): boolean {
   if (call.verdict?.effect !== 'ask') return false;
   const all = approversOf(call);
-  const answers = call.extra?.approval?.question?.answers ?? [];
+  const answers = call.extra?.question?.answers ?? [];
   return all.length > 0 && peopleMissing(all, answers, call.session) > 0;
 }

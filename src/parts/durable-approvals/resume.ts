@@ -358,6 +358,6 @@ function emitRefusal(
       surface,
     );
   const { observers } = session.registry;
-  call.more.ensureApproval().question = { id: approvalId };
+  call.more.question = { id: approvalId };
   observers?.ended(call, result);
 }

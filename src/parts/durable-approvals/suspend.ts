@@ -105,8 +105,8 @@ async function suspendNow(call: FoundCall): Promise<Outcome> {
     if (!question.askable)
       return rejected(call, undefined, question.reason, undefined, question.message);
     own.refused = false;
-    const { answers } = call.more.approval?.question ?? {};
-    call.more.ensureApproval().question = { id: question.request.id };
+    const { answers } = call.more.question ?? {};
+    call.more.question = { id: question.request.id };
     if (!(await store(call, question.request, answers, own))) return undefined;
     logUnsharedStores(call);
   } catch (error) {

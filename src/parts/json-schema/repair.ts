@@ -17,7 +17,7 @@ export function repair(call: FoundCall, schema: JsonObject): Outcome {
   if (problem !== undefined) return problem;
   if (call.resumed === undefined)
     call.canonical = repairMembers(call, call.canonical, schema, '') as JsonObject;
-  if (call.extra?.repaired === undefined) return undefined;
+  if (call.extra?.outcome?.repaired === undefined) return undefined;
   const whole = copyJson(call.canonical, { maxDepth: 64, maxValues: 50_000 });
   return whole.ok
     ? undefined

@@ -32,7 +32,7 @@ function keep(call: FoundCall, output: JsonValue, undo: Undo): void {
     // A handler can have delegated to the session.
     parentSession: call.parent?.session.sessionId ?? session.sessionId,
     sessionId: session.sessionId,
-    approval: extra?.approval?.question?.id,
+    approval: extra?.question?.id,
     input: canonical,
     shown: shownInput(call),
     output,

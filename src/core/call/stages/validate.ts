@@ -93,6 +93,7 @@ function dropNulls(call: FoundCall, nulls: true | DropNulls, schema: JsonObject)
 /** Notes a change of the input, for `metadata.repaired`. */
 export function noteRepair(call: Call, path: string, rule: string): void {
   const { more } = call;
-  more.repaired ??= [];
-  more.repaired.push({ path, rule });
+  const outcome = more.ensureOutcome();
+  outcome.repaired ??= [];
+  outcome.repaired.push({ path, rule });
 }

@@ -174,7 +174,7 @@ function noteAnsweringTool(recorder: Recorder, heard: HeardCall, toolName: strin
   if (heard.input !== undefined) return;
   // No gate came to a verdict: the input is what hooks and repair had made of it by then. Arguments
   // that came as text are on the tape as the object that repair read from them.
-  if (!isJsonObject(started.input) && call?.extra?.repaired === undefined) return;
+  if (!isJsonObject(started.input) && call?.extra?.outcome?.repaired === undefined) return;
   if (call !== undefined) keepInput(recorder, heard);
   else heard.input = formOf(recorder, definition).of(started.input).value;
 }
