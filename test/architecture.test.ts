@@ -526,6 +526,15 @@ const wideFiles: Readonly<Record<string, string>> = {
   'surfaces/agents/shell/programs': 'a regular expression',
 };
 
+/** Classes and interfaces have at most this many fields. Methods and accessors do not count. */
+const maxFields = 25;
+
+/** Those with more, with the reason. The types that hosts write and read are in `api`. */
+const wideRecords: Readonly<Record<string, string>> = {
+  'core/call/call Call': 'made for each call, so a second object would slow down every call',
+  'surfaces/pages/approvals-wire WaitingApproval': 'JSON, which a page reads as it is sent',
+};
+
 /** Functions that are longer give the reason in a comment above them: {@link longReason}. */
 const maxFunctionLines = 60;
 const longReason = /longer than 60 lines[,:] /i;
@@ -613,6 +622,8 @@ interface Source {
   readonly wide: readonly string[];
   /** Functions of more than {@link maxFunctionLines} lines that give no reason. */
   readonly long: readonly string[];
+  /** The classes and interfaces with more than {@link maxFields} fields of their own. */
+  readonly records: readonly string[];
   readonly imports: readonly Import[];
   /** The values that it declares and exports. */
   readonly values: readonly string[];
@@ -1007,6 +1018,15 @@ describe('style that a reader relies on', () => {
     expect(sources.flatMap(({ long }) => long)).toEqual([]);
   });
 
+  test(`a record has at most ${maxFields} fields, or the table says why it has more`, () => {
+    expect(
+      sources
+        .filter(({ file }) => !file.startsWith('api/'))
+        .flatMap(({ file, records }) => records.map((name) => `${file} ${name}`))
+        .sort(),
+    ).toEqual(Object.keys(wideRecords).sort());
+  });
+
   test('a file is named after what it holds', () => {
     const vague = /(^|[/-])(utils?|helpers?|common|misc|types|shared|constants)$/;
     expect(
@@ -1118,6 +1138,7 @@ function readSource(path: string, text: string): Source {
   const imports: Import[] = [];
   const faults: { rule: Rule; at: string }[] = [];
   const long: string[] = [];
+  const records: string[] = [];
   const place = (node: ts.Node): string =>
     `src/${path}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`;
   const fault = (rule: Rule, node: ts.Node): void => {
@@ -1196,6 +1217,7 @@ function readSource(path: string, text: string): Source {
     )
       casts['as unknown as']++;
     if (node.parent === tree) values.push(...exportedValues(node));
+    if (fieldsOf(node) > maxFields) records.push((node as ts.ClassDeclaration).name?.text ?? '');
     if (isLong(node, tree) && !longReason.test(commentsAbove(node, tree)))
       long.push(`${place(node)}: split the function, or say why it is "Longer than 60 lines, …".`);
     ts.forEachChild(node, visit);
@@ -1213,11 +1235,20 @@ function readSource(path: string, text: string): Source {
     lines: lines.length - 1,
     wide,
     long,
+    records,
     imports,
     values,
     casts,
     faults,
   };
+}
+
+/** How many fields a class or an interface has itself. */
+function fieldsOf(node: ts.Node): number {
+  if (!ts.isClassLike(node) && !ts.isInterfaceDeclaration(node)) return 0;
+  const members: readonly ts.Node[] = node.members;
+  return members.filter((one) => ts.isPropertyDeclaration(one) || ts.isPropertySignature(one))
+    .length;
 }
 
 /** Whether a statement is gone when the types are. */

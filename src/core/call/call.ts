@@ -54,7 +54,9 @@ const noInput: JsonObject = Object.freeze({});
 
 /**
  * One call, with its fields grouped by the phase that first sets them. The call is its own
- * deadline, slot holder and abort entry, so that none of these needs a further object.
+ * deadline, slot holder and abort entry, so that none of these needs a further object. It is one
+ * record, since it is made for each call: with the handler's phase in an object of its own, the row
+ * "check + timeout + budget" of `npm run bench` takes 3 to 6 in a hundred longer.
  */
 export class Call implements Deadline, Holder, AbortEntry {
   // Arrival.
