@@ -13,7 +13,7 @@ import type { SessionState } from './session-state.ts';
 export function checkDefinition(definition: AnyTool, registry: { readonly parts: PartSet }): void {
   const fields = internalsOf(definition);
   const where = `Tool \`${definition.name}\``;
-  registry.parts.checkFields('tool', where, fields);
+  for (const group of [fields, fields.execution]) registry.parts.checkFields('tool', where, group);
   if (fields.runsIn === 'external') registry.parts.checkFields('tool', where, { external: true });
   const { requiresApproval } = fields;
   if (typeof requiresApproval === 'object' && requiresApproval.approvers !== undefined)
