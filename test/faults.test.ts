@@ -1497,7 +1497,7 @@ async function closeRaces(): Promise<unknown> {
           expect([1, 'session_closed', 'cancelled']).toContain(outcome(result));
         expect(handled).toBeGreaterThanOrEqual(results.filter(({ success }) => success).length);
         expect(outcome(await session.call('runs'))).toBe('session_closed');
-        expect(stateOf(session)).toMatchObject({ inFlight: 0, queued: 0 });
+        expect(stateOf(session)).toMatchObject({ calls: { inFlight: 0, queued: 0 } });
         await w.settle();
       },
     ),

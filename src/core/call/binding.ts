@@ -53,8 +53,8 @@ export class Binding {
   readonly entry: ToolEntry;
   /** The session's stamp for which the other fields were computed. */
   stamp = -1;
-  /** What the session says about the tool. Sessions that see the same tools share it. */
-  status: ToolStatus;
+  /** What the session says about the tool; set by {@link refresh}. Sessions may share it. */
+  status!: ToolStatus;
   /** The steps of a call. Made on first use. */
   steps: readonly CallStep[] | undefined;
   /** Told when a handler begins; undefined if there are none. */
@@ -87,7 +87,6 @@ export class Binding {
   constructor(session: CallSession, entry: ToolEntry) {
     this.session = session;
     this.entry = entry;
-    this.status = session.statusOf(entry);
   }
 
   refresh(stamp: number): void {

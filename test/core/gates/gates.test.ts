@@ -191,6 +191,15 @@ describe('`applies`', () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
+  test('is asked once for a tool that a part brings to a session', async () => {
+    const applies = vi.fn((_: { name: string }) => true);
+    const gate = defineGate({ name: 'mine', at: 'start', applies, run: () => undefined });
+    const registry = new HostToolRegistry({ gates: [gate] });
+    const session = registry.createSession({ sessionId: 's', discovery: {} });
+    await session.call('find_tools', { query: 'add' });
+    expect(applies.mock.calls.map(([{ name }]) => name)).toEqual(['find_tools']);
+  });
+
   test.each(['judge', 'start', 'output'] as const)(
     'of a gate at `%s` that throws makes the gate deny',
     async (place) => {

@@ -410,6 +410,7 @@ describe('a hostile client', () => {
     const { connect, fed } = await world();
     const { socket, closed } = connect();
     await fed();
+    await expect.poll(() => socket.readyState).toBe(WebSocket.OPEN);
     socket.send(Buffer.from('{}'));
     expect((await closed)[0]).toBe(1003);
   });
