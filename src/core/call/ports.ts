@@ -206,7 +206,7 @@ export interface Answers {
   pending(session: CallSession): Promise<readonly PendingApproval[]>;
   /** Nobody can answer a suspended call any more. Rejects if the store fails. */
   withdraw(id: string): Promise<void>;
-  /** The tool of a call was found. Why its answer does not count any more, if it was resumed. */
+  /** The tool of a resumed call was found. Why its answer does not count any more. */
   found(call: FoundCall): ToolError | undefined;
   /** Runs when a call uses the answer with which it was resumed. */
   resumed(call: FoundCall): void;

@@ -52,7 +52,8 @@ export function announceVerdict(call: Call): void {
   const { notes, trials } = ports.calls;
   if (observers !== undefined || session.hasListener('policy:check')) notes?.settle(call);
   emitPolicyCheck(call);
-  trials?.tell(call);
+  // What they differ in is kept among what only some calls need.
+  if (call.extra !== undefined) trials?.tell(call);
 }
 
 /**

@@ -35,6 +35,7 @@ export function lookup(call: Call): Outcome {
     binding.entry.internals.runsIn !== 'external'
   )
     return notAvailable(call, 'not_external');
+  if (call.resumed === undefined) return undefined;
   return session.registry.ports.calls.answers?.found(call as FoundCall);
 }
 
