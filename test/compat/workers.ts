@@ -126,7 +126,10 @@ export function workerChecks(subject: Subject): Check[] {
     check('a package that cannot be looked up is named', async ({ get }) => {
       const [code, message] = (await get('zod3')) as string[];
       assert.equal(code, 'missing_dependency');
-      assert.match(message as string, /`zod-to-json-schema`.* Where packages cannot be looked up, use zod 4/);
+      assert.match(
+        message as string,
+        /`zod-to-json-schema`.* Where packages cannot be looked up, use zod 4/,
+      );
     }),
   ];
 }
