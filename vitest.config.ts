@@ -7,7 +7,8 @@ import { onEachNode, outside, packed } from './test/runner/projects.ts';
 /**
  * The order of files and tests, and what the properties draw. It is fixed, so that a commit that
  * passed once passes again: a new sample that fails is news about old code, not about a change.
- * `HOST_TOOLS_TEST_SEED=random npm run test:long` looks for such news, and prints the seed that repeats it.
+ * `HOST_TOOLS_TEST_SEED=random npm run test:long` looks for such news, and prints the seed that
+ * repeats it.
  */
 const { HOST_TOOLS_TEST_SEED: given = '1' } = process.env;
 const seed = given === 'random' ? Date.now() % 2 ** 31 : Number(given);
