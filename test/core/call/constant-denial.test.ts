@@ -117,6 +117,8 @@ test('for any rules, results and counts are those of a call that somebody hears'
       const quiet = setUp(all, own);
       const heard = setUp(all, own);
       heard.session.events.on('*', () => {});
+      // A listener has the session list its tools, which uses the rules that hide some.
+      expect(quiet.session.effectiveTools().names).toEqual(heard.session.effectiveTools().names);
       for (const one of inputs) {
         const [first, second] = [
           await quiet.session.call('add', one),
